@@ -1,0 +1,41 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let nio = (
+  core: Target.Dependency.product(name: "NIOCore", package: "swift-nio"),
+  posix: Target.Dependency.product(name: "NIOPosix", package: "swift-nio"),
+  embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio"),
+  concurrency: Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+)
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+  name: "entitle",
+  products: [],
+  dependencies: [
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    // The rules: facts, catalog and evaluation, without any I/O.
+    .target(name: "EntitlementDomain", dependencies: ["Yams"]),
+
+    // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(
+      name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// The same strict settings for every Swift target of ours.
+for target in package.targets where target.type != .system && target.name != "CEntitleMessages" {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+  ]
+}

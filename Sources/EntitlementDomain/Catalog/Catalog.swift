@@ -1,0 +1,86 @@
+/// The operator's configuration: which apps are served, which products exist and what they
+/// confer. A value: evaluation takes it as an argument.
+package struct Catalog: Hashable, Sendable {
+  package var apps: [BundleID: CatalogApp]
+  package var entitlements: [EntitlementID: CatalogEntitlement]
+  package var products: [ProductID: CatalogProduct]
+  /// How long a subscription whose renewal is overdue stays active, in milliseconds; 0 to 72 hours
+  /// (R24).
+  package var renewalLeeway: Int64
+
+  package init(
+    apps: [CatalogApp] = [], entitlements: [CatalogEntitlement] = [],
+    products: [CatalogProduct] = [], renewalLeeway: Int64 = 0
+  ) {
+    self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
+    self.entitlements = Dictionary(entitlements.map { ($0.id, $0) }) { first, _ in first }
+    self.products = Dictionary(products.map { ($0.id, $0) }) { first, _ in first }
+    self.renewalLeeway = renewalLeeway
+  }
+
+  package static let maximumRenewalLeeway = 72 * Milliseconds.hourLength
+}
+
+/// An app whose signed data is accepted (R8).
+package struct CatalogApp: Hashable, Sendable {
+  package var bundleID: BundleID
+  /// Required where Production is accepted.
+  package var appAppleID: Int64?
+  package var environments: Set<StoreEnvironment>
+
+  package init(
+    bundleID: BundleID, appAppleID: Int64? = nil,
+    environments: Set<StoreEnvironment> = [.production, .sandbox]
+  ) {
+    self.bundleID = bundleID
+    self.appAppleID = appAppleID
+    self.environments = environments
+  }
+}
+
+/// A named capability.
+package struct CatalogEntitlement: Hashable, Sendable {
+  package var id: EntitlementID
+  package var description: String?
+
+  package init(id: EntitlementID, description: String? = nil) {
+    self.id = id
+    self.description = description
+  }
+}
+
+/// What a product is and confers.
+package struct CatalogProduct: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case autoRenewable = "auto_renewable"
+    case nonRenewing = "non_renewing"
+    case nonConsumable = "non_consumable"
+    case consumable
+  }
+
+  package var id: ProductID
+  package var kind: Kind
+  /// The subscription group, for auto-renewable products.
+  package var group: SubscriptionGroupID?
+  /// Level of service within the group; 1 is the highest, as in App Store Connect.
+  package var level: Int
+  /// How long a non-renewing purchase lasts (R11); nil is reported and confers nothing (R12). A
+  /// consumable with a duration is treated alike.
+  package var duration: CalendarDuration?
+  /// Overlapping non-renewing purchases extend each other (R13).
+  package var stacking: Bool
+  package var entitlements: [EntitlementID]
+
+  package init(
+    id: ProductID, kind: Kind, group: SubscriptionGroupID? = nil, level: Int = 1,
+    duration: CalendarDuration? = nil, stacking: Bool = false, entitlements: [EntitlementID] = []
+  ) {
+    self.id = id
+    self.kind = kind
+    self.group = group
+    self.level = level
+    self.duration = duration
+    self.stacking = stacking
+    self.entitlements = entitlements
+  }
+}

@@ -1,0 +1,124 @@
+/// One verified, signed statement by the App Store. Facts are never edited; a newer version of
+/// the same fact replaces an older one (R3, R5).
+package enum Fact: Hashable, Sendable {
+  case transaction(TransactionFact)
+  case renewalInfo(RenewalInfoFact)
+  case appTransaction(AppTransactionFact)
+
+  package var kind: FactKind {
+    switch self {
+    case .transaction: .transaction
+    case .renewalInfo: .renewalInfo
+    case .appTransaction: .appTransaction
+    }
+  }
+
+  package var scope: AppScope {
+    switch self {
+    case .transaction(let fact): fact.scope
+    case .renewalInfo(let fact): fact.scope
+    case .appTransaction(let fact): fact.scope
+    }
+  }
+
+  package var digest: PayloadDigest {
+    switch self {
+    case .transaction(let fact): fact.digest
+    case .renewalInfo(let fact): fact.digest
+    case .appTransaction(let fact): fact.digest
+    }
+  }
+
+  package var key: FactKey {
+    switch self {
+    case .transaction(let fact):
+      FactKey(kind: .transaction, identifier: fact.transactionID.rawValue)
+    case .renewalInfo(let fact):
+      FactKey(kind: .renewalInfo, identifier: fact.originalTransactionID.rawValue)
+    case .appTransaction(let fact):
+      FactKey(kind: .appTransaction, identifier: fact.identity.rawValue)
+    }
+  }
+
+  package var precedence: FactPrecedence {
+    switch self {
+    case .transaction(let fact):
+      FactPrecedence(
+        signedDate: fact.signedDate, isRevoked: fact.revocationDate != nil,
+        isUpgraded: fact.isUpgraded, digest: fact.digest)
+    case .renewalInfo(let fact):
+      FactPrecedence(
+        signedDate: fact.signedDate, isRevoked: false, isUpgraded: false, digest: fact.digest)
+    case .appTransaction(let fact):
+      FactPrecedence(
+        signedDate: fact.signedDate, isRevoked: false, isUpgraded: false, digest: fact.digest)
+    }
+  }
+
+  /// The chain that the fact speaks of; nil for an app transaction.
+  package var chain: OriginalTransactionID? {
+    switch self {
+    case .transaction(let fact): fact.originalTransactionID
+    case .renewalInfo(let fact): fact.originalTransactionID
+    case .appTransaction: nil
+    }
+  }
+}
+
+/// The kinds of fact. Raw values are stored: they keep their meaning.
+package enum FactKind: Int, Hashable, Sendable, CaseIterable {
+  case transaction = 1
+  case renewalInfo = 2
+  case appTransaction = 3
+}
+
+/// What makes two statements versions of the same fact, within one ``AppScope``.
+package struct FactKey: Hashable, Sendable {
+  package let kind: FactKind
+  package let identifier: String
+
+  package init(kind: FactKind, identifier: String) {
+    self.kind = kind
+    self.identifier = identifier
+  }
+}
+
+/// Which of two versions of a fact stands: the greater. A total order over different statements,
+/// so merging is associative, commutative and idempotent (R5).
+package struct FactPrecedence: Hashable, Comparable, Sendable {
+  package let signedDate: Milliseconds
+  package let isRevoked: Bool
+  package let isUpgraded: Bool
+  package let digest: PayloadDigest
+
+  package init(
+    signedDate: Milliseconds, isRevoked: Bool, isUpgraded: Bool, digest: PayloadDigest
+  ) {
+    self.signedDate = signedDate
+    self.isRevoked = isRevoked
+    self.isUpgraded = isUpgraded
+    self.digest = digest
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    if left.signedDate != right.signedDate { return left.signedDate < right.signedDate }
+    if left.isRevoked != right.isRevoked { return right.isRevoked }
+    if left.isUpgraded != right.isUpgraded { return right.isUpgraded }
+    return left.digest < right.digest
+  }
+}
+
+extension AppTransactionFact {
+  /// `appTransactionId`; for those signed before it existed, the statement itself.
+  package var identity: AppTransactionID {
+    appTransactionID ?? AppTransactionID("sha256:" + digest.hexadecimal)
+  }
+}
+
+extension PayloadDigest {
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,60 @@
+/// A string that names one kind of thing. `Kind` keeps look-alike identifiers apart; it has no
+/// values.
+///
+/// Identifiers are opaque: they compare byte by byte and are never parsed, except where a rule
+/// says so.
+package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
+  package let rawValue: String
+
+  package init(_ rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  package var description: String { rawValue }
+
+  // Strings of Swift are equal when they look the same (canonical equivalence); databases and
+  // callers compare bytes. Equal bytes give equal hashes, so hashing can stay the string's.
+  package static func == (left: Self, right: Self) -> Bool {
+    left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+  }
+}
+
+extension Identifier: ExpressibleByStringLiteral {
+  package init(stringLiteral value: String) {
+    self.init(value)
+  }
+}
+
+package enum AccountKind {}
+package enum BundleKind {}
+package enum ChainKind {}
+package enum TransactionKind {}
+package enum AppTransactionKind {}
+package enum WebOrderLineItemKind {}
+package enum ProductKind {}
+package enum SubscriptionGroupKind {}
+package enum EntitlementKind {}
+package enum AppAccountTokenKind {}
+package enum NotificationKind {}
+
+/// The caller's own customer, identified or anonymous.
+package typealias AccountID = Identifier<AccountKind>
+/// An app, by its `bundleId`.
+package typealias BundleID = Identifier<BundleKind>
+/// A chain: all transactions of one app and environment that share it.
+package typealias OriginalTransactionID = Identifier<ChainKind>
+package typealias TransactionID = Identifier<TransactionKind>
+/// One Apple account and app; stable over refunds, redownloads and storefront changes.
+package typealias AppTransactionID = Identifier<AppTransactionKind>
+package typealias WebOrderLineItemID = Identifier<WebOrderLineItemKind>
+package typealias ProductID = Identifier<ProductKind>
+package typealias SubscriptionGroupID = Identifier<SubscriptionGroupKind>
+/// A named capability that the catalog confers, such as `pro`.
+package typealias EntitlementID = Identifier<EntitlementKind>
+/// The UUID that the app set at purchase, in lower case. A hint, not an identity (R43).
+package typealias AppAccountToken = Identifier<AppAccountTokenKind>
+package typealias NotificationUUID = Identifier<NotificationKind>

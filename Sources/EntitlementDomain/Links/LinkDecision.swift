@@ -1,0 +1,47 @@
+/// Decides which account a chain or an app transaction belongs to when a fact of it arrives (R42,
+/// R44). Pure: the store looks up the candidates and serialises decisions per chain (R41).
+package struct LinkDecision: Hashable, Sendable {
+  /// The account afterwards; nil leaves the chain without a link.
+  package let accountID: AccountID?
+  /// Why the link changed; nil when it did not.
+  package let reason: LinkReason?
+
+  /// - Parameters:
+  ///   - existing: the account linked now.
+  ///   - named: the account that the submission names.
+  ///   - byToken: the account known for the transaction's `appAccountToken`.
+  ///   - byAppTransaction: the account linked to the same `appTransactionId`.
+  ///   - byPreviousChain: the account linked to `previousOriginalTransactionId` (R7).
+  package static func decide(
+    existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
+    byPreviousChain: AccountID?
+  ) -> LinkDecision {
+    if let existing {
+      // Only an account that is named claims a linked chain: hints never move it (R43).
+      guard let named, named != existing else {
+        return LinkDecision(accountID: existing, reason: nil)
+      }
+      return LinkDecision(accountID: named, reason: .claimed)
+    }
+    if let named { return LinkDecision(accountID: named, reason: .named) }
+    if let byToken { return LinkDecision(accountID: byToken, reason: .appAccountToken) }
+    if let byAppTransaction {
+      return LinkDecision(accountID: byAppTransaction, reason: .appTransaction)
+    }
+    if let byPreviousChain {
+      return LinkDecision(accountID: byPreviousChain, reason: .previousChain)
+    }
+    return LinkDecision(accountID: nil, reason: nil)
+  }
+}
+
+/// Why a link changed. Raw values are stored: they keep their meaning.
+package enum LinkReason: String, Hashable, Sendable {
+  /// The submission named the account, and the chain had none.
+  case named
+  /// The submission named another account than the linked one: a claim (R44, policy `transfer`).
+  case claimed
+  case appAccountToken
+  case appTransaction
+  case previousChain
+}

@@ -1,0 +1,194 @@
+/// Reads one JSON text (RFC 8259) in one pass: every byte is checked, and nodes are noted.
+///
+/// Stricter than the RFC asks: no duplicate names, no halves of surrogate pairs, bounded depth and
+/// length.
+struct JSONParser {
+  let bytes: UnsafeBufferPointer<UInt8>
+  var position = 0
+  private(set) var nodes: ContiguousArray<JSONNode> = []
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+  }
+
+  static func nodes(
+    of bytes: UnsafeBufferPointer<UInt8>
+  ) throws(PayloadError) -> ContiguousArray<JSONNode> {
+    guard bytes.count <= JSONLimits.length else {
+      throw PayloadError(.tooLarge, "more than \(JSONLimits.length) bytes")
+    }
+    var parser = JSONParser(bytes)
+    // A node for about every 16 bytes is what transactions have.
+    parser.nodes.reserveCapacity(16 + bytes.count / 16)
+    parser.skipWhiteSpace()
+    try parser.readValue(depth: 0)
+    parser.skipWhiteSpace()
+    guard parser.position == bytes.count else { throw parser.malformed("bytes follow the value") }
+    return parser.nodes
+  }
+
+  private mutating func readValue(depth: Int) throws(PayloadError) {
+    guard position < bytes.count else { throw malformed("it ends early") }
+    switch bytes[position] {
+    case UInt8(ascii: "{"): try readObject(depth: depth + 1)
+    case UInt8(ascii: "["): try readArray(depth: depth + 1)
+    case UInt8(ascii: "\""): nodes.append(try readString())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber()
+    case UInt8(ascii: "t"): try readLiteral("true", .trueLiteral)
+    case UInt8(ascii: "f"): try readLiteral("false", .falseLiteral)
+    case UInt8(ascii: "n"): try readLiteral("null", .nullLiteral)
+    default: throw malformed("a value is missing")
+    }
+  }
+
+  private mutating func readObject(depth: Int) throws(PayloadError) {
+    let index = try open(.object, depth: depth)
+    var members = 0
+    if !skip(UInt8(ascii: "}")) {
+      repeat {
+        skipWhiteSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+          throw malformed("a name is missing")
+        }
+        nodes.append(try readString())
+        guard skip(UInt8(ascii: ":")) else { throw malformed("a colon is missing") }
+        skipWhiteSpace()
+        try readValue(depth: depth)
+        members += 1
+      } while skip(UInt8(ascii: ","))
+      guard skip(UInt8(ascii: "}")) else { throw malformed("an object does not end") }
+    }
+    close(index)
+    try refuseDuplicates(ofObjectAt: index, members: members)
+  }
+
+  private mutating func readArray(depth: Int) throws(PayloadError) {
+    let index = try open(.array, depth: depth)
+    if !skip(UInt8(ascii: "]")) {
+      repeat {
+        skipWhiteSpace()
+        try readValue(depth: depth)
+      } while skip(UInt8(ascii: ","))
+      guard skip(UInt8(ascii: "]")) else { throw malformed("an array does not end") }
+    }
+    close(index)
+  }
+
+  private mutating func open(_ kind: JSONNode.Kind, depth: Int) throws(PayloadError) -> Int {
+    guard depth <= JSONLimits.depth else {
+      throw PayloadError(.tooDeep, "nested deeper than \(JSONLimits.depth) at byte \(position)")
+    }
+    nodes.append(node(kind, start: position, end: position))
+    position += 1
+    return nodes.count - 1
+  }
+
+  private mutating func close(_ index: Int) {
+    nodes[index].end = Int32(position)
+    nodes[index].next = Int32(nodes.count)
+  }
+
+  /// Offsets and indices fit 32 bits: ``JSONLimits/length`` bounds both.
+  func node(
+    _ kind: JSONNode.Kind, start: Int, end: Int, hasEscapes: Bool = false, hash: UInt32 = 0
+  ) -> JSONNode {
+    JSONNode(
+      kind: kind, hasEscapes: hasEscapes, start: Int32(start), end: Int32(end),
+      next: Int32(nodes.count + 1), hash: hash)
+  }
+
+  private mutating func readLiteral(
+    _ text: StaticString, _ kind: JSONNode.Kind
+  ) throws(PayloadError) {
+    let end = position + text.utf8CodeUnitCount
+    guard end <= bytes.count,
+      bytes[position..<end].elementsEqual(
+        UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    else { throw malformed("a literal is misspelled") }
+    nodes.append(node(kind, start: position, end: end))
+    position = end
+  }
+
+  private mutating func readNumber() throws(PayloadError) {
+    let start = position
+    if bytes[position] == UInt8(ascii: "-") { position += 1 }
+    let integerStart = position
+    let integerDigits = skipDigits()
+    guard integerDigits > 0 else { throw malformed("a number has no digits") }
+    guard integerDigits == 1 || bytes[integerStart] != UInt8(ascii: "0") else {
+      throw malformed("a number begins with zero")
+    }
+    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+      position += 1
+      guard skipDigits() > 0 else { throw malformed("a fraction has no digits") }
+    }
+    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+      position += 1
+      if position < bytes.count,
+        bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-")
+      {
+        position += 1
+      }
+      guard skipDigits() > 0 else { throw malformed("an exponent has no digits") }
+    }
+    nodes.append(node(.number, start: start, end: position))
+  }
+
+  private mutating func skipDigits() -> Int {
+    let start = position
+    while position < bytes.count, bytes[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+    return position - start
+  }
+
+  /// Passes over white space and then `byte`, if it is there.
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    skipWhiteSpace()
+    guard position < bytes.count, bytes[position] == byte else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipWhiteSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+      default: return
+      }
+    }
+  }
+
+  private func refuseDuplicates(ofObjectAt index: Int, members: Int) throws(PayloadError) {
+    guard members > 1 else { return }
+    let end = Int(nodes[index].next)
+    var known: Set<[UInt8]> = []
+    let usesSet = members > JSONLimits.pairwiseComparedMembers
+    var name = index + 1
+    while name < end {
+      if usesSet {
+        guard known.insert(JSONText.content(of: nodes[name], in: bytes)).inserted else {
+          throw duplicate(name)
+        }
+      } else {
+        var earlier = index + 1
+        while earlier < name {
+          if nodes[earlier].hash == nodes[name].hash,
+            JSONText.areEqual(nodes[earlier], nodes[name], in: bytes)
+          {
+            throw duplicate(name)
+          }
+          earlier = Int(nodes[earlier + 1].next)
+        }
+      }
+      name = Int(nodes[name + 1].next)
+    }
+  }
+
+  private func duplicate(_ name: Int) -> PayloadError {
+    PayloadError(
+      .duplicateName, "a name occurs twice in one object, again at byte \(nodes[name].start)")
+  }
+
+  func malformed(_ reason: String) -> PayloadError {
+    PayloadError(.malformedJSON, "not JSON: \(reason), at byte \(position)")
+  }
+}

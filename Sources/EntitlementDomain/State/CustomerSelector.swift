@@ -1,0 +1,8 @@
+/// How a caller names a customer within an ``AppScope``.
+package enum CustomerSelector: Hashable, Sendable {
+  case account(AccountID)
+  case originalTransaction(OriginalTransactionID)
+  case transaction(TransactionID)
+  case appTransaction(AppTransactionID)
+  case appAccountToken(AppAccountToken)
+}

@@ -1,0 +1,130 @@
+/// The answer: what a customer may use at a moment, and what to offer (R27–R31). A pure function
+/// of facts, catalog and moment.
+package struct CustomerState: Hashable, Sendable {
+  package var scope: AppScope
+  /// Nil when the facts belong to chains that no account has claimed yet.
+  package var accountID: AccountID?
+  /// Grows with each change of the customer's facts or links; 0 when nothing is known.
+  package var revision: Int64
+  /// The moment this state was computed for.
+  package var evaluatedAt: Milliseconds
+  package var coreState: CoreState
+  /// What to suggest to the customer, most urgent first, each once; `[.none]` when nothing.
+  package var callsToAction: [CallToAction]
+  /// What the customer may use now, by entitlement id.
+  package var entitlements: [EntitlementState]
+  /// Each product of which there is a fact, by product id.
+  package var products: [ProductState]
+  /// Each subscription group of which there is a fact, by group id.
+  package var groups: [GroupState]
+  /// The earliest later moment at which this answer changes without new facts (R30).
+  package var nextTransitionAt: Milliseconds?
+
+  package init(
+    scope: AppScope, accountID: AccountID?, revision: Int64, evaluatedAt: Milliseconds,
+    coreState: CoreState, callsToAction: [CallToAction], entitlements: [EntitlementState],
+    products: [ProductState], groups: [GroupState], nextTransitionAt: Milliseconds?
+  ) {
+    self.scope = scope
+    self.accountID = accountID
+    self.revision = revision
+    self.evaluatedAt = evaluatedAt
+    self.coreState = coreState
+    self.callsToAction = callsToAction
+    self.entitlements = entitlements
+    self.products = products
+    self.groups = groups
+    self.nextTransitionAt = nextTransitionAt
+  }
+}
+
+/// R27. Raw values are those of the wire.
+package enum CoreState: Int, Hashable, Sendable, CaseIterable {
+  /// No fact at all for this customer in this environment.
+  case new = 1
+  /// Something confers access now, grace included.
+  case active = 2
+  /// Facts exist, nothing confers access.
+  case inactive = 3
+}
+
+/// What to suggest to the customer (R29). Raw values are those of the wire.
+package enum CallToAction: Int, Hashable, Sendable, CaseIterable {
+  case none = 1
+  case merchandise = 2
+  case fixBilling = 3
+  case winBack = 4
+  case consentToPrice = 5
+  case keepSubscription = 6
+}
+
+/// One product of which there is a fact.
+package struct ProductState: Hashable, Sendable {
+  package var productID: ProductID
+  /// The subscription group, for an auto-renewable product.
+  package var groupID: SubscriptionGroupID?
+  /// False when the catalog does not name the product: it then confers nothing (R14).
+  package var isInCatalog: Bool
+  package var standing: Standing
+
+  package init(
+    productID: ProductID, groupID: SubscriptionGroupID?, isInCatalog: Bool, standing: Standing
+  ) {
+    self.productID = productID
+    self.groupID = groupID
+    self.isInCatalog = isInCatalog
+    self.standing = standing
+  }
+}
+
+/// One subscription group: the best over all its chains (R28).
+package struct GroupState: Hashable, Sendable {
+  package var groupID: SubscriptionGroupID
+  package var standing: Standing
+  /// A free trial of this group was used (R29).
+  package var trialUsed: Bool
+  /// An introductory offer of any kind of this group was used (R29).
+  package var introductoryOfferUsed: Bool
+
+  package init(
+    groupID: SubscriptionGroupID, standing: Standing, trialUsed: Bool, introductoryOfferUsed: Bool
+  ) {
+    self.groupID = groupID
+    self.standing = standing
+    self.trialUsed = trialUsed
+    self.introductoryOfferUsed = introductoryOfferUsed
+  }
+}
+
+/// An entitlement that is conferred now, with everything that confers it (R31).
+package struct EntitlementState: Hashable, Sendable {
+  package var entitlementID: EntitlementID
+  /// At least one, in a fixed order: latest end first, then by transaction id.
+  package var sources: [EntitlementSource]
+
+  package init(entitlementID: EntitlementID, sources: [EntitlementSource]) {
+    self.entitlementID = entitlementID
+    self.sources = sources
+  }
+}
+
+/// What confers an entitlement, since when and until when (R31).
+package struct EntitlementSource: Hashable, Sendable {
+  package var transactionID: TransactionID
+  package var originalTransactionID: OriginalTransactionID
+  package var productID: ProductID
+  package var since: Milliseconds
+  /// Nil when it has no end.
+  package var until: Milliseconds?
+
+  package init(
+    transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
+    productID: ProductID, since: Milliseconds, until: Milliseconds?
+  ) {
+    self.transactionID = transactionID
+    self.originalTransactionID = originalTransactionID
+    self.productID = productID
+    self.since = since
+    self.until = until
+  }
+}

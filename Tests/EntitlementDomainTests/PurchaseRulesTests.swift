@@ -1,0 +1,146 @@
+import EntitlementDomain
+import Testing
+
+@Suite("Purchases that do not renew, and the customer as a whole")
+struct PurchaseRulesTests {
+  @Test("R27, R29: a customer without facts is NEW and is shown the offers")
+  func new() {
+    let state = Given.state([], at: 0)
+    #expect(state.coreState == .new)
+    #expect(state.callsToAction == [.merchandise])
+    #expect(state.nextTransitionAt == nil)
+    #expect(state.entitlements.isEmpty)
+  }
+
+  @Test("R11: a non-consumable has no end")
+  func nonConsumable() {
+    let state = Given.state(
+      [Given.purchase(1, product: "adfree", type: .nonConsumable, at: 0)], at: 10_000)
+    #expect(state.coreState == .active)
+    #expect(state.entitlementIDs == ["ad_free"])
+    #expect(state.entitlements[0].sources[0].until == nil)
+    #expect(state.nextTransitionAt == nil)
+    #expect(state.callsToAction == [.none])
+  }
+
+  @Test("R16, R28: a non-consumable refunded and bought again is active")
+  func boughtAgain() {
+    let refunded = Given.purchase(1, product: "adfree", type: .nonConsumable, at: 0) {
+      $0.revocationDate = Given.day(2)
+    }
+    #expect(Given.state([refunded], at: 3).product("adfree")?.status == .revoked)
+    let again = Given.purchase(2, product: "adfree", type: .nonConsumable, at: 5)
+    let state = Given.state([refunded, again], at: 6)
+    #expect(state.coreState == .active)
+    #expect(state.entitlements[0].sources.map(\.transactionID) == ["t2"])
+  }
+
+  @Test("R11: a non-renewing purchase ends after the catalog's duration")
+  func nonRenewing() {
+    let purchase = Given.purchase(1, product: "season", type: .nonRenewing, at: 0)
+    #expect(Given.state([purchase], at: 30.99).coreState == .active)
+    let ended = Given.state([purchase], at: 31)
+    #expect(ended.coreState == .inactive)
+    #expect(ended.product("season")?.expirationReason == .ended)
+    #expect(ended.callsToAction == [.winBack])
+  }
+
+  @Test("R12: without a duration it confers nothing and says why")
+  func withoutDuration() {
+    let state = Given.state(
+      [Given.purchase(1, product: "forever", type: .nonRenewing, at: 0)], at: 1)
+    #expect(state.coreState == .inactive)
+    #expect(state.product("forever")?.status == .undetermined)
+    #expect(state.product("forever")?.notices == [.durationMissing])
+  }
+
+  @Test("R13: purchases stack only where the catalog says so")
+  func stacking() {
+    let passes = [
+      Given.purchase(1, product: "pass", type: .nonRenewing, at: 0),
+      Given.purchase(2, product: "pass", type: .nonRenewing, at: 10),
+    ]
+    #expect(Given.state([passes[0]], at: 1).entitlements[0].sources[0].until == Given.day(30))
+    #expect(Given.state(passes, at: 11).entitlements[0].sources[0].until == Given.day(60))
+    #expect(Given.state(passes, at: 59).coreState == .active)
+    #expect(Given.state(passes, at: 60).coreState == .inactive)
+    let seasons = [
+      Given.purchase(1, product: "season", type: .nonRenewing, at: 0),
+      Given.purchase(2, product: "season", type: .nonRenewing, at: 10),
+    ]
+    // Ten days after Jan 1 is Jan 11: a month later is Feb 11, day 41.
+    #expect(Given.state(seasons, at: 40.9).coreState == .active)
+    #expect(Given.state(seasons, at: 41).coreState == .inactive)
+  }
+
+  @Test("R13, R16: a refunded pass no longer extends the ones after it")
+  func refundedStack() {
+    let first = Given.purchase(1, product: "pass", type: .nonRenewing, at: 0) {
+      $0.revocationDate = Given.day(12)
+    }
+    let second = Given.purchase(2, product: "pass", type: .nonRenewing, at: 10)
+    #expect(Given.state([first, second], at: 39).coreState == .active)
+    #expect(Given.state([first, second], at: 40).coreState == .inactive)
+  }
+
+  @Test("R11: a consumable is history only")
+  func consumable() {
+    let state = Given.state([Given.purchase(1, product: "coins", type: .consumable, at: 0)], at: 1)
+    #expect(state.coreState == .inactive)
+    #expect(state.product("coins")?.status == .consumed)
+    #expect(state.callsToAction == [.none])
+  }
+
+  @Test("R14: a product that the catalog does not name is told, and grants nothing")
+  func unknownProduct() throws {
+    let state = Given.state(
+      [Given.period(1, product: "elsewhere", group: "g9", from: 0)], at: 1)
+    #expect(state.coreState == .inactive)
+    #expect(state.entitlements.isEmpty)
+    let product = try #require(state.products.first)
+    #expect(!product.isInCatalog)
+    #expect(product.standing.status == .active)
+    #expect(product.standing.notices == [.productUnknown])
+  }
+
+  @Test("R10: an unknown type is kept and grants nothing")
+  func unknownType() {
+    let state = Given.state(
+      [Given.purchase(1, product: "adfree", type: ProductType(rawValue: "Timeshare"), at: 0)], at: 1
+    )
+    #expect(state.coreState == .inactive)
+    #expect(state.product("adfree")?.productType.rawValue == "Timeshare")
+    #expect(state.product("adfree")?.notices == [.typeUnknown])
+  }
+
+  @Test("R9: facts of another environment or app are left out")
+  func scopes() {
+    var sandbox = Given.period(1, from: 0)
+    sandbox.environment = .sandbox
+    var other = Given.period(2, from: 0)
+    other.bundleID = "com.example.other"
+    #expect(Given.state([sandbox, other], at: 1).coreState == .new)
+  }
+
+  @Test("R27: who only has the app is inactive, and is shown the offers")
+  func appOnly() {
+    let fact = AppTransactionFact(
+      bundleID: Given.scope.bundleID, environment: .production, signedDate: Given.day(0),
+      digest: Given.digest(1))
+    let state = Evaluation.state(
+      of: CustomerRecord(scope: Given.scope, facts: [.appTransaction(fact)]),
+      catalog: Given.catalog, at: Given.day(1))
+    #expect(state.coreState == .inactive)
+    #expect(state.callsToAction == [.merchandise])
+  }
+
+  @Test("R31: an entitlement names everything that confers it")
+  func sources() {
+    let news = Given.period(1, of: "c2", product: "news.monthly", group: "g2", from: 0)
+    let season = Given.purchase(2, product: "season", type: .nonRenewing, at: 0)
+    let state = Given.state([news, season], at: 1)
+    #expect(state.entitlements.map(\.entitlementID) == ["season"])
+    #expect(state.entitlements[0].sources.map(\.transactionID) == ["t2", "t1"])
+    #expect(state.entitlements[0].sources.map(\.until) == [Given.day(31), Given.day(30)])
+  }
+}
