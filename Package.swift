@@ -18,13 +18,31 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
+    // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
     // The rules: facts, catalog and evaluation, without any I/O.
     .target(name: "EntitlementDomain", dependencies: ["Yams"]),
+
+    // What Apple signed: certificates, signatures and their verdicts.
+    .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+    .target(name: "Verification", dependencies: ["Cryptography", "EntitlementDomain"]),
+
+    // The App Store in a box.
+    .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     .testTarget(
       name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
+    .testTarget(
+      name: "VerificationTests",
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+      ]),
+    .testTarget(
+      name: "StoreSimulatorTests",
+      dependencies: ["Cryptography", "EntitlementDomain", "StoreSimulator", "Verification"]),
   ],
   swiftLanguageModes: [.v6]
 )

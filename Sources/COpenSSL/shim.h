@@ -1,0 +1,42 @@
+// What Swift needs of OpenSSL's libcrypto: its headers, and functions in place of macros and of
+// calls whose C types Swift does not see.
+
+#ifndef ENTITLE_COPENSSL_SHIM_H
+#define ENTITLE_COPENSSL_SHIM_H
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/objects.h>
+#include <openssl/params.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <stdint.h>
+#include <time.h>
+
+// Reading: certificates and text.
+
+// Writes a name as RFC 2253 text; UTF-8 stays as it is, what is not printable is escaped. Returns
+// the length, or a negative number.
+static inline int entitle_name_print(BIO *output, const X509_NAME *name) {
+  return X509_NAME_print_ex(output, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
+}
+
+// Seconds since the Unix epoch. Returns 1, or 0 when `time` cannot be read as a date.
+static inline int entitle_asn1_time_seconds(const ASN1_TIME *time, int64_t *seconds) {
+  struct tm parts;
+  if (time == NULL || ASN1_TIME_to_tm(time, &parts) != 1) return 0;
+  *seconds = (int64_t)timegm(&parts);
+  return 1;
+}
+
+// Signing: keys and certificates that are made here.
+
+#endif

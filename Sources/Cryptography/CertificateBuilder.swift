@@ -1,0 +1,164 @@
+import COpenSSL
+
+/// Makes X.509 certificates of version 3 (RFC 5280). Certificates on this path are our own: a
+/// simulated App Store's, and those of tests.
+package struct CertificateBuilder: Sendable {
+  /// What the certificate's key may be used for.
+  package enum Purpose: Hashable, Sendable {
+    /// Signs certificates; at most `pathLength` more authorities may follow below it, nil for any
+    /// number.
+    case authority(pathLength: Int?)
+    /// Signs data.
+    case signing
+  }
+
+  /// An extension by its object identifier.
+  package struct Extension: Hashable, Sendable {
+    /// In dotted decimal form.
+    package var objectIdentifier: String
+    package var isCritical: Bool
+    /// The DER inside the extension's octet string.
+    package var value: [UInt8]
+
+    /// By default the value is the DER NULL, as in Apple's marks.
+    package init(
+      objectIdentifier: String, isCritical: Bool = false, value: [UInt8] = [0x05, 0x00]
+    ) {
+      self.objectIdentifier = objectIdentifier
+      self.isCritical = isCritical
+      self.value = value
+    }
+  }
+
+  /// Who signs a certificate.
+  package struct Issuer: Sendable {
+    /// In DER.
+    package var certificate: [UInt8]
+    package var key: SigningKey
+
+    package init(certificate: [UInt8], key: SigningKey) {
+      self.certificate = certificate
+      self.key = key
+    }
+  }
+
+  package var subject: DistinguishedName
+  /// Positive; RFC 5280 §4.1.2.2 wants it to be different for each certificate of an issuer.
+  package var serialNumber: UInt64
+  /// First and last second of validity, both included, in seconds since the Unix epoch.
+  package var validity: ClosedRange<Int64>
+  package var purpose: Purpose
+  package var extensions: [Extension]
+
+  package init(
+    subject: DistinguishedName, serialNumber: UInt64, validity: ClosedRange<Int64>,
+    purpose: Purpose, extensions: [Extension] = []
+  ) {
+    self.subject = subject
+    self.serialNumber = serialNumber
+    self.validity = validity
+    self.purpose = purpose
+    self.extensions = extensions
+  }
+
+  /// A certificate for `key`, signed by `issuer`, or by itself when there is none. The signature is
+  /// ECDSA with SHA-256 or SHA-384, by the issuer's curve.
+  ///
+  /// - Returns: the certificate in DER.
+  /// - Throws: ``CryptographyError``.
+  package func certificate(
+    for key: SigningKey, issuedBy issuer: Issuer? = nil
+  ) throws(CryptographyError) -> [UInt8] {
+    let certificate = try OwnedCertificate()
+    let authority =
+      if let issuer { try OwnedCertificate(der: issuer.certificate) } else { certificate }
+    try setFields(of: certificate, key: key)
+    try check(
+      X509_set_issuer_name(certificate.pointer, X509_get_subject_name(authority.pointer)) == 1,
+      "issuer")
+    try addStandardExtensions(to: certificate, authority: authority)
+    for item in extensions { try add(item, to: certificate) }
+    let signer = issuer?.key ?? key
+    let digest = signer.curve == .p384 ? EVP_sha384() : EVP_sha256()
+    try check(
+      signer.withPointer { X509_sign(certificate.pointer, $0, digest) } > 0, "signature")
+    return try certificate.derBytes()
+  }
+
+  private func setFields(of certificate: OwnedCertificate, key: SigningKey)
+    throws(CryptographyError)
+  {
+    let pointer = certificate.pointer
+    try check(
+      ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serialNumber) == 1, "serial number")
+    try check(
+      ASN1_TIME_set(X509_getm_notBefore(pointer), time_t(validity.lowerBound)) != nil,
+      "first day of validity")
+    try check(
+      ASN1_TIME_set(X509_getm_notAfter(pointer), time_t(validity.upperBound)) != nil,
+      "last day of validity")
+    for part in subject.parts {
+      let value = Array(part.value.utf8)
+      // Position -1 and set 0 append a part of its own.
+      try check(
+        X509_NAME_add_entry_by_txt(
+          X509_get_subject_name(pointer), part.name, V_ASN1_UTF8STRING, value,
+          Int32(clamping: value.count), -1, 0) == 1,
+        "subject")
+    }
+    try check(key.withPointer { X509_set_pubkey(pointer, $0) } == 1, "public key")
+  }
+
+  private func addStandardExtensions(
+    to certificate: OwnedCertificate, authority: OwnedCertificate
+  ) throws(CryptographyError) {
+    let constraints: String
+    let usage: String
+    switch purpose {
+    case .authority(let pathLength):
+      constraints = "critical,CA:TRUE" + (pathLength.map { ",pathlen:\($0)" } ?? "")
+      usage = "critical,keyCertSign,cRLSign"
+    case .signing:
+      constraints = "critical,CA:FALSE"
+      usage = "critical,digitalSignature"
+    }
+    // The subject's key identifier comes first: a root's authority key identifier repeats it.
+    let standard = [
+      (NID_basic_constraints, constraints), (NID_key_usage, usage),
+      (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
+    ]
+    for (identifier, value) in standard {
+      var context = X509V3_CTX()
+      X509V3_set_ctx(&context, authority.pointer, certificate.pointer, nil, nil, 0)
+      let made = X509V3_EXT_conf_nid(nil, &context, identifier, value)
+      defer { X509_EXTENSION_free(made) }
+      try check(
+        made != nil && X509_add_ext(certificate.pointer, made, -1) == 1, "standard extensions")
+    }
+  }
+
+  private func add(_ item: Extension, to certificate: OwnedCertificate)
+    throws(CryptographyError)
+  {
+    // 1: the text is an object identifier in digits, not a name.
+    let identifier = OBJ_txt2obj(item.objectIdentifier, 1)
+    defer { ASN1_OBJECT_free(identifier) }
+    let contents = ASN1_OCTET_STRING_new()
+    defer { ASN1_OCTET_STRING_free(contents) }
+    try check(
+      identifier != nil && contents != nil
+        && ASN1_OCTET_STRING_set(contents, item.value, Int32(clamping: item.value.count)) == 1,
+      "extension \(item.objectIdentifier)")
+    let made = X509_EXTENSION_create_by_OBJ(nil, identifier, item.isCritical ? 1 : 0, contents)
+    defer { X509_EXTENSION_free(made) }
+    try check(
+      made != nil && X509_add_ext(certificate.pointer, made, -1) == 1,
+      "extension \(item.objectIdentifier)")
+  }
+
+  private func check(_ isDone: Bool, _ part: String) throws(CryptographyError) {
+    guard !isDone else { return }
+    ERR_clear_error()
+    throw CryptographyError(.libraryFault, "the certificate's \(part) could not be set")
+  }
+}

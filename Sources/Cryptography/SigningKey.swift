@@ -1,0 +1,143 @@
+import COpenSSL
+
+/// A private key on P-256 or P-384.
+///
+/// `@unchecked Sendable` holds because the key is never changed after `init`, and OpenSSL allows an
+/// `EVP_PKEY` that nobody changes to be used from many threads; each operation makes its own
+/// context.
+package final class SigningKey: @unchecked Sendable {
+  package let curve: SigningCurve
+  /// The one reference that this object owns.
+  private let key: OpaquePointer
+
+  private init(owning key: OpaquePointer, curve: SigningCurve) {
+    self.key = key
+    self.curve = curve
+  }
+
+  deinit { EVP_PKEY_free(key) }
+
+  /// A new random key.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFault``.
+  package static func generate(_ curve: SigningCurve) throws(CryptographyError) -> SigningKey {
+    guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
+      throw fault("no context for elliptic curves")
+    }
+    defer { EVP_PKEY_CTX_free(context) }
+    var generated: OpaquePointer?
+    guard EVP_PKEY_keygen_init(context) == 1,
+      EVP_PKEY_CTX_set_group_name(context, curve.rawValue) == 1,
+      EVP_PKEY_generate(context, &generated) == 1, let generated
+    else { throw fault("no key could be generated") }
+    return SigningKey(owning: generated, curve: curve)
+  }
+
+  /// Reads a PEM file with one private key that is not encrypted.
+  ///
+  /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none, or it is on another
+  ///   curve.
+  package init(privateKeyPEM pem: [UInt8]) throws(CryptographyError) {
+    let input = try MemoryBuffer(holding: pem)
+    // Without the callback OpenSSL would ask for a password on the terminal.
+    guard
+      let key = PEM_read_bio_PrivateKey(input.pointer, nil, { _, _, _, _ in -1 }, nil)
+    else {
+      ERR_clear_error()
+      throw CryptographyError(.malformedPrivateKey, "not a PEM file with a plain private key")
+    }
+    var name = [CChar](repeating: 0, count: 80)
+    var length = 0
+    let isNamed = EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
+    let characters = name.prefix(isNamed ? length : 0).map { UInt8(bitPattern: $0) }
+    guard let curve = SigningCurve(openSSLName: String(decoding: characters, as: UTF8.self)) else {
+      ERR_clear_error()
+      EVP_PKEY_free(key)
+      throw CryptographyError(.malformedPrivateKey, "not a key on P-256 or P-384")
+    }
+    self.key = key
+    self.curve = curve
+  }
+
+  /// The key as PKCS#8 in PEM, not encrypted: keep it in a file that only its owner can read.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFault``.
+  package func privateKeyPEM() throws(CryptographyError) -> [UInt8] {
+    let output = try MemoryBuffer()
+    guard PEM_write_bio_PrivateKey(output.pointer, key, nil, nil, 0, nil, nil) == 1 else {
+      throw Self.fault("the key could not be written")
+    }
+    return output.bytes
+  }
+
+  /// Signs `message` with ECDSA over SHA-256: ES256 of RFC 7518 §3.4 for a P-256 key.
+  ///
+  /// - Returns: r‖s, each of ``SigningCurve/scalarLength`` bytes.
+  /// - Throws: ``CryptographyError/Code/signingFailed``.
+  package func signature(over message: [UInt8]) throws(CryptographyError) -> [UInt8] {
+    guard let context = EVP_MD_CTX_new() else { throw Self.fault("no context for signing") }
+    defer { EVP_MD_CTX_free(context) }
+    // The longest DER form of a signature on these curves is about 104 bytes.
+    var encoded = [UInt8](repeating: 0, count: 160)
+    var length = encoded.count
+    guard EVP_DigestSignInit_ex(context, nil, "SHA2-256", nil, nil, key, nil) == 1,
+      EVP_DigestSign(context, &encoded, &length, message, message.count) == 1
+    else {
+      ERR_clear_error()
+      throw CryptographyError(.signingFailed, "the signature could not be made")
+    }
+    return try rawSignature(fromDER: encoded.prefix(length))
+  }
+
+  /// True when `certificate`, in DER, certifies the public half of this key.
+  package func belongs(toCertificate certificate: [UInt8]) -> Bool {
+    guard let parsed = try? OwnedCertificate(der: certificate),
+      let certified = X509_get0_pubkey(parsed.pointer)
+    else { return false }
+    let result = EVP_PKEY_eq(certified, key)
+    ERR_clear_error()
+    return result == 1
+  }
+
+  /// Lends the key for the length of `body`, which must neither keep nor free it.
+  func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+    // The key lives as long as this object, and the call keeps this object alive.
+    withExtendedLifetime(self) { body(key) }
+  }
+
+  private func rawSignature(fromDER encoded: ArraySlice<UInt8>) throws(CryptographyError)
+    -> [UInt8]
+  {
+    let parsed = encoded.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      return d2i_ECDSA_SIG(nil, &position, buffer.count)
+    }
+    guard let parsed else { throw Self.fault("the signature could not be read back") }
+    defer { ECDSA_SIG_free(parsed) }
+    let size = curve.scalarLength
+    var raw = [UInt8](repeating: 0, count: 2 * size)
+    let isComplete = raw.withUnsafeMutableBufferPointer { buffer in
+      guard let base = buffer.baseAddress else { return false }
+      return BN_bn2binpad(ECDSA_SIG_get0_r(parsed), base, Int32(size)) == Int32(size)
+        && BN_bn2binpad(ECDSA_SIG_get0_s(parsed), base + size, Int32(size)) == Int32(size)
+    }
+    guard isComplete else { throw Self.fault("the signature does not fit its curve") }
+    return raw
+  }
+
+  private static func fault(_ message: String) -> CryptographyError {
+    ERR_clear_error()
+    return CryptographyError(.libraryFault, message)
+  }
+}
+
+extension SigningCurve {
+  /// OpenSSL names P-256 by its older name when it reads a key back.
+  fileprivate init?(openSSLName name: String) {
+    switch name {
+    case "prime256v1", "P-256": self = .p256
+    case "secp384r1", "P-384": self = .p384
+    default: return nil
+    }
+  }
+}

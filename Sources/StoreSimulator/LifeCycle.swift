@@ -1,0 +1,72 @@
+/// The stories that the simulated App Store can tell of a customer. Each begins with a customer who
+/// is new and goes through to a state that lasts.
+package enum LifeCycle: String, CaseIterable, Sendable {
+  case firstPurchase = "first-purchase"
+  case renewals
+  case cancelled
+  case expired
+  case grace
+  case billingRetry = "billing-retry"
+  case refunded
+  case upgrade
+  case downgrade
+  case familySharing = "family-sharing"
+  case nonRenewing = "non-renewing"
+  case nonConsumable = "non-consumable"
+  case graceRecovered = "grace-recovered"
+  case billingRecovered = "billing-recovered"
+  case billingFailed = "billing-failed"
+  case refundReversed = "refund-reversed"
+  case earlierPeriodRefunded = "earlier-period-refunded"
+  case familySharingEnded = "family-sharing-ended"
+  case nonRenewingEnded = "non-renewing-ended"
+  case nonConsumableRefunded = "non-consumable-refunded"
+  case boughtAgain = "bought-again"
+  case paidAppMigration = "paid-app-migration"
+  case freeTrial = "free-trial"
+  case priceIncrease = "price-increase"
+  case priceIncreaseDeclined = "price-increase-declined"
+  case productRemoved = "product-removed"
+  case resubscribed
+  case renewalExtended = "renewal-extended"
+
+  /// One sentence for people.
+  package var summary: String { story.summary }
+
+  /// Days from the start to the characteristic state, which lasts for a day at least before and after
+  /// that moment, whenever the life cycle began.
+  package var characteristicDay: Int64 { story.characteristicDay }
+
+  var story: LifeCycleStory {
+    switch self {
+    case .firstPurchase: .firstPurchase
+    case .renewals: .renewals
+    case .cancelled: .cancelled
+    case .expired: .expired
+    case .grace: .grace
+    case .billingRetry: .billingRetry
+    case .refunded: .refunded
+    case .upgrade: .upgrade
+    case .downgrade: .downgrade
+    case .familySharing: .familySharing
+    case .nonRenewing: .nonRenewing
+    case .nonConsumable: .nonConsumable
+    case .graceRecovered: .graceRecovered
+    case .billingRecovered: .billingRecovered
+    case .billingFailed: .billingFailed
+    case .refundReversed: .refundReversed
+    case .earlierPeriodRefunded: .earlierPeriodRefunded
+    case .familySharingEnded: .familySharingEnded
+    case .nonRenewingEnded: .nonRenewingEnded
+    case .nonConsumableRefunded: .nonConsumableRefunded
+    case .boughtAgain: .boughtAgain
+    case .paidAppMigration: .paidAppMigration
+    case .freeTrial: .freeTrial
+    case .priceIncrease: .priceIncrease
+    case .priceIncreaseDeclined: .priceIncreaseDeclined
+    case .productRemoved: .productRemoved
+    case .resubscribed: .resubscribed
+    case .renewalExtended: .renewalExtended
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import EntitlementDomain
+
+// Subscriptions that end without trouble about money.
+extension LifeCycleStory {
+  static let cancelled = LifeCycleStory(
+    "turns auto-renewal off on day 12 and keeps what is paid for", characteristicDay: 20
+  ) { script in writeCancellation(of: SimulatedApp.basicMonthly, to: &script) }
+
+  static let expired = LifeCycleStory(
+    "cancels, and the subscription ends after its month", characteristicDay: 40
+  ) { script in writeCancellation(of: SimulatedApp.proMonthly, to: &script) }
+
+  static let productRemoved = LifeCycleStory(
+    "cannot renew, because the product is no longer sold", characteristicDay: 40
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let end = script.start.adding(months: 1)
+    subscription.stopRenewing(.productUnavailable)
+    script.sign(subscription, as: .expiredForProduct, at: end, status: .expired)
+    script.expect(.expired(product, .productUnavailable, willRenew: false), from: end)
+  }
+
+  static let resubscribed = LifeCycleStory(
+    "lets a subscription end and buys a better one on day 40", characteristicDay: 50
+  ) { script in
+    var subscription = script.subscribeForOneMonth(to: SimulatedApp.basicMonthly)
+    cancel(&subscription, of: SimulatedApp.basicMonthly, script: &script)
+    let again = script.start.adding(days: 40)
+    let product = SimulatedApp.proMonthly
+    script.nextPeriod(
+      of: &subscription, product, from: again, to: again.adding(months: 1), reason: "PURCHASE")
+    subscription.renewalInfo.recentSubscriptionStartDate = again
+    script.sign(subscription, as: .resubscription, at: again, status: .active)
+    script.expect(.active(product, willRenew: true), from: again)
+    script.expectSilence(product, from: again.adding(months: 1))
+  }
+
+  private static func writeCancellation(
+    of product: SimulatedProduct, to script: inout LifeCycleScript
+  ) {
+    var subscription = script.subscribeForOneMonth(to: product)
+    cancel(&subscription, of: product, script: &script)
+  }
+
+  private static func cancel(
+    _ subscription: inout ScriptedSubscription, of product: SimulatedProduct,
+    script: inout LifeCycleScript
+  ) {
+    let cancelled = script.start.adding(days: 12)
+    subscription.stopRenewing()
+    script.sign(subscription, as: .autoRenewDisabled, at: cancelled, status: .active)
+    script.expect(
+      .active(product, willRenew: false, callToAction: .keepSubscription), from: cancelled)
+    script.endCancelled(&subscription, product, at: script.start.adding(months: 1))
+  }
+}

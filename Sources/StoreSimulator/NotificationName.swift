@@ -1,0 +1,33 @@
+/// `notificationType` and `subtype` of the notifications that life cycles send.
+struct NotificationName: Hashable, Sendable {
+  let type: String
+  let subtype: String?
+
+  init(_ type: String, _ subtype: String? = nil) {
+    self.type = type
+    self.subtype = subtype
+  }
+
+  static let firstSubscription = NotificationName("SUBSCRIBED", "INITIAL_BUY")
+  static let resubscription = NotificationName("SUBSCRIBED", "RESUBSCRIBE")
+  static let renewal = NotificationName("DID_RENEW")
+  static let billingRecovery = NotificationName("DID_RENEW", "BILLING_RECOVERY")
+  static let renewalFailedIntoGrace = NotificationName("DID_FAIL_TO_RENEW", "GRACE_PERIOD")
+  static let renewalFailed = NotificationName("DID_FAIL_TO_RENEW")
+  static let gracePeriodExpired = NotificationName("GRACE_PERIOD_EXPIRED")
+  static let expiredVoluntarily = NotificationName("EXPIRED", "VOLUNTARY")
+  static let expiredForBilling = NotificationName("EXPIRED", "BILLING_RETRY")
+  static let expiredForPrice = NotificationName("EXPIRED", "PRICE_INCREASE")
+  static let expiredForProduct = NotificationName("EXPIRED", "PRODUCT_NOT_FOR_SALE")
+  static let autoRenewDisabled = NotificationName(
+    "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
+  static let upgrade = NotificationName("DID_CHANGE_RENEWAL_PREF", "UPGRADE")
+  static let downgrade = NotificationName("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE")
+  static let priceIncreasePending = NotificationName("PRICE_INCREASE", "PENDING")
+  static let priceIncreaseAccepted = NotificationName("PRICE_INCREASE", "ACCEPTED")
+  static let refund = NotificationName("REFUND")
+  static let refundReversed = NotificationName("REFUND_REVERSED")
+  static let familySharingEnded = NotificationName("REVOKE")
+  static let renewalExtended = NotificationName("RENEWAL_EXTENDED")
+  static let oneTimeCharge = NotificationName("ONE_TIME_CHARGE")
+}

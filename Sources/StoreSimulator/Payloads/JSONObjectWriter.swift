@@ -1,0 +1,72 @@
+/// Writes one JSON object, fields in the order in which they are set, without blanks: the same calls
+/// give the same bytes. A nil value leaves its field out.
+package struct JSONObjectWriter: Sendable {
+  private var contents: [UInt8] = []
+
+  package init() {}
+
+  /// The object as it stands, in UTF-8.
+  package var bytes: [UInt8] { [UInt8(ascii: "{")] + contents + [UInt8(ascii: "}")] }
+
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  package mutating func set(_ name: String, _ value: String?) {
+    guard let value else { return }
+    begin(name)
+    append(quoted: value)
+  }
+
+  package mutating func set(_ name: String, _ value: Int64?) {
+    guard let value else { return }
+    begin(name)
+    contents += String(value).utf8
+  }
+
+  package mutating func set(_ name: String, _ value: Bool?) {
+    guard let value else { return }
+    begin(name)
+    contents += (value ? "true" : "false").utf8
+  }
+
+  /// An empty list leaves the field out, as the App Store does.
+  package mutating func set(_ name: String, _ values: [String]) {
+    guard !values.isEmpty else { return }
+    begin(name)
+    contents.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { contents.append(UInt8(ascii: ",")) }
+      append(quoted: value)
+    }
+    contents.append(UInt8(ascii: "]"))
+  }
+
+  package mutating func set(_ name: String, _ value: JSONObjectWriter?) {
+    guard let value else { return }
+    begin(name)
+    contents += value.bytes
+  }
+
+  private mutating func begin(_ name: String) {
+    if !contents.isEmpty { contents.append(UInt8(ascii: ",")) }
+    append(quoted: name)
+    contents.append(UInt8(ascii: ":"))
+  }
+
+  /// RFC 8259 §7: only the quotation mark, the backslash and control characters must be escaped.
+  private mutating func append(quoted text: String) {
+    contents.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        contents += [UInt8(ascii: "\\"), byte]
+      case 0..<0x20:
+        let digits = Array("0123456789abcdef".utf8)
+        contents += "\\u00".utf8
+        contents += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      default:
+        contents.append(byte)
+      }
+    }
+    contents.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,105 @@
+package import EntitlementDomain
+
+/// What the simulated App Store signs about one transaction (`JWSTransaction`). Names, meanings and
+/// units are Apple's; a nil field is left out.
+package struct TransactionPayload: Hashable, Sendable {
+  package var transactionID: TransactionID
+  package var originalTransactionID: OriginalTransactionID
+  package var webOrderLineItemID: WebOrderLineItemID?
+  package var bundleID: BundleID
+  package var productID: ProductID
+  package var subscriptionGroupID: SubscriptionGroupID?
+  package var purchaseDate: Milliseconds
+  package var originalPurchaseDate: Milliseconds?
+  package var expiresDate: Milliseconds?
+  package var quantity: Int64? = 1
+  package var type: ProductType
+  package var appAccountToken: AppAccountToken?
+  package var ownership: OwnershipType? = .purchased
+  package var signedDate: Milliseconds
+  package var revocationDate: Milliseconds?
+  package var revocationReason: RevocationReason?
+  package var revocationType: RevocationType?
+  /// In thousandths of a percent, as Apple sends it.
+  package var revocationPercentage: Int64?
+  package var isUpgraded: Bool?
+  package var offer: Offer?
+  /// Nil leaves the field out, as in payloads of 2021.
+  package var environment: StoreEnvironment?
+  package var transactionReason: String?
+  package var storefront: String?
+  package var storefrontID: String?
+  /// In thousandths of the currency's unit.
+  package var price: Int64?
+  /// ISO 4217.
+  package var currency: String?
+  package var appTransactionID: AppTransactionID?
+  package var previousOriginalTransactionID: OriginalTransactionID?
+  package var commitment: Commitment?
+
+  package init(
+    transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
+    bundleID: BundleID, productID: ProductID, type: ProductType, purchaseDate: Milliseconds,
+    signedDate: Milliseconds, environment: StoreEnvironment?
+  ) {
+    self.transactionID = transactionID
+    self.originalTransactionID = originalTransactionID
+    self.bundleID = bundleID
+    self.productID = productID
+    self.type = type
+    self.purchaseDate = purchaseDate
+    self.signedDate = signedDate
+    self.environment = environment
+  }
+
+  /// The payload as signed; the same values give the same bytes.
+  package var json: [UInt8] {
+    var writer = JSONObjectWriter()
+    writer.set("transactionId", transactionID.rawValue)
+    writer.set("originalTransactionId", originalTransactionID.rawValue)
+    writer.set("webOrderLineItemId", webOrderLineItemID?.rawValue)
+    writer.set("bundleId", bundleID.rawValue)
+    writer.set("productId", productID.rawValue)
+    writer.set("subscriptionGroupIdentifier", subscriptionGroupID?.rawValue)
+    writer.set("purchaseDate", purchaseDate.rawValue)
+    writer.set("originalPurchaseDate", originalPurchaseDate?.rawValue)
+    writer.set("expiresDate", expiresDate?.rawValue)
+    writer.set("quantity", quantity)
+    writer.set("type", type.rawValue)
+    writer.set("appAccountToken", appAccountToken?.rawValue)
+    writer.set("inAppOwnershipType", ownership?.rawValue)
+    writer.set("signedDate", signedDate.rawValue)
+    writer.set("revocationReason", revocationReason?.rawValue)
+    writer.set("revocationDate", revocationDate?.rawValue)
+    writer.set("revocationType", revocationType?.rawValue)
+    writer.set("revocationPercentage", revocationPercentage)
+    writer.set("isUpgraded", isUpgraded)
+    writer.set(offer)
+    writer.set("environment", environment?.rawValue)
+    writer.set("transactionReason", transactionReason)
+    writer.set("storefront", storefront)
+    writer.set("storefrontId", storefrontID)
+    writer.set("price", price)
+    writer.set("currency", currency)
+    writer.set("appTransactionId", appTransactionID?.rawValue)
+    writer.set("previousOriginalTransactionId", previousOriginalTransactionID?.rawValue)
+    if let commitment {
+      writer.set("billingPlanType", "MONTHLY")
+      var progress = JSONObjectWriter()
+      progress.set("billingPeriodNumber", commitment.billingPeriodNumber)
+      progress.set("totalBillingPeriods", commitment.totalBillingPeriods)
+      progress.set("commitmentExpiresDate", commitment.expiresDate?.rawValue)
+      writer.set("commitmentInfo", progress)
+    }
+    return writer.bytes
+  }
+}
+
+extension JSONObjectWriter {
+  mutating func set(_ offer: Offer?) {
+    set("offerType", offer?.type.rawValue)
+    set("offerIdentifier", offer?.identifier)
+    set("offerDiscountType", offer?.discountType?.rawValue)
+    set("offerPeriod", offer?.period)
+  }
+}

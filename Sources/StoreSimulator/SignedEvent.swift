@@ -1,0 +1,66 @@
+package import EntitlementDomain
+
+/// A ``StoreEvent`` with each payload as a compact JWS.
+package struct SignedEvent: Hashable, Sendable {
+  package var at: Milliseconds
+  package var transactions: [String]
+  package var renewalInfo: String?
+  package var appTransaction: String?
+  package var notification: String?
+
+  package init(
+    at: Milliseconds, transactions: [String], renewalInfo: String? = nil,
+    appTransaction: String? = nil, notification: String? = nil
+  ) {
+    self.at = at
+    self.transactions = transactions
+    self.renewalInfo = renewalInfo
+    self.appTransaction = appTransaction
+    self.notification = notification
+  }
+
+  /// Every signed fact of the event, each once, without the notification.
+  package var facts: [String] {
+    transactions + [renewalInfo, appTransaction].compactMap { $0 }
+  }
+
+  /// The signed facts that the notification does not carry.
+  package var factsOutsideNotification: [String] {
+    guard notification != nil else { return facts }
+    return transactions.dropFirst() + [appTransaction].compactMap { $0 }
+  }
+}
+
+extension SigningAuthority {
+  /// Signs everything that an event states.
+  ///
+  /// - Throws: ``SimulatorError/Code/cryptography``.
+  package func sign(_ event: StoreEvent) throws(SimulatorError) -> SignedEvent {
+    var transactions: [String] = []
+    for transaction in event.transactions {
+      transactions.append(try sign(payloadJSON: transaction.json))
+    }
+    var signed = SignedEvent(at: event.at, transactions: transactions)
+    if let renewalInfo = event.renewalInfo {
+      signed.renewalInfo = try sign(payloadJSON: renewalInfo.json)
+    }
+    if let appTransaction = event.appTransaction {
+      signed.appTransaction = try sign(payloadJSON: appTransaction.json)
+    }
+    if let notification = event.notification {
+      signed.notification = try sign(
+        payloadJSON: notification.json(
+          signedTransaction: transactions.first, signedRenewalInfo: signed.renewalInfo))
+    }
+    return signed
+  }
+
+  /// Signs events in their order.
+  ///
+  /// - Throws: ``SimulatorError/Code/cryptography``.
+  package func sign(_ events: [StoreEvent]) throws(SimulatorError) -> [SignedEvent] {
+    var signed: [SignedEvent] = []
+    for event in events { signed.append(try sign(event)) }
+    return signed
+  }
+}

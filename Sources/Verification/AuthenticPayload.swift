@@ -1,0 +1,15 @@
+package import EntitlementDomain
+
+/// A payload that the App Store signed and that the policy accepts, not made into facts yet.
+package struct AuthenticPayload: Sendable {
+  package let claims: PayloadClaims
+  /// The payload's JSON.
+  package let document: JSONDocument
+  package let signed: SignedPayload
+  let fields: PayloadFields
+  /// The signed payloads inside a notification, each authentic too, in the order transaction,
+  /// renewal info, app transaction.
+  package let inner: [AuthenticPayload]
+
+  package var kind: SignedKind { claims.kind }
+}

@@ -1,0 +1,46 @@
+import Cryptography
+
+/// A JWS in compact form (RFC 7515 section 7.1) taken apart, its header segment not decoded yet.
+struct CompactJWS {
+  let bytes: [UInt8]
+  let headerLength: Int
+  /// The header segment, the dot and the payload segment: what is signed.
+  let signedLength: Int
+  let payload: [UInt8]
+  let signature: [UInt8]
+
+  /// - Throws: ``Refusal`` with ``Verdict/malformed``.
+  init(_ bytes: [UInt8]) throws(Refusal) {
+    guard bytes.count <= VerificationLimits.signedLength else {
+      throw Refusal(.malformed, "longer than \(VerificationLimits.signedLength) bytes")
+    }
+    let dot = UInt8(ascii: ".")
+    guard let first = bytes.firstIndex(of: dot),
+      let second = bytes[(first + 1)...].firstIndex(of: dot),
+      !bytes[(second + 1)...].contains(dot)
+    else { throw Refusal(.malformed, "not three parts with dots between them") }
+    guard first > 0, second > first + 1, second + 1 < bytes.count else {
+      throw Refusal(.malformed, "one of the three parts is empty")
+    }
+    self.bytes = bytes
+    headerLength = first
+    signedLength = second
+    payload = try Self.decode(bytes, first + 1..<second, "payload")
+    signature = try Self.decode(bytes, second + 1..<bytes.count, "signature")
+  }
+
+  var header: [UInt8] { Array(bytes[..<headerLength]) }
+
+  private static func decode(
+    _ bytes: [UInt8], _ range: Range<Int>, _ part: String
+  ) throws(Refusal) -> [UInt8] {
+    do {
+      return try bytes.withUnsafeBufferPointer { (buffer) throws(CryptographyError) in
+        try Base64Form.urlWithoutPadding.decode(
+          UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[range])))
+      }
+    } catch {
+      throw Refusal(error, as: .malformed, in: part)
+    }
+  }
+}

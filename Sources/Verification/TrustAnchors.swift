@@ -1,0 +1,57 @@
+package import Cryptography
+
+/// The root certificates under which payloads are believed, by fingerprint.
+package struct TrustAnchors: Hashable, Sendable {
+  /// Who vouches for a root.
+  package enum Origin: Hashable, Sendable {
+    /// Built in: Apple's own.
+    case apple
+    /// Named by the operator: a simulator's, or one for tests. Environments that are not the App
+    /// Store's are accepted only under these (R9).
+    case operatorNamed
+  }
+
+  /// Apple Root CA - G3, which signs JWS, and Apple Inc. Root CA, which signs receipts.
+  package static let apple: TrustAnchors = {
+    var anchors = TrustAnchors(origins: [:])
+    for words: (UInt64, UInt64, UInt64, UInt64) in [
+      (0x6334_3abf_b89a_6a03, 0xebb5_7e9b_3f5f_a7be, 0x7c4f_5c75_6f30_17b3, 0xa8c4_88c3_653e_9179),
+      (0xb0b1_730e_cbc7_ff45, 0x0514_2c49_f129_5e6e, 0xda6b_caed_7e2c_68c5, 0xbe91_b5a1_1001_f024),
+    ] {
+      anchors.origins[CertificateFingerprint(SHA256Digest(words: words))] = .apple
+    }
+    return anchors
+  }()
+
+  private var origins: [CertificateFingerprint: Origin]
+
+  private init(origins: [CertificateFingerprint: Origin]) {
+    self.origins = origins
+  }
+
+  /// Trusts one more root. Naming one of Apple's changes nothing.
+  package mutating func trust(_ fingerprint: CertificateFingerprint) {
+    if origins[fingerprint] == nil { origins[fingerprint] = .operatorNamed }
+  }
+
+  /// Trusts the root that a text such as `sha256:` and 64 hexadecimal digits names.
+  ///
+  /// - Throws: ``CryptographyError/Code/malformedFingerprint``.
+  package mutating func trust(fingerprint text: String) throws(CryptographyError) {
+    trust(try CertificateFingerprint(parsing: text))
+  }
+
+  /// Trusts every certificate of a file: one in DER, or any number in PEM.
+  ///
+  /// - Throws: ``CryptographyError``; then nothing more is trusted.
+  package mutating func trust(certificateFile contents: [UInt8]) throws(CryptographyError) {
+    for certificate in try Certificate.certificates(inFile: contents) {
+      trust(certificate.fingerprint)
+    }
+  }
+
+  /// Who vouches for this root; nil when nobody does.
+  package func origin(of fingerprint: CertificateFingerprint) -> Origin? {
+    origins[fingerprint]
+  }
+}

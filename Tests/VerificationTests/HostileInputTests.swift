@@ -1,0 +1,98 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import Testing
+import Verification
+import TestSupport
+
+@Suite("Input that was damaged or made up")
+struct HostileInputTests {
+  let workshop = Workshop.shared
+
+  @Test func `a valid payload cut at any length is refused`() throws {
+    let jws = try workshop.sign(.transaction())
+    let verifier = workshop.verifier
+    #expect(verdict(verifier, jws) == .ok)
+    for length in 0..<jws.count {
+      let outcome = verdict(verifier, Array(jws[..<length]))
+      #expect(outcome != .ok, "cut at \(length)")
+    }
+  }
+
+  @Test func `a valid payload with any byte altered is refused`() throws {
+    let jws = try workshop.sign(.transaction())
+    let verifier = workshop.verifier
+    var generator = SeededRandom(for: "altered bytes")
+    for index in jws.indices {
+      var altered = jws
+      altered[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      #expect(verdict(verifier, altered) != .ok, "altered at \(index)")
+    }
+  }
+
+  @Test func `every bit of the payload and the signature counts`() throws {
+    let jws = try workshop.sign(.transaction())
+    let verifier = workshop.verifier
+    let headerEnd = try #require(jws.firstIndex(of: UInt8(ascii: ".")))
+    for index in headerEnd..<jws.count {
+      for bit in 0..<8 {
+        var altered = jws
+        altered[index] ^= 1 << UInt8(bit)
+        #expect(verdict(verifier, altered) != .ok, "altered at \(index), bit \(bit)")
+      }
+    }
+  }
+
+  @Test func `random bytes are refused`() {
+    var generator = SeededRandom(for: "random bytes")
+    let verifier = workshop.verifier
+    for _ in 0..<2_000 {
+      let length = Int.random(in: 0..<300, using: &generator)
+      let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      #expect(verdict(verifier, bytes) != .ok)
+    }
+  }
+
+  @Test func `random parts in the form of a JWS are refused`() {
+    var generator = SeededRandom(for: "random parts")
+    let verifier = workshop.verifier
+    let tokens = [
+      "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "alg", "ES256", "x5c", "transactionId",
+      "signedDate", "1e9", "-", "0", "null", "true", "\u{E9}", " ",
+    ]
+    for _ in 0..<2_000 {
+      let parts = (0..<3).map { _ in
+        let text = (0..<Int.random(in: 0..<20, using: &generator))
+          .map { _ in tokens[Int.random(in: 0..<tokens.count, using: &generator)] }.joined()
+        return Base64Form.urlWithoutPadding.encode(Array(text.utf8))
+      }
+      #expect(verdict(verifier, Array(parts.joined(separator: [UInt8(ascii: ".")]))) != .ok)
+    }
+  }
+
+  @Test func `certificates with any byte altered never trap and are refused`() throws {
+    let verifier = workshop.verifier
+    let good = [
+      workshop.authority.leaf.certificate, workshop.authority.intermediate.certificate,
+      workshop.authority.root.certificate,
+    ]
+    var generator = SeededRandom(for: "altered certificates")
+    for index in good.indices {
+      for position in stride(from: 0, to: good[index].count, by: 3) {
+        var certificates = good
+        certificates[index][position] ^= UInt8.random(in: 1...255, using: &generator)
+        let jws = try workshop.sign(header: Header(certificates: certificates))
+        #expect(verdict(verifier, jws) != .ok, "certificate \(index), byte \(position)")
+      }
+    }
+  }
+
+  @Test func `nesting of ten thousand levels is refused`() throws {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
+      let json =
+        #"{"transactionId":"# + String(repeating: open, count: 10_000) + "1"
+        + String(repeating: close, count: 10_000) + "}"
+      #expect(verdict(workshop.verifier, try workshop.sign(Array(json.utf8))) == .malformed)
+    }
+  }
+}

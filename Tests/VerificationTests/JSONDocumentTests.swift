@@ -1,0 +1,196 @@
+import EntitlementDomain
+import Testing
+import TestSupport
+
+@Suite("The strict JSON reader")
+struct JSONDocumentTests {
+  private func code(_ bytes: [UInt8]) -> PayloadError.Code? {
+    do {
+      _ = try JSONDocument(bytes)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  private func code(_ text: String) -> PayloadError.Code? { code(Array(text.utf8)) }
+
+  @Test(arguments: [
+    "{}", "[]", "0", "-0", "-1", "1.5", "1e5", "1E+5", "1.0e-5", "true", "false", "null", #""""#,
+    " { } ", "\t[\r\n]\n", #"{"a":{"a":[{"a":1}]}}"#, #""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00""#,
+    #""é😀""#, "[1,2,3]", #"{"a":1,"A":2,"":3}"#,
+  ])
+  func `what RFC 8259 allows is read`(text: String) {
+    #expect(code(text) == nil)
+  }
+
+  @Test(arguments: [
+    "", " ", "{", "}", "[", "]", "[1,]", "[,1]", "[1 2]", "{,}", #"{"a"}"#, #"{"a":}"#,
+    #"{"a":1,}"#, #"{a:1}"#, "{'a':1}", "{1:1}", "01", "+1", "-", "--1", "1.", ".5", "1e", "1e+",
+    "0x1", "1_000", "NaN", "Infinity", "tru", "True", "nul", "nulll", #"""#, #""\"#, #""\x""#,
+    #""\u12"#, #""\u12g4""#, "\"\n\"", "\"\u{1}\"", "{} {}", "1 2", "[1]x", "\u{FEFF}{}",
+    "// c\n1", "/**/1", "{}\u{0}",
+  ])
+  func `anything else is not`(text: String) {
+    #expect(code(text) == .malformedJSON)
+  }
+
+  @Test(arguments: [
+    #""\ud800""#, #""\udc00""#, #""\ud800\ud800""#, #""\ud800x""#, #""\ud800\n""#,
+    #""\udfff\ud800""#, #"{"\ud800":1}"#,
+  ])
+  func `halves of surrogate pairs are refused`(text: String) {
+    #expect(code(text) == .invalidText)
+  }
+
+  @Test(
+    arguments: [
+      [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x9F, 0xBF],
+      [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x8F, 0xBF, 0xBF],
+      [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xFE],
+    ] as [[UInt8]])
+  func `strings that are not UTF-8 are refused`(bytes: [UInt8]) {
+    let quote = UInt8(ascii: "\"")
+    for padding in 0..<10 {
+      let filler = [UInt8](repeating: UInt8(ascii: "a"), count: padding)
+      #expect(code([quote] + filler + bytes + filler + [quote]) == .invalidText)
+    }
+  }
+
+  @Test func `every scalar of Unicode is read back as it was written`() throws {
+    var value: UInt32 = 0
+    while value <= 0x10FFFF {
+      if let scalar = Unicode.Scalar(value), value >= 0x20, scalar != "\"", scalar != "\\" {
+        let text = "abcdefg" + String(Character(scalar)) + "h"
+        let fields = try JSONDocument(Array("{\"a\":\"\(text)\"}".utf8)).fields()
+        #expect(try fields.text("a") == text)
+      }
+      value += value < 0x900 ? 1 : 251
+    }
+  }
+
+  @Test func `escapes read as the characters that they stand for`() throws {
+    let json = #"{"a":"\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00","\u0062":"found"}"#
+    let fields = try JSONDocument(Array(json.utf8)).fields()
+    #expect(try fields.text("a") == "\"\\/\u{8}\u{C}\n\r\tAé€😀")
+    #expect(try fields.text("b") == "found")
+  }
+
+  @Test(arguments: [
+    #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":null}"#, #"{"a":1,"\u0061":1}"#,
+    #"{"\u0061":1,"\u0061":1}"#, #"{"x":{"a":1,"a":2}}"#, #"[{"a":1,"a":2}]"#, #"{"":1,"":2}"#,
+    #"{"a":{"b":{"c":1,"d":2,"c":3}}}"#,
+  ])
+  func `duplicate names are refused at any level`(text: String) {
+    #expect(code(text) == .duplicateName)
+  }
+
+  @Test(arguments: [2, 63, 64, 65, 66, 500])
+  func `duplicate names are found among any number of members`(count: Int) {
+    let members = (0..<count).map { "\"name\($0)\":{\"name\($0)\":[\($0)]}" }
+    #expect(code("{" + members.joined(separator: ",") + "}") == nil)
+    for duplicate in [0, count / 2, count - 1] {
+      let all = members + ["\"name\(duplicate)\":0"]
+      #expect(code("{" + all.joined(separator: ",") + "}") == .duplicateName)
+    }
+  }
+
+  @Test func `names that only look alike are different names`() {
+    // Composed and decomposed: equal to Swift's String, different to everyone else.
+    #expect(code("{\"\u{E9}\":1,\"e\u{301}\":2}") == nil)
+    let many = (0..<100).map { "\"n\($0)\":0" }.joined(separator: ",")
+    #expect(code("{\(many),\"\u{E9}\":1,\"e\u{301}\":2}") == nil)
+  }
+
+  @Test func `depth is bounded`() {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(code(nested(JSONLimits.depth)) == nil)
+    #expect(code(nested(JSONLimits.depth + 1)) == .tooDeep)
+    #expect(code(nested(100_000)) == .tooDeep)
+    #expect(code(String(repeating: #"{"a":"#, count: 100_000)) == .tooDeep)
+  }
+
+  @Test func `length is bounded, in one number too`() {
+    let digits = [UInt8](repeating: UInt8(ascii: "1"), count: JSONLimits.length)
+    #expect(code(digits) == nil)
+    #expect(code(digits + [UInt8(ascii: "1")]) == .tooLarge)
+  }
+
+  @Test func `many members do not take long`() {
+    // Quadratic comparing would take minutes.
+    let members = (0..<60_000).map { "\"\($0)\":0" }.joined(separator: ",")
+    #expect(code("{\(members)}") == nil)
+  }
+
+  @Test func `every prefix of a text is refused, and no random change traps`() throws {
+    let text = Array(
+      #"{"a":[1,-2.5e3,true,null,{"b":"\u00e9\ud83d\ude00é"}],"long":"0123456789abcdef"}"#.utf8)
+    for length in 0..<text.count { #expect(code(Array(text[..<length])) != nil) }
+    var generator = SeededRandom(for: "random changes")
+    for _ in 0..<20_000 {
+      var changed = text
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        changed[Int.random(in: 0..<changed.count, using: &generator)] =
+          UInt8.random(in: 0...255, using: &generator)
+      }
+      // What is still read must read the same when it is written down again.
+      guard let document = try? JSONDocument(changed) else { continue }
+      let again = try JSONDocument(Array(document.indented().utf8))
+      #expect(again.indented() == document.indented())
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("0", 0), ("-0", 0), ("1", 1), ("-1", -1), ("9223372036854775807", .max),
+      ("-9223372036854775808", .min), ("1666615873000", 1_666_615_873_000),
+    ] as [(String, Int64)])
+  func `integers are read exactly`(text: String, value: Int64) throws {
+    let fields = try JSONDocument(Array("{\"n\":\(text)}".utf8)).fields()
+    #expect(try fields.integer("n") == value)
+  }
+
+  @Test(
+    arguments: [
+      ("1.0", .notAnInteger), ("1e3", .notAnInteger), ("1E0", .notAnInteger),
+      ("-0.0", .notAnInteger), ("9223372036854775808", .outOfRange),
+      ("-9223372036854775809", .outOfRange), ("99999999999999999999999999", .outOfRange),
+      ("\"1\"", .wrongType), ("true", .wrongType), ("[]", .wrongType), ("{}", .wrongType),
+    ] as [(String, PayloadError.Code)])
+  func `numbers that are no integers are told apart`(
+    text: String, expected: PayloadError.Code
+  ) throws {
+    let fields = try JSONDocument(Array("{\"n\":\(text)}".utf8)).fields()
+    let error = #expect(throws: PayloadError.self) { try fields.integer("n") }
+    #expect(error?.code == expected)
+  }
+
+  @Test func `a number of a thousand digits is out of range, not a trap`() throws {
+    let digits = String(repeating: "7", count: 1_000)
+    let fields = try JSONDocument(Array("{\"n\":\(digits)}".utf8)).fields()
+    #expect(throws: PayloadError.self) { try fields.integer("n") }
+  }
+
+  @Test func `indented text keeps every character of names and values`() throws {
+    let json =
+      #"{"z":1.50,"a":12345678901234567890,"s":"\u00e9\/","e":{},"l":[],"n":[1,{"b":null}]}"#
+    let expected = #"""
+      {
+        "z": 1.50,
+        "a": 12345678901234567890,
+        "s": "\u00e9\/",
+        "e": {},
+        "l": [],
+        "n": [
+          1,
+          {
+            "b": null
+          }
+        ]
+      }
+      """#
+    #expect(try JSONDocument(Array(json.utf8)).indented() == expected)
+  }
+}

@@ -1,0 +1,209 @@
+import EntitlementDomain
+import StoreSimulator
+import Testing
+import Verification
+
+@Suite("Notifications and the payloads inside them")
+struct NotificationTests {
+  let workshop = Workshop.shared
+  let verifier = Workshop.shared.verifier
+
+  private func quoted(_ jws: [UInt8]) -> String {
+    "\"" + String(decoding: jws, as: UTF8.self) + "\""
+  }
+
+  private func verified(_ payload: Payload) throws -> VerifiedNotification {
+    let verified = try verifier.verify(
+      try workshop.sign(payload), policy: .scribe, now: Workshop.signedDate)
+    guard case .notification(let notification) = verified.content else {
+      throw Refusal(.malformed, "not a notification")
+    }
+    return notification
+  }
+
+  @Test func `both inner payloads become facts of the notification's app`() throws {
+    let transaction = try workshop.sign(.transaction())
+    let renewalInfo = try workshop.sign(.renewalInfo())
+    let data = Payload.notificationData().with("signedTransactionInfo", quoted(transaction))
+      .with("signedRenewalInfo", quoted(renewalInfo))
+    let notification = try verified(
+      Payload.notification(data: data).with("subtype", #""BILLING_RECOVERY""#))
+    let scope = AppScope(bundleID: "com.example.scribe", environment: .sandbox)
+    #expect(notification.record.scope == scope)
+    #expect(notification.record.type == "DID_RENEW")
+    #expect(notification.record.subtype == "BILLING_RECOVERY")
+    #expect(notification.record.status == 1)
+    #expect(notification.record.signedDate == Workshop.signedDate)
+    #expect(notification.facts.map(\.fact.kind) == [.transaction, .renewalInfo])
+    #expect(notification.facts.allSatisfy { $0.fact.scope == scope })
+    #expect(notification.transaction?.signed.payload == Payload.transaction().bytes)
+    #expect(notification.renewalInfo?.signed.payload == Payload.renewalInfo().bytes)
+  }
+
+  @Test func `an app transaction inside appData becomes a fact`() throws {
+    let inner = try workshop.sign(.appTransaction())
+    let appData = Payload.notificationData().with("signedAppTransactionInfo", quoted(inner))
+    let notification = try verified(
+      Payload.notification(data: nil).with("appData", appData.json)
+        .with("notificationType", #""RESCIND_CONSENT""#))
+    #expect(notification.appTransaction?.fact.kind == .appTransaction)
+    #expect(notification.facts.count == 1)
+  }
+
+  @Test func `a summary and an external purchase token carry no facts`() throws {
+    let summary = Payload.notificationData().with("requestIdentifier", #""r""#)
+    let first = try verified(
+      Payload.notification(data: nil).with("summary", summary.json))
+    #expect(first.facts.isEmpty)
+    #expect(first.record.status == nil)
+    let token = #"{"externalPurchaseId":"SANDBOX_1","bundleId":"com.example.scribe"}"#
+    let second = try verified(
+      Payload.notification(data: nil).with("externalPurchaseToken", token))
+    #expect(second.record.scope?.environment == .sandbox)
+    // Without the prefix the token is Production's, and that is not accepted here.
+    let production =
+      #"{"externalPurchaseId":"1","bundleId":"com.example.scribe","appAppleId":1234567890}"#
+    let jws = try workshop.sign(
+      Payload.notification(data: nil).with("externalPurchaseToken", production))
+    #expect(verdict(verifier, jws) == .wrongEnvironment)
+  }
+
+  @Test func `R10: an unknown type, subtype and status are kept as they came`() throws {
+    let notification = try verified(
+      Payload.notification(data: Payload.notificationData().with("status", "99"))
+        .with("notificationType", #""NEW_TYPE""#).with("subtype", #""NEW_SUBTYPE""#))
+    #expect(notification.record.type == "NEW_TYPE")
+    #expect(notification.record.subtype == "NEW_SUBTYPE")
+    #expect(notification.record.status == 99)
+  }
+
+  @Test func `none or two of the four contents are malformed`() throws {
+    let content = Payload.notificationData().json
+    for names in [
+      [], ["data", "summary"], ["appData", "data"], ["externalPurchaseToken", "data"],
+    ] {
+      var payload = Payload.notification(data: nil)
+      for name in names { payload = payload.with(name, content) }
+      #expect(verdict(verifier, try workshop.sign(payload)) == .malformed)
+    }
+    // A null is as good as absent.
+    let payload = Payload.notification(data: .notificationData()).with("summary", "null")
+    #expect(verdict(verifier, try workshop.sign(payload)) == .ok)
+  }
+
+  @Test(arguments: ["notificationUUID"])
+  func `a notification without its UUID is malformed`(field: String) throws {
+    let payload = Payload.notification(data: .notificationData()).with(field, nil)
+    #expect(verdict(verifier, try workshop.sign(payload)) == .malformed)
+  }
+
+  @Test func `the inner payload's own fault is the verdict, and its field is told`() throws {
+    let twin = try Workshop.twin.sign(.transaction())
+    var altered = try workshop.sign(.transaction())
+    altered[altered.count - 5] ^= 1
+    let wrongKey = try workshop.sign(
+      header: Header(x5c: workshop.chain), key: Workshop.twin.authority.leaf.key)
+    let table: [(String, Verdict)] = [
+      (#""""#, .malformed), (#""a.b.c""#, .malformed), (quoted(twin), .untrustedChain),
+      (quoted(wrongKey), .invalidSignature),
+      (quoted(try workshop.sign(.renewalInfo())), .malformed),
+      (
+        quoted(try workshop.sign(Payload.transaction().with("bundleId", #""com.example.other""#))),
+        .wrongApp
+      ),
+      (
+        quoted(try workshop.sign(Payload.transaction().with("environment", #""Production""#))),
+        .wrongEnvironment
+      ),
+      (
+        quoted(try workshop.sign(Payload.transaction().with("environment", nil))),
+        .wrongEnvironment
+      ),
+      (
+        quoted(
+          try workshop.sign(Payload.transaction().with("signedDate", "4102444800000"))),
+        .certificateExpired
+      ),
+    ]
+    for (inner, expected) in table {
+      let data = Payload.notificationData().with("signedTransactionInfo", inner)
+      let jws = try workshop.sign(.notification(data: data))
+      let refusal = #expect(throws: Refusal.self) {
+        try verifier.verify(jws, policy: .scribe, now: Workshop.signedDate)
+      }
+      #expect(refusal?.verdict == expected)
+      #expect(refusal?.detail.hasPrefix("signedTransactionInfo: ") == true)
+    }
+  }
+
+  @Test func `inner payloads of another accepted app or environment do not agree`() throws {
+    let policy = VerificationPolicy(apps: [
+      VerificationPolicy.App(
+        bundleID: "com.example.scribe", environments: [.sandbox, .production]),
+      VerificationPolicy.App(bundleID: "com.example.other", environments: [.sandbox]),
+    ])
+    let table: [(Payload, String, Verdict)] = [
+      (
+        Payload.transaction().with("bundleId", #""com.example.other""#), "signedTransactionInfo",
+        .wrongApp
+      ),
+      (
+        Payload.transaction().with("environment", #""Production""#), "signedTransactionInfo",
+        .wrongEnvironment
+      ),
+      (
+        Payload.renewalInfo().with("environment", #""Production""#), "signedRenewalInfo",
+        .wrongEnvironment
+      ),
+    ]
+    for (inner, field, expected) in table {
+      let jws = try workshop.sign(inner)
+      #expect(verdict(verifier, jws, policy: policy) == .ok)
+      let data = Payload.notificationData().with(field, quoted(jws))
+      let outer = try workshop.sign(.notification(data: data))
+      #expect(verdict(verifier, outer, policy: policy) == expected)
+    }
+  }
+
+  @Test func `a notification inside a notification is malformed`() throws {
+    let inner = try workshop.sign(.notification(data: .notificationData()))
+    let data = Payload.notificationData().with("signedTransactionInfo", quoted(inner))
+    #expect(verdict(verifier, try workshop.sign(.notification(data: data))) == .malformed)
+  }
+
+  @Test func `a Sandbox notification may lack its app Apple id, one of Production may not`() throws
+  {
+    let policy = VerificationPolicy(apps: [
+      VerificationPolicy.App(
+        bundleID: "com.example.scribe", appAppleID: 7, environments: [.sandbox, .production])
+    ])
+    let sandbox = Payload.notificationData()
+    let production = sandbox.with("environment", #""Production""#)
+    let table: [(Payload, Verdict)] = [
+      (sandbox, .ok), (production, .wrongApp), (production.with("appAppleId", "7"), .ok),
+      (production.with("appAppleId", "8"), .wrongApp),
+    ]
+    for (data, expected) in table {
+      let jws = try workshop.sign(.notification(data: data))
+      #expect(verdict(verifier, jws, policy: policy) == expected)
+    }
+  }
+
+  @Test func `a renewal info by itself is bound to its chain's app afterwards`() throws {
+    let verified = try verifier.verify(
+      try workshop.sign(.renewalInfo()), policy: .scribe, now: Workshop.signedDate)
+    guard case .renewalInfo(let unbound) = verified.content else {
+      Issue.record("not a renewal info")
+      return
+    }
+    #expect(unbound.originalTransactionID == "2000000123456789")
+    #expect(unbound.environment == .sandbox)
+    let fact = unbound.bound(to: "com.example.scribe")
+    #expect(fact.scope == AppScope(bundleID: "com.example.scribe", environment: .sandbox))
+    #expect(
+      Fact.renewalInfo(fact)
+        == (try PayloadDecoder.fact(
+          kind: .renewalInfo, payload: verified.signed.payload, digest: fact.digest,
+          bundleID: "com.example.scribe")))
+  }
+}

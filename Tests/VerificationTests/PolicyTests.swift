@@ -1,0 +1,220 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import Testing
+
+@testable import Verification
+
+@Suite("Accepted apps and environments")
+struct PolicyTests {
+  let workshop = Workshop.shared
+  let verifier = Workshop.shared.verifier
+
+  private func policy(
+    _ environments: Set<StoreEnvironment>, of bundleID: BundleID = "com.example.scribe",
+    appAppleID: Int64? = nil
+  ) -> VerificationPolicy {
+    VerificationPolicy(apps: [
+      VerificationPolicy.App(
+        bundleID: bundleID, appAppleID: appAppleID, environments: environments)
+    ])
+  }
+
+  @Test func `the app is told before the environment`() throws {
+    let jws = try workshop.sign(.transaction())
+    let table: [(VerificationPolicy, Verdict)] = [
+      (policy([.sandbox]), .ok),
+      (policy([.production, .sandbox]), .ok),
+      (policy([.production]), .wrongEnvironment),
+      (policy([]), .wrongEnvironment),
+      (policy([.sandbox], of: "com.example.other"), .wrongApp),
+      (policy([.production], of: "com.example.other"), .wrongApp),
+      (policy([.sandbox], of: "COM.example.scribe"), .wrongApp),
+      (VerificationPolicy(apps: []), .wrongApp),
+    ]
+    for (policy, expected) in table {
+      #expect(verdict(verifier, jws, policy: policy) == expected)
+    }
+  }
+
+  @Test func `the app and the environment are judged only once the signature is right`() throws {
+    let header = Header(x5c: workshop.chain)
+    let jws = try workshop.sign(header: header, key: Workshop.twin.authority.leaf.key)
+    #expect(verdict(verifier, jws, policy: VerificationPolicy(apps: [])) == .invalidSignature)
+  }
+
+  @Test func `a renewal info needs one app that accepts its environment`() throws {
+    let jws = try workshop.sign(.renewalInfo())
+    #expect(verdict(verifier, jws, policy: policy([.sandbox], of: "com.example.other")) == .ok)
+    #expect(verdict(verifier, jws, policy: policy([.production])) == .wrongEnvironment)
+    #expect(verdict(verifier, jws, policy: VerificationPolicy(apps: [])) == .wrongEnvironment)
+  }
+
+  @Test(arguments: [#""""#, nil, "null", #""Staging""#, #""sandbox""#])
+  func `an environment that is absent or unknown is wrong`(environment: String?) throws {
+    for (payload, field) in [
+      (Payload.transaction(), "environment"), (.renewalInfo(), "environment"),
+      (.appTransaction(), "receiptType"),
+    ] {
+      let jws = try workshop.sign(payload.with(field, environment))
+      #expect(
+        verdict(verifier, jws, policy: policy(Set(StoreEnvironment.allCases)))
+          == .wrongEnvironment)
+    }
+  }
+
+  @Test(arguments: [nil, "null", #""""#])
+  func `a payload without a bundle id is for no app`(bundleID: String?) throws {
+    for payload in [Payload.transaction(), .appTransaction()] {
+      let jws = try workshop.sign(payload.with("bundleId", bundleID))
+      #expect(verdict(verifier, jws) == .wrongApp)
+    }
+  }
+
+  @Test func `the app Apple id is held against Production alone`() throws {
+    func appTransaction(_ environment: String, _ appAppleID: String?) throws -> [UInt8] {
+      try workshop.sign(
+        Payload.appTransaction().with("receiptType", "\"\(environment)\"")
+          .with("appAppleId", appAppleID))
+    }
+    let strict = policy([.production, .sandbox], appAppleID: 1_234_567_890)
+    let table: [(String, String?, Verdict)] = [
+      ("Production", "1234567890", .ok), ("Production", "1", .wrongApp),
+      ("Production", "0", .wrongApp), ("Production", nil, .wrongApp),
+      ("Sandbox", "1", .ok), ("Sandbox", "0", .ok), ("Sandbox", nil, .ok),
+    ]
+    for (environment, appAppleID, expected) in table {
+      let jws = try appTransaction(environment, appAppleID)
+      #expect(verdict(verifier, jws, policy: strict) == expected)
+    }
+    // Where none is configured, any will do; transactions carry none.
+    let lenient = policy([.production])
+    #expect(verdict(verifier, try appTransaction("Production", nil), policy: lenient) == .ok)
+    let transaction = try workshop.sign(
+      Payload.transaction().with("environment", #""Production""#))
+    #expect(verdict(verifier, transaction, policy: strict) == .ok)
+  }
+
+  @Test(arguments: ["Xcode", "LocalTesting"])
+  func `R9: a local environment needs a root that the operator named, and the policy's consent`(
+    environment: String
+  ) throws {
+    let local = try #require(StoreEnvironment(rawValue: environment))
+    let jws = try workshop.sign(Payload.transaction().with("environment", "\"\(environment)\""))
+    #expect(verdict(verifier, jws, policy: policy([local])) == .ok)
+    #expect(verdict(verifier, jws, policy: policy([.sandbox])) == .wrongEnvironment)
+    // Under Apple's roots alone this authority is nobody's.
+    #expect(verdict(JWSVerifier(), jws, policy: policy([local])) == .untrustedChain)
+    // And the signature always counts.
+    var altered = jws
+    altered[jws.count - 10] ^= 1
+    #expect(verdict(verifier, altered, policy: policy([local])) != .ok)
+  }
+
+  @Test(arguments: [TrustAnchors.Origin.apple, .operatorNamed])
+  func `R9: Apple's roots vouch for the App Store's environments alone`(
+    origin: TrustAnchors.Origin
+  ) throws {
+    let everything = [
+      policy(Set(StoreEnvironment.allCases)),
+      VerificationPolicy(expectingBundleID: nil, environment: nil, appAppleID: nil),
+    ]
+    for environment in StoreEnvironment.allCases {
+      let payload = Payload.transaction().with("environment", "\"\(environment.rawValue)\"")
+      let claims = try PayloadClaims(
+        try JSONDocument(payload.bytes).fields(), kind: .transaction)
+      let isLocal = environment == .xcode || environment == .localTesting
+      for policy in everything {
+        var verdict = Verdict.ok
+        do throws(Refusal) {
+          try policy.check(claims, under: origin)
+        } catch {
+          verdict = error.verdict
+        }
+        #expect(verdict == (isLocal && origin == .apple ? .wrongEnvironment : .ok))
+      }
+    }
+  }
+
+  @Test func `expectations that are not given are not checked`() throws {
+    let jws = try workshop.sign(.transaction())
+    let bare = try workshop.sign(Payload.transaction().with("environment", nil))
+    func authenticated(_ jws: [UInt8], _ policy: VerificationPolicy) -> Verdict {
+      do {
+        _ = try verifier.authenticate(jws, policy: policy, now: 0)
+        return .ok
+      } catch {
+        return error.verdict
+      }
+    }
+    func expecting(_ bundleID: BundleID?, _ environment: StoreEnvironment?) -> VerificationPolicy {
+      VerificationPolicy(
+        expectingBundleID: bundleID, environment: environment, appAppleID: nil)
+    }
+    #expect(authenticated(jws, expecting(nil, nil)) == .ok)
+    #expect(authenticated(jws, expecting("com.example.scribe", .sandbox)) == .ok)
+    #expect(authenticated(jws, expecting("com.example.other", nil)) == .wrongApp)
+    #expect(authenticated(jws, expecting(nil, .production)) == .wrongEnvironment)
+    #expect(authenticated(bare, expecting(nil, nil)) == .ok)
+    #expect(authenticated(bare, expecting(nil, .sandbox)) == .wrongEnvironment)
+    // A fact needs an environment in any case (R9).
+    #expect(verdict(verifier, bare, policy: expecting(nil, nil)) == .wrongEnvironment)
+  }
+
+  @Test func `a scope is accepted where its app and environment are`() {
+    let policy = policy([.sandbox])
+    let table: [(BundleID, StoreEnvironment, Bool)] = [
+      ("com.example.scribe", .sandbox, true), ("com.example.scribe", .production, false),
+      ("com.example.other", .sandbox, false),
+    ]
+    for (bundleID, environment, expected) in table {
+      let scope = AppScope(bundleID: bundleID, environment: environment)
+      #expect(policy.accepts(scope) == expected)
+    }
+  }
+
+  @Test func `roots are trusted by fingerprint, by PEM and by DER`() throws {
+    let jws = try workshop.sign(.transaction())
+    var anchors = TrustAnchors.apple
+    #expect(verdict(JWSVerifier(anchors: anchors), jws) == .untrustedChain)
+    try anchors.trust(fingerprint: workshop.authority.rootFingerprint.description)
+    #expect(verdict(JWSVerifier(anchors: anchors), jws) == .ok)
+    let files = [
+      workshop.authority.root.certificate, try workshop.authority.rootPEM(),
+      Array("# a comment\n".utf8) + (try Workshop.twin.authority.rootPEM())
+        + (try workshop.authority.rootPEM()),
+    ]
+    for file in files {
+      var anchors = TrustAnchors.apple
+      try anchors.trust(certificateFile: file)
+      #expect(verdict(JWSVerifier(anchors: anchors), jws) == .ok)
+    }
+  }
+
+  @Test(arguments: ["", "sha256:", "sha256:00", "sha1:" + String(repeating: "0", count: 64)])
+  func `text that is no fingerprint is refused`(text: String) {
+    var anchors = TrustAnchors.apple
+    let error = #expect(throws: CryptographyError.self) { try anchors.trust(fingerprint: text) }
+    #expect(error?.code == .malformedFingerprint)
+    #expect(anchors == .apple)
+  }
+
+  @Test(arguments: ["", "text", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+  func `a file without a certificate is refused`(text: String) {
+    var anchors = TrustAnchors.apple
+    #expect(throws: CryptographyError.self) {
+      try anchors.trust(certificateFile: Array(text.utf8))
+    }
+    #expect(anchors == .apple)
+  }
+
+  @Test func `naming a root of Apple's leaves it Apple's`() throws {
+    var anchors = TrustAnchors.apple
+    let fingerprint = try CertificateFingerprint(
+      parsing: "SHA256:63343ABFB89A6A03EBB57E9B3F5FA7BE7C4F5C756F3017B3A8C488C3653E9179")
+    anchors.trust(fingerprint)
+    #expect(anchors.origin(of: fingerprint) == .apple)
+    anchors.trust(workshop.authority.rootFingerprint)
+    #expect(anchors.origin(of: workshop.authority.rootFingerprint) == .operatorNamed)
+  }
+}

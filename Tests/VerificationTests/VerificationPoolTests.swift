@@ -1,0 +1,50 @@
+import EntitlementDomain
+import StoreSimulator
+import Testing
+import Verification
+
+@Suite("Verification in batches")
+struct VerificationPoolTests {
+  let workshop = Workshop.shared
+
+  @Test func `each payload gets its own verdict, in the order of the batch`() async throws {
+    let pool = VerificationPool(verifier: workshop.verifier, width: 2)
+    let good = try workshop.sign(.transaction())
+    let renewalInfo = try workshop.sign(.renewalInfo())
+    let forged = try Workshop.twin.sign(.transaction())
+    let batch = (0..<40).map { index in
+      switch index % 4 {
+      case 0: VerificationPool.Item(jws: good)
+      case 1: VerificationPool.Item(jws: [UInt8(index)])
+      case 2: VerificationPool.Item(jws: forged, kind: .transaction)
+      default: VerificationPool.Item(jws: renewalInfo, kind: .transaction)
+      }
+    }
+    let results = try await pool.run(batch, policy: .scribe, now: Workshop.signedDate)
+    let verdicts = results.map { result -> Verdict in
+      switch result {
+      case .success: .ok
+      case .failure(let refusal): refusal.verdict
+      }
+    }
+    let expected: [Verdict] = [.ok, .malformed, .untrustedChain, .malformed]
+    #expect(verdicts == (0..<40).map { expected[$0 % 4] })
+    #expect(
+      pool.statistics.verdicts == [.ok: 10, .malformed: 20, .untrustedChain: 10])
+    await pool.shutdown()
+    #expect(pool.statistics.work.done == 40)
+  }
+
+  @Test func `an expired deadline and a stopped pool are told apart`() async throws {
+    let pool = VerificationPool(verifier: workshop.verifier)
+    let batch = [VerificationPool.Item(jws: try workshop.sign(.transaction()))]
+    await #expect(throws: PoolError.deadlineExceeded) {
+      try await pool.run(batch, policy: .scribe, now: 0, deadline: .now)
+    }
+    await pool.shutdown()
+    await #expect(throws: PoolError.shutdown) {
+      try await pool.run(batch, policy: .scribe, now: 0)
+    }
+    #expect(pool.statistics.verdicts.isEmpty)
+  }
+}

@@ -1,0 +1,165 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import Verification
+
+/// Signed payloads of a simulated App Store, right and wrong.
+struct Workshop {
+  /// One authority for all tests: making keys takes time.
+  static let shared = Workshop(authority: authorities[0])
+  /// Another one whose certificates have the very same names.
+  static let twin = Workshop(authority: authorities[1])
+  /// 2024-01-01T00:00:00Z.
+  static let signedDate: Milliseconds = 1_704_067_200_000
+
+  // A failure to make keys is a failure of every test.
+  private static let authorities = [try! SigningAuthority.generate(), try! .generate()]
+
+  let authority: SigningAuthority
+
+  var anchors: TrustAnchors {
+    var anchors = TrustAnchors.apple
+    anchors.trust(authority.rootFingerprint)
+    return anchors
+  }
+
+  var verifier: JWSVerifier { JWSVerifier(anchors: anchors) }
+
+  func sign(_ payload: Payload) throws -> [UInt8] {
+    try sign(payload.bytes)
+  }
+
+  func sign(_ json: [UInt8]) throws -> [UInt8] {
+    Array(try authority.sign(payloadJSON: json).utf8)
+  }
+
+  /// Signs with the leaf's key, or another one, under any header.
+  func sign(
+    _ payload: Payload = .transaction(), header: Header, key: SigningKey? = nil
+  ) throws -> [UInt8] {
+    let message =
+      Array(header.segment.utf8) + [UInt8(ascii: ".")]
+      + Base64Form.urlWithoutPadding.encode(payload.bytes)
+    let signature = try (key ?? authority.leaf.key).signature(over: message)
+    return message + [UInt8(ascii: ".")] + Base64Form.urlWithoutPadding.encode(signature)
+  }
+
+  /// `x5c` as the authority states it: leaf, intermediate, root.
+  var chain: [String] {
+    [authority.leaf, authority.intermediate, authority.root].map { Header.base64($0.certificate) }
+  }
+}
+
+/// A JWS header that may be wrong in any way.
+struct Header {
+  var alg: String? = #""ES256""#
+  /// Raw JSON.
+  var x5c: String
+  /// Raw JSON of more members, each with a leading comma.
+  var more = ""
+
+  init(x5c chain: [String]) {
+    x5c = "[" + chain.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+  }
+
+  init(x5cJSON: String) {
+    x5c = x5cJSON
+  }
+
+  init(certificates: [[UInt8]]) {
+    self.init(x5c: certificates.map(Self.base64))
+  }
+
+  var segment: String {
+    let members = [alg.map { #""alg":\#($0)"# }, #""x5c":\#(x5c)"#].compactMap { $0 }
+    let json = "{" + members.joined(separator: ",") + more + "}"
+    return String(
+      decoding: Base64Form.urlWithoutPadding.encode(Array(json.utf8)), as: UTF8.self)
+  }
+
+  static func base64(_ bytes: [UInt8]) -> String {
+    String(decoding: Base64Form.standard.encode(bytes), as: UTF8.self)
+  }
+}
+
+/// A payload as raw JSON members, so that tests can spell values as they like.
+struct Payload {
+  var members: [String: String]
+
+  /// Replaces a member; nil removes it.
+  func with(_ name: String, _ json: String?) -> Payload {
+    var copy = self
+    copy.members[name] = json
+    return copy
+  }
+
+  var json: String {
+    "{"
+      + members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+      .joined(separator: ",") + "}"
+  }
+
+  var bytes: [UInt8] { Array(json.utf8) }
+
+  static func transaction() -> Payload {
+    Payload(members: [
+      "bundleId": #""com.example.scribe""#, "environment": #""Sandbox""#,
+      "originalTransactionId": #""2000000123456789""#, "transactionId": #""2000000123456790""#,
+      "productId": #""com.example.scribe.pro.monthly""#,
+      "type": #""Auto-Renewable Subscription""#, "purchaseDate": "1704000000000",
+      "expiresDate": "1706678400000", "signedDate": "\(Workshop.signedDate)",
+    ])
+  }
+
+  static func renewalInfo() -> Payload {
+    Payload(members: [
+      "environment": #""Sandbox""#, "originalTransactionId": #""2000000123456789""#,
+      "autoRenewProductId": #""com.example.scribe.pro.monthly""#, "autoRenewStatus": "1",
+      "productId": #""com.example.scribe.pro.monthly""#, "signedDate": "\(Workshop.signedDate)",
+    ])
+  }
+
+  static func appTransaction() -> Payload {
+    Payload(members: [
+      "receiptType": #""Sandbox""#, "bundleId": #""com.example.scribe""#, "appAppleId": "0",
+      "receiptCreationDate": "\(Workshop.signedDate)", "originalApplicationVersion": #""1.0""#,
+      "appTransactionId": #""704000000000000001""#, "originalPurchaseDate": "1375340400000",
+    ])
+  }
+
+  static func notification(data: Payload?) -> Payload {
+    var payload = Payload(members: [
+      "notificationType": #""DID_RENEW""#, "version": #""2.0""#,
+      "notificationUUID": #""5e09dcfc-205e-4ea1-9883-96676f394992""#,
+      "signedDate": "\(Workshop.signedDate)",
+    ])
+    payload.members["data"] = data?.json
+    return payload
+  }
+
+  static func notificationData() -> Payload {
+    Payload(members: [
+      "bundleId": #""com.example.scribe""#, "environment": #""Sandbox""#, "status": "1",
+    ])
+  }
+}
+
+extension VerificationPolicy {
+  /// What the payloads above are for.
+  static let scribe = VerificationPolicy(apps: [
+    App(bundleID: "com.example.scribe", appAppleID: 1_234_567_890, environments: [.sandbox])
+  ])
+}
+
+/// The verdict alone.
+func verdict(
+  _ verifier: JWSVerifier, _ jws: [UInt8], as kind: SignedKind? = nil,
+  policy: VerificationPolicy = .scribe, now: Milliseconds = Workshop.signedDate
+) -> Verdict {
+  do {
+    _ = try verifier.verify(jws, as: kind, policy: policy, now: now)
+    return .ok
+  } catch {
+    return error.verdict
+  }
+}
