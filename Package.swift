@@ -15,6 +15,7 @@ let package = Package(
   name: "entitle",
   products: [],
   dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
@@ -28,10 +29,22 @@ let package = Package(
     .target(name: "Cryptography", dependencies: ["COpenSSL"]),
     .target(name: "Verification", dependencies: ["Cryptography", "EntitlementDomain"]),
 
+    // What is kept: the store protocol and its embedded implementation.
+    .target(name: "EntitlementStore", dependencies: ["EntitlementDomain"]),
+    .target(
+      name: "SQLiteStore",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
+    .target(
+      name: "StoreConformance",
+      dependencies: ["EntitlementDomain", "EntitlementStore", "TestSupport"],
+      path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     .testTarget(
       name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
@@ -39,6 +52,11 @@ let package = Package(
       name: "VerificationTests",
       dependencies: [
         "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+      ]),
+    .testTarget(
+      name: "SQLiteStoreTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance",
       ]),
     .testTarget(
       name: "StoreSimulatorTests",

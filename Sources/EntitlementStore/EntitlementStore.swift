@@ -1,0 +1,203 @@
+package import EntitlementDomain
+
+/// Keeps facts with what Apple signed, who owns which chain, and the feed of changes.
+///
+/// Every method may be called from any thread. An answered write is durable: it survives a crash
+/// of the process and of the machine.
+package protocol EntitlementStore: Sendable {
+  /// Merges the facts (R3, R5), links their chains (R42–R44), records the notification and appends
+  /// to the change feed: all of it or nothing, durable when this returns. Concurrent calls may
+  /// share one commit.
+  ///
+  /// A submission that changes nothing bumps no revision and appends no change.
+  func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt
+
+  /// Everything that is known of the customer that `selector` names; revision 0 and no facts when
+  /// nothing is. See ``StoredCustomer`` for how a selector finds its customer.
+  func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> StoredCustomer
+
+  /// The bundle ids under which transactions of this chain are known in an environment: what a
+  /// renewal info without an app of its own can be bound to.
+  func bundleIDs(
+    ofChain chain: OriginalTransactionID, environment: StoreEnvironment
+  ) async throws(StoreError) -> [BundleID]
+
+  /// Accounts of one scope in the order of their ids, after `after`; at most `limit` of them.
+  func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
+    -> [AccountSummary]
+
+  /// Changes of all scopes in commit order, after a sequence number (0: from the first); at most
+  /// `limit` of them.
+  func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change]
+
+  /// The history of a chain's link, oldest first (R41).
+  func linkHistory(of chain: OriginalTransactionID, in scope: AppScope) async throws(StoreError)
+    -> [LinkEvent]
+
+  /// The standing version of a fact with what Apple signed, so that it can be proved again; nil
+  /// when it is not known.
+  func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError) -> SignedFact?
+
+  /// A recorded notification with what Apple signed; nil when it is not known.
+  func notification(_ uuid: NotificationUUID) async throws(StoreError) -> SignedNotification?
+
+  /// Throws when the store cannot answer now.
+  func checkHealth() async throws(StoreError)
+
+  /// Finishes commits under way and closes. Later calls throw ``StoreError/Code/closed``.
+  func close() async
+}
+
+/// What one call hands to the store.
+package struct Submission: Sendable {
+  package var facts: [SignedFact]
+  /// The account that the submission names (R42, R44); nil when it names none.
+  package var accountID: AccountID?
+  package var notification: SignedNotification?
+  package var receivedAt: Milliseconds
+
+  package init(
+    facts: [SignedFact], accountID: AccountID? = nil, notification: SignedNotification? = nil,
+    receivedAt: Milliseconds
+  ) {
+    self.facts = facts
+    self.accountID = accountID
+    self.notification = notification
+    self.receivedAt = receivedAt
+  }
+}
+
+/// What the store did with a submission.
+package struct CommitReceipt: Hashable, Sendable {
+  /// One for each fact of the submission, in its order.
+  package var dispositions: [FactDisposition]
+  /// The customers that the submission concerns, each once, with their revision after it, whether
+  /// it changed them or not.
+  package var customers: [CustomerRevision]
+  /// The subset of ``customers`` whose facts or links changed: answers held for them are out of
+  /// date. A transferred chain names the account that lost it too.
+  package var changed: [CustomerSubject]
+  /// True when the submission's notification was known already.
+  package var notificationWasKnown: Bool
+
+  package init(
+    dispositions: [FactDisposition], customers: [CustomerRevision], changed: [CustomerSubject],
+    notificationWasKnown: Bool
+  ) {
+    self.dispositions = dispositions
+    self.customers = customers
+    self.changed = changed
+    self.notificationWasKnown = notificationWasKnown
+  }
+}
+
+/// Raw values are those of the wire.
+package enum FactDisposition: Int, Hashable, Sendable, CaseIterable {
+  /// A fact not known before.
+  case added = 1
+  /// A newer version of a known fact: it stands now.
+  case replaced = 2
+  /// This very statement was known.
+  case duplicate = 3
+  /// A newer version was known: it stands, this one is not kept.
+  case superseded = 4
+}
+
+/// Whose state something concerns: an account, or a chain that no account has claimed.
+package enum CustomerSubject: Hashable, Sendable {
+  case account(AppScope, AccountID)
+  case unlinkedChain(AppScope, OriginalTransactionID)
+}
+
+package struct CustomerRevision: Hashable, Sendable {
+  package var subject: CustomerSubject
+  package var revision: Int64
+
+  package init(subject: CustomerSubject, revision: Int64) {
+    self.subject = subject
+    self.revision = revision
+  }
+}
+
+/// The answer to a selector.
+///
+/// | selector | customer |
+/// |---|---|
+/// | account | that account: all facts of its chains and app transactions |
+/// | original transaction | the account that the chain is linked to, else the chain alone |
+/// | transaction | as for the chain of the transaction's standing version (R7) |
+/// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
+/// | app account token | the account that the token is known for, else all unlinked chains whose facts carry it |
+package struct StoredCustomer: Hashable, Sendable {
+  package var record: CustomerRecord
+  /// The one subject that the answer depends on beside facts not seen yet; nil when it depends on
+  /// more than one, or on none, and must not be held in memory.
+  package var subject: CustomerSubject?
+
+  package init(record: CustomerRecord, subject: CustomerSubject?) {
+    self.record = record
+    self.subject = subject
+  }
+}
+
+package struct AccountSummary: Hashable, Sendable {
+  package var accountID: AccountID
+  package var revision: Int64
+  package var chainCount: Int
+  package var updatedAt: Milliseconds
+
+  package init(
+    accountID: AccountID, revision: Int64, chainCount: Int, updatedAt: Milliseconds
+  ) {
+    self.accountID = accountID
+    self.revision = revision
+    self.chainCount = chainCount
+    self.updatedAt = updatedAt
+  }
+}
+
+/// One entry of the change feed. Sequence numbers grow in commit order; the revision of a customer
+/// is the sequence number of the latest change that concerns it.
+package struct Change: Hashable, Sendable {
+  package var sequence: Int64
+  package var subject: CustomerSubject
+  package var kinds: ChangeKinds
+  package var committedAt: Milliseconds
+
+  package init(
+    sequence: Int64, subject: CustomerSubject, kinds: ChangeKinds, committedAt: Milliseconds
+  ) {
+    self.sequence = sequence
+    self.subject = subject
+    self.kinds = kinds
+    self.committedAt = committedAt
+  }
+}
+
+/// Raw values are stored: they keep their meaning.
+package struct ChangeKinds: OptionSet, Hashable, Sendable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  package static let facts = ChangeKinds(rawValue: 1)
+  /// A chain or app transaction was linked to this account.
+  package static let linked = ChangeKinds(rawValue: 2)
+  /// A chain or app transaction left this customer.
+  package static let unlinked = ChangeKinds(rawValue: 4)
+}
+
+/// One step in the history of a link (R41, R46).
+package struct LinkEvent: Hashable, Sendable {
+  package var from: AccountID?
+  package var to: AccountID?
+  package var reason: LinkReason
+  package var at: Milliseconds
+
+  package init(from: AccountID?, to: AccountID?, reason: LinkReason, at: Milliseconds) {
+    self.from = from
+    self.to = to
+    self.reason = reason
+    self.at = at
+  }
+}

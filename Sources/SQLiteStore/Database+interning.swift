@@ -1,0 +1,29 @@
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+// Small integers for what rows repeat.
+extension Database {
+  func scopeID(_ scope: AppScope) throws -> Int64? {
+    try row(.findScope, [scope.environment.rawValue, scope.bundleID.stored]).map { $0[0] }
+  }
+
+  func internedScopeID(_ scope: AppScope) throws -> Int64 {
+    if let id = try scopeID(scope) { return id }
+    try run(.insertScope, [scope.environment.rawValue, scope.bundleID.stored])
+    return lastInsertedRowID
+  }
+
+  func scope(rowID: Int64) throws -> AppScope {
+    guard let row = try row(.scopeByID, [rowID]) else {
+      throw StoreError(.corrupt, "an app and environment is not stored")
+    }
+    return try row.scope(bundleID: 0, environment: 1)
+  }
+
+  func internedHeaderID(_ header: [UInt8]) throws -> Int64 {
+    if let row = try row(.findHeader, [header.stored]) { return row[0] }
+    try run(.insertHeader, [header.stored])
+    return lastInsertedRowID
+  }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+package import EntitlementStore
+import GRDB
+import Synchronization
+
+/// The embedded store: one SQLite file, owned by one process.
+///
+/// Writes go through one connection in shared transactions (``CommitQueue``), flushed to the disk
+/// before they are answered. Reads run beside them, each on one snapshot. Both run on threads of
+/// their own, never on the caller's.
+package final class SQLiteStore: EntitlementStore {
+  private let file: DatabaseFile
+  private let pool: DatabasePool
+  private let queue: CommitQueue
+  private let commits: AdmissionGate
+  private let reads: AdmissionGate
+  /// One close at a time; it waits for connections, which must not happen on a caller's thread.
+  private let closing = DispatchQueue(label: "SQLiteStore.close")
+  private let wasClosed = Atomic(false)
+
+  /// Opens the database at a path, and makes it if it is missing; its folder has to exist. Blocks
+  /// while it recovers what a crash left in the log, and while it migrates.
+  ///
+  /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this one, has
+  ///   it; ``StoreError/Code/newerSchema``, with the file left as it was;
+  ///   ``StoreError/Code/corrupt`` when it is not a database of this program;
+  ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
+  package static func open(
+    at path: String, limits: SQLiteStoreLimits = SQLiteStoreLimits()
+  ) throws(StoreError) -> SQLiteStore {
+    let file = try DatabaseFile(at: path)
+    do {
+      let pool = try DatabasePool(path: file.path, configuration: configuration(limits))
+      try pool.writeWithoutTransaction { database in
+        try setUpWriter(database, limits: limits)
+        try Schema.migrate(database)
+      }
+      return SQLiteStore(file: file, pool: pool, limits: limits)
+    } catch {
+      throw StoreError(translating: error)
+    }
+  }
+
+  private init(file: DatabaseFile, pool: DatabasePool, limits: SQLiteStoreLimits) {
+    self.file = file
+    self.pool = pool
+    self.queue = CommitQueue(
+      pool: pool, maximumCommitsPerTransaction: limits.maximumCommitsPerTransaction)
+    self.commits = AdmissionGate(limit: limits.maximumWaitingCommits, name: "commits")
+    self.reads = AdmissionGate(limit: limits.maximumWaitingReads, name: "reads")
+  }
+
+  private static func configuration(_ limits: SQLiteStoreLimits) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = "SQLiteStore"
+    configuration.busyMode = .timeout(limits.lockTimeoutSeconds)
+    configuration.maximumReaderCount = max(1, limits.maximumReaders)
+    return configuration
+  }
+
+  /// Settings of the writing connection, after GRDB's own, which flush the log only now and then.
+  private static func setUpWriter(_ database: Database, limits: SQLiteStoreLimits) throws {
+    // Success means committed (R49): the log is flushed with every commit.
+    try database.execute(sql: "PRAGMA synchronous = FULL")
+    // SQLite passes over what it cannot do without an error: 2 is FULL.
+    guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2,
+      try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
+    else {
+      throw StoreError(.internalFault, "SQLite does not flush its log with every commit here")
+    }
+    // Pragmas take no arguments; all values are integers.
+    try database.execute(sql: "PRAGMA journal_size_limit = \(limits.maximumIdleLogBytes)")
+    if let bytes = limits.maximumDatabaseBytes {
+      let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
+      try database.execute(sql: "PRAGMA max_page_count = \(max(1, bytes / pageSize))")
+    }
+  }
+
+  package func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
+    try commits.enter()
+    defer { commits.leave() }
+    return try await queue.commit(submission)
+  }
+
+  package func close() async {
+    await commits.close()
+    await reads.close()
+    await withCheckedContinuation { continuation in
+      closing.async {
+        self.closeConnections()
+        continuation.resume()
+      }
+    }
+  }
+
+  /// On the closing queue.
+  private func closeConnections() {
+    // A closed connection must not be used any more.
+    guard !wasClosed.exchange(true, ordering: .relaxed) else { return }
+    // Leaves one file behind, so that a copy of it is whole. Without it the log would stay, as the
+    // connection that is closed last may be one that only reads. Should it fail, the log holds
+    // what the file lacks.
+    _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    // It fails only while a statement runs, and none does any more. Should it all the same, the
+    // connections close with the process, and nothing that was answered is lost.
+    try? pool.close()
+    file.release()
+  }
+
+  /// Runs `body` on a snapshot, on a reading connection's thread.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try reads.enter()
+    defer { reads.leave() }
+    let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+      pool.asyncRead { access in
+        let outcome: Result<Value, StoreError>
+        do {
+          outcome = .success(try body(try access.get()))
+        } catch {
+          outcome = .failure(StoreError(translating: error))
+        }
+        continuation.resume(returning: outcome)
+      }
+    }
+    return try outcome.get()
+  }
+}

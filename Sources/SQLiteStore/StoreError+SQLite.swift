@@ -1,0 +1,35 @@
+import EntitlementStore
+import GRDB
+
+extension StoreError {
+  /// Translates what GRDB and SQLite throw. Messages name the result code only: SQLite's own texts
+  /// can hold SQL.
+  init(translating error: any Error) {
+    switch error {
+    case let error as StoreError:
+      self = error
+    case let error as DatabaseError:
+      self.init(
+        Self.code(of: error.extendedResultCode),
+        "SQLite result code \(error.extendedResultCode.rawValue)")
+    default:
+      self.init(.internalFault, "unexpected error of type \(type(of: error))")
+    }
+  }
+
+  private static func code(of result: ResultCode) -> Code {
+    // A code without a suffix matches all its extended codes.
+    switch result {
+    // A quota that is used up shows as a failed write, and a full disk as a log index that cannot
+    // grow.
+    case .SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_SHMSIZE: .full
+    case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_IOERR, .SQLITE_INTERRUPT,
+      .SQLITE_ABORT:
+      .unavailable
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+    // GRDB's code for a connection that was closed.
+    case .SQLITE_MISUSE: .closed
+    default: .internalFault
+    }
+  }
+}

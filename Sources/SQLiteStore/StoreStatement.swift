@@ -1,0 +1,173 @@
+/// Every statement that runs against the tables, so that a test can look at each one's plan.
+///
+/// Identifiers in the tables: `scope_id`, `chain_id`, `account` and `header_id` are small integers
+/// that stand for the long names; `kind` is a `FactKind`, `kinds` are `ChangeKinds`.
+package enum StoreStatement: String, CaseIterable, Sendable {
+  // MARK: Scopes and headers
+
+  case findScope = "SELECT id FROM scopes WHERE environment = ? AND bundle_id = ?"
+  case scopeByID = "SELECT bundle_id, environment FROM scopes WHERE id = ?"
+  case insertScope = "INSERT INTO scopes (environment, bundle_id) VALUES (?, ?)"
+  case findHeader = "SELECT id FROM headers WHERE bytes = ?"
+  case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
+
+  // MARK: Facts
+
+  case findFact = """
+    SELECT id, chain_id, signed_date, is_revoked, is_upgraded, digest FROM facts
+    WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
+  case insertFact = """
+    INSERT INTO facts (
+      chain_id, app_transaction_id, app_account_token, previous_chain, signed_date, is_revoked,
+      is_upgraded, digest, header_id, payload, signature, scope_id, kind, identifier)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case replaceFact = """
+    UPDATE facts SET
+      chain_id = ?, app_transaction_id = ?, app_account_token = ?, previous_chain = ?,
+      signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?, payload = ?,
+      signature = ?
+    WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
+  case signedFact = """
+    SELECT facts.digest, facts.payload, facts.signature, headers.bytes
+    FROM facts JOIN headers ON headers.id = facts.header_id
+    WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
+    """
+  case factByKey = """
+    SELECT kind, digest, payload FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
+  case factsOfChain = "SELECT kind, digest, payload FROM facts WHERE chain_id = ?"
+  case factsOfAccountChains = """
+    SELECT facts.kind, facts.digest, facts.payload
+    FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
+    WHERE chains.account = ?
+    """
+  case factsOfAccountAppTransactions = """
+    SELECT facts.kind, facts.digest, facts.payload
+    FROM app_transactions CROSS JOIN facts
+      ON facts.scope_id = app_transactions.scope_id
+      AND facts.kind = 3
+      AND facts.identifier = app_transactions.app_transaction_id
+    WHERE app_transactions.account = ?
+    """
+  case bundlesOfChain = """
+    SELECT bundle_id FROM scopes
+    WHERE environment = ? AND EXISTS (
+      SELECT 1 FROM chains CROSS JOIN facts ON facts.chain_id = chains.id AND facts.kind = 1
+      WHERE chains.scope_id = scopes.id AND chains.original_transaction_id = ?)
+    ORDER BY bundle_id
+    """
+
+  // MARK: Chains and what hints at their account
+
+  case findChain = """
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at FROM chains
+    WHERE scope_id = ? AND original_transaction_id = ?
+    """
+  case chainByID = """
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at FROM chains
+    WHERE id = ?
+    """
+  case insertChain = "INSERT INTO chains (scope_id, original_transaction_id) VALUES (?, ?)"
+  case linkChain = "UPDATE chains SET account = ? WHERE id = ?"
+  case setChainRevision = "UPDATE chains SET revision = ?, updated_at = ? WHERE id = ?"
+  case hintsOfChain = """
+    SELECT app_account_token, app_transaction_id, previous_chain FROM facts
+    WHERE chain_id = ? ORDER BY signed_date DESC, digest DESC
+    """
+  case unlinkedChainsByToken = """
+    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NULL
+    ORDER BY chains.id
+    """
+  case unlinkedChainsByAppTransaction = """
+    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND chains.account IS NULL
+    ORDER BY chains.id
+    """
+  case unlinkedChainsByPreviousChain = """
+    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    WHERE facts.scope_id = ? AND facts.previous_chain = ? AND chains.account IS NULL
+    ORDER BY chains.id
+    """
+
+  // MARK: Accounts, and what is linked to them beside chains
+
+  case findAccount = """
+    SELECT id, scope_id, account_id, revision, updated_at FROM accounts
+    WHERE scope_id = ? AND account_id = ?
+    """
+  case accountByID = """
+    SELECT id, scope_id, account_id, revision, updated_at FROM accounts WHERE id = ?
+    """
+  case insertAccount = "INSERT INTO accounts (scope_id, account_id, updated_at) VALUES (?, ?, ?)"
+  case setAccountRevision = "UPDATE accounts SET revision = ?, updated_at = ? WHERE id = ?"
+  case accountPage = """
+    SELECT account_id, revision, updated_at,
+      (SELECT COUNT(*) FROM chains WHERE chains.account = accounts.id)
+    FROM accounts WHERE scope_id = ? AND account_id > ?
+    ORDER BY account_id LIMIT ?
+    """
+  case firstAccountPage = """
+    SELECT account_id, revision, updated_at,
+      (SELECT COUNT(*) FROM chains WHERE chains.account = accounts.id)
+    FROM accounts WHERE scope_id = ?
+    ORDER BY account_id LIMIT ?
+    """
+  case findToken = "SELECT account FROM account_tokens WHERE scope_id = ? AND token = ?"
+  case insertToken = "INSERT INTO account_tokens (scope_id, token, account) VALUES (?, ?, ?)"
+  case findAppTransaction = """
+    SELECT account FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    """
+  case linkAppTransaction = """
+    INSERT INTO app_transactions (scope_id, app_transaction_id, account) VALUES (?, ?, ?)
+    ON CONFLICT (scope_id, app_transaction_id) DO UPDATE SET account = excluded.account
+    """
+
+  // MARK: History, feed and notifications
+
+  case insertLinkEvent = """
+    INSERT INTO link_history
+      (chain_id, scope_id, app_transaction_id, from_account, to_account, reason, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
+  case linkHistory = """
+    SELECT former.account_id, latter.account_id, link_history.reason, link_history.at
+    FROM chains CROSS JOIN link_history ON link_history.chain_id = chains.id
+      LEFT JOIN accounts AS former ON former.id = link_history.from_account
+      LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+    WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
+    ORDER BY link_history.id
+    """
+  case insertChange = """
+    INSERT INTO changes (account, chain_id, kinds, committed_at) VALUES (?, ?, ?, ?)
+    """
+  case changePage = """
+    SELECT changes.sequence, changes.kinds, changes.committed_at, accounts.account_id,
+      chains.original_transaction_id, scopes.bundle_id, scopes.environment
+    FROM changes
+      LEFT JOIN accounts ON accounts.id = changes.account
+      LEFT JOIN chains ON chains.id = changes.chain_id
+      JOIN scopes ON scopes.id = COALESCE(accounts.scope_id, chains.scope_id)
+    WHERE changes.sequence > ?
+    ORDER BY changes.sequence LIMIT ?
+    """
+  case findNotification = "SELECT 1 FROM notifications WHERE uuid = ?"
+  case insertNotification = """
+    INSERT INTO notifications
+      (uuid, scope_id, type, subtype, status, signed_date, received_at, digest, header_id,
+       payload, signature)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case signedNotification = """
+    SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
+      notifications.subtype, notifications.status, notifications.signed_date,
+      notifications.digest, notifications.payload, notifications.signature, headers.bytes
+    FROM notifications
+      JOIN headers ON headers.id = notifications.header_id
+      LEFT JOIN scopes ON scopes.id = notifications.scope_id
+    WHERE notifications.uuid = ?
+    """
+}

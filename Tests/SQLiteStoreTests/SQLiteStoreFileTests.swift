@@ -1,0 +1,165 @@
+import EntitlementStore
+import Foundation
+import Glibc
+import SQLiteStore
+import Testing
+
+@Suite("The file of the embedded store")
+struct SQLiteStoreFileTests {
+  private let folder: TemporaryFolder
+  private let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("entitle.sqlite")
+  }
+
+  private func code(opening path: String) -> StoreError.Code? {
+    do throws(StoreError) {
+      // Not closed: it goes with its last reference, at once.
+      _ = try SQLiteStore.open(at: path)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  private func contents() throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+
+  /// A closed database of the current version with one fact.
+  private func makeDatabase() async throws {
+    let store = try SQLiteStore.open(at: path)
+    try await store.submit(testFact(1))
+    await store.close()
+  }
+
+  @Test("A newer schema is refused, and nothing is touched")
+  func newerSchema() async throws {
+    try await makeDatabase()
+    var bytes = try contents()
+    // `user_version`, big-endian (SQLite, "Database File Format", 1.3).
+    bytes[60..<64] = [0, 0, 1, 0]
+    try write(bytes)
+    #expect(chmod(path, 0o640) == 0)
+    #expect(throws: StoreError.self) { try SQLiteStore.open(at: path) }
+    #expect(code(opening: path) == .newerSchema)
+    #expect(try contents() == bytes)
+    #expect(try mode(of: path) == 0o640)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names == ["entitle.sqlite", "entitle.sqlite.lock"])
+  }
+
+  @Test("A newer schema's message names both versions")
+  func newerSchemaMessage() async throws {
+    try await makeDatabase()
+    var bytes = try contents()
+    bytes[60..<64] = [0, 0, 1, 0]
+    try write(bytes)
+    do throws(StoreError) {
+      _ = try SQLiteStore.open(at: path)
+      Issue.record("the database was opened")
+    } catch {
+      #expect(error.message.contains("256"))
+      #expect(error.message.contains("up to 1"))
+    }
+  }
+
+  @Test(
+    "A file of another kind is refused, and nothing is touched",
+    arguments: [
+      Array("It was a dark and stormy night.".utf8),
+      [UInt8](repeating: 0, count: 8_192),
+      Array("SQLite format 3\u{0}".utf8) + [UInt8](repeating: 1, count: 4_080),
+    ])
+  func otherFile(bytes: [UInt8]) throws {
+    try write(bytes)
+    #expect(code(opening: path) == .corrupt)
+    #expect(try contents() == bytes)
+  }
+
+  @Test("A path that cannot be used is an error, not a crash")
+  func unusablePaths() throws {
+    for path in ["", folder.path, folder.file("missing/entitle.sqlite"), "a\u{0}b", "/"] {
+      #expect(code(opening: path) == .internalFault, "path \(path)")
+    }
+    // Nothing is left beside what is no database.
+    #expect(!FileManager.default.fileExists(atPath: "\(folder.path).lock"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  @Test("A second store is locked out, by whatever name, until the first closes")
+  func locked() async throws {
+    let store = try SQLiteStore.open(at: path)
+    let alias = folder.file("alias.sqlite")
+    try FileManager.default.createSymbolicLink(atPath: alias, withDestinationPath: path)
+    #expect(code(opening: path) == .locked)
+    #expect(code(opening: alias) == .locked)
+    // The refusal did not harm the first.
+    try await store.submit(testFact(1))
+    await store.close()
+    #expect(code(opening: alias) == nil)
+    #expect(code(opening: path) == nil)
+  }
+
+  @Test("A lock that another holds is respected, and freed with its holder")
+  func lockedByAnother() throws {
+    let descriptor = Glibc.open("\(path).lock", O_RDWR | O_CREAT, 0o600)
+    #expect(descriptor >= 0)
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    #expect(code(opening: path) == .locked)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(close(descriptor) == 0)
+    #expect(code(opening: path) == nil)
+  }
+
+  @Test("A failed opening lets go of the lock")
+  func failedOpeningUnlocks() throws {
+    try write([1, 2, 3])
+    #expect(code(opening: path) == .corrupt)
+    #expect(code(opening: path) == .corrupt)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(code(opening: path) == nil)
+  }
+
+  @Test("Only the owner may read any of its files, even one that was open to others")
+  func permissions() async throws {
+    try await makeDatabase()
+    #expect(chmod(path, 0o644) == 0)
+    let store = try SQLiteStore.open(at: path)
+    try await store.submit(testFact(2))
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(
+      names == ["", "-shm", "-wal", ".lock"].map { "entitle.sqlite\($0)" }.sorted())
+    for name in names {
+      #expect(try mode(of: folder.file(name)) == 0o600, "mode of \(name)")
+    }
+    await store.close()
+  }
+
+  @Test("What was answered is in the files at that moment, whatever becomes of the process")
+  func answeredIsStored() async throws {
+    let store = try SQLiteStore.open(at: path)
+    for number in 1...20 {
+      try await store.submit(testFact(number))
+      // The files as a crash would leave them now.
+      let copy = folder.file("copy-\(number).sqlite")
+      for suffix in ["", "-wal"] {
+        try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+      }
+      let recovered = try SQLiteStore.open(at: copy)
+      #expect(try await recovered.storedNumbers() == Array(1...number))
+      await recovered.close()
+    }
+    await store.close()
+  }
+
+  private func mode(of path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+}

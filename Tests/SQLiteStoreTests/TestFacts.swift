@@ -1,0 +1,42 @@
+import EntitlementDomain
+import EntitlementStore
+
+let testScope = AppScope(bundleID: "com.example.reader", environment: .production)
+
+/// A transaction of a chain of its own, with as many bytes of an unknown field as asked for.
+func testFact(_ number: Int, padding: Int = 0) -> SignedFact {
+  let id = String(number)
+  let payload = Array(
+    """
+    {"transactionId":"\(id)","originalTransactionId":"\(id)",\
+    "bundleId":"\(testScope.bundleID)","environment":"\(testScope.environment.rawValue)",\
+    "productId":"com.example.reader.lifetime","type":"Non-Consumable","purchaseDate":1,\
+    "signedDate":2,"padding":"\(String(repeating: "x", count: padding))"}
+    """.utf8)
+  let digest = PayloadDigest((0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 8)) })
+  let fact = TransactionFact(
+    bundleID: testScope.bundleID, environment: testScope.environment,
+    originalTransactionID: OriginalTransactionID(id), transactionID: TransactionID(id),
+    productID: "com.example.reader.lifetime", type: .nonConsumable, purchaseDate: 1,
+    signedDate: 2, digest: digest)
+  return SignedFact(
+    fact: .transaction(fact),
+    signed: SignedPayload(
+      header: Array("eyJhbGciOiJFUzI1NiJ9".utf8), payload: payload,
+      signature: [UInt8](repeating: 7, count: 64)))
+}
+
+extension EntitlementStore {
+  @discardableResult
+  func submit(_ facts: SignedFact...) async throws(StoreError) -> CommitReceipt {
+    try await commit(Submission(facts: facts, accountID: nil, receivedAt: 3))
+  }
+
+  /// Numbers of the ``testFact(_:padding:)`` that are stored, in the order of their commits.
+  func storedNumbers() async throws -> [Int] {
+    try await changes(after: 0, limit: 100_000).compactMap { change in
+      guard case .unlinkedChain(_, let chain) = change.subject else { return nil }
+      return Int(chain.rawValue)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import EntitlementDomain
+
+/// A payload as the App Store would sign it, for stores to keep and to read facts from again.
+///
+/// The signature is made up: stores keep it, and verify nothing.
+struct PayloadSample {
+  private enum Value {
+    case text(String)
+    case number(Int64)
+    case flag(Bool)
+  }
+
+  private var fields: [(name: String, value: Value)] = []
+
+  mutating func set(_ name: String, _ text: String?) {
+    if let text { fields.append((name, .text(text))) }
+  }
+
+  mutating func set(_ name: String, _ number: Int64?) {
+    if let number { fields.append((name, .number(number))) }
+  }
+
+  mutating func set(_ name: String, _ flag: Bool) {
+    fields.append((name, .flag(flag)))
+  }
+
+  /// JSON with the fields in the order in which they were set. Texts are plain ASCII.
+  var bytes: [UInt8] {
+    let members = fields.map { field in
+      switch field.value {
+      case .text(let text): "\"\(field.name)\":\"\(text)\""
+      case .number(let number): "\"\(field.name)\":\(number)"
+      case .flag(let flag): "\"\(field.name)\":\(flag)"
+      }
+    }
+    return Array("{\(members.joined(separator: ","))}".utf8)
+  }
+
+  /// - Throws: `PayloadError` when the fields make no fact of that kind.
+  func signed(_ kind: FactKind, bundleID: BundleID) throws -> SignedFact {
+    let payload = bytes
+    let fact = try PayloadDecoder.fact(
+      kind: kind, payload: payload, digest: Self.digest(of: payload), bundleID: bundleID)
+    return SignedFact(fact: fact, signed: Self.signedPayload(payload))
+  }
+
+  static func signedPayload(_ payload: [UInt8]) -> SignedPayload {
+    let digest = digest(of: payload).bytes
+    return SignedPayload(header: header, payload: payload, signature: digest + digest)
+  }
+
+  /// As long as Apple's, and shared by all samples as one signer's is.
+  private static let header = [UInt8](
+    String(repeating: "eyJhbGciOiJFUzI1NiIsIng1YyI6", count: 150).utf8)
+
+  /// 32 bytes that depend on all of `bytes`: FNV-1a with four starts. Stores compare digests and
+  /// never compute them.
+  static func digest(of bytes: [UInt8]) -> PayloadDigest {
+    PayloadDigest(
+      (0..<4).flatMap { (word: UInt64) -> [UInt8] in
+        var hash = 0xcbf2_9ce4_8422_2325 &+ word
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
+      })
+  }
+}
