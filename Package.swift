@@ -15,12 +15,17 @@ let package = Package(
   name: "entitle",
   products: [],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
+    .systemLibrary(
+      name: "CProtobufC", pkgConfig: "libprotobuf-c", providers: [.apt(["libprotobuf-c-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CEntitleMessages", dependencies: ["CProtobufC"]),
 
     // The rules: facts, catalog and evaluation, without any I/O.
     .target(name: "EntitlementDomain", dependencies: ["Yams"]),
@@ -36,6 +41,13 @@ let package = Package(
       dependencies: [
         "EntitlementDomain", "EntitlementStore", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+
+    // The framed front: messages, streams, connections.
+    .target(name: "Wire", dependencies: ["CEntitleMessages", "EntitlementDomain", nio.core]),
+    .target(
+      name: "RPCServer", dependencies: ["Wire", nio.core, nio.posix, logging]),
+    .target(
+      name: "RPCClient", dependencies: ["EntitlementDomain", "Wire", nio.core, nio.posix]),
 
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
@@ -57,6 +69,15 @@ let package = Package(
       name: "SQLiteStoreTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance",
+      ]),
+    .testTarget(
+      name: "WireTests",
+      dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core, nio.embedded]),
+    .testTarget(
+      name: "RPCServerTests",
+      dependencies: [
+        "EntitlementDomain", "RPCClient", "RPCServer", "TestSupport", "Wire", logging, nio.core,
+        nio.embedded, nio.posix,
       ]),
     .testTarget(
       name: "StoreSimulatorTests",

@@ -1,0 +1,173 @@
+import NIOCore
+import Wire
+
+/// Sends calls and hands out what comes back, for one connection, on its event loop. Requests of
+/// one turn of the loop are flushed together.
+final class ClientConnectionHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let eventLoop: any EventLoop
+  private var context: ChannelHandlerContext?
+  private var streams = ClientStreams()
+  private var decoder = FrameDecoder()
+  private var receivers: [StreamID: PendingCall.Receiver] = [:]
+  private var batch = ByteBuffer()
+  private var isFlushScheduled = false
+  private var alarm: Scheduled<Void>?
+  private var alarmTime = NIODeadline.distantFuture
+
+  init(eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+  }
+
+  // MARK: Calls
+
+  func start(_ call: PendingCall, _ request: RPCRequest, _ receiver: PendingCall.Receiver) {
+    let kind: MethodKind
+    switch receiver {
+    case .unary: kind = .unary
+    case .stream: kind = .serverStreaming
+    }
+    let timeout = request.timeoutNanoseconds
+    if call.isAbandoned {
+      receiver.fail(.cancelled)
+      return
+    }
+    if timeout < 0 {
+      receiver.fail(.deadlineExceeded)
+      return
+    }
+    let deadline: NIODeadline? = timeout == 0 ? nil : .now() + .nanoseconds(timeout)
+    guard let streamID = streams.callStarted(kind: kind, deadline: deadline) else {
+      receiver.fail(.closed)
+      return
+    }
+    guard request.write(streamID: streamID, kind: kind, into: &batch) else {
+      streams.callNotSent(streamID)
+      receiver.fail(.tooLarge)
+      return
+    }
+    receivers[streamID] = receiver
+    scheduleFlush()
+    armAlarm()
+    if !call.started(as: streamID) {
+      abandon(streamID)
+    }
+  }
+
+  func abandon(_ streamID: StreamID) {
+    streams.callAbandoned(streamID)
+    receivers.removeValue(forKey: streamID)?.fail(.cancelled)
+  }
+
+  func close() {
+    context?.close(promise: nil)
+  }
+
+  // MARK: Channel events
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    decoder.append(unwrapInboundIn(data))
+    while let decoded = decoder.next() {
+      perform(streams.frameReceived(decoded))
+    }
+    decoder.compact()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Callers learn of it by the connection's end.
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    for streamID in streams.channelClosed() {
+      receivers.removeValue(forKey: streamID)?.fail(.closed)
+    }
+    alarm?.cancel()
+    alarm = nil
+    context.fireChannelInactive()
+  }
+
+  // MARK: What comes back
+
+  private func perform(_ action: ClientAction) {
+    switch action {
+    case .ignore:
+      return
+    case .succeed(let streamID, let payload):
+      if case .unary(let continuation)? = receivers.removeValue(forKey: streamID) {
+        continuation.resume(returning: .success(payload))
+      }
+    case .fail(let streamID, let status):
+      receivers.removeValue(forKey: streamID)?.fail(RPCClientError(status))
+    case .deliver(let streamID, let message):
+      deliver(message, to: streamID)
+    case .deliverLast(let streamID, let message):
+      deliver(message, to: streamID)
+      finish(streamID)
+    case .finish(let streamID):
+      finish(streamID)
+    case .close(let status):
+      for streamID in streams.channelClosed() {
+        receivers.removeValue(forKey: streamID)?.fail(RPCClientError(status))
+      }
+      context?.close(promise: nil)
+    }
+  }
+
+  private func deliver(_ message: ByteBuffer, to streamID: StreamID) {
+    guard case .stream(let queue)? = receivers[streamID] else {
+      return
+    }
+    if !queue.deliver(message) {
+      streams.callAbandoned(streamID)
+      receivers.removeValue(forKey: streamID)?.fail(.slowReader)
+    }
+  }
+
+  private func finish(_ streamID: StreamID) {
+    if case .stream(let queue)? = receivers.removeValue(forKey: streamID) {
+      queue.end(nil)
+    }
+  }
+
+  // MARK: Flushing and deadlines
+
+  private func scheduleFlush() {
+    if isFlushScheduled {
+      return
+    }
+    isFlushScheduled = true
+    eventLoop.assumeIsolated().execute {
+      self.isFlushScheduled = false
+      let batch = exchange(&self.batch, with: ByteBuffer())
+      self.context?.writeAndFlush(self.wrapOutboundOut(batch), promise: nil)
+    }
+  }
+
+  private func armAlarm() {
+    let next = streams.earliestDeadline
+    guard next < alarmTime else {
+      return
+    }
+    alarm?.cancel()
+    alarmTime = next
+    alarm = eventLoop.assumeIsolated().scheduleTask(deadline: next) {
+      self.alarm = nil
+      self.alarmTime = .distantFuture
+      for streamID in self.streams.deadlinesPassed(now: .now()) {
+        self.receivers.removeValue(forKey: streamID)?.fail(.deadlineExceeded)
+      }
+      self.armAlarm()
+    }
+  }
+}

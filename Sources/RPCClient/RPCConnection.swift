@@ -1,0 +1,125 @@
+package import NIOCore
+import NIOPosix
+package import Wire
+
+/// One connection to a server, shared by any number of calls at a time.
+///
+///     let connection = try await RPCConnection.connect(to: address)
+///     let answer = try await connection.call(
+///       service: "grpc.health.v1.Health", method: "Check", payload: request,
+///       timeout: .seconds(1))
+///     await connection.close()
+package final class RPCConnection: Sendable {
+  private let channel: any Channel
+  private let handler: NIOLoopBound<ClientConnectionHandler>
+  private let limits: RPCLimits
+
+  private init(
+    channel: any Channel, handler: NIOLoopBound<ClientConnectionHandler>, limits: RPCLimits
+  ) {
+    self.channel = channel
+    self.handler = handler
+    self.limits = limits
+  }
+
+  /// - Parameter connectTimeout: For looking up the host and connecting to each of its addresses.
+  /// - Throws: ``RPCClientError`` with `unreachable`.
+  package static func connect(
+    to address: ServerAddress, connectTimeout: Duration = .seconds(5),
+    limits: RPCLimits = RPCLimits(),
+    eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  ) async throws(RPCClientError) -> RPCConnection {
+    let bootstrap = ClientBootstrap(group: eventLoopGroup)
+      .connectTimeout(TimeAmount(connectTimeout))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            ClientConnectionHandler(eventLoop: channel.eventLoop))
+        }
+      }
+    do {
+      let channel: any Channel
+      switch address {
+      case .tcp(let host, let port):
+        channel =
+          try await bootstrap
+          .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+          .channelOption(.socketOption(.so_keepalive), value: 1)
+          .connect(host: host, port: Int(port)).get()
+      case .unix(let path):
+        channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+      }
+      let handler = try await channel.eventLoop.submit {
+        NIOLoopBound(
+          try channel.pipeline.syncOperations.handler(type: ClientConnectionHandler.self),
+          eventLoop: channel.eventLoop)
+      }.get()
+      return RPCConnection(channel: channel, handler: handler, limits: limits)
+    } catch {
+      throw RPCClientError(connectingTo: address, cause: error)
+    }
+  }
+
+  /// Whether calls can be made. A connection that is closed stays so.
+  package var isOpen: Bool {
+    channel.isActive
+  }
+
+  /// Makes one call and waits for its answer. Cancelling the task ends the wait, not the work.
+  ///
+  /// - Parameters:
+  ///   - service: The full proto name.
+  ///   - payload: The encoded request message.
+  ///   - timeout: How long to wait; sent to the server, and kept by the client too.
+  /// - Returns: The encoded response message.
+  package func call(
+    service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
+    metadata: [(key: String, value: String)] = []
+  ) async throws(RPCClientError) -> ByteBuffer {
+    let request = RPCRequest(
+      service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
+    let call = PendingCall()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        channel.eventLoop.execute {
+          self.handler.value.start(call, request, .unary(continuation))
+        }
+      }
+    } onCancel: {
+      abandon(call)
+    }
+    return try result.get()
+  }
+
+  /// Makes one call that is answered with a stream. It starts at once; what fails shows when the
+  /// stream is read.
+  ///
+  /// - Parameter timeout: For the whole stream.
+  package func serverStream(
+    service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
+    metadata: [(key: String, value: String)] = []
+  ) -> RPCMessageStream {
+    let request = RPCRequest(
+      service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
+    let call = PendingCall()
+    let queue = MessageQueue(limit: limits.streamReadBuffer)
+    channel.eventLoop.execute {
+      self.handler.value.start(call, request, .stream(queue))
+    }
+    return RPCMessageStream(queue: queue) { self.abandon(call) }
+  }
+
+  /// Closes the connection. Calls in flight fail with `connectionClosed`.
+  package func close() async {
+    // It is closed afterwards in any case; an error says that it was so before.
+    try? await channel.close().get()
+  }
+
+  private func abandon(_ call: PendingCall) {
+    channel.eventLoop.execute {
+      if let streamID = call.abandoned() {
+        self.handler.value.abandon(streamID)
+      }
+    }
+  }
+}

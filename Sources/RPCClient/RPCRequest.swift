@@ -1,0 +1,50 @@
+import NIOCore
+import Wire
+
+/// What a caller sends: one request to one method.
+struct RPCRequest: Sendable {
+  var service: String
+  var method: String
+  var payload: ByteBuffer
+  /// Nil waits for ever.
+  var timeout: Duration?
+  var metadata: [(key: String, value: String)]
+
+  /// The timeout in nanoseconds as the wire has it, 0 for none; held to what fits.
+  var timeoutNanoseconds: Int64 {
+    guard let timeout else {
+      return 0
+    }
+    let (seconds, attoseconds) = timeout.components
+    let (product, hasOverflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, hasOverflowedToo) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+    if hasOverflowed || hasOverflowedToo {
+      return seconds < 0 ? .min : .max
+    }
+    // Less than a nanosecond is still a timeout.
+    return sum == 0 ? (timeout > .zero ? 1 : -1) : sum
+  }
+
+  /// Writes the frame, unless its data is too long for one.
+  ///
+  /// - Returns: Whether it was written.
+  func write(streamID: StreamID, kind: MethodKind, into buffer: inout ByteBuffer) -> Bool {
+    let start = buffer.writerIndex
+    var header = FrameHeader(
+      dataLength: 0, streamID: streamID, type: .request,
+      flags: kind == .serverStreaming ? .remoteClosed : [])
+    FrameEncoder.writeHeader(header, into: &buffer)
+    RequestEnvelope.write(
+      service: service, method: method, payload: payload,
+      timeoutNanoseconds: timeoutNanoseconds, metadata: metadata, into: &buffer)
+    let length = buffer.writerIndex - start - FrameHeader.encodedSize
+    guard length <= RPCLimits.maximumFrameData else {
+      buffer.moveWriterIndex(to: start)
+      return false
+    }
+    header.dataLength = UInt32(length)
+    // The length is the header's first field.
+    buffer.setInteger(header.dataLength, at: start)
+    return true
+  }
+}

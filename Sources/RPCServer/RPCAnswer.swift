@@ -1,0 +1,49 @@
+package import NIOCore
+package import Wire
+
+/// The way to answer one unary call, once, from any thread. Uses after the first, and after the
+/// call has ended by itself, have no effect.
+///
+/// On the call's event loop the answer is written at once and flushed with all others of the same
+/// read; from elsewhere it hops to the loop. Every call must be answered: until then, or until
+/// its deadline, it counts as in flight.
+package struct RPCAnswer: Sendable {
+  let call: CallID
+  let deadline: NIODeadline?
+  let peer: RPCPeer
+  let connection: NIOLoopBound<ServerConnectionHandler>
+
+  /// Answers with an encoded response message.
+  package func succeed(_ payload: ByteBuffer) {
+    if peer.eventLoop.inEventLoop {
+      connection.value.answer(call, with: payload)
+    } else {
+      peer.eventLoop.execute { connection.value.answer(call, with: payload) }
+    }
+  }
+
+  package func fail(_ status: RPCStatus) {
+    if peer.eventLoop.inEventLoop {
+      connection.value.fail(call, status)
+    } else {
+      peer.eventLoop.execute { connection.value.fail(call, status) }
+    }
+  }
+
+  /// Whether it is known on every thread that nobody waits for the answer any more: the
+  /// connection is gone or the deadline has passed.
+  package var isCancelled: Bool {
+    peer.isClosed || (deadline.map { $0 <= .now() } ?? false)
+  }
+
+  /// Runs `body` on the event loop when the call ends without its answer: the client went away,
+  /// broke the protocol, the deadline passed, or the server shuts down. Runs it soon if the call
+  /// has ended already.
+  package func onCancel(_ body: @escaping @Sendable () -> Void) {
+    if peer.eventLoop.inEventLoop {
+      connection.value.onCancel(of: call, body)
+    } else {
+      peer.eventLoop.execute { connection.value.onCancel(of: call, body) }
+    }
+  }
+}

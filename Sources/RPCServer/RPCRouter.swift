@@ -1,0 +1,56 @@
+import Wire
+
+/// What a server can be asked, put together before it starts.
+package struct RPCRouter: Sendable {
+  /// Runs on the connection's event loop: it must not block. It answers at once, or keeps
+  /// `answer` and has the work done elsewhere.
+  package typealias UnaryBody = @Sendable (_ call: RPCCall, _ answer: RPCAnswer) -> Void
+
+  /// Runs on the connection's event loop: it must not block. It keeps `stream` and sends from
+  /// wherever messages arise.
+  package typealias ServerStreamingBody =
+    @Sendable (_ call: RPCCall, _ stream: RPCServerStream) -> Void
+
+  enum Body: Sendable {
+    case unary(UnaryBody)
+    case serverStreaming(ServerStreamingBody)
+  }
+
+  private(set) var bodies: [Body] = []
+  private var methods: [MethodTable.Method] = []
+
+  package init() {}
+
+  /// Adds a method with one request and one response.
+  ///
+  /// - Parameters:
+  ///   - service: The full proto name, such as `grpc.health.v1.Health`.
+  ///   - method: The method's name, such as `Check`. Each may be added once.
+  package mutating func unary(
+    _ service: String, _ method: String, _ body: @escaping UnaryBody
+  ) {
+    add(service, method, .unary, .unary(body))
+  }
+
+  /// Adds a method with one request and a stream of messages.
+  package mutating func serverStreaming(
+    _ service: String, _ method: String, _ body: @escaping ServerStreamingBody
+  ) {
+    add(service, method, .serverStreaming, .serverStreaming(body))
+  }
+
+  private mutating func add(
+    _ service: String, _ name: String, _ kind: MethodKind, _ body: Body
+  ) {
+    precondition(
+      !methods.contains { $0.service == service && $0.method == name },
+      "\(service)/\(name) is registered twice")
+    methods.append(MethodTable.Method(service: service, method: name, kind: kind))
+    bodies.append(body)
+  }
+
+  /// Indices in it are those of ``bodies``.
+  var methodTable: MethodTable {
+    MethodTable(methods)
+  }
+}

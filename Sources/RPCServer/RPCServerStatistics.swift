@@ -1,0 +1,63 @@
+package import Wire
+
+/// What a server has done since it started. Numbers of one connection arrive with its flushes.
+package struct RPCServerStatistics: Hashable, Sendable {
+  package var connectionsOpen = 0
+  package var connectionsAccepted = 0
+  /// Closed at once because the limit was reached or the server was stopping.
+  package var connectionsRefused = 0
+  /// Calls that are over, by how they ended; those cancelled by the client's going count as
+  /// CANCELLED.
+  package var calls = CallTally()
+  /// Messages sent on streams.
+  package var streamMessages = 0
+  /// Frames that broke the protocol: too long, a malformed envelope, a wrong stream id or data
+  /// where none belongs.
+  package var brokenFrames = 0
+  /// Connections closed for silence or for a frame that did not arrive in time.
+  package var connectionsTimedOut = 0
+
+  package init() {}
+
+  mutating func add(_ other: RPCServerStatistics) {
+    connectionsOpen += other.connectionsOpen
+    connectionsAccepted += other.connectionsAccepted
+    connectionsRefused += other.connectionsRefused
+    calls.add(other.calls)
+    streamMessages += other.streamMessages
+    brokenFrames += other.brokenFrames
+    connectionsTimedOut += other.connectionsTimedOut
+  }
+}
+
+/// Numbers of calls by how they ended.
+package struct CallTally: Hashable, Sendable {
+  /// Kept apart: counting a success costs an addition, not a look-up.
+  private var succeeded = 0
+  private var failed: [RPCCode: Int] = [:]
+
+  package init() {}
+
+  package subscript(code: RPCCode) -> Int {
+    code == .ok ? succeeded : failed[code, default: 0]
+  }
+
+  package var total: Int {
+    failed.values.reduce(succeeded, +)
+  }
+
+  mutating func count(_ code: RPCCode) {
+    if code == .ok {
+      succeeded += 1
+    } else {
+      failed[code, default: 0] += 1
+    }
+  }
+
+  mutating func add(_ other: CallTally) {
+    succeeded += other.succeeded
+    if !other.failed.isEmpty {
+      failed.merge(other.failed, uniquingKeysWith: +)
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import Logging
+import NIOCore
+import Wire
+
+/// From frames to calls, and from what calls produce to frames.
+extension ServerConnectionHandler {
+  // MARK: Frames
+
+  func handleFrames(now: NIODeadline) {
+    isHandlingFrames = true
+    var hasCompletedFrame = false
+    while !isPaused, !isClosing, let decoded = decoder.next() {
+      hasCompletedFrame = true
+      perform(streams.frameReceived(decoded, now: now), for: decoded)
+    }
+    isHandlingFrames = false
+    decoder.compact()
+    if isPaused || isClosing || !decoder.hasPartialFrame {
+      partialFrameSince = nil
+    } else if hasCompletedFrame || partialFrameSince == nil {
+      partialFrameSince = now
+    }
+  }
+
+  private func perform(_ action: ServerAction, for decoded: DecodedFrame) {
+    switch action {
+    case .ignore:
+      return
+    case .start(let call):
+      start(call)
+    case .respond(let streamID, let status):
+      if case .frame = decoded, status.code != .invalidArgument {
+        // Refused, but nothing is wrong with the frame.
+      } else {
+        statistics.brokenFrames += 1
+      }
+      writeFailure(streamID, status)
+    case .end(let call, let status):
+      statistics.brokenFrames += 1
+      writeFailure(call.streamID, status)
+      cancel(call)
+    case .fail(let streamID, let status):
+      statistics.brokenFrames += 1
+      logger.debug(
+        "connection given up",
+        metadata: ["connection": "\(peer.connectionID)", "reason": "\(status.code.name)"])
+      writeFailure(streamID, status)
+      abandonCalls()
+    }
+  }
+
+  private func start(_ call: ServerCall) {
+    let request = RPCCall(
+      payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
+      peer: peer)
+    let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
+    switch router.bodies[call.method] {
+    case .unary(let body):
+      body(
+        request,
+        RPCAnswer(call: call.id, deadline: call.deadline, peer: peer, connection: connection))
+    case .serverStreaming(let body):
+      let stream = RPCServerStream(
+        call: call.id, deadline: call.deadline, peer: peer, connection: connection)
+      openCalls[call.id] = OpenCall(stream: stream)
+      body(request, stream)
+    }
+  }
+
+  // MARK: What calls produce
+
+  func answer(_ call: CallID, with payload: ByteBuffer) {
+    let length = payload.readableBytes
+    switch streams.answerProduced(call, payloadLength: length, waiting: waitingBytes) {
+    case .ignore:
+      return
+    case .send:
+      statistics.calls.count(.ok)
+      prepareBatch()
+      FrameEncoder.writeResponsePrefix(
+        streamID: call.streamID, payloadLength: length, into: &batch)
+      writePayload(payload)
+    case .sendFailure(let status):
+      writeFailure(call.streamID, status)
+    }
+    forget(call)
+  }
+
+  func fail(_ call: CallID, _ status: RPCStatus) {
+    guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
+      return
+    }
+    writeFailure(call.streamID, status)
+    forget(call)
+  }
+
+  func send(_ payload: ByteBuffer, cursor: String?, on call: CallID) {
+    let length = payload.readableBytes
+    let action = streams.streamItemProduced(
+      call, payloadLength: length, waiting: waitingBytes,
+      lastCursor: openCalls[call]?.lastCursor)
+    switch action {
+    case .ignore:
+      return
+    case .send:
+      statistics.streamMessages += 1
+      if let cursor {
+        openCalls[call]?.lastCursor = cursor
+      }
+      FrameEncoder.writeDataPrefix(
+        streamID: call.streamID, payloadLength: length, into: &batch)
+      writePayload(payload)
+    case .sendFailure(let status):
+      writeFailure(call.streamID, status)
+      cancel(call)
+    }
+  }
+
+  func finish(_ call: CallID) {
+    guard case .send = streams.streamFinished(call) else {
+      return
+    }
+    statistics.calls.count(.ok)
+    FrameEncoder.writeEndOfStream(streamID: call.streamID, into: &batch)
+    batchGrew()
+    forget(call)
+  }
+
+  // MARK: Calls that end by themselves
+
+  func onCancel(of call: CallID, _ body: @escaping @Sendable () -> Void) {
+    if streams.isInFlight(call) {
+      openCalls[call, default: OpenCall()].cancellations.append(body)
+    } else {
+      body()
+    }
+  }
+
+  /// Ends calls that the streams have given up already.
+  func end(_ calls: [CallID], _ status: RPCStatus) {
+    for call in calls {
+      writeFailure(call.streamID, status)
+      cancel(call)
+    }
+  }
+
+  /// The client hears nothing any more.
+  func abandonCalls() {
+    for call in streams.channelClosed() {
+      statistics.calls.count(.cancelled)
+      cancel(call)
+    }
+  }
+
+  private func cancel(_ call: CallID) {
+    guard let openCall = openCalls.removeValue(forKey: call) else {
+      return
+    }
+    openCall.stream?.markEnded()
+    for body in openCall.cancellations {
+      body()
+    }
+  }
+
+  private func forget(_ call: CallID) {
+    if openCalls.isEmpty {
+      return
+    }
+    openCalls.removeValue(forKey: call)?.stream?.markEnded()
+  }
+}

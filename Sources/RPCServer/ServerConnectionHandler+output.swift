@@ -1,0 +1,93 @@
+import NIOCore
+import Wire
+
+/// Writing and flushing in batches.
+extension ServerConnectionHandler {
+  /// Call before writing to the batch: gives an empty one its memory in one piece.
+  func prepareBatch() {
+    if batch.readableBytes == 0, batchCapacity > 0 {
+      batch = peer.allocator.buffer(capacity: batchCapacity)
+    }
+  }
+
+  func writeFailure(_ streamID: StreamID, _ status: RPCStatus) {
+    statistics.calls.count(status.code)
+    FrameEncoder.writeResponse(streamID: streamID, status: status, into: &batch)
+    batchGrew()
+  }
+
+  /// Writes what belongs to the prefix at the end of the batch.
+  func writePayload(_ payload: ByteBuffer) {
+    if payload.readableBytes <= RPCLimits.maximumCopiedPayload {
+      batch.writeImmutableBuffer(payload)
+      batchGrew()
+    } else {
+      passBatchOn()
+      context?.write(wrapOutboundOut(payload), promise: nil)
+      flush()
+    }
+  }
+
+  func batchGrew() {
+    if batch.readableBytes >= RPCLimits.fullBatch {
+      flush()
+    } else if !isHandlingFrames, !isFlushScheduled {
+      isFlushScheduled = true
+      peer.eventLoop.assumeIsolated().execute {
+        self.isFlushScheduled = false
+        self.lastActivity = .now()
+        self.settle()
+      }
+    }
+  }
+
+  /// Bytes that wait for the client to read them. While the channel is writable those inside it
+  /// are fewer than `RPCLimits.writeBufferPause` and are not looked up.
+  var waitingBytes: Int {
+    guard let channel = context?.channel, !channel.isWritable else {
+      return batch.readableBytes
+    }
+    let buffered = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
+    return batch.readableBytes + (buffered ?? 0)
+  }
+
+  func flush() {
+    guard let context else {
+      return
+    }
+    passBatchOn()
+    context.flush()
+    hasFlushedSinceRead = true
+    if !context.channel.isWritable {
+      isPaused = true
+    }
+  }
+
+  private func passBatchOn() {
+    if batch.readableBytes == 0 {
+      return
+    }
+    // What was needed now is a good guess for the next time.
+    let capacity = min(batch.readableBytes, RPCLimits.fullBatch)
+    context?.write(wrapOutboundOut(batch), promise: nil)
+    batch = ByteBuffer()
+    batchCapacity = capacity
+  }
+
+  /// Brings everything to rest after something happened: sends what is written, closes when all
+  /// is said, and sees to the next deadline.
+  func settle() {
+    if isInputClosed, !isPaused {
+      streams.inputClosed()
+    }
+    // Before the flush: who has read an answer finds it counted.
+    publishStatistics()
+    if batch.readableBytes > 0 {
+      flush()
+    }
+    if streams.isFinished {
+      closeGracefully()
+    }
+    armAlarm()
+  }
+}

@@ -1,0 +1,198 @@
+import Glibc
+import Logging
+import NIOCore
+import Wire
+
+/// Carries out what ``ServerStreams`` decides, for one connection, on its event loop.
+///
+/// Answers given while frames are being handled are written together and flushed when the read is
+/// done; answers from elsewhere are flushed once a turn of the loop. While the client does not read
+/// its answers, no more of its requests are handled.
+final class ServerConnectionHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let router: RPCRouter
+  let idleTime: TimeAmount
+  let frameTime: TimeAmount
+  let lingerTime: TimeAmount
+  let peer: RPCPeer
+  private let registry: ConnectionRegistry
+  let logger: Logger
+
+  var streams: ServerStreams
+  var decoder = FrameDecoder()
+  /// Calls that someone must be told about when they end.
+  var openCalls: [CallID: OpenCall] = [:]
+  /// Answers that are not yet handed to the channel.
+  var batch = ByteBuffer()
+  /// Memory that a new batch gets, in bytes.
+  var batchCapacity = 0
+  var statistics = RPCServerStatistics()
+
+  private(set) var context: ChannelHandlerContext?
+  /// The socket's descriptor, only for TCP.
+  private var tcpSocket: CInt?
+  var isHandlingFrames = false
+  var isFlushScheduled = false
+  var hasFlushedSinceRead = false
+  /// The client does not read: its frames stay undecoded.
+  var isPaused = false
+  private var isReadHeld = false
+  private(set) var isInputClosed = false
+  var isClosing = false
+
+  var lastActivity = NIODeadline.now()
+  /// Since when the frame that has begun has been arriving.
+  var partialFrameSince: NIODeadline?
+  /// When calls in flight are given up, once the server stops.
+  var shutdownDeadline: NIODeadline?
+  /// When the connection is closed whatever the client has read.
+  var closeDeadline: NIODeadline?
+  var alarm: Scheduled<Void>?
+  var alarmTime = NIODeadline.distantFuture
+
+  init(
+    router: RPCRouter, methods: MethodTable, limits: RPCLimits, peer: RPCPeer,
+    registry: ConnectionRegistry, logger: Logger
+  ) {
+    self.router = router
+    self.idleTime = TimeAmount(limits.idleTime)
+    self.frameTime = TimeAmount(limits.frameTime)
+    self.lingerTime = TimeAmount(limits.lingerTime)
+    self.peer = peer
+    self.registry = registry
+    self.logger = logger
+    self.streams = ServerStreams(methods: methods, limits: limits)
+  }
+
+  // MARK: Channel events
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    switch peer.address {
+    case .v4, .v6:
+      tcpSocket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+        of: CInt.self
+      ) { $0 }
+    default:
+      break
+    }
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    settle()
+    context.fireChannelActive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isClosing {
+      return
+    }
+    lastActivity = .now()
+    hasFlushedSinceRead = false
+    decoder.append(unwrapInboundIn(data))
+    isPaused = !context.channel.isWritable
+    handleFrames(now: lastActivity)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    settle()
+    if !hasFlushedSinceRead {
+      acknowledge()
+    }
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      context.read()
+    } else {
+      isReadHeld = true
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    lastActivity = .now()
+    if context.channel.isWritable {
+      if isPaused {
+        isPaused = false
+        handleFrames(now: lastActivity)
+        settle()
+      }
+      if isReadHeld, context.channel.isWritable {
+        isReadHeld = false
+        context.read()
+      }
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case ChannelEvent.inputClosed:
+      isInputClosed = true
+      settle()
+      if streams.isBusy {
+        watchHalfClosedClient()
+      }
+    case let event as ShutdownStarted:
+      shutDown(event)
+    default:
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Mostly a reset by the client; the connection is of no use after any of them.
+    logger.debug(
+      "connection failed",
+      metadata: ["connection": "\(peer.connectionID)", "error": "\(error)"])
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    peer.markClosed()
+    abandonCalls()
+    alarm?.cancel()
+    alarm = nil
+    publishStatistics()
+    context.fireChannelInactive()
+  }
+
+  func publishStatistics() {
+    registry.add(statistics)
+    statistics = RPCServerStatistics()
+  }
+
+  /// Has the kernel acknowledge at once what was received, if no answer has carried the
+  /// acknowledgement. Clients that write header and body apart, or send the next call while one is
+  /// in flight, would otherwise wait 40 ms for it. The option wears off, so that it is set anew.
+  private func acknowledge() {
+    setTCPOption(TCP_QUICKACK, 1)
+  }
+
+  /// Over TCP, a client that has closed everything looks like one that has closed its sending
+  /// side and waits for answers. Its kernel acknowledges probes for a minute (`tcp_fin_timeout`),
+  /// then resets the connection at the next one. Probing often keeps a quiet stream from outliving
+  /// its client for longer. Unix sockets tell the two apart by themselves.
+  private func watchHalfClosedClient() {
+    setTCPOption(TCP_KEEPIDLE, RPCLimits.halfClosedKeepAliveSeconds)
+    setTCPOption(TCP_KEEPINTVL, RPCLimits.halfClosedKeepAliveSeconds)
+  }
+
+  private func setTCPOption(_ name: CInt, _ value: Int) {
+    guard let tcpSocket, context?.channel.isActive == true else {
+      return
+    }
+    var value = CInt(value)
+    // A refusal costs time, nothing else.
+    _ = setsockopt(
+      tcpSocket, CInt(IPPROTO_TCP), name, &value, socklen_t(MemoryLayout<CInt>.size))
+  }
+}

@@ -1,0 +1,111 @@
+package import NIOCore
+
+/// What the decoder found next in the received bytes.
+package enum DecodedFrame: Hashable, Sendable {
+  case frame(Frame)
+  /// The data is longer than a frame may be. It is skipped; the connection stays usable.
+  case oversized(FrameHeader)
+  /// The announced length is beyond what is worth skipping. Nothing is decoded after it.
+  case unskippable(FrameHeader)
+}
+
+/// Cuts received bytes into frames, however the network cut them.
+///
+/// Frames that arrive whole are slices of the received buffer. Only the start of a frame whose
+/// rest has not arrived is copied, by ``compact()``, so that a receive buffer is never held for
+/// longer than the read that filled it.
+package struct FrameDecoder: Sendable {
+  private var buffer = ByteBuffer()
+  /// Whether `buffer` is this decoder's own copy, not a receive buffer.
+  private var isOwnCopy = false
+  /// Bytes of an oversized frame that are still to come.
+  private var skippedBytesLeft = 0
+  private var isStopped = false
+
+  package init() {}
+
+  /// Whether a frame has begun that has not arrived in full.
+  package var hasPartialFrame: Bool {
+    buffer.readableBytes > 0 || skippedBytesLeft > 0
+  }
+
+  /// Adds received bytes. Call ``next()`` until it gives nil, then ``compact()``.
+  package mutating func append(_ bytes: ByteBuffer) {
+    if isStopped {
+      return
+    }
+    if buffer.readableBytes == 0 {
+      buffer = bytes
+      isOwnCopy = false
+    } else {
+      buffer.writeImmutableBuffer(bytes)
+    }
+    skip()
+  }
+
+  /// The next frame, or nil when more bytes are needed for it.
+  package mutating func next() -> DecodedFrame? {
+    guard !isStopped, let header = peekHeader() else {
+      return nil
+    }
+    if header.dataLength > RPCLimits.maximumFrameData {
+      return leaveOut(header)
+    }
+    let length = Int(header.dataLength)
+    guard buffer.readableBytes >= FrameHeader.encodedSize + length else {
+      return nil
+    }
+    buffer.moveReaderIndex(forwardBy: FrameHeader.encodedSize)
+    guard let data = buffer.readSlice(length: length) else {
+      return nil
+    }
+    return .frame(Frame(header: header, data: data))
+  }
+
+  /// Lets go of the receive buffer, keeping a copy of an unfinished frame.
+  package mutating func compact() {
+    let count = buffer.readableBytes
+    if count == 0 {
+      buffer = ByteBuffer()
+      isOwnCopy = false
+    } else if !isOwnCopy || buffer.readerIndex > count {
+      // Copied at most once a receive buffer, and later only when more than half is used up:
+      // linear in what was received, also when it comes byte by byte.
+      buffer = ByteBuffer(bytes: buffer.readableBytesView)
+      isOwnCopy = true
+    }
+  }
+
+  private func peekHeader() -> FrameHeader? {
+    let start = buffer.readerIndex
+    guard buffer.readableBytes >= FrameHeader.encodedSize,
+      let lengthAndStream = buffer.getInteger(at: start, as: UInt64.self),
+      let typeAndFlags = buffer.getInteger(at: start + 8, as: UInt16.self)
+    else {
+      return nil
+    }
+    return FrameHeader(
+      dataLength: UInt32(truncatingIfNeeded: lengthAndStream >> 32),
+      streamID: StreamID(rawValue: UInt32(truncatingIfNeeded: lengthAndStream)),
+      type: FrameType(rawValue: UInt8(truncatingIfNeeded: typeAndFlags >> 8)),
+      flags: FrameFlags(rawValue: UInt8(truncatingIfNeeded: typeAndFlags)))
+  }
+
+  private mutating func leaveOut(_ header: FrameHeader) -> DecodedFrame {
+    if header.dataLength > RPCLimits.maximumSkippedData {
+      isStopped = true
+      buffer = ByteBuffer()
+      return .unskippable(header)
+    }
+    buffer.moveReaderIndex(forwardBy: FrameHeader.encodedSize)
+    skippedBytesLeft = Int(header.dataLength)
+    skip()
+    return .oversized(header)
+  }
+
+  private mutating func skip() {
+    let count = min(skippedBytesLeft, buffer.readableBytes)
+    buffer.moveReaderIndex(forwardBy: count)
+    skippedBytesLeft -= count
+  }
+}

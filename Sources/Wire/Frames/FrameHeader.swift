@@ -1,0 +1,52 @@
+/// The 10 bytes, big-endian, in front of every frame's data (ttrpc 1.2, `PROTOCOL.md`).
+package struct FrameHeader: Hashable, Sendable {
+  /// Size of an encoded header, in bytes.
+  package static let encodedSize = 10
+
+  /// Length of the data that follows, in bytes, the header not counted.
+  package var dataLength: UInt32
+  package var streamID: StreamID
+  package var type: FrameType
+  package var flags: FrameFlags
+
+  package init(
+    dataLength: UInt32, streamID: StreamID, type: FrameType, flags: FrameFlags = []
+  ) {
+    self.dataLength = dataLength
+    self.streamID = streamID
+    self.type = type
+    self.flags = flags
+  }
+}
+
+/// What a frame carries. Open: a peer may send types that this version does not know.
+package struct FrameType: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// A request envelope; opens a stream.
+  package static let request = FrameType(rawValue: 1)
+  /// A response envelope; ends a stream.
+  package static let response = FrameType(rawValue: 2)
+  /// One bare message of a stream.
+  package static let data = FrameType(rawValue: 3)
+}
+
+/// The flag bits of a frame.
+package struct FrameFlags: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// The sender sends nothing more on this stream.
+  package static let remoteClosed = FrameFlags(rawValue: 0x01)
+  /// The sender will send data frames on this stream.
+  package static let remoteOpen = FrameFlags(rawValue: 0x02)
+  /// The frame carries no message; without it, zero bytes are an empty message.
+  package static let noData = FrameFlags(rawValue: 0x04)
+}

@@ -1,0 +1,158 @@
+package import NIOCore
+
+/// ttrpc's `Request`: which method is called, with what, and for how long the caller waits.
+///
+/// Decoding checks everything and allocates nothing; names, payload and metadata stay where
+/// they were received until someone asks for them.
+package struct RequestEnvelope: Sendable {
+  private enum Field {
+    static let service: UInt32 = 1
+    static let method: UInt32 = 2
+    static let payload: UInt32 = 3
+    static let timeout: UInt32 = 4
+    static let metadata: UInt32 = 5
+    static let key: UInt32 = 1
+    static let value: UInt32 = 2
+  }
+
+  private struct Layout {
+    var service = 0..<0
+    var method = 0..<0
+    var payload = 0..<0
+    var timeoutNanoseconds: Int64 = 0
+    var metadataCount = 0
+  }
+
+  private let bytes: ByteBuffer
+  private let layout: Layout
+
+  /// Decodes the data of a request frame. Unknown fields are skipped; a repeated singular field
+  /// counts with its last value.
+  ///
+  /// - Throws: ``WireError`` for anything that is not a well-formed `Request`.
+  package init(decoding bytes: ByteBuffer) throws(WireError) {
+    let result = bytes.withUnsafeReadableBytes { pointer in
+      Result { () throws(WireError) in try Self.layout(of: pointer) }
+    }
+    self.bytes = bytes
+    self.layout = try result.get()
+  }
+
+  package var service: String {
+    text(layout.service)
+  }
+
+  package var method: String {
+    text(layout.method)
+  }
+
+  package var payload: ByteBuffer {
+    slice(layout.payload)
+  }
+
+  /// How long the caller waits, in nanoseconds from now; 0 is for ever, negative is over.
+  package var timeoutNanoseconds: Int64 {
+    layout.timeoutNanoseconds
+  }
+
+  package var metadata: RPCMetadata {
+    RPCMetadata(envelope: bytes, count: layout.metadataCount)
+  }
+
+  /// Gives the bytes of service and method to `body`, which must not keep them.
+  func withNames<Value>(
+    _ body: (_ service: UnsafeRawBufferPointer, _ method: UnsafeRawBufferPointer) -> Value
+  ) -> Value {
+    bytes.withUnsafeReadableBytes { pointer in
+      body(
+        UnsafeRawBufferPointer(rebasing: pointer[layout.service]),
+        UnsafeRawBufferPointer(rebasing: pointer[layout.method]))
+    }
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    bytes.withUnsafeReadableBytes { String(decoding: $0[range], as: UTF8.self) }
+  }
+
+  private func slice(_ range: Range<Int>) -> ByteBuffer {
+    bytes.getSlice(at: bytes.readerIndex + range.lowerBound, length: range.count) ?? ByteBuffer()
+  }
+
+  private static func layout(of bytes: UnsafeRawBufferPointer) throws(WireError) -> Layout {
+    var layout = Layout()
+    var reader = ProtobufFieldReader(bytes, of: "Request")
+    while let tag = try reader.readTag() {
+      switch tag.field {
+      case Field.service:
+        layout.service = try reader.readText(tag)
+      case Field.method:
+        layout.method = try reader.readText(tag)
+      case Field.payload:
+        layout.payload = try reader.readBytes(tag)
+      case Field.timeout:
+        layout.timeoutNanoseconds = Int64(bitPattern: try reader.readVarint(tag))
+      case Field.metadata:
+        let range = try reader.readBytes(tag)
+        var pair = reader.message(in: range, of: "Request.metadata")
+        _ = try readPair(&pair)
+        layout.metadataCount += 1
+        if layout.metadataCount > RPCLimits.maximumMetadataPairs {
+          throw WireError(.tooMuchMetadata, "Request.metadata")
+        }
+      default:
+        try reader.skip(tag)
+      }
+    }
+    return layout
+  }
+
+  static func metadataPairs(
+    of bytes: UnsafeRawBufferPointer
+  ) throws(WireError) -> [(key: String, value: String)] {
+    var pairs: [(key: String, value: String)] = []
+    var reader = ProtobufFieldReader(bytes, of: "Request")
+    while let tag = try reader.readTag() {
+      if tag.field == Field.metadata {
+        var pair = reader.message(in: try reader.readBytes(tag), of: "Request.metadata")
+        let ranges = try readPair(&pair)
+        pairs.append((pair.string(in: ranges.key), pair.string(in: ranges.value)))
+      } else {
+        try reader.skip(tag)
+      }
+    }
+    return pairs
+  }
+
+  private static func readPair(
+    _ reader: inout ProtobufFieldReader
+  ) throws(WireError) -> (key: Range<Int>, value: Range<Int>) {
+    var ranges = (key: 0..<0, value: 0..<0)
+    while let tag = try reader.readTag() {
+      switch tag.field {
+      case Field.key: ranges.key = try reader.readText(tag)
+      case Field.value: ranges.value = try reader.readText(tag)
+      default: try reader.skip(tag)
+      }
+    }
+    return ranges
+  }
+
+  /// Writes a `Request`.
+  package static func write(
+    service: String, method: String, payload: ByteBuffer, timeoutNanoseconds: Int64,
+    metadata: [(key: String, value: String)], into buffer: inout ByteBuffer
+  ) {
+    buffer.writeField(Field.service, text: service)
+    buffer.writeField(Field.method, text: method)
+    if payload.readableBytes > 0 {
+      buffer.writeField(Field.payload, bytes: payload)
+    }
+    buffer.writeField(Field.timeout, integer: timeoutNanoseconds)
+    for (key, value) in metadata {
+      var pair = ByteBuffer()
+      pair.writeField(Field.key, text: key)
+      pair.writeField(Field.value, text: value)
+      buffer.writeField(Field.metadata, bytes: pair)
+    }
+  }
+}

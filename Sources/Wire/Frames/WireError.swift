@@ -1,0 +1,36 @@
+/// Why bytes or texts of the framing layer were not understood.
+package struct WireError: Error, Hashable, Sendable {
+  package enum Code: Hashable, Sendable {
+    /// The bytes end inside a field, or a varint is too long.
+    case truncated
+    /// A known field has another wire type than declared, or a group or field zero occurs.
+    case wrongWireType
+    /// A `string` field is not UTF-8.
+    case notUTF8
+    /// More metadata pairs than ``RPCLimits/maximumMetadataPairs``.
+    case tooMuchMetadata
+    /// A server address is not `host:port`, `[address]:port` or `unix:/path`.
+    case invalidAddress
+  }
+
+  package let code: Code
+  /// What it was about, such as a field's name; never what a peer sent.
+  package let subject: String
+
+  package init(_ code: Code, _ subject: String) {
+    self.code = code
+    self.subject = subject
+  }
+}
+
+extension WireError: CustomStringConvertible {
+  package var description: String {
+    switch code {
+    case .truncated: "\(subject): ends too early"
+    case .wrongWireType: "\(subject): wrong wire type"
+    case .notUTF8: "\(subject): not UTF-8"
+    case .tooMuchMetadata: "\(subject): more than \(RPCLimits.maximumMetadataPairs) pairs"
+    case .invalidAddress: "\(subject): not host:port, [address]:port or unix:/path"
+    }
+  }
+}

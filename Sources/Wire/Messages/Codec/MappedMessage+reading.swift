@@ -1,0 +1,95 @@
+import EntitlementDomain
+
+// Reading fields of generated structures.
+extension MappedMessage {
+  typealias CText = UnsafeMutablePointer<CChar>
+
+  /// Empty when the field is absent.
+  static func text(_ field: CText?) -> String {
+    field.map { String(cString: $0) } ?? ""
+  }
+
+  /// Nil when the field is absent or empty.
+  static func optionalText(_ field: CText?) -> String? {
+    guard let field, field.pointee != 0 else { return nil }
+    return String(cString: field)
+  }
+
+  static func identifier<Kind>(_ field: CText?) -> Identifier<Kind> {
+    Identifier(text(field))
+  }
+
+  static func optionalIdentifier<Kind>(_ field: CText?) -> Identifier<Kind>? {
+    optionalText(field).map(Identifier.init(_:))
+  }
+
+  /// An identifier that a caller must send.
+  static func required<Kind>(
+    _ field: CText?, _ name: StaticString
+  ) throws(MessageError) -> Identifier<Kind> {
+    guard let identifier: Identifier<Kind> = try bounded(field, name) else {
+      throw error(.missing(field: name.description))
+    }
+    return identifier
+  }
+
+  /// An identifier that a caller may send; nil when empty.
+  static func bounded<Kind>(
+    _ field: CText?, _ name: StaticString
+  ) throws(MessageError) -> Identifier<Kind>? {
+    guard let text = optionalText(field) else { return nil }
+    guard text.utf8.count <= MessageLimits.identifierLength else {
+      throw error(.tooLong(field: name.description, limit: MessageLimits.identifierLength))
+    }
+    return Identifier(text)
+  }
+
+  /// A message that the sender must set.
+  static func required<Part: MappedMessage>(
+    _ field: UnsafeMutablePointer<Part.CMessage>?, as type: Part.Type, _ name: StaticString
+  ) throws(MessageError) -> Part {
+    guard let field else { throw error(.missing(field: name.description)) }
+    return try Part(reading: field.pointee)
+  }
+
+  static func optional<Part: MappedMessage>(
+    _ field: UnsafeMutablePointer<Part.CMessage>?, as type: Part.Type
+  ) throws(MessageError) -> Part? {
+    guard let field else { return nil }
+    return try Part(reading: field.pointee)
+  }
+
+  static func list<Part: MappedMessage>(
+    _ field: UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?>?, count: Int,
+    of type: Part.Type
+  ) throws(MessageError) -> [Part] {
+    var parts: [Part] = []
+    parts.reserveCapacity(count)
+    for case let part? in UnsafeBufferPointer(start: field, count: field == nil ? 0 : count) {
+      parts.append(try Part(reading: part.pointee))
+    }
+    return parts
+  }
+
+  /// The values of an enumeration that are known; others are left out.
+  static func known<Value: RawRepresentable<Int>, CEnum: RawRepresentable<UInt32>>(
+    _ field: UnsafeMutablePointer<CEnum>?, count: Int, of type: Value.Type
+  ) -> [Value] {
+    UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).compactMap {
+      Value(rawValue: Int($0.rawValue))
+    }
+  }
+
+  /// Nil when the value is unspecified or not known.
+  static func known<Value: RawRepresentable<Int>>(
+    _ field: some RawRepresentable<UInt32>, of type: Value.Type
+  ) -> Value? {
+    Value(rawValue: Int(field.rawValue))
+  }
+}
+
+extension RawRepresentable<UInt32> {
+  /// For the case of a `oneof`: whether one of its fields is there. deploy/generate-messages makes
+  /// every `optional` field a `oneof` with that field alone.
+  var isSet: Bool { rawValue != 0 }
+}

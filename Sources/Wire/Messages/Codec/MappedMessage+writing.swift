@@ -1,0 +1,80 @@
+import EntitlementDomain
+
+// Setting fields of generated structures: copies into the arena.
+extension MappedMessage {
+  /// - Throws: ``MessageError`` when the text holds a NUL, which a C string cannot carry.
+  static func text(
+    _ text: String, _ name: StaticString, in arena: MessageArena
+  ) throws(MessageError) -> CText {
+    let bytes = text.utf8
+    guard let memory = arena.allocate(byteCount: bytes.count + 1) else {
+      throw error(.arenaExhausted)
+    }
+    let characters = memory.bindMemory(to: CChar.self, capacity: bytes.count + 1)
+    var index = 0
+    for byte in bytes {
+      guard byte != 0 else { throw error(.nullInText(field: name.description)) }
+      characters[index] = CChar(bitPattern: byte)
+      index += 1
+    }
+    characters[index] = 0
+    return characters
+  }
+
+  static func text<Kind>(
+    _ identifier: Identifier<Kind>, _ name: StaticString, in arena: MessageArena
+  ) throws(MessageError) -> CText {
+    try text(identifier.rawValue, name, in: arena)
+  }
+
+  /// An absent text is sent as an empty one, which is not sent at all.
+  static func text(
+    _ text: String?, _ name: StaticString, in arena: MessageArena
+  ) throws(MessageError) -> CText {
+    try Self.text(text ?? "", name, in: arena)
+  }
+
+  static func text<Kind>(
+    _ identifier: Identifier<Kind>?, _ name: StaticString, in arena: MessageArena
+  ) throws(MessageError) -> CText {
+    try text(identifier?.rawValue ?? "", name, in: arena)
+  }
+
+  static func list<Part: MappedMessage>(
+    _ parts: [Part], in arena: MessageArena
+  ) throws(MessageError) -> UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?> {
+    typealias Pointer = UnsafeMutablePointer<Part.CMessage>?
+    let messages = try array(of: Pointer.self, count: parts.count, in: arena)
+    for (index, part) in parts.enumerated() {
+      (messages + index).initialize(to: try part.make(in: arena))
+    }
+    return messages
+  }
+
+  static func list<CEnum: RawRepresentable<UInt32>>(
+    _ values: [some RawRepresentable<Int>], as type: CEnum.Type, in arena: MessageArena
+  ) throws(MessageError) -> UnsafeMutablePointer<CEnum> {
+    let numbers = try array(of: CEnum.self, count: values.count, in: arena)
+    for (index, value) in values.enumerated() {
+      (numbers + index).initialize(to: number(value))
+    }
+    return numbers
+  }
+
+  /// The number of a value on the wire; an absent one is unspecified.
+  static func number<CEnum: RawRepresentable<UInt32>>(
+    _ value: (some RawRepresentable<Int>)?
+  ) -> CEnum {
+    // Enumerations of C take any number, and those of ours have small, positive ones.
+    CEnum(rawValue: UInt32(truncatingIfNeeded: value?.rawValue ?? 0))!
+  }
+
+  private static func array<Element>(
+    of type: Element.Type, count: Int, in arena: MessageArena
+  ) throws(MessageError) -> UnsafeMutablePointer<Element> {
+    // Counts are those of arrays in memory, of elements no larger than the arrays' own.
+    let size = count * MemoryLayout<Element>.stride
+    guard let memory = arena.allocate(byteCount: size) else { throw error(.arenaExhausted) }
+    return memory.bindMemory(to: Element.self, capacity: count)
+  }
+}

@@ -1,0 +1,64 @@
+import CProtobufC
+import NIOCore
+
+/// A value that is carried by a generated structure: how to read it from one and to write it to
+/// one.
+protocol MappedMessage: Sendable {
+  associatedtype CMessage
+
+  static var shape: MessageShape<CMessage> { get }
+
+  /// Reads a message that passed ``MessageChecker``: texts are UTF-8 and end at their NUL.
+  init(reading message: CMessage) throws(MessageError)
+
+  /// Sets the fields of a message that has none set.
+  func write(to message: inout CMessage, in arena: MessageArena) throws(MessageError)
+}
+
+extension MappedMessage {
+  static func error(_ fault: MessageFault) -> MessageError {
+    MessageError(fault, in: shape.name)
+  }
+
+  static func read(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    let outcome = buffer.withUnsafeReadableBytes { bytes in
+      Result { () throws(MessageError) -> Self in try read(bytes) }
+    }
+    return try outcome.get()
+  }
+
+  private static func read(_ bytes: UnsafeRawBufferPointer) throws(MessageError) -> Self {
+    try MessageChecker().check(bytes, descriptor: shape.descriptor)
+    let limit = MessageLimits.decodingArenaSize(messageSize: bytes.count)
+    return try MessageArena.withThreadArena(limit: limit) { arena throws(MessageError) in
+      // An empty buffer may have no address; libprotobuf-c then reads nothing.
+      let unpacked = protobuf_c_message_unpack(
+        shape.descriptor, arena.allocator, bytes.count,
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+      guard let unpacked else { throw error(arena.isExhausted ? .arenaExhausted : .unreadable) }
+      // A message is a ProtobufCMessage that its own fields follow.
+      let message = UnsafeRawPointer(unpacked).assumingMemoryBound(to: CMessage.self)
+      return try Self(reading: message.pointee)
+    }
+  }
+
+  func append(to buffer: inout ByteBuffer) throws(MessageError) {
+    let limit = MessageLimits.encodingArenaSize
+    try MessageArena.withThreadArena(limit: limit) { arena throws(MessageError) in
+      let message = try make(in: arena)
+      // A message is a ProtobufCMessage that its own fields follow.
+      let base = UnsafeRawPointer(message).assumingMemoryBound(to: ProtobufCMessage.self)
+      let size = protobuf_c_message_get_packed_size(base)
+      buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { bytes in
+        guard size > 0, let start = bytes.baseAddress else { return 0 }
+        return protobuf_c_message_pack(base, start.assumingMemoryBound(to: UInt8.self))
+      }
+    }
+  }
+
+  func make(in arena: MessageArena) throws(MessageError) -> UnsafeMutablePointer<CMessage> {
+    let message = try Self.shape.make(in: arena)
+    try write(to: &message.pointee, in: arena)
+    return message
+  }
+}

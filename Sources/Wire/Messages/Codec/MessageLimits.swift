@@ -1,0 +1,34 @@
+/// Every limit on messages, with its unit and its reason.
+package enum MessageLimits {
+  /// Bytes of an identifier in a request. Apple's are under 64; a caller's own account ids are kept
+  /// as keys in memory and in indexes.
+  package static let identifierLength = 256
+  /// Bytes of a page token: an account id and room for more.
+  package static let pageTokenLength = 1_024
+  /// Selectors in one batch: one round trip to the store, and an answer that stays well under the
+  /// largest frame.
+  package static let batchSize = 256
+  /// Signed payloads in one submission: a few kilobytes each, so that they fit the largest frame,
+  /// and some 20 ms of signature checks on one core.
+  package static let submissionSize = 500
+  /// Customers on a page when the request does not say.
+  package static let defaultPageSize = 50
+  /// Customers on a page at most.
+  package static let largestPageSize = 200
+
+  /// Levels of messages inside messages, the outer one included. `Protos/` has no recursive
+  /// messages and six levels at most; a test compares.
+  static let nestingDepth = 8
+
+  /// Bytes of memory that each thread keeps for messages: enough for all requests but large
+  /// submissions.
+  static let keptArenaSize = 16 * 1_024
+  /// Bytes of memory that decoding takes at most: far above what honest messages need, which is
+  /// two to three times their size. Without it, 4 MiB of empty messages would take 277 MiB.
+  static func decodingArenaSize(messageSize: Int) -> Int {
+    min(16 * min(messageSize, largestDecodingArenaSize) + 64 * 1_024, largestDecodingArenaSize)
+  }
+  static let largestDecodingArenaSize = 8 * 1_024 * 1_024
+  /// Bytes of memory that encoding takes at most. What needs more would not fit a frame.
+  static let encodingArenaSize = 64 * 1_024 * 1_024
+}

@@ -1,0 +1,46 @@
+/// A method of a service: where it is called, what it takes and what it answers.
+package struct WireMethod<Request: WireMessage, Response: WireMessage>: Sendable {
+  /// Full name of the service, such as `entitle.v1.EntitlementService`.
+  package let service: String
+  package let name: String
+}
+
+/// The methods of `Protos/`.
+package enum WireMethods {
+  package static let getCustomerState = WireMethod<
+    GetCustomerStateRequest, GetCustomerStateResponse
+  >(service: ServiceNames.entitlements, name: "GetCustomerState")
+
+  package static let batchGetCustomerState = WireMethod<
+    BatchGetCustomerStateRequest, BatchGetCustomerStateResponse
+  >(service: ServiceNames.entitlements, name: "BatchGetCustomerState")
+
+  package static let checkEntitlement = WireMethod<
+    CheckEntitlementRequest, CheckEntitlementResponse
+  >(service: ServiceNames.entitlements, name: "CheckEntitlement")
+
+  package static let listCustomers = WireMethod<ListCustomersRequest, ListCustomersResponse>(
+    service: ServiceNames.entitlements, name: "ListCustomers")
+
+  package static let submitSignedTransactions = WireMethod<
+    SubmitSignedTransactionsRequest, SubmitSignedTransactionsResponse
+  >(service: ServiceNames.submissions, name: "SubmitSignedTransactions")
+
+  package static let submitNotification = WireMethod<
+    SubmitNotificationRequest, SubmitNotificationResponse
+  >(service: ServiceNames.submissions, name: "SubmitNotification")
+
+  package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
+    service: ServiceNames.health, name: "Check")
+
+  /// Server streaming.
+  package static let watchHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
+    service: ServiceNames.health, name: "Watch")
+}
+
+/// Full names of the services of `Protos/`.
+package enum ServiceNames {
+  package static let entitlements = "entitle.v1.EntitlementService"
+  package static let submissions = "entitle.v1.SubmissionService"
+  package static let health = "grpc.health.v1.Health"
+}

@@ -1,0 +1,37 @@
+/// What verification said about a signed payload. Raw values are those of the wire.
+package enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
+  /// The server did not say, or is newer and said what this program does not know: refused.
+  case unrecognized = 0
+  case ok = 1
+  case malformed = 2
+  case unsupportedAlgorithm = 3
+  case invalidCertificate = 4
+  case untrustedChain = 5
+  case certificateExpired = 6
+  case certificateRevoked = 7
+  /// Could not be decided now: submit it again later.
+  case retryable = 8
+  case invalidSignature = 9
+  case wrongApp = 10
+  case wrongEnvironment = 11
+}
+
+/// What a signed payload is. Raw values are those of the wire.
+package enum SubmittedKind: Int, Hashable, Sendable, CaseIterable {
+  case transaction = 1
+  case renewalInfo = 2
+  case appTransaction = 3
+  case notification = 4
+}
+
+/// What the store did with an accepted payload. Raw values are those of the wire.
+package enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
+  /// A fact not known before.
+  case added = 1
+  /// A newer version of a known fact: it stands now.
+  case replaced = 2
+  /// This very statement was known.
+  case duplicate = 3
+  /// A newer version was known: that one stands.
+  case superseded = 4
+}

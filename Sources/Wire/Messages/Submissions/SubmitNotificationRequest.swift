@@ -1,0 +1,43 @@
+import CEntitleMessages
+package import EntitlementDomain
+package import NIOCore
+
+/// Hands in an App Store Server Notification, version 2.
+package struct SubmitNotificationRequest: Hashable, WireMessage {
+  /// A JWS in compact form; not empty.
+  package var signedPayload: String
+  /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
+  package var accountID: AccountID?
+
+  package init(signedPayload: String, accountID: AccountID? = nil) {
+    self.signedPayload = signedPayload
+    self.accountID = accountID
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension SubmitNotificationRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_notification_request__init)
+
+  init(reading message: Entitle__V1__SubmitNotificationRequest) throws(MessageError) {
+    guard let payload = Self.optionalText(message.signed_payload) else {
+      throw Self.error(.missing(field: "signed_payload"))
+    }
+    signedPayload = payload
+    accountID = try Self.bounded(message.account_id, "account_id")
+  }
+
+  func write(
+    to message: inout Entitle__V1__SubmitNotificationRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.signed_payload = try Self.text(signedPayload, "signed_payload", in: arena)
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+  }
+}

@@ -1,0 +1,78 @@
+import CEntitleMessages
+package import EntitlementDomain
+package import NIOCore
+
+/// Hands in transactions, renewal infos and app transactions.
+package struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
+  /// The app that every item must name, and that renewal infos without a known chain are bound to;
+  /// nil: any app that the service accepts.
+  package var bundleID: BundleID?
+  /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
+  package var accountID: AccountID?
+  /// JWS in compact form: one to ``MessageLimits/submissionSize`` of them, none empty.
+  package var signedPayloads: [String]
+
+  package init(
+    signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil
+  ) {
+    self.bundleID = bundleID
+    self.accountID = accountID
+    self.signedPayloads = signedPayloads
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension SubmitSignedTransactionsRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
+
+  init(reading message: Entitle__V1__SubmitSignedTransactionsRequest) throws(MessageError) {
+    bundleID = try Self.bounded(message.bundle_id, "bundle_id")
+    accountID = try Self.bounded(message.account_id, "account_id")
+    guard message.n_items > 0 else { throw Self.error(.missing(field: "items")) }
+    guard message.n_items <= MessageLimits.submissionSize else {
+      throw Self.error(.tooMany(field: "items", limit: MessageLimits.submissionSize))
+    }
+    signedPayloads = try Self.list(message.items, count: message.n_items, of: SignedItem.self)
+      .map(\.signedPayload)
+  }
+
+  func write(
+    to message: inout Entitle__V1__SubmitSignedTransactionsRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.n_items = signedPayloads.count
+    message.items = try Self.list(
+      signedPayloads.map(SignedItem.init(signedPayload:)), in: arena)
+  }
+}
+
+private struct SignedItem: MappedMessage {
+  static let shape = MessageShape(entitle__v1__signed_item__init)
+
+  let signedPayload: String
+
+  init(signedPayload: String) {
+    self.signedPayload = signedPayload
+  }
+
+  init(reading message: Entitle__V1__SignedItem) throws(MessageError) {
+    guard let payload = Self.optionalText(message.signed_payload) else {
+      throw Self.error(.missing(field: "signed_payload"))
+    }
+    signedPayload = payload
+  }
+
+  func write(
+    to message: inout Entitle__V1__SignedItem, in arena: MessageArena
+  ) throws(MessageError) {
+    message.signed_payload = try Self.text(signedPayload, "signed_payload", in: arena)
+  }
+}

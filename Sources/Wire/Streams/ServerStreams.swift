@@ -1,0 +1,327 @@
+package import NIOCore
+
+/// The streams of one connection, as the server sees them: which frames start, end and refuse
+/// calls, and what becomes of the answers (ttrpc 1.2, `PROTOCOL.md`). No I/O and no clock: the
+/// channel handler reports what happened and carries out what is returned.
+///
+/// A request gets one answer, also when the client breaks the protocol: a misuse of an id that is
+/// in use ends that call, so that no late second answer can be taken for another's.
+package struct ServerStreams: ~Copyable {
+  private struct Stream {
+    let serial: UInt64
+    let kind: MethodKind
+    let deadline: NIODeadline?
+  }
+
+  private let methods: MethodTable
+  private let limits: RPCLimits
+  private var streams = StreamTable<Stream>()
+  private var nextSerial: UInt64 = 0
+  private var inputIsClosed = false
+  private var isShuttingDown = false
+  private var hasFailed = false
+
+  /// No call in flight has an earlier deadline than this. May be earlier than the earliest one.
+  package private(set) var earliestDeadline = NIODeadline.distantFuture
+
+  package init(methods: MethodTable, limits: RPCLimits) {
+    self.methods = methods
+    self.limits = limits
+  }
+
+  /// Whether calls are in flight.
+  package var isBusy: Bool {
+    !streams.isEmpty
+  }
+
+  /// Whether everything is said: what is written is to be flushed, then the connection closed.
+  package var isFinished: Bool {
+    hasFailed || ((inputIsClosed || isShuttingDown) && streams.isEmpty)
+  }
+
+  /// Whether a call is in flight that the client can still hear the answer of.
+  package func isInFlight(_ call: CallID) -> Bool {
+    streams[call.streamID]?.serial == call.serial
+  }
+
+  // MARK: What the client sent
+
+  /// - Parameter now: When the frame arrived; timeouts count from here.
+  package mutating func frameReceived(_ decoded: DecodedFrame, now: NIODeadline) -> ServerAction {
+    if hasFailed {
+      return .ignore
+    }
+    switch decoded {
+    case .frame(let frame):
+      return switch frame.header.type {
+      case .request: requestReceived(frame, now: now)
+      case .data: dataReceived(frame.header)
+      default: .ignore
+      }
+    case .oversized(let header):
+      return oversizedFrameReceived(header)
+    case .unskippable(let header):
+      hasFailed = true
+      let status = RPCStatus(
+        .resourceExhausted,
+        "a frame of \(header.dataLength) bytes was announced; at most "
+          + "\(RPCLimits.maximumFrameData) are allowed; closing the connection")
+      return .fail(header.streamID, status)
+    }
+  }
+
+  private mutating func requestReceived(_ frame: Frame, now: NIODeadline) -> ServerAction {
+    let streamID = frame.header.streamID
+    guard streamID.isClientInitiated else {
+      return .respond(
+        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is not odd"))
+    }
+    if streams[streamID] != nil {
+      return end(
+        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is already in use"))
+    }
+    if isShuttingDown {
+      return .respond(streamID, Self.shuttingDown)
+    }
+    let request: RequestEnvelope
+    do {
+      request = try RequestEnvelope(decoding: frame.data)
+    } catch {
+      return .respond(
+        streamID, RPCStatus(.invalidArgument, "malformed request envelope: \(error)"))
+    }
+    guard let method = methods.index(of: request) else {
+      return .respond(
+        streamID, RPCStatus(.unimplemented, "no such method; check service and method name"))
+    }
+    let kind = methods.methods[method].kind
+    if let refusal = refusal(of: frame.header.flags, kind: kind) {
+      return .respond(streamID, refusal)
+    }
+    if request.timeoutNanoseconds < 0 {
+      return .respond(streamID, Self.deadlineExceeded)
+    }
+    if streams.count >= limits.streamsPerConnection {
+      return .respond(streamID, tooManyStreams)
+    }
+    return .start(
+      open(streamID, method: method, kind: kind, request: request, now: now))
+  }
+
+  private func refusal(of flags: FrameFlags, kind: MethodKind) -> RPCStatus? {
+    if flags.contains(.remoteOpen) {
+      return RPCStatus(.invalidArgument, "the method takes one request, not a stream of them")
+    }
+    if kind == .serverStreaming, !flags.contains(.remoteClosed) {
+      return RPCStatus(
+        .invalidArgument, "the method answers with a stream; it must be called as one")
+    }
+    return nil
+  }
+
+  private mutating func open(
+    _ streamID: StreamID, method: Int, kind: MethodKind, request: RequestEnvelope,
+    now: NIODeadline
+  ) -> ServerCall {
+    let timeout = request.timeoutNanoseconds
+    // The sum saturates at the distant future.
+    let deadline: NIODeadline? = timeout == 0 ? nil : now + .nanoseconds(timeout)
+    let serial = nextSerial
+    nextSerial &+= 1
+    if let deadline, deadline < earliestDeadline {
+      earliestDeadline = deadline
+    }
+    streams.insert(Stream(serial: serial, kind: kind, deadline: deadline), id: streamID)
+    return ServerCall(
+      id: CallID(streamID: streamID, serial: serial), method: method, request: request,
+      deadline: deadline)
+  }
+
+  private mutating func dataReceived(_ header: FrameHeader) -> ServerAction {
+    if streams[header.streamID] == nil {
+      return .ignore
+    }
+    return end(
+      header.streamID,
+      RPCStatus(.invalidArgument, "data was sent on a stream whose request is complete"))
+  }
+
+  private mutating func oversizedFrameReceived(_ header: FrameHeader) -> ServerAction {
+    let status = RPCStatus(
+      .resourceExhausted,
+      "the frame has \(header.dataLength) bytes; at most \(RPCLimits.maximumFrameData) are allowed")
+    if header.type != .request, header.type != .data {
+      return .ignore
+    }
+    if streams[header.streamID] != nil {
+      return end(header.streamID, status)
+    }
+    return header.type == .request ? .respond(header.streamID, status) : .ignore
+  }
+
+  /// The client will send nothing more. Calls in flight are still answered.
+  package mutating func inputClosed() {
+    inputIsClosed = true
+  }
+
+  /// The connection is gone.
+  ///
+  /// - Returns: The calls to cancel.
+  package mutating func channelClosed() -> [CallID] {
+    hasFailed = true
+    return endAll { _ in true }
+  }
+
+  // MARK: What calls produced
+
+  /// A unary call has its answer.
+  ///
+  /// - Parameter waiting: Bytes that wait for the client to read them.
+  package mutating func answerProduced(
+    _ call: CallID, payloadLength: Int, waiting: Int
+  ) -> AnswerAction {
+    guard let stream = streams[call.streamID], stream.serial == call.serial,
+      stream.kind == .unary
+    else {
+      return .ignore
+    }
+    close(call.streamID)
+    let length = FrameEncoder.responseDataLength(payloadLength: payloadLength)
+    if length > RPCLimits.maximumFrameData {
+      return .sendFailure(Self.tooLarge(length))
+    }
+    if waiting + length > limits.writeBuffer {
+      return .sendFailure(
+        RPCStatus(.resourceExhausted, "too many answers wait to be read on this connection"))
+    }
+    return .send
+  }
+
+  /// A call of either kind has failed.
+  package mutating func failureProduced(_ call: CallID, _ status: RPCStatus) -> AnswerAction {
+    guard isInFlight(call) else {
+      return .ignore
+    }
+    close(call.streamID)
+    // A failure without a code would reach the client as a success.
+    return .sendFailure(status.code == .ok ? RPCStatus(.internal) : status)
+  }
+
+  /// A stream has its next message.
+  ///
+  /// - Parameters:
+  ///   - waiting: Bytes that wait for the client to read them.
+  ///   - lastCursor: Where a reader that is too slow can go on, if the stream has such.
+  package mutating func streamItemProduced(
+    _ call: CallID, payloadLength: Int, waiting: Int, lastCursor: String? = nil
+  ) -> AnswerAction {
+    guard let stream = streams[call.streamID], stream.serial == call.serial,
+      stream.kind == .serverStreaming
+    else {
+      return .ignore
+    }
+    if payloadLength > RPCLimits.maximumFrameData {
+      close(call.streamID)
+      return .sendFailure(Self.tooLarge(payloadLength))
+    }
+    if waiting + payloadLength + FrameHeader.encodedSize > limits.writeBuffer {
+      close(call.streamID)
+      return .sendFailure(Self.slowReader(lastCursor))
+    }
+    return .send
+  }
+
+  /// A stream has had its last message.
+  package mutating func streamFinished(_ call: CallID) -> AnswerAction {
+    guard let stream = streams[call.streamID], stream.serial == call.serial,
+      stream.kind == .serverStreaming
+    else {
+      return .ignore
+    }
+    close(call.streamID)
+    return .send
+  }
+
+  // MARK: Time and shutdown
+
+  /// - Returns: The calls that nobody waits for any more, to cancel and to answer with `status`.
+  package mutating func deadlinesPassed(now: NIODeadline) -> [CallID] {
+    if now < earliestDeadline {
+      return []
+    }
+    let ended = endAll { stream in stream.deadline.map { $0 <= now } ?? false }
+    earliestDeadline =
+      streams.all.lazy.compactMap(\.stream.deadline).min() ?? .distantFuture
+    return ended
+  }
+
+  /// New requests are refused from now on; unary calls may finish.
+  ///
+  /// - Returns: The streams, which may never finish by themselves, to cancel and to end with
+  ///   ``shuttingDown``.
+  package mutating func shutdownStarted() -> [CallID] {
+    isShuttingDown = true
+    return endAll { $0.kind == .serverStreaming }
+  }
+
+  /// The time for unary calls to finish is over.
+  ///
+  /// - Returns: The calls to cancel and to answer with ``shuttingDown``.
+  package mutating func shutdownTimePassed() -> [CallID] {
+    isShuttingDown = true
+    return endAll { _ in true }
+  }
+
+  // MARK: Failures
+
+  package static let deadlineExceeded = RPCStatus(
+    .deadlineExceeded, "the deadline passed before the call was done")
+  package static let shuttingDown = RPCStatus(
+    .unavailable, "the server is shutting down", retryDelay: .seconds(1))
+
+  private static func tooLarge(_ length: Int) -> RPCStatus {
+    RPCStatus(
+      .resourceExhausted,
+      "the answer has \(length) bytes; at most \(RPCLimits.maximumFrameData) are allowed")
+  }
+
+  private static func slowReader(_ lastCursor: String?) -> RPCStatus {
+    RPCStatus(
+      .resourceExhausted, "the stream is not read fast enough; resume after the last message",
+      errorInfo: RPCStatus.ErrorInfo(
+        reason: "SLOW_READER", domain: "entitle",
+        metadata: lastCursor.map { ["cursor": $0] } ?? [:]))
+  }
+
+  private var tooManyStreams: RPCStatus {
+    RPCStatus(
+      .resourceExhausted,
+      "\(limits.streamsPerConnection) calls are in flight on this connection already",
+      retryDelay: .milliseconds(50))
+  }
+
+  // MARK: Closing streams
+
+  private mutating func end(_ streamID: StreamID, _ status: RPCStatus) -> ServerAction {
+    guard let stream = streams[streamID] else {
+      return .respond(streamID, status)
+    }
+    close(streamID)
+    return .end(CallID(streamID: streamID, serial: stream.serial), status)
+  }
+
+  private mutating func endAll(where isOver: (Stream) -> Bool) -> [CallID] {
+    let ended = streams.all.filter { isOver($0.stream) }
+    for (id, _) in ended {
+      close(id)
+    }
+    return ended.map { CallID(streamID: $0.id, serial: $0.stream.serial) }
+  }
+
+  private mutating func close(_ streamID: StreamID) {
+    streams.remove(streamID)
+    if streams.isEmpty {
+      earliestDeadline = .distantFuture
+    }
+  }
+}

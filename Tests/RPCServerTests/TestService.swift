@@ -1,0 +1,103 @@
+import Dispatch
+import NIOCore
+import RPCServer
+import Synchronization
+import Wire
+
+/// Methods for tests, and what happens to their calls.
+final class TestService: Sendable {
+  enum Event: Hashable, Sendable {
+    /// A call to `Hold` or `HoldStream` has arrived with this payload.
+    case held(String)
+    /// Its `onCancel` has run.
+    case cancelled(String)
+  }
+
+  /// What happens, in order. For one reader.
+  let events: AsyncStream<Event>
+  private let continuation: AsyncStream<Event>.Continuation
+  private let answers = Mutex<[String: RPCAnswer]>([:])
+  private let streams = Mutex<[String: RPCServerStream]>([:])
+
+  init() {
+    (events, continuation) = AsyncStream.makeStream()
+  }
+
+  /// The answer of the held call with this payload.
+  func answer(_ name: String) -> RPCAnswer? {
+    answers.withLock { $0[name] }
+  }
+
+  /// The stream of the held call with this payload.
+  func stream(_ name: String) -> RPCServerStream? {
+    streams.withLock { $0[name] }
+  }
+
+  /// Waits for one event after another.
+  func expect(_ expected: Event...) async -> Bool {
+    var iterator = events.makeAsyncIterator()
+    for event in expected {
+      guard await iterator.next() == event else {
+        return false
+      }
+    }
+    return true
+  }
+
+  var router: RPCRouter {
+    let service = "test.Service"
+    var router = RPCRouter()
+    router.unary(service, "Echo") { call, answer in
+      answer.succeed(call.payload)
+    }
+    // Answers from a thread that is not the connection's.
+    router.unary(service, "Elsewhere") { call, answer in
+      DispatchQueue.global().async { answer.succeed(call.payload) }
+    }
+    router.unary(service, "Fail") { call, answer in
+      answer.fail(
+        RPCStatus(
+          .notFound, "not here",
+          errorInfo: RPCStatus.ErrorInfo(reason: "TEST", domain: "entitle", metadata: ["k": "v"]),
+          retryDelay: .milliseconds(1500),
+          fieldViolations: [RPCStatus.FieldViolation(field: "f", description: "wrong")]))
+    }
+    router.unary(service, "Twice") { _, answer in
+      answer.succeed(ByteBuffer(string: "first"))
+      answer.succeed(ByteBuffer(string: "second"))
+      answer.fail(RPCStatus(.internal))
+    }
+    // As many bytes as the payload says.
+    router.unary(service, "Large") { call, answer in
+      answer.succeed(ByteBuffer(repeating: 0x61, count: Int(String(buffer: call.payload)) ?? 0))
+    }
+    router.unary(service, "Metadata") { call, answer in
+      answer.succeed(ByteBuffer(string: call.metadata["authorization"].joined(separator: ",")))
+    }
+    router.unary(service, "Hold") { [self] call, answer in
+      let name = String(buffer: call.payload)
+      answers.withLock { $0[name] = answer }
+      answer.onCancel { self.continuation.yield(.cancelled(name)) }
+      continuation.yield(.held(name))
+    }
+    // Counts to the payload's number, then ends.
+    router.serverStreaming(service, "Count") { call, stream in
+      for number in 0..<(Int(String(buffer: call.payload)) ?? 0) {
+        stream.send(ByteBuffer(string: "\(number)"))
+      }
+      stream.finish()
+      stream.send(ByteBuffer(string: "after the end"))
+    }
+    router.serverStreaming(service, "FailingStream") { _, stream in
+      stream.send(ByteBuffer(string: "one"))
+      stream.fail(RPCStatus(.aborted, "no more"))
+    }
+    router.serverStreaming(service, "HoldStream") { [self] call, stream in
+      let name = String(buffer: call.payload)
+      streams.withLock { $0[name] = stream }
+      stream.onCancel { self.continuation.yield(.cancelled(name)) }
+      continuation.yield(.held(name))
+    }
+    return router
+  }
+}

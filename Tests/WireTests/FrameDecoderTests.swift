@@ -1,0 +1,181 @@
+import NIOCore
+import Testing
+import Wire
+import TestSupport
+
+@Suite("Frames are cut from what the network delivers")
+struct FrameDecoderTests {
+  private static func frame(
+    _ data: [UInt8], stream: UInt32 = 1, type: FrameType = .request, flags: FrameFlags = []
+  ) -> Frame {
+    Frame(
+      header: FrameHeader(
+        dataLength: UInt32(data.count), streamID: StreamID(rawValue: stream), type: type,
+        flags: flags),
+      data: ByteBuffer(bytes: data))
+  }
+
+  private static func encoded(_ frames: [Frame]) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    for frame in frames {
+      FrameEncoder.writeHeader(frame.header, into: &buffer)
+      buffer.writeImmutableBuffer(frame.data)
+    }
+    return buffer
+  }
+
+  private static func decodeAll(_ decoder: inout FrameDecoder) -> [DecodedFrame] {
+    var all: [DecodedFrame] = []
+    while let decoded = decoder.next() {
+      all.append(decoded)
+    }
+    decoder.compact()
+    return all
+  }
+
+  private static let frames = [
+    frame([1, 2, 3]),
+    frame([], stream: 4_294_967_295, type: .data, flags: [.remoteClosed, .noData]),
+    frame(Array(repeating: 7, count: 300), stream: 3, type: FrameType(rawValue: 200)),
+    frame([9], stream: 0, type: .response, flags: FrameFlags(rawValue: 0xFF)),
+  ]
+
+  @Test("The header is ten bytes, big-endian")
+  func headerLayout() {
+    let header = FrameHeader(
+      dataLength: 0x0001_0203, streamID: StreamID(rawValue: 0x0405_0607), type: .data,
+      flags: [.remoteClosed, .noData])
+    var buffer = ByteBuffer()
+    FrameEncoder.writeHeader(header, into: &buffer)
+    #expect(Array(buffer.readableBytesView) == [0, 1, 2, 3, 4, 5, 6, 7, 3, 5])
+  }
+
+  @Test("Frames that arrive together come out one by one")
+  func together() {
+    var decoder = FrameDecoder()
+    decoder.append(Self.encoded(Self.frames))
+    #expect(Self.decodeAll(&decoder) == Self.frames.map(DecodedFrame.frame))
+    #expect(!decoder.hasPartialFrame)
+  }
+
+  @Test("Frames that arrive byte by byte come out the same")
+  func byteByByte() {
+    var decoder = FrameDecoder()
+    var decoded: [DecodedFrame] = []
+    for byte in Self.encoded(Self.frames).readableBytesView {
+      decoder.append(ByteBuffer(bytes: [byte]))
+      decoded += Self.decodeAll(&decoder)
+    }
+    #expect(decoded == Self.frames.map(DecodedFrame.frame))
+  }
+
+  @Test("Frames that arrive in random pieces come out the same")
+  func randomPieces() {
+    var random = SeededRandom(for: "random pieces")
+    for _ in 0..<200 {
+      let frames = (0..<Int.random(in: 1...8, using: &random)).map { _ in
+        Self.frame(random.bytes(upTo: 500), stream: UInt32.random(in: 0...9, using: &random))
+      }
+      var rest = Self.encoded(frames)
+      var decoder = FrameDecoder()
+      var decoded: [DecodedFrame] = []
+      while rest.readableBytes > 0 {
+        let count = Int.random(in: 1...min(700, rest.readableBytes), using: &random)
+        if let piece = rest.readSlice(length: count) {
+          decoder.append(piece)
+        }
+        // Not every piece is looked at alone.
+        if Bool.random(using: &random) {
+          decoded += Self.decodeAll(&decoder)
+        }
+      }
+      decoded += Self.decodeAll(&decoder)
+      #expect(decoded == frames.map(DecodedFrame.frame))
+    }
+  }
+
+  @Test("A frame cut off anywhere is not a frame")
+  func truncated() {
+    let whole = Self.encoded([Self.frame([1, 2, 3, 4, 5])])
+    for length in 0..<whole.readableBytes {
+      var decoder = FrameDecoder()
+      if let start = whole.getSlice(at: 0, length: length) {
+        decoder.append(start)
+      }
+      #expect(decoder.next() == nil)
+      decoder.compact()
+      #expect(decoder.hasPartialFrame == (length > 0))
+    }
+  }
+
+  @Test("The longest frame passes")
+  func longest() {
+    let data = [UInt8](repeating: 1, count: RPCLimits.maximumFrameData)
+    var decoder = FrameDecoder()
+    decoder.append(Self.encoded([Self.frame(data)]))
+    #expect(decoder.next() == .frame(Self.frame(data)))
+  }
+
+  @Test(
+    "A frame that is too long is announced and skipped, and the next one is read",
+    arguments: [RPCLimits.maximumFrameData + 1, RPCLimits.maximumSkippedData], [1000, 1_000_003])
+  func oversized(length: Int, pieceLength: Int) {
+    let header = FrameHeader(
+      dataLength: UInt32(length), streamID: StreamID(rawValue: 5), type: .request)
+    var head = ByteBuffer()
+    FrameEncoder.writeHeader(header, into: &head)
+    var decoder = FrameDecoder()
+    decoder.append(head)
+    #expect(Self.decodeAll(&decoder) == [.oversized(header)])
+    #expect(decoder.hasPartialFrame)
+    var left = length
+    while left > pieceLength {
+      decoder.append(ByteBuffer(repeating: 0xEE, count: pieceLength))
+      #expect(Self.decodeAll(&decoder) == [])
+      left -= pieceLength
+    }
+    var last = ByteBuffer(repeating: 0xEE, count: left)
+    last.writeImmutableBuffer(Self.encoded(Self.frames))
+    decoder.append(last)
+    #expect(Self.decodeAll(&decoder) == Self.frames.map(DecodedFrame.frame))
+  }
+
+  @Test(
+    "After a length beyond skipping nothing is decoded",
+    arguments: [RPCLimits.maximumSkippedData + 1, Int(UInt32.max)])
+  func unskippable(length: Int) {
+    let header = FrameHeader(
+      dataLength: UInt32(length), streamID: StreamID(rawValue: 5), type: .request)
+    var bytes = ByteBuffer()
+    FrameEncoder.writeHeader(header, into: &bytes)
+    bytes.writeImmutableBuffer(Self.encoded(Self.frames))
+    var decoder = FrameDecoder()
+    decoder.append(bytes)
+    #expect(Self.decodeAll(&decoder) == [.unskippable(header)])
+    decoder.append(Self.encoded(Self.frames))
+    #expect(Self.decodeAll(&decoder) == [])
+    #expect(!decoder.hasPartialFrame)
+  }
+
+  @Test("Random bytes never trap, and give the same frames however they are cut")
+  func randomBytes() {
+    var random = SeededRandom(for: "random bytes")
+    for _ in 0..<500 {
+      var bytes = random.bytes(upTo: 200)
+      // Short lengths, so that there is more to a frame than its first header.
+      for index in stride(from: 0, to: bytes.count, by: 12) {
+        bytes[index] = 0
+      }
+      var whole = FrameDecoder()
+      whole.append(ByteBuffer(bytes: bytes))
+      let expected = Self.decodeAll(&whole)
+      var cut = FrameDecoder()
+      var decoded: [DecodedFrame] = []
+      for byte in bytes {
+        cut.append(ByteBuffer(bytes: [byte]))
+        decoded += Self.decodeAll(&cut)
+      }
+      #expect(decoded == expected)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import EntitlementDomain
+import NIOCore
+import Testing
+
+@testable import Wire
+
+@Suite("Limits of messages")
+struct MessageLimitTests {
+  @Test("An identifier of 256 bytes is read, a longer one is refused")
+  func identifiers() throws {
+    func request(_ length: Int) -> GetCustomerStateRequest {
+      GetCustomerStateRequest(
+        customer: .account(AccountID(String(repeating: "a", count: length))),
+        scope: MessageSample.scope)
+    }
+    #expect(try GetCustomerStateRequest.decode(from: request(256).encoded()) == request(256))
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "account_id", limit: 256), in: "entitle.v1.CustomerSelector")
+    ) {
+      try GetCustomerStateRequest.decode(from: request(257).encoded())
+    }
+  }
+
+  @Test("A batch of 256 customers is read, a larger one is refused")
+  func batches() throws {
+    func request(_ count: Int) -> BatchGetCustomerStateRequest {
+      BatchGetCustomerStateRequest(
+        customers: (0..<count).map { .account(AccountID("account-\($0)")) },
+        scope: MessageSample.scope)
+    }
+    #expect(try BatchGetCustomerStateRequest.decode(from: request(256).encoded()) == request(256))
+    #expect(
+      throws: MessageError(
+        .tooMany(field: "customers", limit: 256), in: "entitle.v1.BatchGetCustomerStateRequest")
+    ) {
+      try BatchGetCustomerStateRequest.decode(from: request(257).encoded())
+    }
+  }
+
+  @Test("A submission of 500 large payloads is read, one of 501 is refused")
+  func submissions() throws {
+    func request(_ count: Int) -> SubmitSignedTransactionsRequest {
+      SubmitSignedTransactionsRequest(
+        signedPayloads: (0..<count).map { "\($0)." + String(repeating: "a", count: 8_000) })
+    }
+    #expect(
+      try SubmitSignedTransactionsRequest.decode(from: request(500).encoded()) == request(500))
+    #expect(
+      throws: MessageError(
+        .tooMany(field: "items", limit: 500), in: "entitle.v1.SubmitSignedTransactionsRequest")
+    ) {
+      try SubmitSignedTransactionsRequest.decode(from: request(501).encoded())
+    }
+  }
+
+  @Test("A page token of 1024 bytes is read, a longer one is refused; no page size is negative")
+  func pages() throws {
+    func request(_ length: Int) -> ListCustomersRequest {
+      ListCustomersRequest(
+        scope: MessageSample.scope, pageToken: String(repeating: "t", count: length))
+    }
+    #expect(try ListCustomersRequest.decode(from: request(1_024).encoded()) == request(1_024))
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "page_token", limit: 1_024), in: "entitle.v1.ListCustomersRequest")
+    ) {
+      try ListCustomersRequest.decode(from: request(1_025).encoded())
+    }
+    let negative = MessageBytes().field(1, text: "a").field(3, number: .max)
+    #expect(
+      throws: MessageError(.outOfRange(field: "page_size"), in: "entitle.v1.ListCustomersRequest")
+    ) {
+      try ListCustomersRequest.decode(from: negative.buffer)
+    }
+  }
+
+  @Test(
+    "A small message that would take much memory is refused, and the next one is read",
+    arguments: [100_000, 500_000])
+  func amplification(count: Int) throws {
+    var buffer = ByteBuffer()
+    for _ in 0..<count { buffer.writeBytes([0x1a, 0x00]) }
+    #expect(
+      throws: MessageError(.arenaExhausted, in: "entitle.v1.SubmitSignedTransactionsRequest")
+    ) {
+      try SubmitSignedTransactionsRequest.decode(from: buffer)
+    }
+    let request = SubmitSignedTransactionsRequest(signedPayloads: ["a"])
+    #expect(try SubmitSignedTransactionsRequest.decode(from: request.encoded()) == request)
+  }
+
+  @Test("Decoding may take 64 KiB and 16 times the message, and 8 MiB at most")
+  func arenaSizes() {
+    #expect(MessageLimits.decodingArenaSize(messageSize: 0) == 65_536)
+    #expect(MessageLimits.decodingArenaSize(messageSize: 1_000) == 81_536)
+    #expect(MessageLimits.decodingArenaSize(messageSize: 4 << 20) == 8 << 20)
+    #expect(MessageLimits.decodingArenaSize(messageSize: .max) == 8 << 20)
+  }
+
+  @Test("An arena gives out what its limit allows, aligned and apart, and again after the end")
+  func arena() throws {
+    let arena = MessageArena()
+    for _ in 0..<3 {
+      arena.begin(limit: 64 * 1_024)
+      var pieces: [UnsafeMutableRawPointer] = []
+      while let piece = arena.allocate(byteCount: 1_001) {
+        piece.initializeMemory(as: UInt8.self, repeating: UInt8(pieces.count), count: 1_001)
+        pieces.append(piece)
+      }
+      #expect(arena.isExhausted)
+      // 64 KiB hold 65 pieces of 1008 bytes; each of three chunks may leave one piece's room.
+      #expect((62...65).contains(pieces.count))
+      for (index, piece) in pieces.enumerated() {
+        #expect(UInt(bitPattern: piece) % 8 == 0)
+        let bytes = UnsafeRawBufferPointer(start: piece, count: 1_001)
+        #expect(bytes.allSatisfy { $0 == UInt8(index) })
+      }
+      arena.end()
+      #expect(!arena.isExhausted)
+    }
+  }
+
+  @Test("An arena refuses what no limit allows", arguments: [64 * 1_024 + 1, .max, .min, -1])
+  func hugePiece(byteCount: Int) {
+    let arena = MessageArena()
+    arena.begin(limit: 64 * 1_024)
+    #expect(arena.allocate(byteCount: byteCount) == nil)
+    #expect(arena.isExhausted)
+    arena.end()
+  }
+
+  @Test("Coding inside coding gets an arena of its own")
+  func nestedUse() throws {
+    try MessageArena.withThreadArena(limit: 0) { outer throws(MessageError) in
+      try MessageArena.withThreadArena(limit: 0) { inner throws(MessageError) in
+        #expect(outer !== inner)
+      }
+      #expect(outer.isInUse)
+    }
+    var first: ObjectIdentifier?
+    for _ in 0..<2 {
+      try MessageArena.withThreadArena(limit: 0) { arena throws(MessageError) in
+        #expect(first == nil || first == ObjectIdentifier(arena))
+        first = ObjectIdentifier(arena)
+      }
+    }
+  }
+}

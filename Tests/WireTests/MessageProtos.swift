@@ -1,0 +1,148 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// What `Protos/` say, read as text: a little parser for what these files use.
+struct MessageProtos {
+  struct Field: Hashable {
+    var type: String
+    var name: String
+    var number: Int
+  }
+
+  /// By name within their package; those inside a message as `Message.Name`.
+  private(set) var messages: [String: [Field]] = [:]
+  private(set) var enumerations: [String: [Int: String]] = [:]
+  /// As `package.Service/Method(package.Request) -> package.Response`, `stream ` where it streams.
+  private(set) var methods: Set<String> = []
+
+  private var tokens: ArraySlice<String> = []
+  private var package = ""
+
+  init() throws {
+    for path in [
+      "entitle/v1/state.proto", "entitle/v1/entitlement.proto", "entitle/v1/submission.proto",
+      "grpc/health/v1/health.proto",
+    ] {
+      let text = try String(contentsOfFile: Self.folder() + "/" + path, encoding: .utf8)
+      tokens = Self.tokens(of: text)[...]
+      try parseFile()
+    }
+  }
+
+  /// Levels of messages inside messages, the message itself included; `limit` when there are more.
+  func depth(of message: String, limit: Int) -> Int {
+    guard limit > 1 else { return limit }
+    let inner = (messages[message] ?? []).map(\.type).filter { messages[$0] != nil }
+    return 1 + (inner.map { depth(of: $0, limit: limit - 1) }.max() ?? 0)
+  }
+
+  private static func folder() throws -> String {
+    // A private view of the package has links to its Sources and Tests alone.
+    let file = try #require(realpath(#filePath, nil))
+    defer { free(file) }
+    let parts = String(cString: file).split(separator: "/").dropLast(3)
+    return "/" + parts.joined(separator: "/") + "/Protos"
+  }
+
+  private static func tokens(of text: String) -> [String] {
+    var tokens: [String] = []
+    var word = ""
+    for line in text.split(separator: "\n") {
+      let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
+      for character in code + " " {
+        guard character.isWhitespace || "{}();=".contains(character) else {
+          word.append(character)
+          continue
+        }
+        if !word.isEmpty { tokens.append(word) }
+        word = ""
+        if !character.isWhitespace { tokens.append(String(character)) }
+      }
+    }
+    return tokens
+  }
+
+  private mutating func parseFile() throws {
+    while let keyword = tokens.popFirst() {
+      switch keyword {
+      case "package": package = try next()
+      case "message": try parseMessage(in: "")
+      case "enum": try parseEnumeration(in: "")
+      case "service": try parseService()
+      default: break
+      }
+    }
+  }
+
+  private mutating func parseMessage(in outer: String) throws {
+    let name = outer + (try next())
+    messages[name] = []
+    try expect("{")
+    var isInOneof = false
+    while true {
+      var token = try next()
+      switch token {
+      case "}":
+        if !isInOneof { return }
+        isInOneof = false
+      case "enum": try parseEnumeration(in: name + ".")
+      case "oneof":
+        isInOneof = true
+        _ = try next()
+        try expect("{")
+      default:
+        if token == "repeated" || token == "optional" { token = try next() }
+        let field = try next()
+        try expect("=")
+        let number = try #require(Int(try next()))
+        messages[name]?.append(Field(type: token, name: field, number: number))
+        try expect(";")
+      }
+    }
+  }
+
+  private mutating func parseEnumeration(in outer: String) throws {
+    let name = outer + (try next())
+    try expect("{")
+    var values: [Int: String] = [:]
+    while let value = tokens.popFirst(), value != "}" {
+      try expect("=")
+      let number = try #require(Int(try next()))
+      values[number] = value
+      try expect(";")
+    }
+    enumerations[name] = values
+  }
+
+  private mutating func parseService() throws {
+    let service = package + "." + (try next())
+    try expect("{")
+    while let keyword = tokens.popFirst(), keyword != "}" {
+      #expect(keyword == "rpc")
+      let method = try next()
+      try expect("(")
+      let request = package + "." + (try next())
+      try expect(")")
+      try expect("returns")
+      try expect("(")
+      var response = try next()
+      let isStream = response == "stream"
+      if isStream { response = try next() }
+      try expect(")")
+      try expect(";")
+      methods.insert(
+        "\(service)/\(method)(\(request)) -> \(isStream ? "stream " : "")\(package).\(response)")
+    }
+  }
+
+  private mutating func next() throws -> String {
+    let token = tokens.popFirst()
+    return try #require(token)
+  }
+
+  private mutating func expect(_ token: String) throws {
+    let found = try next()
+    try #require(found == token)
+  }
+}

@@ -1,0 +1,37 @@
+import NIOCore
+import Testing
+
+@testable import Wire
+
+@Suite("Services and their methods")
+struct MessageServiceTests {
+  @Test("Every method has its name and its messages in Protos, and the other way round")
+  func methods() throws {
+    let methods = [
+      signature(WireMethods.getCustomerState), signature(WireMethods.batchGetCustomerState),
+      signature(WireMethods.checkEntitlement), signature(WireMethods.listCustomers),
+      signature(WireMethods.submitSignedTransactions), signature(WireMethods.submitNotification),
+      signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
+    ]
+    #expect(try Set(methods) == MessageProtos().methods)
+  }
+
+  @Test("A batch joined from encoded answers is the batch encoded at once")
+  func joining() throws {
+    let results: [GetCustomerStateResponse] = [
+      .state(.full), .notModified(revision: 3), .state(.bare), .state(.full),
+    ]
+    for count in 0...results.count {
+      let some = Array(results.prefix(count))
+      let joined = BatchGetCustomerStateResponse.encoded(joining: try some.map { try $0.encoded() })
+      #expect(try joined == BatchGetCustomerStateResponse(results: some).encoded())
+    }
+  }
+
+  private func signature<Request: MappedMessage, Response: MappedMessage>(
+    _ method: WireMethod<Request, Response>, isStream: Bool = false
+  ) -> String {
+    "\(method.service)/\(method.name)(\(Request.shape.name)) -> "
+      + (isStream ? "stream " : "") + Response.shape.name
+  }
+}

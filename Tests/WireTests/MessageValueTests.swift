@@ -1,0 +1,212 @@
+import EntitlementDomain
+import NIOCore
+import Testing
+
+@testable import Wire
+
+@Suite("Values in messages")
+struct MessageValueTests {
+  @Test("Every value in Swift has its name and number in Protos, and the other way round")
+  func enumerations() throws {
+    let protos = try MessageProtos()
+    expectSame(CoreState.self, protos.enumerations["CoreState"])
+    expectSame(CallToAction.self, protos.enumerations["CallToAction"])
+    expectSame(DetailedStatus.self, protos.enumerations["DetailedStatus"])
+    expectSame(ExpirationReason.self, protos.enumerations["ExpirationReason"])
+    expectSame(PriceConsent.self, protos.enumerations["PriceConsent"])
+    expectSame(Notice.self, protos.enumerations["Notice"])
+    expectSame(SubmissionVerdict.self, protos.enumerations["Verdict"], zero: "unrecognized")
+    expectSame(SubmittedKind.self, protos.enumerations["PayloadKind"])
+    expectSame(SubmissionDisposition.self, protos.enumerations["Disposition"])
+    #expect(
+      protos.enumerations["HealthCheckResponse.ServingStatus"]
+        == [0: "UNKNOWN", 1: "SERVING", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"])
+  }
+
+  @Test("Every property of a state has a field in Protos, and the other way round")
+  func properties() throws {
+    let protos = try MessageProtos()
+    func expectFieldForEachProperty<Message: MappedMessage>(_ value: Message, more: Int = 0) {
+      let fields = protos.messages["\(Message.self)"]
+      #expect(
+        Mirror(reflecting: value).children.count + more == fields?.count, "\(Message.self)")
+    }
+    let state = CustomerState.full
+    // The scope is two fields.
+    expectFieldForEachProperty(state, more: 1)
+    let entitlement = try #require(state.entitlements.first)
+    expectFieldForEachProperty(entitlement)
+    expectFieldForEachProperty(try #require(entitlement.sources.first))
+    expectFieldForEachProperty(try #require(state.products.first))
+    let group = try #require(state.groups.first)
+    expectFieldForEachProperty(group)
+    expectFieldForEachProperty(group.standing)
+    expectFieldForEachProperty(try #require(group.standing.pendingChange))
+    expectFieldForEachProperty(try #require(group.standing.offer))
+    expectFieldForEachProperty(try #require(group.standing.revocation))
+    expectFieldForEachProperty(try #require(group.standing.commitment))
+  }
+
+  @Test("An environment that is not named is production, one that is not known is refused (R9)")
+  func environments() throws {
+    let expected: [UInt64: StoreEnvironment] = [
+      0: .production, 1: .production, 2: .sandbox, 3: .xcode, 4: .localTesting,
+    ]
+    for (number, environment) in expected {
+      #expect(try request(environment: number).scope.environment == environment)
+    }
+    // The last is −1.
+    for number in [5, 1_000, UInt64.max] {
+      #expect(
+        throws: MessageError(
+          .unknownValue(field: "environment"), in: "entitle.v1.GetCustomerStateRequest")
+      ) {
+        try request(environment: number)
+      }
+    }
+  }
+
+  @Test("A consistency that is not known is refused", arguments: [4, UInt64.max])
+  func consistency(mode: UInt64) {
+    let bytes = MessageBytes().field(1, message: MessageBytes().field(1, text: "a"))
+      .field(2, text: "b").field(4, message: MessageBytes().field(1, number: mode))
+    #expect(throws: MessageError(.unknownValue(field: "mode"), in: "entitle.v1.Consistency")) {
+      try GetCustomerStateRequest.decode(from: bytes.buffer)
+    }
+  }
+
+  @Test("Values of a newer server are read as Protos say", arguments: [77, UInt64.max])
+  func newerValues(number: UInt64) throws {
+    let standing = MessageBytes().field(1, number: 2).field(2, number: number)
+      .field(3, number: number).field(13, number: number).field(20, number: number)
+      .field(21, number: number).field(21, number: 3)
+    let state = MessageBytes().field(1, text: "a").field(6, number: 2)
+      .field(7, number: number).field(7, number: 4)
+      .field(10, message: MessageBytes().field(1, text: "g").field(2, message: standing))
+    let response = try GetCustomerStateResponse.decode(
+      from: MessageBytes().field(1, message: state).buffer)
+    guard case .state(let decoded) = response else {
+      Issue.record("not a state")
+      return
+    }
+    #expect(decoded.callsToAction == [.winBack])
+    let group = try #require(decoded.groups.first)
+    #expect(group.standing.status == .undetermined)
+    #expect(group.standing.expirationReason == .other)
+    #expect(group.standing.priceConsent == nil)
+    #expect(group.standing.callToAction == .none)
+    #expect(group.standing.notices == [.inferred])
+  }
+
+  @Test("A state must say its core state", arguments: [0, 4, UInt64.max])
+  func coreState(number: UInt64) {
+    let state = MessageBytes().field(1, text: "a").field(6, number: number)
+    #expect(
+      throws: MessageError(.unknownValue(field: "core_state"), in: "entitle.v1.CustomerState")
+    ) {
+      try GetCustomerStateResponse.decode(from: MessageBytes().field(1, message: state).buffer)
+    }
+  }
+
+  @Test("A verdict that is not known is not read as accepted")
+  func verdict() throws {
+    for number in [12, UInt64.max] {
+      let bytes = MessageBytes().field(1, message: MessageBytes().field(1, number: number))
+      let response = try SubmitSignedTransactionsResponse.decode(from: bytes.buffer)
+      #expect(response.results == [SubmittedItemResult(verdict: .unrecognized)])
+    }
+  }
+
+  @Test("What a request needs is asked for by name", arguments: incomplete)
+  func missing(field: String, messageType: String, decode: @Sendable () throws -> Void) {
+    #expect(throws: MessageError(.missing(field: field), in: "entitle.v1." + messageType)) {
+      try decode()
+    }
+  }
+
+  static let incomplete: [(String, String, @Sendable () throws -> Void)] = {
+    let customer = MessageBytes().field(1, message: MessageBytes().field(1, text: "a"))
+    return [
+      (
+        "customer", "GetCustomerStateRequest",
+        { _ = try GetCustomerStateRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "selector", "CustomerSelector",
+        {
+          let bytes = MessageBytes().field(1, message: MessageBytes())
+          _ = try GetCustomerStateRequest.decode(from: bytes.buffer)
+        }
+      ),
+      (
+        "account_id", "CustomerSelector",
+        {
+          let bytes = MessageBytes().field(1, message: MessageBytes().field(1, text: ""))
+          _ = try GetCustomerStateRequest.decode(from: bytes.buffer)
+        }
+      ),
+      (
+        "bundle_id", "GetCustomerStateRequest",
+        { _ = try GetCustomerStateRequest.decode(from: customer.buffer) }
+      ),
+      (
+        "bundle_id", "BatchGetCustomerStateRequest",
+        { _ = try BatchGetCustomerStateRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "entitlement_id", "CheckEntitlementRequest",
+        { _ = try CheckEntitlementRequest.decode(from: customer.field(2, text: "b").buffer) }
+      ),
+      (
+        "bundle_id", "ListCustomersRequest",
+        { _ = try ListCustomersRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "items", "SubmitSignedTransactionsRequest",
+        { _ = try SubmitSignedTransactionsRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "signed_payload", "SignedItem",
+        {
+          let bytes = MessageBytes().field(3, message: MessageBytes())
+          _ = try SubmitSignedTransactionsRequest.decode(from: bytes.buffer)
+        }
+      ),
+      (
+        "signed_payload", "SubmitNotificationRequest",
+        { _ = try SubmitNotificationRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "answer", "GetCustomerStateResponse",
+        { _ = try GetCustomerStateResponse.decode(from: ByteBuffer()) }
+      ),
+    ]
+  }()
+
+  private func request(environment: UInt64) throws -> GetCustomerStateRequest {
+    let bytes = MessageBytes().field(1, message: MessageBytes().field(1, text: "a"))
+      .field(2, text: "b").field(3, number: environment)
+    return try GetCustomerStateRequest.decode(from: bytes.buffer)
+  }
+
+  /// Expects `CORE_STATE_NEW` = 1 for `CoreState.new` of raw value 1, and so on for all.
+  private func expectSame<Value: RawRepresentable<Int> & CaseIterable>(
+    _ type: Value.Type, _ inProtos: [Int: String]?, zero: String = "unspecified"
+  ) {
+    var names = inProtos ?? [:]
+    let unspecified = names.removeValue(forKey: 0)
+    #expect(unspecified?.hasSuffix("_UNSPECIFIED") == true, "\(type)")
+    let prefix = unspecified?.dropLast("UNSPECIFIED".count) ?? ""
+    let inSwift = type.allCases.filter { $0.rawValue != 0 }.map { value in
+      (value.rawValue, prefix + Self.upperSnakeCase("\(value)"))
+    }
+    #expect(names == Dictionary(uniqueKeysWithValues: inSwift.map { ($0, String($1)) }))
+    for value in type.allCases where value.rawValue == 0 { #expect("\(value)" == zero) }
+  }
+
+  private static func upperSnakeCase(_ name: String) -> String {
+    name.reduce(into: "") { result, character in
+      result += (character.isUppercase ? "_" : "") + character.uppercased()
+    }
+  }
+}
