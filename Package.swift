@@ -49,6 +49,17 @@ let package = Package(
     .target(
       name: "RPCClient", dependencies: ["EntitlementDomain", "Wire", nio.core, nio.posix]),
 
+    // Use cases, and their binding to the front.
+    .target(
+      name: "EntitlementService",
+      dependencies: ["EntitlementDomain", "EntitlementStore", "Verification", logging]),
+    .target(
+      name: "RPCEndpoints",
+      dependencies: [
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCServer", "Verification",
+        "Wire", nio.core,
+      ]),
+
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
@@ -82,6 +93,18 @@ let package = Package(
     .testTarget(
       name: "StoreSimulatorTests",
       dependencies: ["Cryptography", "EntitlementDomain", "StoreSimulator", "Verification"]),
+    .testTarget(
+      name: "EntitlementServiceTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "SQLiteStore",
+        "StoreSimulator", "TestSupport", "Verification", logging,
+      ]),
+    .testTarget(
+      name: "RPCEndpointsTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
+        "RPCServer", "SQLiteStore", "StoreSimulator", "Verification", "Wire", logging, nio.core,
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

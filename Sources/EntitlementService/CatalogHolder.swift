@@ -1,0 +1,32 @@
+package import EntitlementDomain
+import Synchronization
+package import Verification
+
+/// The catalog in force, and the verification policy that follows from it. Reading takes a lock
+/// for the time of one copy.
+package final class CatalogHolder: Sendable {
+  package struct Snapshot: Sendable {
+    package let catalog: Catalog
+    package let policy: VerificationPolicy
+  }
+
+  private let current: Mutex<Snapshot>
+
+  package init(_ catalog: Catalog) {
+    current = Mutex(Snapshot(catalog: catalog, policy: VerificationPolicy(catalog)))
+  }
+
+  package var snapshot: Snapshot {
+    current.withLock { $0 }
+  }
+}
+
+extension VerificationPolicy {
+  /// Accepts the apps of a catalog in the environments that it names.
+  init(_ catalog: Catalog) {
+    self.init(
+      apps: catalog.apps.values.map { app in
+        App(bundleID: app.bundleID, appAppleID: app.appAppleID, environments: app.environments)
+      })
+  }
+}

@@ -1,0 +1,179 @@
+package import EntitlementDomain
+package import EntitlementStore
+import Synchronization
+
+/// Answers questions about customers: from memory where an answer is held, else from the store.
+///
+/// `Encoded` is the form in which the front sends a state; it is made once for each change of a
+/// customer.
+package final class CustomerReader<Encoded: Sendable>: Sendable {
+  private typealias Cache = AnswerCache<Encoded>
+  private typealias Outcome = Result<HeldAnswer<Encoded>, ServiceError>
+
+  /// A load that others may wait for.
+  private struct Load {
+    let task: Task<Outcome, Never>
+    /// The cache's clock when it began: later changes are not in it.
+    let clock: UInt64
+    let number: UInt64
+  }
+
+  private struct Loads {
+    var byKey: [AnswerCache<Encoded>.Key: Load] = [:]
+    var count: UInt64 = 0
+  }
+
+  private let store: any EntitlementStore
+  private let catalog: CatalogHolder
+  private let clock: ServiceClock
+  private let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
+  private let cache: AnswerCache<Encoded>
+  private let loads = Mutex(Loads())
+
+  /// - Parameters:
+  ///   - cacheBytes: how much memory held answers may take.
+  ///   - size: the bytes of an encoded answer.
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock, cacheBytes: Int,
+    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> Encoded,
+    size: @escaping @Sendable (Encoded) -> Int
+  ) {
+    self.store = store
+    self.catalog = catalog
+    self.clock = clock
+    self.encode = encode
+    self.cache = AnswerCache(bytes: cacheBytes, size: size)
+  }
+
+  package var statistics: CacheStatistics { cache.statistics }
+
+  /// The answer, if it is in memory and may be served: no I/O, no task. Only answers by account
+  /// and by original transaction are held.
+  package func heldAnswer(to query: CustomerQuery) -> HeldAnswer<Encoded>? {
+    guard query.at == nil, query.selector.isHeld else { return nil }
+    switch query.consistency {
+    case .fullyConsistent:
+      return nil
+    case .minimizeLatency:
+      return cache.answer(for: query.key(), at: clock.now())
+    case .atLeastAsFresh(let revision):
+      let answer = cache.answer(for: query.key(), at: clock.now())
+      return answer.flatMap { $0.revision >= revision ? $0 : nil }
+    }
+  }
+
+  /// The answer, from the store where it is not held.
+  package func answer(to query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
+    if let held = heldAnswer(to: query) { return held }
+    guard query.at == nil, query.selector.isHeld, query.consistency != .fullyConsistent else {
+      return try await load(query)
+    }
+    let answer = try await joinedLoad(query).get()
+    if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
+      // The load that was joined may have begun before the write: this one begins after it.
+      let fresh = try await load(query)
+      guard fresh.revision >= revision else {
+        throw ServiceError(
+          .unavailable, "revision \(revision) of this customer is not known here yet")
+      }
+      return fresh
+    }
+    return answer
+  }
+
+  /// One page of an app's customers, in the order of their account ids.
+  package func customers(in scope: AppScope, after: AccountID?, limit: Int)
+    async throws(ServiceError) -> [CustomerState]
+  {
+    do {
+      let accounts = try await store.accounts(in: scope, after: after, limit: limit)
+      var states: [CustomerState] = []
+      for account in accounts {
+        let stored = try await store.customer(.account(account.accountID), in: scope)
+        states.append(
+          Evaluation.state(
+            of: stored.record, catalog: catalog.snapshot.catalog, at: clock.now()))
+      }
+      return states
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  /// Drops what is held of customers that changed. Called before a write is acknowledged.
+  package func customersChanged(_ subjects: some Sequence<CustomerSubject>) {
+    cache.changed(subjects)
+  }
+
+  /// Waits for the load of the same customer that is under way, or begins one.
+  private func joinedLoad(_ query: CustomerQuery) async -> Outcome {
+    let key: Cache.Key = query.key()
+    let clock = cache.clock
+    let (load, isNew) = loads.withLock { loads -> (Load, Bool) in
+      if let load = loads.byKey[key], load.clock == clock { return (load, false) }
+      loads.count += 1
+      let number = loads.count
+      let task = Task { await self.keptLoad(query, key: key, number: number) }
+      let load = Load(task: task, clock: clock, number: number)
+      loads.byKey[key] = load
+      return (load, true)
+    }
+    if !isNew { cache.loadJoined() }
+    return await load.task.value
+  }
+
+  private func keptLoad(_ query: CustomerQuery, key: Cache.Key, number: UInt64) async -> Outcome {
+    let ticket = cache.loadStarted()
+    var outcome: Outcome
+    do throws(ServiceError) {
+      outcome = .success(try await load(query))
+    } catch {
+      outcome = .failure(error)
+    }
+    cache.loadEnded(ticket, key: key, answer: try? outcome.get())
+    loads.withLock { loads in
+      if loads.byKey[key]?.number == number { loads.byKey[key] = nil }
+    }
+    return outcome
+  }
+
+  private func load(_ query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
+    let stored: StoredCustomer
+    do {
+      stored = try await store.customer(query.selector, in: query.scope)
+    } catch {
+      throw ServiceError(error)
+    }
+    let outcome = Evaluation.evaluate(
+      stored.record, catalog: catalog.snapshot.catalog, at: query.at ?? clock.now())
+    let state = outcome.state
+    return HeldAnswer(
+      encoded: try encode(state), revision: state.revision, validUntil: state.nextTransitionAt,
+      isUnchangedSinceRevision: query.at == nil
+        && outcome.isUnchanged(since: stored.record.changedAt),
+      subject: stored.subject)
+  }
+}
+
+extension Evaluation.Outcome {
+  fileprivate func isUnchanged(since changedAt: Milliseconds?) -> Bool {
+    guard let changedAt else { return false }
+    return lastBoundaryAt.map { $0 <= changedAt } ?? true
+  }
+}
+
+extension CustomerSelector {
+  /// Other selectors may find another customer without a change of the one they found before.
+  fileprivate var isHeld: Bool {
+    switch self {
+    case .account, .originalTransaction: true
+    case .transaction, .appTransaction, .appAccountToken: false
+    }
+  }
+}
+
+extension CustomerQuery {
+  fileprivate func key<Encoded>() -> AnswerCache<Encoded>.Key {
+    AnswerCache.Key(selector: selector, scope: scope)
+  }
+}

@@ -1,0 +1,48 @@
+import EntitlementStore
+import Verification
+
+/// Why a use case could not answer. The front maps each code to one status of the wire; messages
+/// never hold payloads, tokens or SQL.
+package struct ServiceError: Error, Sendable, CustomStringConvertible {
+  package enum Code: Hashable, Sendable {
+    /// The request says something that cannot be; `field` names where.
+    case invalidArgument(field: String)
+    /// A queue is full: nothing was done, and the same call may succeed later.
+    case resourceExhausted
+    case deadlineExceeded
+    /// A passing fault: the same call may succeed later.
+    case unavailable
+    /// No room left to store anything. Nothing of the call was stored.
+    case storageFull
+    case internalFault
+  }
+
+  package let code: Code
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+
+  init(_ error: StoreError) {
+    switch error.code {
+    case .unavailable, .locked, .closed:
+      self.init(.unavailable, "the store cannot answer now: \(error.message)")
+    case .full:
+      self.init(.storageFull, "the store is full: \(error.message)")
+    case .newerSchema, .corrupt, .internalFault:
+      self.init(.internalFault, "the store failed: \(error.message)")
+    }
+  }
+
+  init(_ error: PoolError) {
+    switch error {
+    case .full: self.init(.resourceExhausted, "too many payloads wait to be verified")
+    case .deadlineExceeded: self.init(.deadlineExceeded, "the deadline passed before verification")
+    case .shutdown: self.init(.unavailable, "the server is shutting down")
+    }
+  }
+}

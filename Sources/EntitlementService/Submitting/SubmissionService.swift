@@ -1,0 +1,180 @@
+import EntitlementDomain
+package import EntitlementStore
+package import Logging
+package import Verification
+
+/// Takes in what Apple signed: verifies, merges, links and commits it, then answers. Success means
+/// committed (R48, R49).
+package struct SubmissionService: Sendable {
+  private let store: any EntitlementStore
+  private let catalog: CatalogHolder
+  private let pool: VerificationPool
+  private let clock: ServiceClock
+  private let logger: Logger
+  /// Told of every customer that changed before the submission is acknowledged.
+  private let customersChanged: @Sendable ([CustomerSubject]) -> Void
+
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, pool: VerificationPool,
+    clock: ServiceClock, logger: Logger,
+    customersChanged: @escaping @Sendable ([CustomerSubject]) -> Void
+  ) {
+    self.store = store
+    self.catalog = catalog
+    self.pool = pool
+    self.clock = clock
+    self.logger = logger
+    self.customersChanged = customersChanged
+  }
+
+  /// Verifies each payload by itself and commits all that verified together: a refused payload
+  /// hinders no other.
+  ///
+  /// - Parameter deadline: when the caller stops waiting. Work that has not begun by then is not
+  ///   done; what was handed to the store is committed in any case.
+  package func submit(
+    _ request: TransactionSubmission, deadline: ContinuousClock.Instant? = nil
+  ) async throws(ServiceError) -> SubmissionResult {
+    let outcomes = try await verify(request.signedPayloads, as: nil, deadline: deadline)
+    var items = [ItemResult?](repeating: nil, count: outcomes.count)
+    var binder = RenewalInfoBinder(expected: request.bundleID)
+    for case .success(let payload) in outcomes { binder.learn(payload) }
+
+    var facts: [(position: Int, fact: SignedFact)] = []
+    for (position, outcome) in outcomes.enumerated() {
+      switch outcome {
+      case .failure(let refusal):
+        log(refusal)
+        items[position] = ItemResult(refusal: refusal)
+      case .success(let payload):
+        switch try await fact(of: payload, expected: request.bundleID, binder: binder) {
+        case .success(let fact): facts.append((position, fact))
+        case .failure(let refusal):
+          log(refusal, of: payload.kind)
+          items[position] = ItemResult(refusal: refusal, kind: payload.kind)
+        }
+      }
+    }
+    guard !facts.isEmpty else {
+      return SubmissionResult(items: items.compactMap(\.self), customers: [])
+    }
+
+    let receipt = try await commit(
+      Submission(
+        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now()))
+    for (entry, disposition) in zip(facts, receipt.dispositions) {
+      items[entry.position] = ItemResult(stored: entry.fact.fact, disposition: disposition)
+    }
+    return SubmissionResult(items: items.compactMap(\.self), customers: receipt.customers)
+  }
+
+  /// Verifies a notification with all that is signed inside it, and commits it with its facts.
+  /// One that is known already is a success (R48).
+  package func submit(
+    _ request: NotificationSubmission, deadline: ContinuousClock.Instant? = nil
+  ) async throws(ServiceError) -> NotificationResult {
+    let outcomes = try await verify([request.signedPayload], as: .notification, deadline: deadline)
+    switch outcomes.first {
+    case .success(let payload):
+      guard case .notification(let notification) = payload.content else { break }
+      return try await commit(notification, signed: payload.signed, accountID: request.accountID)
+    case .failure(let refusal):
+      log(refusal, of: .notification)
+      return NotificationResult(
+        verdict: refusal.verdict, detail: refusal.detail, record: nil, wasKnown: false, items: [],
+        customers: [])
+    case nil:
+      break
+    }
+    throw ServiceError(.internalFault, "verification gave no notification")
+  }
+
+  private func commit(
+    _ notification: VerifiedNotification, signed: SignedPayload, accountID: AccountID?
+  ) async throws(ServiceError) -> NotificationResult {
+    let facts = notification.facts
+    let receipt = try await commit(
+      Submission(
+        facts: facts, accountID: accountID,
+        notification: SignedNotification(record: notification.record, signed: signed),
+        receivedAt: clock.now()))
+    return NotificationResult(
+      verdict: .ok, detail: nil, record: notification.record,
+      wasKnown: receipt.notificationWasKnown,
+      items: zip(facts, receipt.dispositions).map { ItemResult(stored: $0.fact, disposition: $1) },
+      customers: receipt.customers)
+  }
+
+  // MARK: Steps
+
+  private func verify(
+    _ payloads: [[UInt8]], as kind: SignedKind?, deadline: ContinuousClock.Instant?
+  ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
+    do {
+      return try await pool.run(
+        payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
+        policy: catalog.snapshot.policy, now: clock.now(), deadline: deadline)
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  /// A refusal leaves no other trace than this line and its counter.
+  private func log(_ refusal: Refusal, of kind: SignedKind? = nil) {
+    logger.info(
+      "refused a signed payload",
+      metadata: [
+        "verdict": "\(refusal.verdict.name)", "detail": "\(refusal.detail)",
+        "kind": "\(kind?.label ?? "unknown")",
+      ])
+  }
+
+  private func fact(
+    of payload: VerifiedPayload, expected: BundleID?, binder: RenewalInfoBinder
+  ) async throws(ServiceError) -> Result<SignedFact, Refusal> {
+    let fact: Fact
+    switch payload.content {
+    case .transaction(let transaction):
+      fact = .transaction(transaction)
+    case .appTransaction(let appTransaction):
+      fact = .appTransaction(appTransaction)
+    case .renewalInfo(let info):
+      var bundleID = binder.bundleID(for: info)
+      if bundleID == nil { bundleID = try await knownBundleID(of: info) }
+      guard let bundleID else { return .failure(RenewalInfoBinder.unbound) }
+      let bound = info.bound(to: bundleID)
+      guard catalog.snapshot.policy.accepts(bound.scope) else {
+        return .failure(RenewalInfoBinder.notAccepted)
+      }
+      fact = .renewalInfo(bound)
+    case .notification:
+      return .failure(
+        Refusal(.malformed, "a notification; it is submitted by SubmitNotification"))
+    }
+    if let expected, fact.scope.bundleID != expected {
+      return .failure(Refusal(.wrongApp, "it belongs to another app than the request names"))
+    }
+    return .success(SignedFact(fact: fact, signed: payload.signed))
+  }
+
+  /// The one app under which transactions of the chain are known.
+  private func knownBundleID(of info: UnboundRenewalInfo) async throws(ServiceError) -> BundleID? {
+    do {
+      let known = try await store.bundleIDs(
+        ofChain: info.originalTransactionID, environment: info.environment)
+      return known.count == 1 ? known[0] : nil
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  private func commit(_ submission: Submission) async throws(ServiceError) -> CommitReceipt {
+    do {
+      let receipt = try await store.commit(submission)
+      customersChanged(receipt.changed)
+      return receipt
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+}

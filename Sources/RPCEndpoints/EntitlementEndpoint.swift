@@ -1,0 +1,130 @@
+package import EntitlementDomain
+package import EntitlementService
+package import NIOCore
+package import RPCServer
+import Wire
+
+/// `entitle.v1.EntitlementService`: what a customer may use now.
+///
+/// An answer that is in memory is sent from the event loop, as it was encoded when its customer
+/// last changed.
+package struct EntitlementEndpoint: Sendable {
+  private let reader: CustomerReader<ByteBuffer>
+
+  package init(reader: CustomerReader<ByteBuffer>) {
+    self.reader = reader
+  }
+
+  /// How the reader encodes a state for this endpoint.
+  @Sendable
+  package static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
+    do throws(MessageError) {
+      return try GetCustomerStateResponse.state(state).encoded()
+    } catch {
+      throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
+    }
+  }
+
+  package func register(in router: inout RPCRouter) {
+    router.unary(WireMethods.getCustomerState, getCustomerState)
+    router.unary(WireMethods.batchGetCustomerState, batchGetCustomerState)
+    router.unary(WireMethods.checkEntitlement, checkEntitlement)
+    router.unary(WireMethods.listCustomers, listCustomers)
+  }
+
+  @Sendable
+  private func getCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, GetCustomerStateRequest.self) { request in
+      let query = CustomerQuery(
+        selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
+        at: request.at)
+      if let held = reader.heldAnswer(to: query) {
+        return .now(try Self.payload(held, unlessRevisionIs: request.ifRevisionDiffers))
+      }
+      return .later {
+        try Self.payload(
+          try await reader.answer(to: query), unlessRevisionIs: request.ifRevisionDiffers)
+      }
+    }
+  }
+
+  /// A caller that holds this revision is spared the body, unless time alone has changed the state
+  /// since that revision came to be (R30).
+  private static func payload(
+    _ answer: HeldAnswer<ByteBuffer>, unlessRevisionIs held: Int64?
+  ) throws -> ByteBuffer {
+    guard held == answer.revision, answer.isUnchangedSinceRevision else { return answer.encoded }
+    return try GetCustomerStateResponse.notModified(revision: answer.revision).encoded()
+  }
+
+  @Sendable
+  private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, BatchGetCustomerStateRequest.self) { request in
+      .later {
+        var results: [ByteBuffer] = []
+        results.reserveCapacity(request.customers.count)
+        for selector in request.customers {
+          let query = CustomerQuery(
+            selector: selector, scope: request.scope, consistency: request.consistency.inUse,
+            at: request.at)
+          results.append(try await reader.answer(to: query).encoded)
+        }
+        return BatchGetCustomerStateResponse.encoded(joining: results)
+      }
+    }
+  }
+
+  @Sendable
+  private func checkEntitlement(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, CheckEntitlementRequest.self) { request in
+      let query = CustomerQuery(
+        selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
+        at: request.at)
+      if let held = reader.heldAnswer(to: query) {
+        return .now(try Self.check(request.entitlementID, in: held.encoded))
+      }
+      return .later {
+        try Self.check(request.entitlementID, in: try await reader.answer(to: query).encoded)
+      }
+    }
+  }
+
+  /// Reads the encoded state: holding the decoded one beside it would double the memory of every
+  /// customer.
+  private static func check(_ id: EntitlementID, in encoded: ByteBuffer) throws -> ByteBuffer {
+    guard case .state(let state) = try GetCustomerStateResponse.decode(from: encoded) else {
+      throw ServiceError(.internalFault, "an answer without a state")
+    }
+    let sources = state.entitlements.first { $0.entitlementID == id }?.sources ?? []
+    let isEndless = sources.contains { $0.until == nil }
+    return try CheckEntitlementResponse(
+      isGranted: !sources.isEmpty, until: isEndless ? nil : sources.compactMap(\.until).max(),
+      nextTransitionAt: state.nextTransitionAt, revision: state.revision
+    ).encoded()
+  }
+
+  @Sendable
+  private func listCustomers(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, ListCustomersRequest.self) { request in
+      .later {
+        let size = request.effectivePageSize
+        let customers = try await reader.customers(
+          in: request.scope, after: request.pageToken.map { AccountID($0) }, limit: size)
+        // The token is the last account of the page: pages stay right while customers come in.
+        let next = customers.count < size ? nil : customers.last?.accountID?.rawValue
+        return try ListCustomersResponse(customers: customers, nextPageToken: next).encoded()
+      }
+    }
+  }
+}
+
+extension ReadConsistency {
+  /// The same, in the words of the use cases.
+  fileprivate var inUse: Consistency {
+    switch self {
+    case .minimizeLatency: .minimizeLatency
+    case .atLeastAsFresh(let revision): .atLeastAsFresh(revision: revision)
+    case .fullyConsistent: .fullyConsistent
+    }
+  }
+}

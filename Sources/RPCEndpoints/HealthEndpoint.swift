@@ -1,0 +1,56 @@
+import NIOCore
+package import RPCServer
+import Wire
+
+/// `grpc.health.v1.Health`: an application ping, answered on the event loop.
+package struct HealthEndpoint: Sendable {
+  private let board: HealthBoard
+
+  package init(board: HealthBoard) {
+    self.board = board
+  }
+
+  package func register(in router: inout RPCRouter) {
+    router.unary(WireMethods.checkHealth, check)
+    router.serverStreaming(WireMethods.watchHealth, watch)
+  }
+
+  /// The server as a whole (an empty name), or one of its services.
+  private static let knownServices: Set<String> = [
+    "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
+  ]
+
+  @Sendable
+  private func check(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, HealthCheckRequest.self) { request in
+      guard Self.knownServices.contains(request.service) else {
+        throw RPCStatus(.notFound, "no service has this name here")
+      }
+      return .now(try Self.payload(isServing: board.isServing))
+    }
+  }
+
+  /// Sends the status, and every change of it. As the health protocol asks, a service that is not
+  /// known is told as such and the stream stays open.
+  @Sendable
+  private func watch(_ call: RPCCall, _ stream: RPCServerStream) {
+    do {
+      let request = try HealthCheckRequest.decode(from: call.payload)
+      guard Self.knownServices.contains(request.service) else {
+        stream.send(try HealthCheckResponse(status: .serviceUnknown).encoded())
+        return
+      }
+      let watcher = board.watch { isServing in
+        guard let payload = try? Self.payload(isServing: isServing) else { return }
+        stream.send(payload)
+      }
+      stream.onCancel { board.endWatch(watcher) }
+    } catch {
+      stream.fail(RPCStatus(mapping: error))
+    }
+  }
+
+  private static func payload(isServing: Bool) throws(MessageError) -> ByteBuffer {
+    try HealthCheckResponse(status: isServing ? .serving : .notServing).encoded()
+  }
+}

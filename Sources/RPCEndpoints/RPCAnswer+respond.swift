@@ -1,0 +1,43 @@
+import NIOCore
+import RPCServer
+import Wire
+
+/// How a call is answered: on the event loop at once, or after work elsewhere.
+enum Response: Sendable {
+  case now(ByteBuffer)
+  case later(@Sendable () async throws -> ByteBuffer)
+}
+
+extension RPCAnswer {
+  /// Decodes the request and answers with what `body` gives; every error becomes its status.
+  /// `body` runs on the event loop and must not block.
+  func respond<Request: WireMessage>(
+    to call: RPCCall, _ type: Request.Type, _ body: (Request) throws -> Response
+  ) {
+    do {
+      switch try body(try Request.decode(from: call.payload)) {
+      case .now(let payload):
+        succeed(payload)
+      case .later(let work):
+        Task {
+          do {
+            succeed(try await work())
+          } catch {
+            fail(RPCStatus(mapping: error))
+          }
+        }
+      }
+    } catch {
+      fail(RPCStatus(mapping: error))
+    }
+  }
+}
+
+extension RPCCall {
+  /// The deadline on the clock that the use cases know.
+  var instant: ContinuousClock.Instant? {
+    deadline.map { deadline in
+      ContinuousClock.now + .nanoseconds((deadline - .now()).nanoseconds)
+    }
+  }
+}

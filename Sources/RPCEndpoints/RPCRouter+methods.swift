@@ -1,0 +1,16 @@
+import RPCServer
+import Wire
+
+extension RPCRouter {
+  mutating func unary<Request, Response>(
+    _ method: WireMethod<Request, Response>, _ body: @escaping UnaryBody
+  ) {
+    unary(method.service, method.name, body)
+  }
+
+  mutating func serverStreaming<Request, Response>(
+    _ method: WireMethod<Request, Response>, _ body: @escaping ServerStreamingBody
+  ) {
+    serverStreaming(method.service, method.name, body)
+  }
+}

@@ -1,0 +1,55 @@
+import EntitlementService
+import Wire
+
+extension RPCStatus {
+  /// The one place where errors become statuses of the wire.
+  init(mapping error: any Error) {
+    switch error {
+    case let error as ServiceError: self.init(error)
+    case let error as MessageError: self.init(error)
+    case let status as RPCStatus: self = status
+    default: self.init(.internal, "an unexpected error")
+    }
+  }
+
+  private init(_ error: ServiceError) {
+    switch error.code {
+    case .invalidArgument(let field):
+      self.init(
+        .invalidArgument, error.message,
+        fieldViolations: [FieldViolation(field: field, description: error.message)])
+    case .resourceExhausted:
+      self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
+    case .deadlineExceeded:
+      self.init(.deadlineExceeded, error.message)
+    case .unavailable:
+      self.init(.unavailable, error.message, retryDelay: Self.retryDelay)
+    case .storageFull:
+      self.init(
+        .resourceExhausted, error.message,
+        errorInfo: ErrorInfo(reason: "STORAGE_FULL", domain: Self.domain))
+    case .internalFault:
+      self.init(.internal, error.message)
+    }
+  }
+
+  private init(_ error: MessageError) {
+    switch error.code {
+    case .malformed, .invalid:
+      let violation = error.fault.field.map {
+        FieldViolation(field: $0, description: error.fault.description)
+      }
+      self.init(
+        .invalidArgument, error.description, fieldViolations: violation.map { [$0] } ?? [])
+    case .arenaExhausted:
+      self.init(.resourceExhausted, error.description)
+    }
+  }
+
+  /// Whose reasons they are, in `ErrorInfo`.
+  private static let domain = "entitle"
+
+  /// How long a caller should wait before it tries again: long enough for a queue to drain, short
+  /// enough for a purchase to be waited for.
+  private static let retryDelay = Duration.milliseconds(200)
+}

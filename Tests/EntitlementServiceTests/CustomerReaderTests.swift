@@ -1,0 +1,141 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Synchronization
+import Testing
+
+@Suite("Reading customers")
+struct CustomerReaderTests {
+  private static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
+
+  private let store = GatedStore()
+  private let now = MovableClock()
+
+  private func makeReader() -> CustomerReader<String> {
+    CustomerReader(
+      store: store,
+      catalog: CatalogHolder(
+        Catalog(
+          products: [
+            CatalogProduct(id: "season", kind: .nonRenewing, duration: CalendarDuration(days: 1))
+          ]
+        )),
+      clock: now.clock, cacheBytes: 1 << 20, encode: { "revision \($0.revision)" },
+      size: { $0.utf8.count })
+  }
+
+  private func query(
+    _ id: AccountID = "a", _ consistency: Consistency = .minimizeLatency, at: Milliseconds? = nil
+  ) -> CustomerQuery {
+    CustomerQuery(selector: .account(id), scope: Self.scope, consistency: consistency, at: at)
+  }
+
+  @Test("The second answer comes from memory")
+  func held() async throws {
+    let reader = makeReader()
+    #expect(reader.heldAnswer(to: query()) == nil)
+    #expect(try await reader.answer(to: query()).encoded == "revision 1")
+    #expect(reader.heldAnswer(to: query())?.encoded == "revision 1")
+    #expect(store.reads == 1)
+  }
+
+  @Test("However many wait for a customer, it is loaded once")
+  func joined() async throws {
+    let reader = makeReader()
+    store.holdReads()
+    let answers = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<50 {
+        group.addTask { try await reader.answer(to: self.query()).encoded }
+      }
+      await store.readsBegun(1)
+      store.letReadsGo()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers == Array(repeating: "revision 1", count: 50))
+    #expect(store.reads == 1)
+  }
+
+  @Test("A reader that comes after a change does not join a load from before it")
+  func notJoinedAfterChange() async throws {
+    let reader = makeReader()
+    store.holdReads()
+    async let early = reader.answer(to: query())
+    await store.readsBegun(1)
+    store.set(revision: 2)
+    reader.customersChanged([.account(Self.scope, "a")])
+    async let late = reader.answer(to: query())
+    await store.readsBegun(2)
+    store.letReadsGo()
+    #expect(try await early.encoded == "revision 1")
+    #expect(try await late.encoded == "revision 2")
+    #expect(reader.heldAnswer(to: query())?.encoded == "revision 2")
+  }
+
+  @Test("AT_LEAST_AS_FRESH is served from memory only when it is fresh enough")
+  func atLeastAsFresh() async throws {
+    let reader = makeReader()
+    _ = try await reader.answer(to: query())
+    #expect(reader.heldAnswer(to: query("a", .atLeastAsFresh(revision: 1))) != nil)
+    #expect(reader.heldAnswer(to: query("a", .atLeastAsFresh(revision: 2))) == nil)
+    store.set(revision: 3)
+    #expect(
+      try await reader.answer(to: query("a", .atLeastAsFresh(revision: 2))).revision == 3)
+    let error = await #expect(throws: ServiceError.self) {
+      try await reader.answer(to: query("a", .atLeastAsFresh(revision: 9)))
+    }
+    #expect(error?.code == .unavailable)
+  }
+
+  @Test("FULLY_CONSISTENT reads the store every time")
+  func fullyConsistent() async throws {
+    let reader = makeReader()
+    _ = try await reader.answer(to: query("a", .fullyConsistent))
+    _ = try await reader.answer(to: query("a", .fullyConsistent))
+    #expect(store.reads == 2)
+  }
+
+  @Test("An answer for another moment is neither taken from memory nor kept there")
+  func atMoment() async throws {
+    let reader = makeReader()
+    _ = try await reader.answer(to: query(at: 5))
+    #expect(reader.heldAnswer(to: query()) == nil)
+    _ = try await reader.answer(to: query())
+    #expect(reader.heldAnswer(to: query(at: 5)) == nil)
+  }
+
+  @Test("A failure reaches all who wait, and the next reader tries again")
+  func failure() async throws {
+    let reader = makeReader()
+    store.set(error: StoreError(.unavailable, "busy"))
+    let error = await #expect(throws: ServiceError.self) { try await reader.answer(to: query()) }
+    #expect(error?.code == .unavailable)
+    store.set(error: nil)
+    #expect(try await reader.answer(to: query()).revision == 1)
+  }
+
+  @Test("An answer says whether time has changed it since its revision came to be")
+  func unchangedSinceRevision() async throws {
+    let reader = makeReader()
+    var purchase = TransactionFact(
+      bundleID: Self.scope.bundleID, environment: .production, originalTransactionID: "1",
+      transactionID: "1", productID: "season", type: .nonRenewing, purchaseDate: 1_000,
+      signedDate: 1_000, digest: PayloadDigest([UInt8](repeating: 0, count: 32)))
+    purchase.ownership = .purchased
+    store.set(facts: [.transaction(purchase)], changedAt: 2_000)
+    now.set(3_000)
+    #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
+    // A day later it has ended: the revision is the same, the state is not.
+    now.set(86_401_000)
+    #expect(reader.heldAnswer(to: query()) == nil)
+    #expect(try await !reader.answer(to: query()).isUnchangedSinceRevision)
+  }
+}
+
+/// A clock that the test sets.
+private final class MovableClock: Sendable {
+  private let now = Mutex(Milliseconds(0))
+
+  func set(_ moment: Milliseconds) { now.withLock { $0 = moment } }
+
+  var clock: ServiceClock { ServiceClock { self.now.withLock { $0 } } }
+}

@@ -1,0 +1,231 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Foundation
+import Logging
+import SQLiteStore
+import StoreSimulator
+import Synchronization
+import Testing
+import Verification
+
+@Suite("Submitting what Apple signed")
+struct SubmissionServiceTests {
+  /// A service over a real store and real signatures.
+  private struct Bench {
+    let store: SQLiteStore
+    let authority: SigningAuthority
+    let pool: VerificationPool
+    let service: SubmissionService
+    let changed = ChangedSubjects()
+    private let directory: URL
+
+    static let now: Milliseconds = 1_790_000_000_000
+
+    init(queue: Int = 1_000) throws {
+      directory = FileManager.default.temporaryDirectory.appending(
+        path: "entitle-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      store = try SQLiteStore.open(at: directory.appending(path: "store.sqlite").path)
+      authority = try SigningAuthority.generate()
+      var anchors = TrustAnchors.apple
+      anchors.trust(authority.rootFingerprint)
+      pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
+      let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
+      service = SubmissionService(
+        store: store, catalog: CatalogHolder(catalog), pool: pool,
+        clock: ServiceClock { Self.now },
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        customersChanged: { [changed] in changed.add($0) })
+    }
+
+    func close() async {
+      await pool.shutdown()
+      await store.close()
+      try? FileManager.default.removeItem(at: directory)
+    }
+
+    func signed(_ lifeCycle: LifeCycle, seed: UInt64 = 1) throws -> [SignedEvent] {
+      let start = SimulatedCalendar.floorDay(Self.now).advanced(by: -200 * 86_400_000)
+      let timeline = Timeline(
+        lifeCycle, seed: seed, start: start, environment: .production)
+      return try authority.sign(timeline.history(until: Self.now))
+    }
+
+    func submit(
+      _ payloads: [String], bundleID: BundleID? = nil, account: AccountID? = nil,
+      deadline: ContinuousClock.Instant? = nil
+    ) async throws -> SubmissionResult {
+      try await service.submit(
+        TransactionSubmission(
+          signedPayloads: payloads.map { Array($0.utf8) }, bundleID: bundleID, accountID: account),
+        deadline: deadline)
+    }
+  }
+
+  private final class ChangedSubjects: Sendable {
+    private let subjects = Mutex<[CustomerSubject]>([])
+    func add(_ more: [CustomerSubject]) { subjects.withLock { $0 += more } }
+    var all: [CustomerSubject] { subjects.withLock { $0 } }
+  }
+
+  private static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
+
+  /// The same claims with another signature: well-formed, and forged.
+  private func forged(_ jws: String, like other: String) -> String {
+    let parts = jws.split(separator: ".")
+    let signature = other.split(separator: ".")[2]
+    return "\(parts[0]).\(parts[1]).\(signature)"
+  }
+
+  @Test("Accepted payloads are committed, and repeating them changes nothing (R48, R50)")
+  func idempotent() async throws {
+    let bench = try Bench()
+    let facts = try bench.signed(.renewals).flatMap(\.facts)
+    let first = try await bench.submit(facts, account: "anna")
+    #expect(first.items.count == facts.count)
+    #expect(first.items.allSatisfy { $0.verdict == .ok })
+    #expect(first.customers.map(\.subject) == [.account(Self.scope, "anna")])
+    #expect(bench.changed.all == [.account(Self.scope, "anna")])
+    let again = try await bench.submit(facts.shuffled(), account: "anna")
+    #expect(
+      again.items.allSatisfy { $0.disposition == .duplicate || $0.disposition == .superseded })
+    #expect(again.customers == first.customers)
+    #expect(bench.changed.all.count == 1)
+    await bench.close()
+  }
+
+  @Test("A refused payload hinders no other, and leaves nothing behind")
+  func partly() async throws {
+    let bench = try Bench()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
+    let others = try bench.signed(.firstPurchase, seed: 2).flatMap(\.facts)
+    let result = try await bench.submit(
+      [forged(facts[0], like: others[0]), others[0], "not.a.jws"], account: "anna")
+    #expect(result.items.map(\.verdict) == [.invalidSignature, .ok, .malformed])
+    #expect(result.items[1].disposition == .added)
+    let known = try await bench.store.customer(.account("anna"), in: Self.scope)
+    #expect(known.record.facts.count == 1)
+    await bench.close()
+  }
+
+  @Test("A renewal info is bound through its transaction, the request's app or the store")
+  func binding() async throws {
+    let bench = try Bench()
+    let event = try #require(try bench.signed(.firstPurchase).first { $0.renewalInfo != nil })
+    let info = try #require(event.renewalInfo)
+    let alone = try await bench.submit([info])
+    #expect(alone.items.map(\.verdict) == [.wrongApp])
+    #expect(alone.items[0].kind == .renewalInfo)
+    // The order within a request does not matter.
+    let together = try await bench.submit([info] + event.transactions)
+    #expect(together.items.allSatisfy { $0.verdict == .ok })
+
+    let other = try #require(
+      try bench.signed(.firstPurchase, seed: 2).first { $0.renewalInfo != nil })
+    _ = try await bench.submit(other.transactions)
+    let later = try await bench.submit([try #require(other.renewalInfo)])
+    #expect(later.items.map(\.disposition) == [.added])
+
+    let third = try #require(
+      try bench.signed(.firstPurchase, seed: 3).first { $0.renewalInfo != nil })
+    let named = try await bench.submit(
+      [try #require(third.renewalInfo)], bundleID: SimulatedApp.bundleID)
+    #expect(named.items.map(\.disposition) == [.added])
+    let foreign = try await bench.submit(
+      [try #require(third.renewalInfo)], bundleID: "com.example.elsewhere")
+    #expect(foreign.items.map(\.verdict) == [.wrongApp])
+    await bench.close()
+  }
+
+  @Test("Payloads of another app than the request names are refused")
+  func otherApp() async throws {
+    let bench = try Bench()
+    let facts = try bench.signed(.nonConsumable).flatMap(\.facts)
+    let result = try await bench.submit(facts, bundleID: "com.example.elsewhere")
+    #expect(result.items.allSatisfy { $0.verdict == .wrongApp })
+    #expect(result.customers.isEmpty)
+    await bench.close()
+  }
+
+  @Test("A notification commits its facts; again it is known, and a success (R48)")
+  func notification() async throws {
+    let bench = try Bench()
+    let jws = try #require(try bench.signed(.firstPurchase).compactMap(\.notification).first)
+    let submission = NotificationSubmission(signedPayload: Array(jws.utf8), accountID: "anna")
+    let first = try await bench.service.submit(submission)
+    #expect(first.verdict == .ok)
+    #expect(first.record?.type == "SUBSCRIBED")
+    #expect(!first.wasKnown)
+    #expect(first.items.map(\.disposition) == [.added, .added])
+    let again = try await bench.service.submit(submission)
+    #expect(again.wasKnown)
+    #expect(again.customers == first.customers)
+    let transaction = try await bench.service.submit(
+      NotificationSubmission(
+        signedPayload: Array(try bench.signed(.nonConsumable).flatMap(\.facts)[0].utf8)))
+    #expect(transaction.verdict == .malformed)
+    await bench.close()
+  }
+
+  @Test("A notification handed in as a transaction is refused with the way to go")
+  func notificationAsTransaction() async throws {
+    let bench = try Bench()
+    let jws = try #require(try bench.signed(.firstPurchase).compactMap(\.notification).first)
+    let result = try await bench.submit([jws])
+    #expect(result.items.map(\.verdict) == [.malformed])
+    #expect(result.items[0].detail?.contains("SubmitNotification") == true)
+    await bench.close()
+  }
+
+  @Test("A full queue is told at once, and nothing is stored")
+  func full() async throws {
+    let bench = try Bench(queue: 1)
+    let facts = try bench.signed(.renewals).flatMap(\.facts)
+    let error = await #expect(throws: ServiceError.self) {
+      try await bench.submit(facts, account: "anna")
+    }
+    #expect(error?.code == .resourceExhausted)
+    #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+    await bench.close()
+  }
+
+  @Test("Past its deadline a submission is not begun")
+  func deadline() async throws {
+    let bench = try Bench()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
+    let error = await #expect(throws: ServiceError.self) {
+      try await bench.submit(facts, deadline: .now - .seconds(1))
+    }
+    #expect(error?.code == .deadlineExceeded)
+    #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+    await bench.close()
+  }
+
+  @Test("What is stored proves itself: the signed payload comes back as it was sent")
+  func provable() async throws {
+    let bench = try Bench()
+    let jws = try bench.signed(.nonConsumable).flatMap(\.facts)[0]
+    let result = try await bench.submit([jws])
+    let id = try #require(result.items[0].transactionID)
+    let stored = try #require(
+      try await bench.store.signedFact(
+        FactKey(kind: .transaction, identifier: id.rawValue), in: Self.scope))
+    let parts = jws.split(separator: ".").map { Array($0.utf8) }
+    #expect(stored.signed.header == parts[0])
+    #expect(base64URL(stored.signed.payload) == parts[1])
+    #expect(base64URL(stored.signed.signature) == parts[2])
+    await bench.close()
+  }
+
+  private func base64URL(_ bytes: [UInt8]) -> [UInt8] {
+    Data(bytes).base64EncodedString().utf8.compactMap { byte in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      case UInt8(ascii: "="): nil
+      default: byte
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import EntitlementDomain
+import EntitlementStore
+import RPCClient
+import SQLiteStore
+import StoreSimulator
+import Testing
+import Wire
+
+@Suite("EntitlementService on the wire")
+struct EntitlementEndpointTests {
+  @Test("Every life cycle is answered as the engine says, from the store and from memory")
+  func everyLifeCycle() async throws {
+    try await ServiceBench.run { bench async throws in
+      let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
+      for (index, lifeCycle) in LifeCycle.allCases.enumerated() {
+        let account = try await bench.submit(lifeCycle, seed: UInt64(index))
+        let stored = try await bench.store.customer(.account(account), in: ServiceBench.scope)
+        let expected = Evaluation.state(
+          of: stored.record, catalog: catalog, at: ServiceBench.now)
+        #expect(expected.coreState != .new)
+        for _ in 0..<2 {
+          #expect(try await bench.state(of: .account(account)) == .state(expected))
+        }
+      }
+    }
+  }
+
+  @Test("A customer without facts is NEW, not an error (R27)")
+  func new() async throws {
+    try await ServiceBench.run { bench async throws in
+      let selectors: [CustomerSelector] = [
+        .account("nobody"), .originalTransaction("1"), .transaction("1"), .appTransaction("1"),
+        .appAccountToken("00000000-0000-0000-0000-000000000000"),
+      ]
+      for selector in selectors {
+        guard case .state(let state) = try await bench.state(of: selector) else {
+          Issue.record("no state for \(selector)")
+          continue
+        }
+        #expect(state.coreState == .new)
+        #expect(state.revision == 0)
+      }
+    }
+  }
+
+  @Test("A write is seen by the next read, whatever was in memory before")
+  func readYourWrites() async throws {
+    try await ServiceBench.run { bench async throws in
+      let events = try bench.signed(.renewals, seed: 1)
+      var revision: Int64 = 0
+      for event in events {
+        let answer = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: event.facts, accountID: "anna"))
+        let written = try #require(answer.customers.first?.revision)
+        #expect(written > revision)
+        revision = written
+        #expect(try await bench.state(of: .account("anna")).revision == written)
+      }
+    }
+  }
+
+  @Test("A chain's answer follows its link")
+  func chainIsLinked() async throws {
+    try await ServiceBench.run { bench async throws in
+      let facts = try bench.signed(.nonConsumable, seed: 3).flatMap(\.facts)
+      let first = try await bench.client.submitSignedTransactions(
+        SubmitSignedTransactionsRequest(signedPayloads: facts))
+      let chain = try #require(first.results[0].originalTransactionID)
+      guard case .state(let unlinked) = try await bench.state(of: .originalTransaction(chain))
+      else { return }
+      #expect(unlinked.accountID == nil)
+      #expect(unlinked.coreState == .active)
+      _ = try await bench.client.submitSignedTransactions(
+        SubmitSignedTransactionsRequest(signedPayloads: facts, accountID: "anna"))
+      guard case .state(let linked) = try await bench.state(of: .originalTransaction(chain))
+      else { return }
+      #expect(linked.accountID == "anna")
+      #expect(linked.revision > unlinked.revision)
+    }
+  }
+
+  @Test("NOT_MODIFIED is answered while the revision stands, and only then")
+  func notModified() async throws {
+    try await ServiceBench.run { bench async throws in
+      let account = try await bench.submit(.firstPurchase)
+      let revision = try await bench.state(of: .account(account)).revision
+      // Time moves on without a change here: the bench's clock stands still.
+      #expect(
+        try await bench.state(of: .account(account), ifRevisionDiffers: revision)
+          == .notModified(revision: revision))
+      guard
+        case .state = try await bench.state(
+          of: .account(account), ifRevisionDiffers: revision - 1)
+      else {
+        Issue.record("another revision than the caller's must bring the state")
+        return
+      }
+    }
+  }
+
+  @Test("A batch equals the single answers, in the order of the request")
+  func batch() async throws {
+    try await ServiceBench.run { bench async throws in
+      var selectors: [CustomerSelector] = [.account("nobody")]
+      for lifeCycle in LifeCycle.allCases.prefix(8) {
+        selectors.append(.account(try await bench.submit(lifeCycle)))
+      }
+      selectors.append(selectors[3])
+      let batch = try await bench.client.customerStates(
+        BatchGetCustomerStateRequest(customers: selectors, scope: ServiceBench.scope))
+      var singles: [GetCustomerStateResponse] = []
+      for selector in selectors { singles.append(try await bench.state(of: selector)) }
+      #expect(batch.results == singles)
+    }
+  }
+
+  @Test("CheckEntitlement says what the state says")
+  func check() async throws {
+    try await ServiceBench.run { bench async throws in
+      for lifeCycle in LifeCycle.allCases {
+        let account = try await bench.submit(lifeCycle)
+        guard case .state(let state) = try await bench.state(of: .account(account)) else {
+          continue
+        }
+        for id: EntitlementID in ["basic", "pro", "season", "ad_free", "unheard_of"] {
+          let check = try await bench.client.checkEntitlement(
+            CheckEntitlementRequest(
+              customer: .account(account), scope: ServiceBench.scope, entitlementID: id))
+          let sources = state.entitlements.first { $0.entitlementID == id }?.sources ?? []
+          #expect(check.isGranted == !sources.isEmpty)
+          let isEndless = sources.contains { $0.until == nil }
+          #expect(check.until == (isEndless ? nil : sources.compactMap(\.until).max()))
+          #expect(check.nextTransitionAt == state.nextTransitionAt)
+          #expect(check.revision == state.revision)
+        }
+      }
+    }
+  }
+
+  @Test("The state at another moment comes from what is known now")
+  func atMoment() async throws {
+    try await ServiceBench.run { bench async throws in
+      let account = try await bench.submit(.firstPurchase)
+      guard case .state(let now) = try await bench.state(of: .account(account)),
+        let end = now.nextTransitionAt
+      else { return }
+      let later = try await bench.client.customerState(
+        GetCustomerStateRequest(customer: .account(account), scope: ServiceBench.scope, at: end))
+      guard case .state(let state) = later else { return }
+      #expect(now.coreState == .active)
+      #expect(state.coreState == .inactive)
+      #expect(state.evaluatedAt == end)
+    }
+  }
+
+  @Test("Customers are listed in pages, each once")
+  func pages() async throws {
+    try await ServiceBench.run { bench async throws in
+      for lifeCycle in LifeCycle.allCases { try await bench.submit(lifeCycle) }
+      var listed: [AccountID?] = []
+      for try await state in bench.client.customers(in: ServiceBench.scope, pageSize: 5) {
+        listed.append(state.accountID)
+      }
+      #expect(listed == LifeCycle.allCases.map { AccountID($0.rawValue) }.sorted())
+    }
+  }
+}

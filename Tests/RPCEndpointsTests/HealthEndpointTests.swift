@@ -1,0 +1,43 @@
+import RPCClient
+import RPCEndpoints
+import Testing
+import Wire
+
+@Suite("Health on the wire")
+struct HealthEndpointTests {
+  @Test("Check tells the board's status, for the server and for each service")
+  func check() async throws {
+    try await ServiceBench.run { bench async throws in
+      let names = ["", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions]
+      for name in names { #expect(try await bench.client.health(of: name) == .notServing) }
+      bench.health.set(isServing: true)
+      for name in names { #expect(try await bench.client.health(of: name) == .serving) }
+      let error = await #expect(throws: RPCClientError.self) {
+        try await bench.client.health(of: "com.example.Unheard")
+      }
+      #expect(error?.code == .status(.notFound))
+    }
+  }
+
+  @Test("Watch tells the status at once, and each change of it")
+  func watch() async throws {
+    try await ServiceBench.run { bench async throws in
+      var statuses = try bench.client.watchHealth().makeAsyncIterator()
+      #expect(try await statuses.next() == .notServing)
+      bench.health.set(isServing: true)
+      #expect(try await statuses.next() == .serving)
+      // What does not change is not told again.
+      bench.health.set(isServing: true)
+      bench.health.set(isServing: false)
+      #expect(try await statuses.next() == .notServing)
+    }
+  }
+
+  @Test("Watch tells that a service is not known, and stays open")
+  func watchUnknown() async throws {
+    try await ServiceBench.run { bench async throws in
+      var statuses = try bench.client.watchHealth(of: "com.example.Unheard").makeAsyncIterator()
+      #expect(try await statuses.next() == .serviceUnknown)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import EntitlementDomain
+import RPCClient
+import StoreSimulator
+import Testing
+import Wire
+
+@Suite("SubmissionService on the wire")
+struct SubmissionEndpointTests {
+  @Test("Each item has its own result, with what it is and what became of it")
+  func items() async throws {
+    try await ServiceBench.run { bench async throws in
+      let event = try #require(
+        try bench.signed(.firstPurchase, seed: 1).first { $0.renewalInfo != nil })
+      let payloads = event.transactions + [try #require(event.renewalInfo), "garbage"]
+      let answer = try await bench.client.submitSignedTransactions(
+        SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "anna"))
+      #expect(answer.results.map(\.kind) == [.transaction, .renewalInfo, nil])
+      #expect(answer.results.map(\.verdict) == [.ok, .ok, .malformed])
+      #expect(answer.results.map(\.disposition) == [.added, .added, nil])
+      #expect(answer.results[2].detail?.isEmpty == false)
+      #expect(answer.customers.map(\.subject) == [.account("anna")])
+      #expect(answer.customers[0].scope == ServiceBench.scope)
+    }
+  }
+
+  @Test("A notification tells its type, its facts, and whether it was known")
+  func notification() async throws {
+    try await ServiceBench.run { bench async throws in
+      let jws = try #require(
+        try bench.signed(.firstPurchase, seed: 1).compactMap(\.notification).first)
+      let request = SubmitNotificationRequest(signedPayload: jws, accountID: "anna")
+      let first = try await bench.client.submitNotification(request)
+      #expect(first.verdict == .ok)
+      #expect(first.notificationType == "SUBSCRIBED")
+      #expect(first.subtype == "INITIAL_BUY")
+      #expect(!first.isDuplicate)
+      #expect(first.results.map(\.disposition) == [.added, .added])
+      let again = try await bench.client.submitNotification(request)
+      #expect(again.isDuplicate)
+      #expect(again.notificationUUID == first.notificationUUID)
+      #expect(again.customers == first.customers)
+    }
+  }
+
+  @Test("A notification that Apple did not sign is refused in the answer")
+  func forged() async throws {
+    try await ServiceBench.run { bench async throws in
+      let stranger = try SigningAuthority.generate()
+      let jws = try stranger.sign(payloadJSON: Array(#"{"notificationType":"TEST"}"#.utf8))
+      let answer = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: jws))
+      #expect(answer.verdict != .ok)
+      #expect(answer.detail?.isEmpty == false)
+      #expect(answer.notificationUUID == nil)
+    }
+  }
+
+  @Test("A full verification queue is RESOURCE_EXHAUSTED, with when to try again")
+  func full() async throws {
+    try await ServiceBench.run(queue: 1) { bench async throws in
+      let facts = try bench.signed(.renewals, seed: 1).flatMap(\.facts)
+      let error = await #expect(throws: RPCClientError.self) {
+        try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: facts))
+      }
+      #expect(error?.code == .status(.resourceExhausted))
+      #expect(error?.retryDelay != nil)
+    }
+  }
+
+  @Test("An invalid request names its field")
+  func invalid() async throws {
+    try await ServiceBench.run { bench async throws in
+      let error = await #expect(throws: RPCClientError.self) {
+        try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: []))
+      }
+      #expect(error?.code == .status(.invalidArgument))
+      #expect(error?.fieldViolations.map(\.field) == ["items"])
+      #expect(error?.message.contains("entitle.v1.SubmitSignedTransactionsRequest") == true)
+    }
+  }
+}
