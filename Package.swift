@@ -13,10 +13,19 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
   name: "entitle",
-  products: [],
+  products: [
+    .executable(name: "entitled", targets: ["entitled"]),
+    .executable(name: "entitlectl", targets: ["entitlectl"]),
+    .executable(name: "storesim", targets: ["storesim"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(
+      url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
@@ -63,6 +72,26 @@ let package = Package(
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
+    // Programs: what is behind them, and their entry points.
+    .target(
+      name: "OperatorCommands",
+      dependencies: ["EntitlementDomain", "RPCClient", "Verification", "Wire", argumentParser]),
+    .target(
+      name: "SimulatorCommands",
+      dependencies: ["EntitlementDomain", "RPCClient", "StoreSimulator", "Wire", argumentParser]),
+    .executableTarget(
+      name: "entitled",
+      dependencies: [
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCEndpoints", "RPCServer",
+        "SQLiteStore", "Verification", "Wire", "Yams", argumentParser, logging, nio.core,
+        .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ]),
+    .executableTarget(name: "entitlectl", dependencies: ["OperatorCommands"]),
+    .executableTarget(name: "storesim", dependencies: ["SimulatorCommands"]),
+
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
     .target(
       name: "StoreConformance",
@@ -104,6 +133,13 @@ let package = Package(
       dependencies: [
         "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
         "RPCServer", "SQLiteStore", "StoreSimulator", "Verification", "Wire", logging, nio.core,
+      ]),
+    // Whole programs, as processes.
+    .testTarget(
+      name: "ProgramTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "OperatorCommands", "RPCClient", "SQLiteStore",
+        "StoreSimulator", "TestSupport", "Wire", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],
   swiftLanguageModes: [.v6]

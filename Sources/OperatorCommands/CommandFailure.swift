@@ -1,0 +1,32 @@
+import RPCClient
+import Wire
+
+/// Why a command did not do what it was asked, with the exit code that says so.
+struct CommandFailure: Error {
+  /// Raw values are exit codes: a contract.
+  enum Reason: Int32 {
+    case failed = 1
+    case refused = 2
+    case unreachable = 3
+    case notAuthorised = 4
+  }
+
+  let reason: Reason
+  let message: String
+
+  init(_ reason: Reason, _ message: String) {
+    self.reason = reason
+    self.message = message
+  }
+
+  init(_ error: RPCClientError) {
+    let reason: Reason =
+      switch error.code {
+      case .unreachable, .connectionClosed: .unreachable
+      case .status(.unauthenticated), .status(.permissionDenied): .notAuthorised
+      case .status(.notFound): .refused
+      case .status: .failed
+      }
+    self.init(reason, error.description)
+  }
+}

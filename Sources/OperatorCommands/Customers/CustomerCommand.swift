@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct CustomerCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "customer", abstract: "What customers may use.",
+    subcommands: [CustomerGetCommand.self, CustomerListCommand.self])
+}

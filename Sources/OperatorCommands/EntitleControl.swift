@@ -1,0 +1,36 @@
+package import ArgumentParser
+
+/// `entitlectl`: everything an operator does from a terminal.
+package struct EntitleControl: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "entitlectl",
+    abstract: "Asks and feeds an entitlement server, and looks at what Apple signed.",
+    discussion: """
+      Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused or \
+      not found, 3 server unreachable, 4 not authorised, 64 usage.
+      """,
+    subcommands: [
+      CustomerCommand.self, SubmitCommand.self, NotificationCommand.self, HealthCommand.self,
+      VerifyCommand.self, InspectCommand.self,
+    ])
+
+  package init() {}
+
+  /// Runs the command line and ends the process with its exit code.
+  package static func runAndExit() async -> Never {
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+      exit()
+    } catch let failure as CommandFailure {
+      StandardError.write("entitlectl: \(failure.message)")
+      exit(withError: ExitCode(failure.reason.rawValue))
+    } catch {
+      exit(withError: error)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import RPCClient
+import Wire
+
+/// Which server to call, and how long to wait for it.
+struct ServerOptions: ParsableArguments {
+  @Option(
+    help: """
+      Server: HOST:PORT or unix:PATH. Default: the environment's ENTITLECTL_SERVER, else \
+      127.0.0.1:7100.
+      """)
+  var server: String?
+
+  @Option(help: "Seconds to wait for an answer.")
+  var timeout: Double = 10
+
+  func validate() throws {
+    guard timeout > 0, timeout <= 86_400 else {
+      throw ValidationError("--timeout is more than 0 and at most 86400 seconds")
+    }
+    _ = try address()
+  }
+
+  private func address() throws -> ServerAddress {
+    let environment = ProcessInfo.processInfo.environment
+    let text = server ?? environment["ENTITLECTL_SERVER"] ?? "127.0.0.1:7100"
+    do {
+      return try ServerAddress(parsing: text)
+    } catch {
+      throw ValidationError("\(text) is not a server address: HOST:PORT or unix:PATH is expected")
+    }
+  }
+
+  /// Connects, runs `body` and closes the connection. Failures of the call become those of the
+  /// command.
+  func withClient<Value>(_ body: (EntitlementClient) async throws -> Value) async throws -> Value {
+    do {
+      let client = try await EntitlementClient.connect(
+        to: try address(), timeout: .seconds(timeout))
+      do {
+        let value = try await body(client)
+        await client.close()
+        return value
+      } catch {
+        await client.close()
+        throw error
+      }
+    } catch let error as RPCClientError {
+      throw CommandFailure(error)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import EntitlementDomain
+import Foundation
+import Verification
+
+/// Which roots to trust, and what a payload must be for.
+struct TrustOptions: ParsableArguments {
+  @Option(
+    help: """
+      Root certificate to trust beside Apple's: sha256:HEX or a PEM or DER file. Repeatable.
+      """)
+  var trustRoot: [String] = []
+
+  @Option(help: "The app that payloads must be of. Default: any.")
+  var bundleID: String?
+
+  @Option(help: "production, sandbox, xcode or local-testing. Default: any.")
+  var environment: EnvironmentName?
+
+  @Option(help: "The app's Apple id that payloads of Production must carry. Default: any.")
+  var appAppleID: Int64?
+
+  var policy: VerificationPolicy {
+    VerificationPolicy(
+      expectingBundleID: bundleID.map { BundleID($0) }, environment: environment?.environment,
+      appAppleID: appAppleID)
+  }
+
+  func anchors() throws -> TrustAnchors {
+    var anchors = TrustAnchors.apple
+    for root in trustRoot {
+      do {
+        if root.hasPrefix("sha256:") {
+          try anchors.trust(fingerprint: root)
+        } else {
+          let contents = try Data(contentsOf: URL(fileURLWithPath: root))
+          try anchors.trust(certificateFile: [UInt8](contents))
+        }
+      } catch {
+        throw CommandFailure(
+          .failed, "--trust-root \(root): neither sha256:HEX nor a file of certificates")
+      }
+    }
+    return anchors
+  }
+}

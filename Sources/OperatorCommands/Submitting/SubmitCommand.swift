@@ -1,0 +1,63 @@
+import ArgumentParser
+import EntitlementDomain
+import RPCClient
+import Wire
+
+struct SubmitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "submit", abstract: "Submits transactions, renewal infos and app transactions.",
+    discussion: """
+      Files hold one JWS a line, or JSON as the App Store Server API returns it. What the server \
+      accepts is committed when it answers. Exit code 2 when it refuses one.
+      """)
+
+  @Argument(help: "Files, or - for stdin.")
+  var files: [String]
+
+  @Option(help: "The account that owns the purchases.")
+  var account: String?
+
+  @Option(help: "The app that every payload must be of. Default: any that the server accepts.")
+  var bundleID: String?
+
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
+    let documents = try await server.withClient { client in
+      var documents: [SubmittedDocument] = []
+      var start = 0
+      while start < payloads.count {
+        let batch = payloads[start..<Self.end(of: payloads, from: start)]
+        let response = try await client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(
+            signedPayloads: batch.map { String(decoding: $0.jws, as: UTF8.self) },
+            bundleID: bundleID.map { BundleID($0) }, accountID: account.map { AccountID($0) }))
+        documents += zip(batch, response.results).map { SubmittedDocument($0.name, $1) }
+        start = batch.endIndex
+        if payloads.count > batch.count {
+          StandardError.write("submitted \(start) of \(payloads.count)")
+        }
+      }
+      return documents
+    }
+    try output.write(documents, table: SubmittedDocument.table)
+    if documents.contains(where: { $0.verdict != "OK" }) {
+      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+    }
+  }
+
+  /// Where the batch that begins at `start` ends: within the limits of one request.
+  private static func end(of payloads: [SourcedPayload], from start: Int) -> Int {
+    // Room for the request's other fields, and for what protobuf adds to each payload.
+    var room = RPCLimits.maximumFrameData - 65_536
+    var end = start
+    while end < payloads.count, end - start < MessageLimits.submissionSize {
+      room -= payloads[end].jws.count + 16
+      if room < 0, end > start { break }
+      end += 1
+    }
+    return end
+  }
+}

@@ -1,0 +1,5 @@
+import ArgumentParser
+import StoreSimulator
+
+extension LifeCycle: ExpressibleByArgument {}
+extension Delivery: ExpressibleByArgument {}

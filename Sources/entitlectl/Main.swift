@@ -1,0 +1,8 @@
+import OperatorCommands
+
+@main
+enum Main {
+  static func main() async {
+    await EntitleControl.runAndExit()
+  }
+}

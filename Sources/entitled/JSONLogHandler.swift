@@ -1,0 +1,34 @@
+import Foundation
+import Logging
+
+/// One JSON object a line on stderr: `time`, `level`, `message`, `logger` and the metadata.
+struct JSONLogHandler: LogHandler {
+  private let label: String
+  var logLevel = Logger.Level.info
+  var metadata: Logger.Metadata = [:]
+
+  init(label: String) {
+    self.label = label
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    var fields: [String: Any] = [
+      "time": Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+      "level": event.level.rawValue, "message": event.message.description, "logger": label,
+    ]
+    for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }) {
+      fields[key] = value.description
+    }
+    guard
+      var line = try? JSONSerialization.data(
+        withJSONObject: fields, options: [.sortedKeys, .withoutEscapingSlashes])
+    else { return }
+    line.append(UInt8(ascii: "\n"))
+    FileHandle.standardError.write(line)
+  }
+}

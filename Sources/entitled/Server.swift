@@ -1,0 +1,154 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Logging
+import NIOCore
+import RPCEndpoints
+import RPCServer
+import SQLiteStore
+import ServiceLifecycle
+import UnixSignals
+import Verification
+import Wire
+
+/// Puts the parts together, in the order in which they depend on each other, and takes them apart
+/// in the reverse order.
+struct Server {
+  let settings: Settings
+
+  /// Serves until SIGTERM or SIGINT.
+  ///
+  /// - Throws: ``StartFailure`` when it cannot start.
+  func run() async throws {
+    let logger = makeLogger()
+    try checkAddresses()
+    let contents = try CatalogLoader.load(settings.catalogPath)
+    for warning in contents.warnings {
+      logger.warning("catalog", metadata: ["issue": "\(warning)"])
+    }
+    let store = try openStore()
+    let parts = Parts(settings: settings, catalog: contents.catalog, store: store, logger: logger)
+    let addresses: [ServerAddress]
+    do {
+      addresses = try await parts.rpcServer.start(on: settings.listen)
+    } catch {
+      await parts.pool.shutdown()
+      await store.close()
+      throw StartFailure(error)
+    }
+    parts.health.set(isServing: true)
+
+    // Graceful shutdown goes from the last service to the first: nobody says any more that the
+    // store is well, the front finishes its calls, then the workers drain, then the store closes.
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: [
+          .init(service: StoreLife(store: store)), .init(service: PoolLife(pool: parts.pool)),
+          .init(
+            service: FrontLife(
+              server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
+          .init(service: HealthMonitor(store: store, board: parts.health, logger: logger)),
+        ],
+        gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
+    try await group.run()
+    logger.info("stopped", metadata: parts.finalCounts)
+  }
+
+  private func makeLogger() -> Logger {
+    let format = settings.logFormat
+    var logger = Logger(label: "entitled") { label in
+      switch format {
+      case .text: StreamLogHandler.standardError(label: label)
+      case .json: JSONLogHandler(label: label)
+      }
+    }
+    logger.logLevel = settings.logLevel
+    return logger
+  }
+
+  /// The life cycle's own steps are of interest only when something is wrong with them.
+  private static func quiet(_ logger: Logger) -> Logger {
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .warning)
+    return quiet
+  }
+
+  /// Without any access control, only this machine may connect, unless the operator says so.
+  private func checkAddresses() throws(StartFailure) {
+    guard !settings.allowUnprotectedListen,
+      let address = settings.listen.first(where: { !$0.isLoopback })
+    else { return }
+    throw StartFailure(
+      .addressNotPermitted,
+      "\(address) can be reached from other machines, and there is no access control. Listen on "
+        + "127.0.0.1, [::1] or a Unix socket, or say --allow-unprotected-listen.")
+  }
+
+  private func openStore() throws(StartFailure) -> SQLiteStore {
+    do {
+      return try SQLiteStore.open(at: settings.databasePath)
+    } catch {
+      let reason: StartFailure.Reason =
+        switch error.code {
+        case .locked: .storeLocked
+        case .newerSchema: .newerSchema
+        default: .cannotOpenStore
+        }
+      throw StartFailure(reason, "the database \(settings.databasePath): \(error.message)")
+    }
+  }
+}
+
+/// Everything between the store and the sockets.
+private struct Parts {
+  let pool: VerificationPool
+  let rpcServer: RPCServer
+  let health = HealthBoard()
+  private let reader: CustomerReader<ByteBuffer>
+
+  init(settings: Settings, catalog: Catalog, store: any EntitlementStore, logger: Logger) {
+    pool = VerificationPool(
+      verifier: JWSVerifier(anchors: settings.trustAnchors), width: settings.verificationWorkers,
+      capacity: settings.verificationQueue)
+    let holder = CatalogHolder(catalog)
+    let reader = CustomerReader<ByteBuffer>(
+      store: store, catalog: holder, clock: .system, cacheBytes: settings.cacheBytes,
+      encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
+    self.reader = reader
+    let submissions = SubmissionService(
+      store: store, catalog: holder, pool: pool, clock: .system, logger: logger,
+      customersChanged: { reader.customersChanged($0) })
+
+    var router = RPCRouter()
+    EntitlementEndpoint(reader: reader).register(in: &router)
+    SubmissionEndpoint(submissions: submissions).register(in: &router)
+    HealthEndpoint(board: health).register(in: &router)
+    rpcServer = RPCServer(
+      router: router,
+      limits: RPCLimits(
+        connections: settings.maximumConnections, idleTime: settings.idleTime,
+        shutdownTime: settings.shutdownTime),
+      logger: logger)
+  }
+
+  /// What was done in all, for the last line of the log.
+  var finalCounts: Logger.Metadata {
+    let cache = reader.statistics
+    return [
+      "calls": "\(rpcServer.statistics.calls.total)", "hits": "\(cache.hits)",
+      "misses": "\(cache.misses)", "verified": "\(pool.statistics.work.done)",
+    ]
+  }
+}
+
+extension StartFailure {
+  fileprivate init(_ error: RPCServerError) {
+    let reason: Reason =
+      switch error.code {
+      case .permissionDenied: .addressNotPermitted
+      case .alreadyStarted: .failed
+      default: .addressUnavailable
+      }
+    self.init(reason, error.description)
+  }
+}

@@ -1,0 +1,31 @@
+import EntitlementDomain
+import Logging
+import Wire
+
+extension Settings {
+  /// What is in force, for `--check-config`: a setting a line.
+  func summary(catalog: CatalogFile.Contents) -> String {
+    let settings: [(SettingKey, String)] = [
+      (.listen, listen.map(\.description).joined(separator: ", ")),
+      (.catalog, catalogPath),
+      (.store, "sqlite:\(databasePath)"),
+      (.trustRoots, "Apple's and \(namedRootCount) more"),
+      (.allowUnprotectedListen, String(allowUnprotectedListen)),
+      (.verificationWorkers, String(verificationWorkers)),
+      (.verificationQueue, String(verificationQueue)),
+      (.cacheMegabytes, String(cacheBytes >> 20)),
+      (.maximumConnections, String(maximumConnections)),
+      (.idleSeconds, String(idleTime.components.seconds)),
+      (.shutdownSeconds, String(shutdownTime.components.seconds)),
+      (.logLevel, logLevel.rawValue),
+      (.logFormat, logFormat.rawValue),
+    ]
+    var lines = settings.map { "\($0.rawValue): \($1)" }
+    lines += catalog.warnings.map { "\(catalogPath): \($0)" }
+    let counts = catalog.catalog
+    lines.append(
+      "The configuration is valid: \(counts.apps.count) apps, \(counts.products.count) products, "
+        + "\(counts.entitlements.count) entitlements.")
+    return lines.joined(separator: "\n")
+  }
+}

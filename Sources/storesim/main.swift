@@ -1,0 +1,3 @@
+import SimulatorCommands
+
+await Simulator.main()

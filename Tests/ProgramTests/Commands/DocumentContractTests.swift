@@ -1,0 +1,163 @@
+import EntitlementDomain
+import Foundation
+import OperatorCommands
+import StoreSimulator
+import Testing
+import Wire
+
+/// The names in what `entitlectl` prints as JSON. Programs read them: none may change or go.
+@Suite("The JSON of entitlectl is a contract", .timeLimit(.minutes(5)))
+struct DocumentContractTests {
+  @Test func `of a customer's state`() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer()
+    try await bench.submit(Bench.population(LifeCycle.allCases.count), to: server)
+    try await submitEverything(bench, to: server)
+    let run = try await Bench.control(
+      server, "customer", "list", "--bundle-id", "com.example.scribe", "--output", "json")
+    let standing = [
+      "call_to_action", "commitment", "commitment.billing_period_number",
+      "commitment.expires_at_ms", "commitment.total_billing_periods", "core_state",
+      "expiration_reason", "first_purchase_at_ms", "grace_end_ms", "notices", "offer",
+      "offer.discount_type", "offer.identifier", "offer.period", "offer.type",
+      "original_transaction_id", "ownership", "pending_change", "pending_change.effective_at_ms",
+      "pending_change.product_id", "period_end_ms", "period_start_ms", "price_consent",
+      "product_id", "product_type", "revocation", "revocation.date_ms", "revocation.reason",
+      "revocation.type", "status", "storefront", "transaction_id", "will_renew",
+    ]
+    let names =
+      [
+        "account_id", "bundle_id", "calls_to_action", "core_state", "entitlements", "environment",
+        "evaluated_at_ms", "groups", "next_transition_at_ms", "products", "revision",
+        "entitlements[].entitlement_id", "entitlements[].sources",
+        "entitlements[].sources[].original_transaction_id", "entitlements[].sources[].product_id",
+        "entitlements[].sources[].since_ms", "entitlements[].sources[].transaction_id",
+        "entitlements[].sources[].until_ms", "groups[].group_id",
+        "groups[].introductory_offer_used", "groups[].standing", "groups[].trial_used",
+        "products[].group_id", "products[].in_catalog", "products[].product_id",
+        "products[].standing",
+      ] + standing.flatMap { ["groups[].standing.\($0)", "products[].standing.\($0)"] }
+    let places = try run.document(JSONTree.self).places()
+    #expect(places.sorted() == names.map { "[].\($0)" }.sorted())
+  }
+
+  /// A customer whose purchase has what no life cycle has: an offer, a commitment and the ways in
+  /// which a refund is described.
+  private func submitEverything(_ bench: Bench, to server: RunningServer) async throws {
+    let timeline = Timeline(
+      .refunded, seed: 9, start: Bench.population(0).now.advanced(by: -40 * Milliseconds.dayLength))
+    var transaction = try #require(timeline.events.last?.transactions.first)
+    transaction.offer = Offer(
+      type: OfferType(rawValue: 1), identifier: "WINTER", discountType: .freeTrial, period: "P1W")
+    transaction.commitment = Commitment(
+      billingPeriodNumber: 1, totalBillingPeriods: 12, expiresDate: transaction.expiresDate)
+    transaction.revocationType = RevocationType(rawValue: "REFUND_FULL")
+    let jws = try bench.authority.sign(payloadJSON: transaction.json)
+    let run = try await Bench.control(
+      server, "submit", "-", "--account", "everything", "--output", "jsonl", input: jws)
+    try #require(run.exit == .code(0))
+  }
+
+  @Test func `of verification, inspection and submission`() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer()
+    let event = try #require(try bench.signed(.firstPurchase).first)
+    let input = (event.facts + ["nonsense"]).joined(separator: "\n")
+    let trust = "\(bench.authority.rootFingerprint)"
+    let notification = try #require(event.notification)
+    let rows: [([String], String, [String])] = [
+      (
+        ["verify", "-", "--trust-root", trust], input,
+        ["file", "kind", "payload", "reason", "verdict"]
+      ),
+      (
+        ["inspect", "-"], input,
+        [
+          "certificates", "certificates[].fingerprint", "certificates[].issuer",
+          "certificates[].subject", "certificates[].valid_from_ms",
+          "certificates[].valid_until_ms", "error", "file", "header", "kind", "payload",
+        ]
+      ),
+      (
+        ["submit", "-", "--server", "\(server.address)"], input,
+        [
+          "disposition", "file", "kind", "original_transaction_id", "reason", "transaction_id",
+          "verdict",
+        ]
+      ),
+      (
+        ["notification", "submit", "-", "--server", "\(server.address)"],
+        "\(notification)\nnonsense",
+        [
+          "duplicate", "file", "notification_type", "notification_uuid", "reason", "results",
+          "results[].disposition", "results[].file", "results[].kind",
+          "results[].original_transaction_id", "results[].transaction_id", "results[].verdict",
+          "subtype", "verdict",
+        ]
+      ),
+      (["health", "--server", "\(server.address)"], "", ["status"]),
+    ]
+    for (arguments, input, names) in rows {
+      let run = try await ProgramRun.of(
+        .entitlectl, arguments + ["--output", "jsonl"], input: input)
+      let places = try run.lines(JSONTree.self).reduce(into: Set<String>()) {
+        $0.formUnion($1.places(closed: ["payload", "header"]))
+      }
+      #expect(places.sorted() == names.map { ".\($0)" }.sorted(), "\(arguments)")
+    }
+  }
+
+  @Test func `inside a payload the names stay Apple's, and numbers exact`() async throws {
+    let bench = try Bench()
+    let payload = #"{"bundleId":"com.example.scribe","price":9007199254740993,"x_yZ":[1.5,null]}"#
+    let jws = try bench.authority.sign(payloadJSON: Array(payload.utf8))
+    let run = try await ProgramRun.of(
+      .entitlectl, ["inspect", "-", "--output", "jsonl"], input: jws)
+    let document = try #require(try run.lines(JSONTree.self).first)
+    #expect(document["payload"] == (try JSONTree(parsing: payload.utf8)))
+    #expect(run.output.contains("9007199254740993"))
+  }
+
+  private func names<Value: RawRepresentable<Int> & CaseIterable>(_ type: Value.Type) -> [String] {
+    Value.allCases.sorted { $0.rawValue < $1.rawValue }.map { wireName($0) }
+  }
+
+  @Test func `the names of values are those of the protos`() {
+    #expect(names(CoreState.self) == ["NEW", "ACTIVE", "INACTIVE"])
+    #expect(
+      names(CallToAction.self) == [
+        "NONE", "MERCHANDISE", "FIX_BILLING", "WIN_BACK", "CONSENT_TO_PRICE", "KEEP_SUBSCRIPTION",
+      ])
+    #expect(
+      names(DetailedStatus.self) == [
+        "ACTIVE", "GRACE", "BILLING_RETRY", "EXPIRED", "REVOKED", "REPLACED", "UPCOMING",
+        "CONSUMED", "UNDETERMINED",
+      ])
+    #expect(
+      names(ExpirationReason.self) == [
+        "UNKNOWN", "CUSTOMER_CANCELLED", "BILLING_ERROR", "PRICE_INCREASE_DECLINED",
+        "PRODUCT_UNAVAILABLE", "OTHER", "ENDED",
+      ])
+    #expect(names(PriceConsent.self) == ["PENDING", "ACCEPTED"])
+    #expect(
+      names(Notice.self) == [
+        "SUCCESSOR_MISSING", "RENEWAL_OVERDUE", "INFERRED", "DURATION_MISSING", "PRODUCT_UNKNOWN",
+        "TYPE_UNKNOWN", "EXPIRES_DATE_MISSING",
+      ])
+    #expect(
+      names(SubmissionVerdict.self) == [
+        "UNRECOGNIZED", "OK", "MALFORMED", "UNSUPPORTED_ALGORITHM", "INVALID_CERTIFICATE",
+        "UNTRUSTED_CHAIN", "CERTIFICATE_EXPIRED", "CERTIFICATE_REVOKED", "RETRYABLE",
+        "INVALID_SIGNATURE", "WRONG_APP", "WRONG_ENVIRONMENT",
+      ])
+    #expect(
+      names(SubmittedKind.self) == [
+        "TRANSACTION", "RENEWAL_INFO", "APP_TRANSACTION", "NOTIFICATION",
+      ]
+    )
+    #expect(names(SubmissionDisposition.self) == ["ADDED", "REPLACED", "DUPLICATE", "SUPERSEDED"])
+    #expect(
+      StoreEnvironment.allCases.map(\.rawValue).sorted()
+        == ["LocalTesting", "Production", "Sandbox", "Xcode"])
+  }
+}

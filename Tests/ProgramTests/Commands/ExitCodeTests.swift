@@ -1,0 +1,97 @@
+import StoreSimulator
+import Testing
+
+@Suite("Exit codes of entitlectl and storesim", .timeLimit(.minutes(5)))
+struct ExitCodeTests {
+  private static let app = ["--bundle-id", "com.example.scribe"]
+
+  @Test(
+    "64: what was typed makes no sense",
+    arguments: [
+      ["nonsense"], ["verify"], ["verify", "x", "--output", "yaml"], ["health", "--nonsense"],
+      ["customer", "get"] + app, ["customer", "get", "x"], ["customer", "get", "x", "--by", "y"],
+      ["customer", "get", "x", "--at", "soon"] + app, ["customer", "list"],
+      ["customer", "list", "--limit", "0"] + app,
+      ["customer", "list", "--environment", "moon"] + app, ["submit"], ["notification", "submit"],
+      ["health", "--server", "nowhere"], ["health", "--server", "unix:relative"],
+      ["health", "--server", "127.0.0.1:99999"], ["health", "--timeout", "0"],
+      ["health", "--timeout", "-1"],
+    ])
+  func usage(arguments: [String]) async throws {
+    let run = try await ProgramRun.of(.entitlectl, arguments)
+    #expect(run.exit == .code(64))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("Error: "))
+  }
+
+  @Test(
+    "3: the server cannot be reached",
+    arguments: [
+      ["health"], ["customer", "get", "x"] + app, ["customer", "list"] + app, ["submit", "-"],
+      ["notification", "submit", "-"],
+    ])
+  func unreachable(arguments: [String]) async throws {
+    let folder = try TemporaryFolder()
+    let server = "unix:\(folder.file("none.sock"))"
+    let run = try await ProgramRun.of(
+      .entitlectl, arguments + ["--server", server], input: "a.b.c")
+    #expect(run.exit == .code(3))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("entitlectl: unreachable: "))
+  }
+
+  @Test func `3: the server has gone away`() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer()
+    server.signal(9)
+    #expect(try await server.exit() == .signal(9))
+    #expect(try await Bench.control(server, "health").exit == .code(3))
+    let submission = try await ProgramRun.of(
+      .storesim,
+      ["submit", "--authority", bench.authorityPath, "--server", "\(server.address)"])
+    #expect(submission.exit == .code(3))
+    #expect(submission.output == "")
+  }
+
+  @Test func `2: a server that does not trust the simulator's root refuses everything`()
+    async throws
+  {
+    let bench = try Bench()
+    let other = try Bench()
+    let server = try await bench.startServer()
+    let run = try await ProgramRun.of(
+      .storesim,
+      [
+        "submit", "--authority", other.authorityPath, "--server", "\(server.address)",
+        "--customers", "2",
+      ])
+    #expect(run.exit == .code(2))
+    #expect(run.errors.contains("refused, untrustedChain"))
+  }
+
+  @Test(
+    "64: storesim, too",
+    arguments: [
+      ["nonsense"], ["authority"], ["sign"], ["submit"],
+      ["sign", "--authority", "x", "--life-cycle", "none"],
+      ["submit", "--authority", "x", "--server", "nowhere"],
+      ["submit", "--authority", "x", "--server", "[::1]:1", "--customers", "-1"],
+      ["submit", "--authority", "x", "--server", "[::1]:1", "--concurrency", "0"],
+      ["submit", "--authority", "x", "--server", "[::1]:1", "--at", "1970-01-01T00:00:00Z"],
+    ])
+  func simulatorUsage(arguments: [String]) async throws {
+    let run = try await ProgramRun.of(.storesim, arguments)
+    #expect(run.exit == .code(64))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("Error: "))
+  }
+
+  @Test(
+    "0: help goes to stdout", arguments: [["--help"], ["customer", "get", "--help"], ["help"]])
+  func help(arguments: [String]) async throws {
+    let run = try await ProgramRun.of(.entitlectl, arguments)
+    #expect(run.exit == .code(0))
+    #expect(run.output.contains("USAGE: entitlectl"))
+    #expect(run.errors == "")
+  }
+}

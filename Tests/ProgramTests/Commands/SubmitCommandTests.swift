@@ -1,0 +1,174 @@
+import StoreSimulator
+import Testing
+
+@Suite("entitlectl submit, notification submit and health", .timeLimit(.minutes(5)))
+struct SubmitCommandTests {
+  private let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+  }
+
+  private func column(_ name: String, _ run: ProgramRun) throws -> [String?] {
+    try run.lines(JSONTree.self).map { $0[name]?.text }
+  }
+
+  private func state(_ server: RunningServer, of account: String) async throws -> JSONTree {
+    try await Bench.control(
+      server, "customer", "get", account, "--bundle-id", "com.example.scribe", "--output", "json"
+    ).document()
+  }
+
+  @Test func `what is accepted is there at once, and known the second time`() async throws {
+    let server = try await bench.startServer()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
+    let path = try bench.folder.write(facts.joined(separator: "\n"), to: "facts.jws")
+    let arguments = ["--account", "account-1", "--output", "jsonl"]
+    let first = try await Bench.control(
+      server, "submit", path, arguments[0], arguments[1], arguments[2], arguments[3])
+    #expect(first.exit == .code(0))
+    #expect(try column("verdict", first) == facts.map { _ in "OK" })
+    #expect(try column("disposition", first) == facts.map { _ in "ADDED" })
+    #expect(try column("file", first) == facts.indices.map { "\(path)#\($0 + 1)" })
+    let known = try await state(server, of: "account-1")
+    #expect(known["core_state"]?.text == "ACTIVE")
+
+    let second = try await Bench.control(
+      server, "submit", "-", arguments[0], arguments[1], arguments[2], arguments[3],
+      input: facts.joined(separator: "\n"))
+    #expect(second.exit == .code(0))
+    #expect(try column("disposition", second) == facts.map { _ in "DUPLICATE" })
+    #expect(try column("file", second) == facts.indices.map { "stdin#\($0 + 1)" })
+    #expect(try await state(server, of: "account-1")["revision"] == known["revision"])
+  }
+
+  @Test func `one that is refused keeps no other out`() async throws {
+    let server = try await bench.startServer()
+    let good = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    let other = try #require(try bench.signed(.nonRenewing).first?.transactions.first)
+    let forged = try CompactJWS(other).forged(replacing: "PURCHASED", with: "ASSIGNED!")
+    let run = try await Bench.control(
+      server, "submit", "-", "--account", "account-1", "--output", "jsonl",
+      input: "\(forged)\n\(good)\nnonsense")
+    #expect(run.exit == .code(2))
+    #expect(try column("verdict", run) == ["INVALID_SIGNATURE", "OK", "MALFORMED"])
+    #expect(try column("disposition", run) == [nil, "ADDED", nil])
+    #expect(try column("reason", run).map { $0 == nil } == [false, true, false])
+    let state = try await state(server, of: "account-1")
+    #expect(
+      state["products"]?.elements.map { $0["product_id"]?.text } == ["com.example.scribe.adfree"])
+  }
+
+  @Test func `a payload of another app than the one named is refused`() async throws {
+    let server = try await bench.startServer()
+    let facts = try bench.signed(.nonConsumable).flatMap(\.transactions)
+    let run = try await Bench.control(
+      server, "submit", "-", "--bundle-id", "com.example.other", "--output", "jsonl",
+      input: facts.joined(separator: "\n"))
+    #expect(run.exit == .code(2))
+    #expect(try column("verdict", run) == facts.map { _ in "WRONG_APP" })
+  }
+
+  @Test func `more than one request holds goes in several, with progress on stderr`()
+    async throws
+  {
+    let server = try await bench.startServer()
+    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    let input = String(repeating: fact + "\n", count: 501)
+    let run = try await Bench.control(server, "submit", "-", "--output", "jsonl", input: input)
+    #expect(run.exit == .code(0))
+    #expect(run.errors == "submitted 500 of 501\nsubmitted 501 of 501\n")
+    #expect(try column("file", run) == (1...501).map { "stdin#\($0)" })
+    #expect(try column("disposition", run).count { $0 == "ADDED" } == 1)
+    #expect(try column("disposition", run).count { $0 == "DUPLICATE" } == 500)
+  }
+
+  @Test func `the table says what became of each`() async throws {
+    let server = try await bench.startServer()
+    let event = try #require(try bench.signed(.firstPurchase).first)
+    let fact = try #require(event.transactions.first)
+    let facts = try await Bench.control(server, "submit", "-", input: fact)
+    let rows = facts.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    #expect(rows.count == 2)
+    #expect(rows[0] == ["FILE", "KIND", "VERDICT", "DISPOSITION", "CHAIN", "REASON"])
+    #expect(rows[1].prefix(4) == ["stdin", "TRANSACTION", "OK", "ADDED"])
+
+    let notification = try #require(event.notification)
+    let told = try await Bench.control(server, "notification", "submit", "-", input: notification)
+    let table = told.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    #expect(table[0] == ["FILE", "TYPE", "SUBTYPE", "VERDICT", "KNOWN", "REASON"])
+    #expect(table[1] == ["stdin", "SUBSCRIBED", "INITIAL_BUY", "OK", "no", "-"])
+  }
+
+  @Test func `a notification is taken in once, with what is inside it`() async throws {
+    let server = try await bench.startServer()
+    let notification = try #require(try bench.signed(.firstPurchase).first?.notification)
+    let input = #"{"signedPayload":"\#(notification)"}"#
+    for isDuplicate in [false, true] {
+      let run = try await Bench.control(
+        server, "notification", "submit", "-", "--account", "account-1", "--output", "json",
+        input: input)
+      #expect(run.exit == .code(0))
+      let document = try #require(try run.document(JSONTree.self).elements.first)
+      #expect(document["verdict"]?.text == "OK")
+      #expect(document["notification_type"]?.text == "SUBSCRIBED")
+      #expect(document["duplicate"] == .boolean(isDuplicate))
+      #expect(
+        document["results"]?.elements.map { $0["kind"]?.text } == ["TRANSACTION", "RENEWAL_INFO"])
+      #expect(
+        document["results"]?.elements.map { $0["disposition"]?.text }
+          == (isDuplicate ? ["DUPLICATE", "DUPLICATE"] : ["ADDED", "ADDED"]))
+    }
+    #expect(try await state(server, of: "account-1")["core_state"]?.text == "ACTIVE")
+  }
+
+  @Test func `a notification and a fact are not taken for each other`() async throws {
+    let server = try await bench.startServer()
+    let event = try #require(try bench.signed(.firstPurchase).first)
+    let fact = try #require(event.transactions.first)
+    let notification = try #require(event.notification)
+    let wrongNotification = try await Bench.control(
+      server, "notification", "submit", "-", "--output", "jsonl", input: fact)
+    #expect(wrongNotification.exit == .code(2))
+    #expect(try column("verdict", wrongNotification) == ["MALFORMED"])
+    let wrongFact = try await Bench.control(
+      server, "submit", "-", "--output", "jsonl", input: notification)
+    #expect(wrongFact.exit == .code(2))
+    #expect(try column("verdict", wrongFact) == ["MALFORMED"])
+  }
+
+  @Test func `health says whether the server serves`() async throws {
+    let server = try await bench.startServer()
+    let whole = try await Bench.control(server, "health")
+    #expect(whole.exit == .code(0))
+    #expect(whole.output == "SERVING\n")
+    let service = try await Bench.control(
+      server, "health", "--service", "entitle.v1.SubmissionService", "--output", "jsonl")
+    #expect(service.output == "{\"status\":\"SERVING\"}\n")
+    let unknown = try await Bench.control(server, "health", "--service", "com.example.None")
+    #expect(unknown.exit == .code(2))
+    #expect(unknown.output == "")
+    #expect(unknown.errors.hasPrefix("entitlectl: NOT_FOUND: "))
+  }
+
+  @Test func `the environment names the server, and an option goes before it`() async throws {
+    let server = try await bench.startServer()
+    let environment = ["ENTITLECTL_SERVER": "\(server.address)"]
+    let named = try await ProgramRun.of(.entitlectl, ["health"], environment: environment)
+    #expect(named.output == "SERVING\n")
+    let nowhere = "unix:\(bench.folder.file("none.sock"))"
+    let other = try await ProgramRun.of(
+      .entitlectl, ["health", "--server", nowhere], environment: environment)
+    #expect(other.exit == .code(3))
+  }
+
+  @Test func `a server on a Unix socket answers too`() async throws {
+    let path = bench.folder.file("e.sock")
+    let server = try await bench.startServer("--listen", "unix:\(path)", listeners: 2)
+    let run = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
+    #expect(run.output == "SERVING\n")
+    #expect(try await server.stop() == .code(0))
+    let gone = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
+    #expect(gone.exit == .code(3))
+  }
+}

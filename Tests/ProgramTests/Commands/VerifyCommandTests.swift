@@ -1,0 +1,212 @@
+import Foundation
+import StoreSimulator
+import Testing
+
+@Suite("entitlectl verify and inspect", .timeLimit(.minutes(5)))
+struct VerifyCommandTests {
+  private let bench: Bench
+  private let events: [SignedEvent]
+  private let trust: [String]
+
+  init() throws {
+    bench = try Bench()
+    events = try bench.signed(.renewals)
+    trust = ["--trust-root", "\(bench.authority.rootFingerprint)"]
+  }
+
+  private var transaction: String {
+    get throws { try #require(events.first?.transactions.first) }
+  }
+
+  private var renewalInfo: String {
+    get throws { try #require(events.first?.renewalInfo) }
+  }
+
+  private var notification: String {
+    get throws { try #require(events.first?.notification) }
+  }
+
+  /// Verifies a text on stdin.
+  private func verify(_ input: String, _ arguments: [String]) async throws -> ProgramRun {
+    try await ProgramRun.of(
+      .entitlectl, ["verify", "-", "--output", "jsonl"] + arguments, input: input)
+  }
+
+  private func verdicts(_ run: ProgramRun) throws -> [String?] {
+    try run.lines(JSONTree.self).map { $0["verdict"]?.text }
+  }
+
+  @Test func `another root is trusted by its fingerprint`() async throws {
+    let run = try await verify(try transaction, trust)
+    #expect(run.exit == .code(0))
+    #expect(try verdicts(run) == ["OK"])
+  }
+
+  @Test func `another root is trusted by its file`() async throws {
+    let pem = try bench.folder.write(
+      String(decoding: try bench.authority.rootPEM(), as: UTF8.self), to: "root.pem")
+    let der = bench.folder.file("root.der")
+    try Data(bench.authority.root.certificate).write(to: URL(filePath: der))
+    for path in [pem, der] {
+      let run = try await verify(try transaction, ["--trust-root", path])
+      #expect(run.exit == .code(0))
+      #expect(try verdicts(run) == ["OK"])
+    }
+  }
+
+  @Test func `a root that is not named is not trusted`() async throws {
+    let other = try SigningAuthority.generate()
+    for arguments in [[], ["--trust-root", "\(other.rootFingerprint)"]] {
+      let run = try await verify(try transaction, arguments)
+      #expect(run.exit == .code(2))
+      #expect(try verdicts(run) == ["UNTRUSTED_CHAIN"])
+    }
+  }
+
+  @Test(
+    "A root that cannot be read is an error",
+    arguments: ["sha256:12", "/nonexistent/root.pem", "/dev/null"])
+  func unreadableRoot(root: String) async throws {
+    let run = try await verify(try transaction, ["--trust-root", root])
+    #expect(run.exit == .code(1))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("entitlectl: --trust-root \(root): "))
+  }
+
+  @Test func `what is not for the app and environment asked for is refused`() async throws {
+    let rows: [([String], String)] = [
+      (["--bundle-id", "com.example.scribe"], "OK"),
+      (["--bundle-id", "com.example.other"], "WRONG_APP"),
+      (["--environment", "production"], "OK"),
+      (["--environment", "Sandbox"], "WRONG_ENVIRONMENT"),
+      (["--environment", "xcode"], "WRONG_ENVIRONMENT"),
+      (["--environment", "local-testing"], "WRONG_ENVIRONMENT"),
+    ]
+    for (arguments, verdict) in rows {
+      let run = try await verify(try transaction, trust + arguments)
+      #expect(try verdicts(run) == [verdict], "\(arguments)")
+      #expect(run.exit == .code(verdict == "OK" ? 0 : 2))
+    }
+    for (id, verdict) in [("1234567890", "OK"), ("1", "WRONG_APP")] {
+      let app = ["--bundle-id", "com.example.scribe", "--app-apple-id", id]
+      let run = try await verify(try notification, trust + app)
+      #expect(try verdicts(run) == [verdict])
+    }
+  }
+
+  @Test func `what was changed after signing is refused, with a reason`() async throws {
+    let jws = try CompactJWS(try transaction)
+    var resigned = jws
+    let other = try SigningAuthority.generate()
+    resigned.signature = try CompactJWS(other.sign(payloadJSON: [UInt8](jws.contents))).signature
+    var unsigned = jws
+    unsigned.signature = ""
+    let rows = [
+      (try jws.forged(replacing: "\"quantity\":1", with: "\"quantity\":9"), "INVALID_SIGNATURE"),
+      (resigned.text, "INVALID_SIGNATURE"),
+      (try other.sign(payloadJSON: [UInt8](jws.contents)), "UNTRUSTED_CHAIN"),
+      (unsigned.text, "MALFORMED"),
+      ("not.a-jws", "MALFORMED"),
+      (try bench.authority.sign(payloadJSON: Array("not JSON".utf8)), "MALFORMED"),
+      (try bench.authority.sign(payloadJSON: Array("{}".utf8)), "MALFORMED"),
+    ]
+    let run = try await verify(rows.map(\.0).joined(separator: "\n"), trust)
+    #expect(run.exit == .code(2))
+    #expect(try verdicts(run) == rows.map(\.1))
+    let documents = try run.lines(JSONTree.self)
+    #expect(documents.allSatisfy { $0["reason"]?.text?.isEmpty == false })
+    // It is shown all the same where it can be read.
+    #expect(documents[0]["payload"]?["quantity"]?.integer == 9)
+    #expect(documents[4]["payload"] == nil)
+  }
+
+  @Test func `JSON as the App Store Server API returns it is understood`() async throws {
+    let (first, info, notice) = (try transaction, try renewalInfo, try notification)
+    let inputs: [(String, [String])] = [
+      (
+        #"{"revision":"1","hasMore":false,"signedTransactions":["\#(first)","\#(first)"]}"#,
+        ["TRANSACTION", "TRANSACTION"]
+      ),
+      (
+        #"""
+        {"environment":"Production","bundleId":"com.example.scribe","data":[
+          {"subscriptionGroupIdentifier":"21000001","lastTransactions":[
+            {"status":1,"originalTransactionId":"1","signedRenewalInfo":"\#(info)",
+             "signedTransactionInfo":"\#(first)"}]}]}
+        """#, ["TRANSACTION", "RENEWAL_INFO"]
+      ),
+      (#"{"signedPayload":"\#(notice)"}"#, ["NOTIFICATION"]),
+      (
+        #"[{"signedTransactionInfo":"\#(first)"},{"signedPayload":"\#(notice)"}]"#,
+        ["TRANSACTION", "NOTIFICATION"]
+      ),
+    ]
+    for (input, kinds) in inputs {
+      let run = try await verify(input, trust)
+      #expect(run.exit == .code(0))
+      let documents = try run.lines(JSONTree.self)
+      #expect(documents.map { $0["kind"]?.text } == kinds)
+      let names = kinds.count == 1 ? ["stdin"] : kinds.indices.map { "stdin#\($0 + 1)" }
+      #expect(documents.map { $0["file"]?.text } == names)
+    }
+  }
+
+  @Test func `lines may end in any way, and blank ones do not count`() async throws {
+    let run = try await verify("\n  \(try transaction)\r\n\r\n\t\(try renewalInfo)  ", trust)
+    #expect(run.exit == .code(0))
+    #expect(
+      try run.lines(JSONTree.self).map { $0["kind"]?.text } == ["TRANSACTION", "RENEWAL_INFO"])
+  }
+
+  @Test(
+    "Without a payload there is nothing to do",
+    arguments: ["", "\n \n", "{}", "[]", #"{"signedTransactions":[]}"#, "{\"signed"])
+  func nothing(input: String) async throws {
+    for verb in ["verify", "inspect"] {
+      let run = try await ProgramRun.of(.entitlectl, [verb, "-"], input: input)
+      #expect(run.exit == .code(1))
+      #expect(run.output == "")
+      #expect(run.errors.hasPrefix("entitlectl: stdin: "))
+    }
+  }
+
+  @Test func `a file that cannot be read is named`() async throws {
+    for verb in ["verify", "inspect"] {
+      for path in [bench.folder.file("none.jws"), bench.folder.path] {
+        let run = try await ProgramRun.of(.entitlectl, [verb, path])
+        #expect(run.exit == .code(1))
+        #expect(run.output == "")
+        #expect(run.errors == "entitlectl: \(path): cannot be read\n")
+      }
+    }
+  }
+
+  @Test func `the three forms of output say the same`() async throws {
+    let input = "\(try transaction)\n\(try renewalInfo)"
+    for verb in ["verify", "inspect"] {
+      func run(_ output: String) async throws -> ProgramRun {
+        try await ProgramRun.of(
+          .entitlectl, [verb, "-", "--output", output] + (verb == "verify" ? trust : []),
+          input: input)
+      }
+      let lines = try await run("jsonl").lines(JSONTree.self)
+      #expect(lines.count == 2)
+      #expect(try await run("json").document(JSONTree.self).elements == lines)
+      let table = try await run("table").output
+      #expect(table.contains("stdin#1  TRANSACTION  "))
+      #expect(table.contains("stdin#2  RENEWAL_INFO  "))
+    }
+  }
+
+  @Test func `inspect trusts nobody, and says what cannot be read`() async throws {
+    let run = try await ProgramRun.of(
+      .entitlectl, ["inspect", "-", "--output", "jsonl"], input: "\(try transaction)\nnonsense")
+    #expect(run.exit == .code(2))
+    let documents = try run.lines(JSONTree.self)
+    #expect(documents[0]["error"] == nil)
+    #expect(documents[0]["payload"]?["bundleId"]?.text == "com.example.scribe")
+    #expect(documents[0]["certificates"]?.elements.count == 3)
+    #expect(documents[1]["error"]?.text?.isEmpty == false)
+    #expect(documents[1]["payload"] == nil)
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A running program of ours, with what it writes read as it comes, on a thread of its own.
+final class ChildProcess: Sendable {
+  let journal = ProcessJournal()
+  /// Nil once the process has been reaped, when its number may be another's.
+  private let identifier: Mutex<pid_t?>
+
+  /// - Parameters:
+  ///   - environment: added to a minimal one, without any setting of this machine.
+  ///   - input: a file for stdin; nil: stdin is empty.
+  ///   - largestFile: in KiB; what would make a file longer fails as on a full disk.
+  /// - Throws: ``HarnessFailure`` when it cannot be started.
+  init(
+    _ program: Program, _ arguments: [String], environment: [String: String] = [:],
+    input: String = "/dev/null", largestFile: Int? = nil
+  ) throws {
+    let program = try program.executable.path
+    var command = [program] + arguments
+    if let largestFile {
+      // The limit counts blocks of 512 bytes; without the trap it would end the program.
+      let script = "trap '' XFSZ; ulimit -f \(2 * largestFile); exec \"$@\""
+      command = ["/bin/sh", "-c", script, "sh"] + command
+    }
+    let own = ProcessInfo.processInfo.environment
+    let variables = own.filter { ["PATH", "HOME", "LD_LIBRARY_PATH"].contains($0.key) }
+      .merging(environment) { $1 }
+    let output = try OutputStreamPair()
+    let errors = try OutputStreamPair()
+    let number = try Self.spawn(
+      command, variables.map { "\($0.key)=\($0.value)" },
+      descriptors: (input, output.writing, errors.writing))
+    output.closeWriting()
+    errors.closeWriting()
+    identifier = Mutex(number)
+    Thread.detachNewThread { [self] in follow(number, output, errors) }
+  }
+
+  /// Sends a signal, unless the process has ended.
+  func signal(_ number: Int32) {
+    identifier.withLock { identifier in
+      if let identifier { _ = kill(identifier, number) }
+    }
+  }
+
+  func exit() async throws -> ProgramExit {
+    try await journal.first("exit") { $0.exit }
+  }
+
+  private static func spawn(
+    _ command: [String], _ environment: [String],
+    descriptors: (input: String, output: CInt, errors: CInt)
+  ) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, descriptors.input, O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, descriptors.output, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, descriptors.errors, STDERR_FILENO)
+
+    // Signals work as usual, whatever whoever runs the tests has made of them.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, number) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
+    let argumentPointers = command.map { strdup($0) } + [nil]
+    let environmentPointers = environment.map { strdup($0) } + [nil]
+    defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+    var number: pid_t = 0
+    let code = posix_spawn(
+      &number, command[0], &actions, &attributes, argumentPointers, environmentPointers)
+    guard code == 0 else { throw HarnessFailure("\(command[0]) cannot be started: error \(code)") }
+    return number
+  }
+
+  /// Reads until both streams have ended, and then waits for the process.
+  private func follow(_ number: pid_t, _ output: OutputStreamPair, _ errors: OutputStreamPair) {
+    var open = [
+      pollfd(fd: output.reading, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: errors.reading, events: Int16(POLLIN), revents: 0),
+    ]
+    while open.contains(where: { $0.fd >= 0 }) {
+      // An interrupted wait has no events, and is repeated.
+      _ = poll(&open, nfds_t(open.count), -1)
+      for index in open.indices where open[index].fd >= 0 && open[index].revents != 0 {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(open[index].fd, &bytes, bytes.count)
+        if count < 0, errno == EINTR { continue }
+        let chunk = Array(bytes.prefix(max(0, count)))
+        if index == 0 { journal.wrote(output: chunk) } else { journal.wrote(errors: chunk) }
+        // A negative descriptor is passed over.
+        if chunk.isEmpty { open[index].fd = -1 }
+      }
+    }
+    journal.exited(reap(number))
+  }
+
+  private func reap(_ number: pid_t) -> ProgramExit {
+    // It stays a zombie, and its number its own, until nobody can signal it any more.
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    var status: CInt = 0
+    identifier.withLock { identifier in
+      while waitpid(number, &status, 0) < 0, errno == EINTR {}
+      identifier = nil
+    }
+    let signal = status & 0x7F
+    return signal == 0 ? .code((status >> 8) & 0xFF) : .signal(signal)
+  }
+}
+
+/// Two ends of a stream: one for a program to write, one to read what it wrote. They are sockets,
+/// since these can be made so that no other program that is started meanwhile inherits them; one
+/// that did would hide the end of the stream.
+private final class OutputStreamPair: Sendable {
+  let reading: CInt
+  let writing: CInt
+  private let isWritingOpen = Mutex(true)
+
+  init() throws {
+    var ends: [CInt] = [-1, -1]
+    let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+      throw HarnessFailure("no stream for output: error \(errno)")
+    }
+    (reading, writing) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(reading)
+    closeWriting()
+  }
+
+  func closeWriting() {
+    isWritingOpen.withLock { isOpen in
+      if isOpen { close(writing) }
+      isOpen = false
+    }
+  }
+}

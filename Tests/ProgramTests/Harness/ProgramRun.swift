@@ -1,0 +1,40 @@
+import Foundation
+
+/// What a program did that ran to its end.
+struct ProgramRun: Sendable {
+  let output: String
+  let errors: String
+  let exit: ProgramExit
+
+  /// Runs a program and waits for its end.
+  ///
+  /// - Parameter input: what it reads on stdin.
+  static func of(
+    _ program: Program, _ arguments: [String], input: String = "",
+    environment: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    let folder = try TemporaryFolder()
+    let child = try ChildProcess(
+      program, arguments, environment: environment, input: try folder.write(input, to: "input"))
+    do {
+      let exit = try await child.exit()
+      let contents = child.journal.contents
+      return ProgramRun(output: contents.outputText, errors: contents.errorText, exit: exit)
+    } catch {
+      child.signal(SIGKILL)
+      throw error
+    }
+  }
+
+  /// stdout as one JSON document.
+  func document<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(output.utf8))
+  }
+
+  /// stdout as one JSON document a line.
+  func lines<Value: Decodable>(_ type: Value.Type = Value.self) throws -> [Value] {
+    try output.split(separator: "\n").map {
+      try JSONDecoder().decode(type, from: Data($0.utf8))
+    }
+  }
+}

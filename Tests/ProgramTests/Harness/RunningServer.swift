@@ -1,0 +1,104 @@
+import Foundation
+import RPCClient
+import Wire
+
+/// An `entitled` that serves. It is killed when the test lets go of it.
+final class RunningServer: Sendable {
+  private let child: ChildProcess
+  let addresses: [ServerAddress]
+
+  /// One line of its log.
+  struct LogLine: Decodable, Sendable {
+    let time: String
+    let level: String
+    let logger: String
+    let message: String
+    let address: String?
+    let calls: String?
+    let verdict: String?
+  }
+
+  private init(child: ChildProcess, addresses: [ServerAddress]) {
+    self.child = child
+    self.addresses = addresses
+  }
+
+  deinit {
+    child.signal(SIGKILL)
+  }
+
+  /// Starts a server, and waits until it listens.
+  ///
+  /// - Parameters:
+  ///   - arguments: must ask for a log in JSON.
+  ///   - largestFile: in KiB; see ``ChildProcess``.
+  /// - Throws: ``HarnessFailure`` with what it wrote when it ends instead.
+  static func start(
+    _ arguments: [String], listeners: Int = 1, largestFile: Int? = nil
+  ) async throws -> RunningServer {
+    let child = try ChildProcess(.entitled, arguments, largestFile: largestFile)
+    do {
+      let addresses = try await child.journal.first("listening server") { contents in
+        if let exit = contents.exit {
+          throw HarnessFailure("the server ended with \(exit):\n\(contents.errorText)")
+        }
+        // What is not a log line tells why it did not start; its exit follows.
+        let log = (try? log(in: contents)) ?? []
+        let addresses = log.filter { $0.message == "listening" }.compactMap(\.address)
+        return addresses.count == listeners ? addresses : nil
+      }
+      return RunningServer(
+        child: child, addresses: try addresses.map { try ServerAddress(parsing: $0) })
+    } catch {
+      child.signal(SIGKILL)
+      throw error
+    }
+  }
+
+  /// The first address that it listens on, which must be there.
+  var address: ServerAddress { addresses[0] }
+
+  /// Everything that it has logged so far; every line must be a JSON object.
+  var log: [LogLine] {
+    get throws { try Self.log(in: child.journal.contents) }
+  }
+
+  var logText: String { child.journal.contents.errorText }
+  var outputText: String { child.journal.contents.outputText }
+
+  private static func log(in contents: ProcessJournal.Contents) throws -> [LogLine] {
+    try contents.errorLines.map { line in
+      do {
+        return try JSONDecoder().decode(LogLine.self, from: Data(line.utf8))
+      } catch {
+        throw HarnessFailure("not a line of the log: \(line)")
+      }
+    }
+  }
+
+  /// Waits for a line of the log with this message.
+  func logged(_ message: String) async throws -> LogLine {
+    try await child.journal.first("log line \"\(message)\"") { contents in
+      try Self.log(in: contents).first { $0.message == message }
+    }
+  }
+
+  func client() async throws -> EntitlementClient {
+    try await EntitlementClient.connect(
+      to: address, timeout: .seconds(ProcessJournal.patience))
+  }
+
+  func signal(_ number: Int32) {
+    child.signal(number)
+  }
+
+  func exit() async throws -> ProgramExit {
+    try await child.exit()
+  }
+
+  /// Has it stop in order, and waits for its end.
+  func stop(_ signal: Int32 = SIGTERM) async throws -> ProgramExit {
+    child.signal(signal)
+    return try await child.exit()
+  }
+}

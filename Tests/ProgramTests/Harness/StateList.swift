@@ -1,0 +1,11 @@
+/// Everything that a server says of its customers but the moment at which it says it.
+enum StateList {
+  static func read(from server: RunningServer) async throws -> [JSONTree] {
+    let run = try await Bench.control(
+      server, "customer", "list", "--bundle-id", "com.example.scribe", "--output", "json")
+    guard run.exit == .code(0) else {
+      throw HarnessFailure("customer list ended with \(run.exit):\n\(run.errors)")
+    }
+    return try run.document(JSONTree.self).elements.map { $0.without("evaluated_at_ms") }
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// A folder for one test, removed with everything in it when the test ends. Its path is short
+/// enough for Unix sockets.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory
+      .appending(path: "program-\(UInt64.random(in: 0...(.max)))")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    path = url.path
+  }
+
+  deinit {
+    // What cannot be removed is left to the system's cleaning of its temporary folder.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  func file(_ name: String) -> String {
+    "\(path)/\(name)"
+  }
+
+  /// - Returns: the path of the new file.
+  func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: URL(filePath: file(name)))
+    return file(name)
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import StoreSimulator
+import Testing
+
+@Suite("The configuration of entitled", .timeLimit(.minutes(5)))
+struct ConfigurationTests {
+  private let folder: TemporaryFolder
+  private let catalogs: [String]
+
+  init() throws {
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    catalogs = try ["file", "environment", "flag"].map {
+      try folder.write(SimulatedApp.catalogYAML, to: "\($0).yaml")
+    }
+  }
+
+  private func check(
+    _ arguments: [String] = [], file: String? = nil, environment: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    var arguments = ["--check-config"] + arguments
+    if let file { arguments += ["--config", try folder.write(file, to: "settings.yaml")] }
+    return try await ProgramRun.of(.entitled, arguments, environment: environment)
+  }
+
+  /// A setting with what the file, the environment and the command line say of it, each as it is
+  /// spelled there, and what is then in force.
+  private struct Row {
+    let name: String
+    let file: String
+    let environment: String
+    let flags: [String]
+    let inForce: [String]
+  }
+
+  private var rows: [Row] {
+    let roots = (1...6).map { "sha256:" + String(repeating: "\($0)", count: 64) }
+    func plain(_ name: String, _ values: [String]) -> Row {
+      let flag = "--" + name.replacing("_", with: "-")
+      return Row(
+        name: name, file: values[0], environment: values[1], flags: [flag, values[2]],
+        inForce: values)
+    }
+    return [
+      Row(
+        name: "listen", file: "['127.0.0.1:1', '[::1]:2']", environment: "127.0.0.1:3,[::1]:4",
+        flags: ["--listen", "unix:/tmp/e.sock", "--listen", "localhost:5"],
+        inForce: [
+          "127.0.0.1:1, [::1]:2", "127.0.0.1:3, [::1]:4", "unix:/tmp/e.sock, localhost:5",
+        ]),
+      plain("catalog", catalogs),
+      plain("store", ["sqlite:a.sqlite", "sqlite:/b/b.sqlite", "sqlite:c"]),
+      Row(
+        name: "trust_roots", file: "['\(roots[0])']",
+        environment: roots[1...2].joined(separator: ","),
+        flags: roots[3...5].flatMap { ["--trust-root", $0] },
+        inForce: (1...3).map { "Apple's and \($0) more" }),
+      plain("verification_workers", ["1", "2", "3"]),
+      plain("verification_queue", ["1000", "2000", "3000"]),
+      plain("cache_megabytes", ["11", "22", "33"]),
+      plain("maximum_connections", ["100", "200", "300"]),
+      plain("idle_seconds", ["1", "2", "3"]),
+      plain("shutdown_seconds", ["4", "5", "6"]),
+      plain("log_level", ["debug", "warning", "error"]),
+      plain("log_format", ["json", "text", "json"]),
+    ]
+  }
+
+  @Test func `flags go before the environment, and that before the file`() async throws {
+    for row in rows {
+      let catalog = row.name == "catalog" ? [] : ["--catalog", catalogs[0]]
+      let file = "\(row.name): \(row.file)\n"
+      let environment = ["ENTITLE_\(row.name.uppercased())": row.environment]
+      let runs = [
+        try await check(catalog, file: file),
+        try await check(catalog, file: file, environment: environment),
+        try await check(catalog + row.flags, file: file, environment: environment),
+      ]
+      for (run, inForce) in zip(runs, row.inForce) {
+        #expect(run.exit == .code(0), "\(row.name): \(run.errors)")
+        #expect(run.errors == "")
+        let lines = run.output.split(separator: "\n").map(String.init)
+        #expect(lines.contains("\(row.name): \(inForce)"), "\(row.name)")
+      }
+    }
+  }
+
+  @Test func `a switch is set by each of them too`() async throws {
+    let name = "allow_unprotected_listen"
+    let catalog = ["--catalog", catalogs[0]]
+    let variable = "ENTITLE_ALLOW_UNPROTECTED_LISTEN"
+    let rows: [(run: ProgramRun, value: Bool)] = [
+      (try await check(catalog), false),
+      (try await check(catalog, file: "\(name): true"), true),
+      (
+        try await check(catalog, file: "\(name): true", environment: [variable: "false"]), false
+      ),
+      (
+        try await check(
+          catalog + ["--allow-unprotected-listen"], environment: [variable: "false"]), true
+      ),
+    ]
+    for row in rows {
+      #expect(row.run.exit == .code(0))
+      #expect(row.run.output.contains("\(name): \(row.value)\n"))
+    }
+  }
+
+  @Test func `the catalog is checked with the settings, and counted`() async throws {
+    let run = try await check(["--catalog", catalogs[0]])
+    #expect(
+      run.output.hasSuffix(
+        "The configuration is valid: 1 apps, 6 products, 4 entitlements.\n"))
+  }
+
+  @Test func `the environment can name the file, and entitlectl's server does not disturb`()
+    async throws
+  {
+    let file = try folder.write("catalog: \(catalogs[0])\nidle_seconds: 77", to: "named.yaml")
+    let run = try await check(
+      environment: ["ENTITLE_CONFIG": file, "ENTITLECTL_SERVER": "127.0.0.1:7100"])
+    #expect(run.exit == .code(0), "\(run.errors)")
+    #expect(run.output.contains("idle_seconds: 77\n"))
+  }
+
+  @Test func `everything that is wrong is told at once, a line each`() async throws {
+    let run = try await check(
+      ["--log-level", "loud", "--cache-megabytes", "many", "--listen", "nowhere"],
+      file: """
+        idle_seconds: 0
+        verification_workers: [1]
+        cathalog: x.yaml
+        trust_roots: ["sha256:12"]
+        store: postgres
+        """,
+      environment: ["ENTITLE_SHUTDOWN_SECONDS": "soon", "ENTITLE_LISTENS": "x"])
+    #expect(run.exit == .code(78))
+    #expect(run.output == "")
+    let lines = run.errors.split(separator: "\n").map(String.init)
+    let beginnings = [
+      "entitled: environment variable ENTITLE_LISTENS: unknown; known: ENTITLE_",
+      "\(folder.file("settings.yaml")), line 3, cathalog: unknown setting; known: listen, ",
+      "listen: nowhere: ", "catalog: missing", "store: sqlite:PATH is expected",
+      "trust_roots: sha256:12: ", "verification_workers: an integer from 1 to ",
+      "cache_megabytes: an integer from 1 to ", "idle_seconds: an integer from 1 to ",
+      "shutdown_seconds: an integer from 1 to ", "log_level: loud: unknown; allowed: trace, ",
+    ]
+    #expect(lines.count == beginnings.count)
+    for (line, beginning) in zip(lines, beginnings) {
+      #expect(line.hasPrefix(beginning), "\(line)")
+    }
+  }
+
+  @Test(
+    "A file of settings that cannot be used is named",
+    arguments: [nil, "a: b: c", "- listen", "\u{1}", ": ["])
+  func unusableFile(text: String?) async throws {
+    let path = folder.file("settings.yaml")
+    if let text { _ = try folder.write(text, to: "settings.yaml") }
+    let run = try await ProgramRun.of(
+      .entitled, ["--check-config", "--catalog", catalogs[0], "--config", path])
+    #expect(run.exit == .code(78), "\(run.output)")
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("entitled: "))
+    #expect(run.errors.contains(path))
+  }
+
+  @Test func `a catalog with errors is told line by line`() async throws {
+    let path = try folder.write(
+      SimulatedApp.catalogYAML
+        .replacing("type: consumable", with: "type: edible")
+        .replacing("duration: P3M", with: "duration: later"),
+      to: "bad.yaml")
+    let lines = SimulatedApp.catalogYAML.split(separator: "\n", omittingEmptySubsequences: false)
+    let duration = try #require(lines.firstIndex { $0.contains("P3M") }) + 1
+    let type = try #require(lines.firstIndex { $0.hasSuffix("type: consumable") }) + 1
+    let run = try await check(["--catalog", path])
+    #expect(run.exit == .code(65))
+    #expect(run.output == "")
+    let told = run.errors.split(separator: "\n").map(String.init)
+    try #require(told.count == 3, "\(run.errors)")
+    #expect(told[0] == "entitled: the catalog is not valid")
+    #expect(told[1].hasPrefix("\(path): line \(duration), products[3].duration: error: "))
+    #expect(told[2].hasPrefix("\(path): line \(type), products[5].type: error: "))
+  }
+}

@@ -1,0 +1,145 @@
+import EntitlementDomain
+import Foundation
+import NIOCore
+import RPCClient
+import StoreSimulator
+import Testing
+import Wire
+
+@Suite("How entitled stops and comes back", .timeLimit(.minutes(5)))
+struct StopTests {
+  private let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+  }
+
+  @Test("A signal stops it in order", arguments: [SIGTERM, SIGINT])
+  func stop(signal: Int32) async throws {
+    let server = try await bench.startServer()
+    #expect(try await Bench.control(server, "health").exit == .code(0))
+    #expect(try await server.stop(signal) == .code(0))
+    #expect(try server.log.map(\.message) == ["listening", "stopped"])
+    #expect(try server.log.last?.calls == "1")
+    #expect(server.outputText == "")
+  }
+
+  @Test("A signal right after the start is not lost", arguments: 1...5)
+  func earlyStop(run: Int) async throws {
+    let server = try await bench.startServer()
+    #expect(try await server.stop() == .code(0))
+  }
+
+  @Test func `calls in flight are answered before it stops`() async throws {
+    let server = try await bench.startServer("--shutdown-seconds", "50")
+    let facts = try bench.signed(.renewals).flatMap(\.facts)
+    // Enough of them that verifying takes longer than the way of a signal.
+    let payloads = Array(repeating: facts, count: 400 / facts.count).flatMap(\.self)
+    let request = SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "account-1")
+    let client = try RawClient(server.address)
+    let calls: [UInt32] = [1, 3, 5, 7]
+    for stream in calls {
+      try client.send(
+        Frames.request(stream, WireMethods.submitSignedTransactions, try request.encoded()))
+    }
+    // Answered from the event loop, and so before the submissions, but read after them.
+    try client.send(
+      Frames.request(9, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
+    var answered: [UInt32] = []
+    while answered.last != 9 {
+      answered.append(try #require(try client.receive()).header.streamID.rawValue)
+    }
+    #expect(answered.count <= calls.count, "the submissions were over before the signal")
+    server.signal(SIGTERM)
+    while let frame = try client.receive() {
+      let id = frame.header.streamID.rawValue
+      let response = try ResponseEnvelope(decoding: frame.data)
+      #expect(response.status == nil, "call \(id)")
+      let answer = try SubmitSignedTransactionsResponse.decode(from: response.payload)
+      #expect(answer.results.count == payloads.count)
+      #expect(answer.results.allSatisfy { $0.verdict == .ok })
+      answered.append(id)
+    }
+    #expect(answered.sorted() == calls + [9])
+    #expect(try await server.exit() == .code(0))
+
+    let again = try await bench.startServer()
+    let states = try await StateList.read(from: again)
+    #expect(states.map { $0["account_id"]?.text } == ["account-1"])
+  }
+
+  @Test func `a watch that never ends does not keep it from stopping within its limit`()
+    async throws
+  {
+    let server = try await bench.startServer("--shutdown-seconds", "1")
+    let client = try await server.client()
+    var watch = try client.watchHealth().makeAsyncIterator()
+    #expect(try await watch.next() == .serving)
+    let start = ContinuousClock.now
+    #expect(try await server.stop() == .code(0))
+    // One second for the calls, one for the last answers to be read, the rest for a busy machine.
+    #expect(start.duration(to: .now) < .seconds(15))
+    await client.close()
+  }
+
+  @Test("The same database gives the same answers", arguments: [SIGTERM, SIGKILL])
+  func restart(signal: Int32) async throws {
+    let first = try await bench.startServer()
+    try await bench.submit(Bench.population(LifeCycle.allCases.count, seed: 4), to: first)
+    let before = try await StateList.read(from: first)
+    #expect(before.count == LifeCycle.allCases.count)
+    let exit = try await first.stop(signal)
+    #expect(exit == (signal == SIGKILL ? .signal(SIGKILL) : .code(0)))
+    let second = try await bench.startServer()
+    #expect(try await StateList.read(from: second) == before)
+  }
+
+  @Test func `the log has one JSON object a line, and holds nothing of a payload`() async throws {
+    let server = try await bench.startServer("--log-level", "trace")
+    let facts = try bench.signed(.renewals).flatMap(\.facts)
+    let jws = try CompactJWS(try #require(facts.first))
+    let forged = try CompactJWS(
+      try jws.forged(replacing: "\"quantity\":1", with: "\"quantity\":2"))
+    let other = try CompactJWS(
+      try bench.authority.sign(payloadJSON: Array(#"{"bundleId":"com.example.secret"}"#.utf8)))
+    let submission = try await Bench.control(
+      server, "submit", "-", "--account", "account-1",
+      input: (facts + [forged.text, other.text]).joined(separator: "\n"))
+    #expect(submission.exit == .code(2))
+    let notification = try #require(try bench.signed(.renewals).first?.notification)
+    let altered = notification.dropLast(9) + "AAAAAAAAA"
+    _ = try await Bench.control(server, "notification", "submit", "-", input: String(altered))
+    #expect(try await server.stop() == .code(0))
+
+    let log = try server.log
+    #expect(log.count { $0.message == "refused a signed payload" } == 3)
+    #expect(
+      log.compactMap(\.verdict).sorted() == ["INVALID_SIGNATURE", "INVALID_SIGNATURE", "MALFORMED"])
+    for line in log {
+      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      let time = try style.parse(line.time)
+      #expect(abs(time.timeIntervalSinceNow) < 600)
+      #expect(["trace", "debug", "info", "notice", "warning", "error"].contains(line.level))
+    }
+    for part in [jws, forged, other] {
+      for secret in [part.header, part.payload, part.signature] {
+        #expect(!server.logText.contains(secret.prefix(40)))
+        #expect(!server.logText.contains(secret.suffix(40)))
+      }
+    }
+    for secret in ["com.example.secret", "signedDate", "eyJ", "\"quantity"] {
+      #expect(!server.logText.contains(secret))
+    }
+  }
+
+  @Test func `a log for people goes to stderr, too`() async throws {
+    let arguments = bench.serverArguments.map { $0 == "json" ? "text" : $0 }
+    let child = try ChildProcess(.entitled, arguments)
+    _ = try await child.journal.first("listening server") { contents in
+      contents.errorLines.first { $0.contains(" info ") && $0.contains("listening") }
+    }
+    child.signal(SIGTERM)
+    #expect(try await child.exit() == .code(0))
+    #expect(child.journal.contents.outputText == "")
+  }
+}
