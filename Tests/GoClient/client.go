@@ -1,0 +1,108 @@
+// Package goclient calls entitled with containerd's own ttrpc client, which this project did not
+// write. deploy/test-go-client builds it, without network, from Debian's Go packages.
+package goclient
+
+import (
+	"context"
+	"net"
+
+	entitle "entitle/v1"
+	health "grpc/health/v1"
+
+	"github.com/containerd/ttrpc"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	entitlementService = "entitle.v1.EntitlementService"
+	submissionService  = "entitle.v1.SubmissionService"
+	healthService      = "grpc.health.v1.Health"
+)
+
+// Client holds one connection; any number of goroutines may call it at once.
+type Client struct{ rpc *ttrpc.Client }
+
+// Dial connects to a TCP address or, with network "unix", to the path of a socket.
+func Dial(network, address string, options ...ttrpc.ClientOpts) (*Client, error) {
+	connection, err := net.Dial(network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{ttrpc.NewClient(connection, options...)}, nil
+}
+
+// Close ends the connection; calls under way fail.
+func (c *Client) Close() error { return c.rpc.Close() }
+
+// Health asks for the status of a service, or of the whole server with the empty name.
+func (c *Client) Health(ctx context.Context, service string) (*health.HealthCheckResponse, error) {
+	response := &health.HealthCheckResponse{}
+	request := &health.HealthCheckRequest{Service: service}
+	return response, c.call(ctx, healthService, "Check", request, response)
+}
+
+// State reads one customer.
+func (c *Client) State(
+	ctx context.Context, request *entitle.GetCustomerStateRequest,
+) (*entitle.GetCustomerStateResponse, error) {
+	response := &entitle.GetCustomerStateResponse{}
+	return response, c.call(ctx, entitlementService, "GetCustomerState", request, response)
+}
+
+// States reads several customers of one app.
+func (c *Client) States(
+	ctx context.Context, request *entitle.BatchGetCustomerStateRequest,
+) (*entitle.BatchGetCustomerStateResponse, error) {
+	response := &entitle.BatchGetCustomerStateResponse{}
+	return response, c.call(ctx, entitlementService, "BatchGetCustomerState", request, response)
+}
+
+// Check asks for one entitlement of one customer.
+func (c *Client) Check(
+	ctx context.Context, request *entitle.CheckEntitlementRequest,
+) (*entitle.CheckEntitlementResponse, error) {
+	response := &entitle.CheckEntitlementResponse{}
+	return response, c.call(ctx, entitlementService, "CheckEntitlement", request, response)
+}
+
+// List reads one page of customers.
+func (c *Client) List(
+	ctx context.Context, request *entitle.ListCustomersRequest,
+) (*entitle.ListCustomersResponse, error) {
+	response := &entitle.ListCustomersResponse{}
+	return response, c.call(ctx, entitlementService, "ListCustomers", request, response)
+}
+
+// Submit hands over signed transactions, renewal infos and app transactions.
+func (c *Client) Submit(
+	ctx context.Context, request *entitle.SubmitSignedTransactionsRequest,
+) (*entitle.SubmitSignedTransactionsResponse, error) {
+	response := &entitle.SubmitSignedTransactionsResponse{}
+	return response, c.call(ctx, submissionService, "SubmitSignedTransactions", request, response)
+}
+
+// Notify hands over an App Store Server Notification.
+func (c *Client) Notify(
+	ctx context.Context, request *entitle.SubmitNotificationRequest,
+) (*entitle.SubmitNotificationResponse, error) {
+	response := &entitle.SubmitNotificationResponse{}
+	return response, c.call(ctx, submissionService, "SubmitNotification", request, response)
+}
+
+func (c *Client) call(
+	ctx context.Context, service, method string, request, response proto.Message,
+) error {
+	return c.rpc.Call(ctx, service, method, message{request}, message{response})
+}
+
+// message carries a generated message through ttrpc's codec. Before ttrpc 1.2 that codec knows
+// only the older interface of protobuf, which the methods below are; since 1.2 it finds the
+// embedded message.
+type message struct{ proto.Message }
+
+func (m message) ProtoMessage()               {}
+func (m message) Reset()                      { proto.Reset(m.Message) }
+func (m message) String() string              { return prototext.Format(m.Message) }
+func (m message) Marshal() ([]byte, error)    { return proto.Marshal(m.Message) }
+func (m message) Unmarshal(data []byte) error { return proto.Unmarshal(data, m.Message) }
