@@ -61,6 +61,7 @@ struct CatalogFileTests {
       "where Production is accepted"
     ),
     ("[Production, Sandbox]", "[Production, Moon]", 6, "apps[0].environments[1]", "LocalTesting"),
+    ("[Sandbox]", "[]", 8, "apps[1].environments", "at least one"),
     ("com.example.notes", "com.example.scribe", 7, "apps[1].bundle_id", "twice"),
     ("- id: season", "- id: pro", 12, "entitlements[1].id", "twice"),
     ("type: auto_renewable", "type: weekly", 15, "products[0].type", "non_consumable"),
@@ -93,7 +94,7 @@ struct CatalogFileTests {
   @Test("All errors are told at once, in the order of the file")
   func allAtOnce() throws {
     var text = Self.valid
-    for (line, instead, _, _, _) in [Self.broken[0], Self.broken[6], Self.broken[11]] {
+    for (line, instead, _, _, _) in [Self.broken[0], Self.broken[6], Self.broken[12]] {
       text = text.replacing(line, with: instead)
     }
     let error = #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }

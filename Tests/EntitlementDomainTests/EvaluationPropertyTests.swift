@@ -34,6 +34,7 @@ private struct RandomHistory {
       if chance(4) { period.isUpgraded = true }
       if chance(8) { period.expiresDate = nil }
       if chance(6) { period.webOrderLineItemID = "w" }
+      if chance(3) { period.transactionReason = "PURCHASE" }
       if chance(5) { period.offer = Offer(type: .introductory, discountType: .freeTrial) }
       facts.append(.transaction(period))
       if chance(3) {
@@ -59,6 +60,7 @@ private struct RandomHistory {
     if chance(3) { info.expirationIntent = ExpirationIntent(rawValue: Int64(number(1...6))) }
     if chance(4) { info.priceIncreaseStatus = pick([.pending, .accepted]) }
     if chance(4) { info.autoRenewProductID = "basic.monthly" }
+    if chance(3) { info.renewalDate = Given.day(number(0...160)) }
     info.digest = Given.digest(UInt64(id()))
     return info
   }

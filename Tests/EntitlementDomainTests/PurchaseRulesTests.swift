@@ -73,14 +73,22 @@ struct PurchaseRulesTests {
     #expect(Given.state(seasons, at: 41).coreState == .inactive)
   }
 
-  @Test("R13, R16: a refunded pass no longer extends the ones after it")
+  @Test("R13, R16: a refunded pass takes the time up to its refund, and no more")
   func refundedStack() {
-    let first = Given.purchase(1, product: "pass", type: .nonRenewing, at: 0) {
-      $0.revocationDate = Given.day(12)
+    func first(refundedAt day: Double) -> TransactionFact {
+      Given.purchase(1, product: "pass", type: .nonRenewing, at: 0) {
+        $0.revocationDate = Given.day(day)
+      }
     }
     let second = Given.purchase(2, product: "pass", type: .nonRenewing, at: 10)
-    #expect(Given.state([first, second], at: 39).coreState == .active)
-    #expect(Given.state([first, second], at: 40).coreState == .inactive)
+    let early = [first(refundedAt: 12), second]
+    #expect(Given.state(early, at: 41.9).coreState == .active)
+    #expect(Given.state(early, at: 42).coreState == .inactive)
+    // Refunded after it was used up: the other's time does not move.
+    let late = [first(refundedAt: 45), second]
+    #expect(Given.state(late, at: 45.5).coreState == .active)
+    #expect(Given.state(late, at: 59.9).coreState == .active)
+    #expect(Given.state(late, at: 60).coreState == .inactive)
   }
 
   @Test("R11: a consumable is history only")

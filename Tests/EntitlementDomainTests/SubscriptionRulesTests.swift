@@ -257,6 +257,93 @@ struct SubscriptionRulesTests {
     #expect(state.entitlements.first { $0.entitlementID == "basic" }?.sources.count == 2)
   }
 
+  @Test("R16, R19: a refunded year hides neither grace nor expiry of the month bought after it")
+  func refundedYear() {
+    let year = Given.period(1, product: "basic.monthly", from: 0, to: 365) {
+      $0.revocationDate = Given.day(10)
+    }
+    let month = Given.period(2, from: 20, to: 50)
+    let grace = Given.renewal(signed: 50) { $0.gracePeriodExpiresDate = Given.day(66) }
+    #expect(Given.state([year, month], [grace], at: 51).group("g1")?.status == .grace)
+    let cancelled = Given.renewal(signed: 51, autoRenews: false) {
+      $0.expirationIntent = .cancelled
+    }
+    let ended = Given.state([year, month], [cancelled], at: 52)
+    #expect(ended.group("g1")?.expirationReason == .customerCancelled)
+    #expect(ended.product("basic.monthly")?.status == .revoked)
+  }
+
+  @Test(
+    "R17: an upgrade to a shorter period counts at once, before the old transaction comes again")
+  func upgradeToShorter() {
+    let year = Given.period(1, product: "basic.monthly", from: 0, to: 365)
+    let month = Given.period(2, from: 10, to: 40) { $0.transactionReason = "PURCHASE" }
+    let info = Given.renewal(signed: 10)
+    let state = Given.state([year, month], [info], at: 11)
+    #expect(state.group("g1")?.productID == "pro.monthly")
+    #expect(state.group("g1")?.willRenew == true)
+    #expect(state.entitlementIDs == ["basic", "pro"])
+    #expect(state.product("basic.monthly")?.status == .replaced)
+    // The old period does not come back when the new one ends.
+    #expect(Given.state([year, month], at: 41).coreState == .inactive)
+  }
+
+  @Test("R19, R20: trouble of the period before does not follow a renewal paid within grace")
+  func recoveredInGrace() {
+    let first = Given.period(1, from: 0, to: 30)
+    let second = Given.period(2, from: 30, to: 60) { $0.signedDate = Given.day(35) }
+    let trouble = Given.renewal(signed: 30.5) {
+      $0.isInBillingRetryPeriod = true
+      $0.gracePeriodExpiresDate = Given.day(46)
+    }
+    var dated = trouble
+    dated.renewalDate = Given.day(30)
+    for info in [trouble, dated] {
+      let standing = Given.state([first, second], [info], at: 61).group("g1")
+      #expect(standing?.status == .expired)
+      #expect(standing?.expirationReason == .unknown)
+    }
+  }
+
+  @Test("R18, R23: what was charged ahead is told as the change to come")
+  func chargedAhead() {
+    let pro = Given.period(1, from: 0)
+    let basic = Given.period(2, product: "basic.monthly", from: 30) {
+      $0.signedDate = Given.day(29.5)
+    }
+    let info = Given.renewal(signed: 29.5, product: "basic.monthly")
+    let state = Given.state([pro, basic], [info], at: 29.6)
+    #expect(
+      state.group("g1")?.pendingChange
+        == PendingChange(productID: "basic.monthly", effectiveAt: Given.day(30)))
+    #expect(state.group("g1")?.willRenew == true)
+    // A downgrade asked for after the next period was charged takes effect after that one.
+    let next = Given.period(2, from: 30) { $0.signedDate = Given.day(29.5) }
+    let asked = Given.renewal(signed: 29.7) { $0.autoRenewProductID = "basic.monthly" }
+    #expect(
+      Given.state([pro, next], [asked], at: 29.8).group("g1")?.pendingChange
+        == PendingChange(productID: "basic.monthly", effectiveAt: Given.day(60)))
+  }
+
+  @Test("R14, R28: a product unknown to the catalog hides no access of a known one, only its end")
+  func unknownInGroup() {
+    let pro = Given.period(1, of: "c1", from: 0)
+    let grace = Given.renewal(of: "c1", signed: 30) { $0.gracePeriodExpiresDate = Given.day(46) }
+    let unknown = Given.period(2, of: "c2", product: "elsewhere", from: 20, to: 100)
+    let state = Given.state([pro, unknown], [grace], at: 31)
+    #expect(state.group("g1")?.status == .grace)
+    #expect(state.callsToAction == [.fixBilling])
+    #expect(Given.state([pro, unknown], [grace], at: 50).group("g1")?.productID == "elsewhere")
+  }
+
+  @Test("R28: a period whose end is missing does not outrank one that ended")
+  func endMissing() {
+    let endless = Given.period(1, of: "c1", from: 0) { $0.expiresDate = nil }
+    let ended = Given.period(2, of: "c2", from: 100, to: 130)
+    let standing = Given.state([endless, ended], at: 200).group("g1")
+    #expect(standing?.originalTransactionID == "c2")
+  }
+
   @Test("R27: groups stand for themselves, one revoked and one active")
   func groups() {
     let revoked = Given.period(1, of: "c1", from: 0) { $0.revocationDate = Given.day(2) }

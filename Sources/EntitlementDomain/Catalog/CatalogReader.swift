@@ -4,6 +4,8 @@ import Yams
 /// them all. What cannot be read is left out of the catalog, which is only used when no error was
 /// found.
 struct CatalogReader {
+  private static let issueLimit = 100
+
   private(set) var issues: [CatalogIssue] = []
   private var catalog = Catalog()
 
@@ -74,6 +76,7 @@ struct CatalogReader {
   private mutating func environments(_ node: Node?, at path: String) -> Set<StoreEnvironment> {
     guard let node else { return [.production, .sandbox] }
     var result: Set<StoreEnvironment> = []
+    if node.sequence?.isEmpty == true { report("at least one is needed", at: path, node) }
     for (index, item) in sequence(node, at: path).enumerated() {
       guard let environment = item.scalar.flatMap({ StoreEnvironment(rawValue: $0.string) }) else {
         let allowed = StoreEnvironment.allCases.map(\.rawValue).joined(separator: ", ")
@@ -160,17 +163,15 @@ struct CatalogReader {
   }
 
   private mutating func entitlementIDs(_ node: Node?, at path: String) -> [EntitlementID] {
-    var result: [EntitlementID] = []
+    var result: Set<EntitlementID> = []
     for (index, item) in sequence(node, at: path).enumerated() {
       let field = "\(path)[\(index)]"
       guard let text = identifier(item, at: field, in: item) else { continue }
       let id = EntitlementID(text)
       if catalog.entitlements[id] == nil {
         report("no entitlement has the id \(text); declare it under entitlements", at: field, item)
-      } else if result.contains(id) {
+      } else if !result.insert(id).inserted {
         report("named twice", at: field, item)
-      } else {
-        result.append(id)
       }
     }
     return result.sorted()
@@ -293,6 +294,8 @@ struct CatalogReader {
     _ message: String, at field: String, _ node: Node,
     severity: CatalogIssue.Severity = .error
   ) {
+    // Nobody reads more, and a wrong file may have millions.
+    guard issues.count < Self.issueLimit else { return }
     issues.append(
       CatalogIssue(
         severity: severity, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1,

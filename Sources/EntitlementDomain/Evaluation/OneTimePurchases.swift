@@ -52,15 +52,16 @@ struct OneTimePurchases {
     var stackEnd: Milliseconds?
     return transactions.map { transaction in
       var window = window(of: transaction, product: product)
-      guard let product, product.stacking, let duration = product.duration, window.end != nil,
-        !window.isRevoked(at: context.now)
+      guard let product, product.stacking, let duration = product.duration, window.end != nil
       else { return window }
       // R13: an overlapping purchase begins where the one before it ends.
       if let stackEnd, window.start < stackEnd {
         window.start = stackEnd
         window.end = duration.end(from: stackEnd)
       }
-      stackEnd = window.end
+      // A refunded one takes the time up to its refund: what was used before it does not come back
+      // out of the purchases after it (R16).
+      if let end = window.accessEnd { stackEnd = max(stackEnd ?? end, end) }
       return window
     }
   }

@@ -45,6 +45,14 @@ struct Period {
     return left.transaction.transactionID < right.transaction.transactionID
   }
 
+  /// By the end of the access that they gave, then as ``isEarlier(_:_:)``. A period that was revoked
+  /// before it began counts from its start: it is the later news.
+  static func gaveAccessEarlier(_ left: Period, _ right: Period) -> Bool {
+    let leftEnd = max(left.accessEnd, left.start)
+    let rightEnd = max(right.accessEnd, right.start)
+    return leftEnd == rightEnd ? isEarlier(left, right) : leftEnd < rightEnd
+  }
+
   /// The periods of one chain, ordered by ``isEarlier(_:_:)``.
   static func periods(of transactions: [TransactionFact]) -> [Period] {
     let standing = withoutRepeatedLineItems(transactions)
@@ -78,16 +86,22 @@ struct Period {
   }
 
   /// R17: the first later purchase of another product in the chain replaced an upgraded period.
+  ///
+  /// The notification of an upgrade carries the new transaction only. Until the old one comes again
+  /// with `isUpgraded`, a purchase (not a renewal) of another product in the midst of a period
+  /// tells the same: upgrades take effect at once.
   private static func successorStart(
     of transaction: TransactionFact, among transactions: [TransactionFact]
   ) -> Milliseconds? {
-    guard transaction.isUpgraded else { return nil }
     let end = transaction.expiresDate ?? transaction.purchaseDate
-    return transactions.lazy
-      .filter {
-        $0.productID != transaction.productID && $0.purchaseDate >= transaction.purchaseDate
-          && $0.purchaseDate <= end
+    let successors = transactions.lazy.filter { other in
+      guard other.productID != transaction.productID else { return false }
+      if transaction.isUpgraded {
+        return other.purchaseDate >= transaction.purchaseDate && other.purchaseDate <= end
       }
-      .map(\.purchaseDate).min()
+      return other.transactionReason == "PURCHASE"
+        && other.purchaseDate > transaction.purchaseDate && other.purchaseDate < end
+    }
+    return successors.map(\.purchaseDate).min()
   }
 }

@@ -22,8 +22,20 @@ extension SubscriptionChain {
 
   /// R22, R23: what will happen at the next renewal. It never decides access.
   func addRenewal(
-    _ info: RenewalInfoFact, outcome: Outcome, period: Period, to standing: inout Standing
+    outcome: Outcome, period: Period, to standing: inout Standing, in context: EvaluationContext
   ) {
+    let ahead =
+      outcome.status == .active ? chargedAhead(of: period, at: context.now) : []
+    // What was charged ahead is certain, whatever the next renewal will be.
+    if let change = ahead.first(where: {
+      $0.transaction.productID != period.transaction.productID
+    }) {
+      standing.pendingChange = PendingChange(
+        productID: change.transaction.productID, effectiveAt: change.start)
+    }
+    // The renewal info is signed with the latest charge.
+    let latest = ahead.last ?? period
+    guard let info = relevantRenewalInfo(for: latest) else { return }
     switch outcome.status {
     case .active, .grace, .billingRetry, .upcoming:
       standing.willRenew = info.autoRenews
@@ -35,8 +47,10 @@ extension SubscriptionChain {
     guard outcome.status == .active || outcome.status == .grace, info.autoRenews != false else {
       return
     }
-    if let next = info.autoRenewProductID, next != period.transaction.productID {
-      standing.pendingChange = PendingChange(productID: next, effectiveAt: period.end)
+    if standing.pendingChange == nil, let next = info.autoRenewProductID,
+      next != latest.transaction.productID
+    {
+      standing.pendingChange = PendingChange(productID: next, effectiveAt: latest.end)
     }
     switch info.priceIncreaseStatus {
     case PriceIncreaseStatus.pending: standing.priceConsent = .pending

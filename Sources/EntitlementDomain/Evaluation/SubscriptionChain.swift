@@ -23,11 +23,16 @@ struct SubscriptionChain {
   // MARK: The chain as a whole
 
   /// The period that decides how the chain stands: the one in force that ends last (R18); when
-  /// none is, the latest that began and was not replaced; when none began, the first to come.
+  /// none is, the one that gave access last and was not replaced; when none began, the first to
+  /// come.
   func decisivePeriod(at now: Milliseconds) -> Period {
     let begun = periods.filter { $0.start <= now }
     if let current = begun.last(where: { $0.isInForce(at: now) }) { return current }
-    if let latest = begun.last(where: { !$0.isReplaced(at: now) }) ?? begun.last { return latest }
+    let unreplaced = begun.filter { !$0.isReplaced(at: now) }
+    // Not the one with the latest end: a refunded year must not hide the month bought after it.
+    if let latest = (unreplaced.isEmpty ? begun : unreplaced).max(by: Period.gaveAccessEarlier) {
+      return latest
+    }
     // A chain has at least one period, so the fallback is never taken.
     return periods.min { ($0.start, $0.end) < ($1.start, $1.end) } ?? periods[0]
   }
@@ -36,9 +41,7 @@ struct SubscriptionChain {
     let period = decisivePeriod(at: context.now)
     let outcome = outcome(of: period, in: context)
     var standing = makeStanding(of: period, outcome: outcome, in: context)
-    if let info = relevantRenewalInfo(for: period) {
-      addRenewal(info, outcome: outcome, period: period, to: &standing)
-    }
+    addRenewal(outcome: outcome, period: period, to: &standing, in: context)
     standing.callToAction = Self.callToAction(for: standing)
     return standing
   }
@@ -125,7 +128,10 @@ struct SubscriptionChain {
       outcome.graceEnd = graceEnd
       return outcome
     }
-    if info.isInBillingRetryPeriod == true {
+    // A grace period that was over before this period ended belonged to an earlier one, and so did
+    // the retry that was told with it.
+    let isOfEarlierPeriod = info.gracePeriodExpiresDate.map { $0 <= period.end } ?? false
+    if info.isInBillingRetryPeriod == true, !isOfEarlierPeriod {
       if now < period.end.advanced(by: Self.billingRetryLength) { return Outcome(.billingRetry) }
       var outcome = Outcome(.expired, reason: .billingError)
       outcome.notices.insert(.inferred)
@@ -146,13 +152,29 @@ struct SubscriptionChain {
   ///
   /// A renewal may be charged before its period begins (R18), and its renewal info is signed with
   /// it. So the info is old only when it was signed before both the period's start and the
-  /// signing of its transaction; one that names the period's end as the renewal date is of it in
-  /// any case.
+  /// signing of its transaction. Where it names the renewal date, that tells: the period's end is
+  /// its own in any case, and a date up to the period's start is that of an earlier period, though
+  /// it may have been signed later (a renewal paid within grace begins where the one before it
+  /// ended).
   func relevantRenewalInfo(for period: Period) -> RenewalInfoFact? {
     guard let info = renewalInfo else { return nil }
     if let productID = info.productID, productID != period.transaction.productID { return nil }
+    if let renewalDate = info.renewalDate, renewalDate <= period.start { return nil }
     let earliest = min(period.start, period.transaction.signedDate)
     return info.signedDate >= earliest || info.renewalDate == period.end ? info : nil
+  }
+
+  /// The periods that were charged already and follow this one without a gap, in their order
+  /// (R18).
+  func chargedAhead(of period: Period, at now: Milliseconds) -> [Period] {
+    var following: [Period] = []
+    var end = period.end
+    for next in periods.sorted(by: { ($0.start, $0.end) < ($1.start, $1.end) })
+    where next.start > now && next.start <= end && next.end > end && !next.isRevoked(at: now) {
+      following.append(next)
+      end = next.end
+    }
+    return following
   }
 
   // MARK: Access
