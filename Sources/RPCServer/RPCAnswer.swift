@@ -38,7 +38,8 @@ package struct RPCAnswer: Sendable {
 
   /// Runs `body` on the event loop when the call ends without its answer: the client went away,
   /// broke the protocol, the deadline passed, or the server shuts down. Runs it soon if the call
-  /// has ended already.
+  /// has ended already. It has a turn of the loop to itself: no method of this module is on the
+  /// stack.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
     if peer.eventLoop.inEventLoop {
       connection.value.onCancel(of: call, body)

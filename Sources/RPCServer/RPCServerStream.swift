@@ -54,7 +54,8 @@ package final class RPCServerStream: Sendable {
   }
 
   /// Runs `body` on the event loop when the stream ends in another way than by ``finish()`` and
-  /// ``fail(_:)``. Runs it soon if the stream has ended already.
+  /// ``fail(_:)``. Runs it soon if the stream has ended already. It has a turn of the loop to
+  /// itself: no method of this module is on the stack.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
     perform { $0.onCancel(of: self.call, body) }
   }

@@ -7,18 +7,23 @@ extension ServerConnectionHandler {
   // MARK: Frames
 
   func handleFrames(now: NIODeadline) {
+    let arrival = heldBackSince ?? now
     isHandlingFrames = true
     var hasCompletedFrame = false
-    while !isPaused, !isClosing, let decoded = decoder.next() {
+    while !isPaused, !timing.isClosing, let decoded = decoder.next() {
       hasCompletedFrame = true
-      perform(streams.frameReceived(decoded, now: now), for: decoded)
+      perform(streams.frameReceived(decoded, arrivedAt: arrival, now: now), for: decoded)
+      if isFlushDue {
+        flush()
+      }
     }
     isHandlingFrames = false
     decoder.compact()
-    if isPaused || isClosing || !decoder.hasPartialFrame {
-      partialFrameSince = nil
-    } else if hasCompletedFrame || partialFrameSince == nil {
-      partialFrameSince = now
+    heldBackSince = isPaused && decoder.hasPartialFrame ? arrival : nil
+    if isPaused || timing.isClosing || !decoder.hasPartialFrame {
+      timing.noFrameIsPartial()
+    } else {
+      timing.frameIsPartial(isNew: hasCompletedFrame, now: now)
     }
   }
 
@@ -132,7 +137,7 @@ extension ServerConnectionHandler {
     if streams.isInFlight(call) {
       openCalls[call, default: OpenCall()].cancellations.append(body)
     } else {
-      body()
+      peer.eventLoop.execute(body)
     }
   }
 
@@ -157,8 +162,9 @@ extension ServerConnectionHandler {
       return
     }
     openCall.stream?.markEnded()
+    // The caller may be the send of a method's body, this call's or another's.
     for body in openCall.cancellations {
-      body()
+      peer.eventLoop.execute(body)
     }
   }
 

@@ -20,22 +20,24 @@ extension ServerConnectionHandler {
   func writePayload(_ payload: ByteBuffer) {
     if payload.readableBytes <= RPCLimits.maximumCopiedPayload {
       batch.writeImmutableBuffer(payload)
-      batchGrew()
     } else {
       passBatchOn()
       context?.write(wrapOutboundOut(payload), promise: nil)
-      flush()
     }
+    batchGrew()
   }
 
+  /// Sees to it that what was written is sent, but not now: the caller may be a method's body.
   func batchGrew() {
     if batch.readableBytes >= RPCLimits.fullBatch {
-      flush()
-    } else if !isHandlingFrames, !isFlushScheduled {
+      passBatchOn()
+    }
+    if !isHandlingFrames, !isFlushScheduled {
       isFlushScheduled = true
       peer.eventLoop.assumeIsolated().execute {
         self.isFlushScheduled = false
-        self.lastActivity = .now()
+        self.timing.wasActive(
+          now: self.peer.eventLoop.now, isWritable: self.context?.channel.isWritable == true)
         self.settle()
       }
     }
@@ -51,19 +53,26 @@ extension ServerConnectionHandler {
     return batch.readableBytes + (buffered ?? 0)
   }
 
+  /// Sends all that is written. The channel may be closed afterwards. Never called while a
+  /// method's body runs.
   func flush() {
     guard let context else {
       return
     }
     passBatchOn()
+    isFlushDue = false
+    isFlushing = true
     context.flush()
+    isFlushing = false
     hasFlushedSinceRead = true
+    // Only the channel ends a pause: while it waits for the socket, a flush changes nothing.
     if !context.channel.isWritable {
       isPaused = true
     }
   }
 
   private func passBatchOn() {
+    isFlushDue = true
     if batch.readableBytes == 0 {
       return
     }
@@ -77,12 +86,16 @@ extension ServerConnectionHandler {
   /// Brings everything to rest after something happened: sends what is written, closes when all
   /// is said, and sees to the next deadline.
   func settle() {
+    // Who flushes settles afterwards.
+    if isFlushing {
+      return
+    }
     if isInputClosed, !isPaused {
       streams.inputClosed()
     }
     // Before the flush: who has read an answer finds it counted.
     publishStatistics()
-    if batch.readableBytes > 0 {
+    if isFlushDue || batch.readableBytes > 0 {
       flush()
     }
     if streams.isFinished {

@@ -5,7 +5,7 @@ import Wire
 extension ServerConnectionHandler {
   /// Sets the alarm for the next thing that can happen, unless it is set early enough.
   func armAlarm() {
-    let next = nextAlarm
+    let next = timing.next(earliestCall: streams.earliestDeadline)
     guard next < alarmTime, context?.channel.isActive == true else {
       return
     }
@@ -14,59 +14,32 @@ extension ServerConnectionHandler {
     alarm = peer.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.alarmFired() }
   }
 
-  private var nextAlarm: NIODeadline {
-    var next = min(streams.earliestDeadline, lastActivity + idleTime)
-    if let partialFrameSince {
-      next = min(next, partialFrameSince + frameTime)
-    }
-    if let shutdownDeadline {
-      next = min(next, shutdownDeadline)
-    }
-    if let closeDeadline {
-      next = min(next, closeDeadline)
-    }
-    return next
-  }
-
   private func alarmFired() {
     alarm = nil
     alarmTime = .distantFuture
-    let now = NIODeadline.now()
-    if let closeDeadline, closeDeadline <= now {
-      context?.close(promise: nil)
+    guard let context else {
       return
     }
-    if let shutdownDeadline, shutdownDeadline <= now {
-      self.shutdownDeadline = nil
-      end(streams.shutdownTimePassed(), ServerStreams.shuttingDown)
-    }
+    let now = peer.eventLoop.now
     end(streams.deadlinesPassed(now: now), ServerStreams.deadlineExceeded)
-    if isTimedOut(now) {
+    let isBusy = streams.isBusy && !isInputClosed
+    switch timing.due(now: now, isBusy: isBusy, isWritable: context.channel.isWritable) {
+    case .nothing:
+      settle()
+    case .endOfShutdown:
+      end(streams.shutdownTimePassed(), ServerStreams.shuttingDown)
+      settle()
+    case .timeOut:
       statistics.connectionsTimedOut += 1
       publishStatistics()
-      context?.close(promise: nil)
-      return
+      context.close(promise: nil)
+    case .close:
+      context.close(promise: nil)
     }
-    settle()
-  }
-
-  private func isTimedOut(_ now: NIODeadline) -> Bool {
-    if let partialFrameSince, partialFrameSince + frameTime <= now {
-      return true
-    }
-    guard lastActivity + idleTime <= now else {
-      return false
-    }
-    if streams.isBusy, !isInputClosed {
-      // A call may take long, and a stream may be quiet: keep-alive watches over the client.
-      lastActivity = now
-      return false
-    }
-    return !isClosing
   }
 
   func shutDown(_ event: ShutdownStarted) {
-    shutdownDeadline = event.deadline
+    timing.shutdownStarted(deadline: event.deadline, now: peer.eventLoop.now)
     end(streams.shutdownStarted(), ServerStreams.shuttingDown)
     settle()
   }
@@ -74,15 +47,10 @@ extension ServerConnectionHandler {
   /// Closes so that the client can read all that was written: first the own direction, when all
   /// is sent, then the rest, when the client has closed its side or has taken too long.
   func closeGracefully() {
-    guard !isClosing, let context else {
+    guard !timing.isClosing, !peer.isClosed, let context else {
       return
     }
-    isClosing = true
-    let now = NIODeadline.now()
-    // What is written may still take its time to be read, but not past the end of a shutdown.
-    closeDeadline =
-      shutdownDeadline.map { max($0, now + lingerTime) }
-      ?? now + frameTime
+    timing.closingStarted(now: peer.eventLoop.now)
     let written = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
     written.futureResult.assumeIsolated().whenSuccess { self.closeOutput() }
@@ -96,7 +64,7 @@ extension ServerConnectionHandler {
       context.close(promise: nil)
       return
     }
-    closeDeadline = .now() + lingerTime
+    timing.outputClosed(now: peer.eventLoop.now)
     context.close(mode: .output, promise: nil)
     armAlarm()
   }

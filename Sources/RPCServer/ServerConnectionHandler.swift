@@ -8,15 +8,16 @@ import Wire
 /// Answers given while frames are being handled are written together and flushed when the read is
 /// done; answers from elsewhere are flushed once a turn of the loop. While the client does not read
 /// its answers, no more of its requests are handled.
+///
+/// A flush can find that the client is gone and end every call on the same stack. Nothing that a
+/// method's body calls flushes, therefore, and what calls have asked to be told about their end
+/// is told in a turn of its own: a body may hold a lock while it sends.
 final class ServerConnectionHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   let router: RPCRouter
-  let idleTime: TimeAmount
-  let frameTime: TimeAmount
-  let lingerTime: TimeAmount
   let peer: RPCPeer
   private let registry: ConnectionRegistry
   let logger: Logger
@@ -36,20 +37,18 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   private var tcpSocket: CInt?
   var isHandlingFrames = false
   var isFlushScheduled = false
+  /// The channel has something that it was not yet told to send.
+  var isFlushDue = false
+  var isFlushing = false
   var hasFlushedSinceRead = false
   /// The client does not read: its frames stay undecoded.
   var isPaused = false
+  /// When the oldest of the bytes arrived that stay undecoded.
+  var heldBackSince: NIODeadline?
   private var isReadHeld = false
   private(set) var isInputClosed = false
-  var isClosing = false
 
-  var lastActivity = NIODeadline.now()
-  /// Since when the frame that has begun has been arriving.
-  var partialFrameSince: NIODeadline?
-  /// When calls in flight are given up, once the server stops.
-  var shutdownDeadline: NIODeadline?
-  /// When the connection is closed whatever the client has read.
-  var closeDeadline: NIODeadline?
+  var timing: ConnectionTiming
   var alarm: Scheduled<Void>?
   var alarmTime = NIODeadline.distantFuture
 
@@ -58,12 +57,10 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     registry: ConnectionRegistry, logger: Logger
   ) {
     self.router = router
-    self.idleTime = TimeAmount(limits.idleTime)
-    self.frameTime = TimeAmount(limits.frameTime)
-    self.lingerTime = TimeAmount(limits.lingerTime)
     self.peer = peer
     self.registry = registry
     self.logger = logger
+    self.timing = ConnectionTiming(limits: limits, now: peer.eventLoop.now)
     self.streams = ServerStreams(methods: methods, limits: limits)
   }
 
@@ -91,14 +88,15 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if isClosing {
+    // What arrives inside a flush is what the socket still holds of a client that is gone.
+    if timing.isClosing || isFlushing {
       return
     }
-    lastActivity = .now()
+    let now = peer.eventLoop.now
+    timing.wasActive(now: now, isWritable: context.channel.isWritable)
     hasFlushedSinceRead = false
     decoder.append(unwrapInboundIn(data))
-    isPaused = !context.channel.isWritable
-    handleFrames(now: lastActivity)
+    handleFrames(now: now)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -118,11 +116,12 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    lastActivity = .now()
+    let now = peer.eventLoop.now
+    timing.writabilityChanged(now: now)
     if context.channel.isWritable {
       if isPaused {
         isPaused = false
-        handleFrames(now: lastActivity)
+        handleFrames(now: now)
         settle()
       }
       if isReadHeld, context.channel.isWritable {

@@ -9,14 +9,13 @@ package enum ServerAddress: Hashable, Sendable {
   /// closing zero).
   package static let maximumPathLength = 107
 
-  /// Reads `host:port`, `[::1]:port` or `unix:/path`.
+  /// Reads `host:port`, `[::1]:port` or `unix:path`.
   ///
   /// - Throws: ``WireError`` with `invalidAddress`.
   package init(parsing text: String) throws(WireError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst("unix:".count))
-      guard path.hasPrefix("/"), path.utf8.count <= Self.maximumPathLength,
-        !path.utf8.contains(0)
+      guard !path.isEmpty, path.utf8.count <= Self.maximumPathLength, !path.utf8.contains(0)
       else {
         throw WireError(.invalidAddress, "server address")
       }

@@ -30,6 +30,12 @@ final class RawClient {
       setsockopt(
         descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
+    if case .tcp = address {
+      // What is sent arrives, also when a reset follows at once.
+      var isOn: CInt = 1
+      setsockopt(
+        descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<CInt>.size))
+    }
     let target =
       switch address {
       case .tcp(_, let port): try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
@@ -127,6 +133,11 @@ final class RawClient {
     guard let frame = try receive() else {
       return "closed"
     }
+    return try Self.text(frame)
+  }
+
+  /// A frame as such a text.
+  static func text(_ frame: Frame) throws -> String {
     let id = frame.header.streamID
     switch frame.header.type {
     case .response:

@@ -120,10 +120,18 @@ struct ServerLifecycleTests {
     let limits = RPCLimits(shutdownTime: .milliseconds(50), lingerTime: .milliseconds(50))
     try await TestServer.run(limits) { test in
       let client = try RawClient(test.tcp, receiveBuffer: 4096)
+      try client.send(Frames.request(1001, "Hold", "a"))
+      #expect(await test.service.expect(.held("a")))
       try client.send(
         Frames.joined((0..<20).map { Frames.request($0 * 2 + 1, "Large", "1000000") }))
-      try client.send(Frames.request(1001, "Hold", "a"))
-      await test.server.shutDown()
+      // The answers are counted once as many of them as the kernel takes are written.
+      while test.server.statistics.calls[.ok] == 0 {
+        await Task.yield()
+      }
+      let time = await ContinuousClock().measure { await test.server.shutDown() }
+      // Promised are 100 ms; every other limit of a connection is 30 s or more.
+      #expect(time < .seconds(10))
+      #expect(await test.service.expect(.cancelled("a")))
       #expect(test.server.statistics.connectionsOpen == 0)
       client.close()
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import NIOPosix
 import RPCServer
 import Synchronization
 import Testing
@@ -20,11 +21,13 @@ struct TestServer: Sendable {
   static func run(
     _ limits: RPCLimits = RPCLimits(
       shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100)),
+    group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
     _ body: (TestServer) async throws -> Void
   ) async throws {
     let folder = try TemporaryFolder()
     let service = TestService()
-    let server = RPCServer(router: service.router, limits: limits, logger: quietLogger)
+    let server = RPCServer(
+      router: service.router, limits: limits, group: group, logger: quietLogger)
     let addresses = try await server.start(on: [
       .tcp(host: "127.0.0.1", port: 0), .unix(path: folder.path("rpc.sock")),
     ])

@@ -11,6 +11,8 @@ final class TestService: Sendable {
     case held(String)
     /// Its `onCancel` has run.
     case cancelled(String)
+    /// The same, but while the body of a call was using its stream.
+    case cancelledInside(String)
   }
 
   /// What happens, in order. For one reader.
@@ -18,6 +20,9 @@ final class TestService: Sendable {
   private let continuation: AsyncStream<Event>.Continuation
   private let answers = Mutex<[String: RPCAnswer]>([:])
   private let streams = Mutex<[String: RPCServerStream]>([:])
+  /// Held around all that the locked streams do. Taking it twice on a thread would be the end.
+  private let lock = Mutex(())
+  private let gate = DispatchSemaphore(value: 0)
 
   init() {
     (events, continuation) = AsyncStream.makeStream()
@@ -42,6 +47,11 @@ final class TestService: Sendable {
       }
     }
     return true
+  }
+
+  /// Lets a call to `Gate` go on.
+  func openGate() {
+    gate.signal()
   }
 
   var router: RPCRouter {
@@ -98,6 +108,40 @@ final class TestService: Sendable {
       stream.onCancel { self.continuation.yield(.cancelled(name)) }
       continuation.yield(.held(name))
     }
+    addLockedMethods(service, to: &router)
     return router
+  }
+
+  private func addLockedMethods(_ service: String, to router: inout RPCRouter) {
+    // Holds up the connection's event loop until the gate opens, and never answers.
+    router.unary(service, "Gate") { [self] _, _ in
+      continuation.yield(.held("gate"))
+      _ = gate.wait(timeout: .now() + .seconds(20))
+    }
+    // Sends its request back, with the lock held.
+    router.serverStreaming(service, "LockedStream") { [self] call, stream in
+      let name = String(buffer: call.payload)
+      lock.withLock { _ in
+        stream.onCancel { self.noteCancellation(name) }
+        stream.send(call.payload)
+      }
+      continuation.yield(.held(name))
+    }
+    // Sends until it is stopped, with the lock held, and asks only then to be told.
+    router.serverStreaming(service, "LockedFlood") { [self] call, stream in
+      let name = String(buffer: call.payload)
+      let message = ByteBuffer(repeating: 0x6D, count: 10_000)
+      lock.withLock { _ in
+        stream.onCancel { self.noteCancellation(name) }
+        while stream.send(message) {}
+        stream.onCancel { self.noteCancellation("\(name), told late") }
+      }
+      continuation.yield(.held(name))
+    }
+  }
+
+  private func noteCancellation(_ name: String) {
+    let isFree = lock.withLockIfAvailable { _ in true } ?? false
+    continuation.yield(isFree ? .cancelled(name) : .cancelledInside(name))
   }
 }

@@ -11,6 +11,7 @@ struct ServerAddressTests {
       ("[::1]:65535", .tcp(host: "::1", port: 65535)),
       ("entitle.example.com:1", .tcp(host: "entitle.example.com", port: 1)),
       ("unix:/run/entitle/rpc.sock", .unix(path: "/run/entitle/rpc.sock")),
+      ("unix:run/rpc.sock", .unix(path: "run/rpc.sock")),
     ] as [(String, ServerAddress)])
   func parsing(text: String, address: ServerAddress) throws {
     #expect(try ServerAddress(parsing: text) == address)
@@ -21,7 +22,7 @@ struct ServerAddressTests {
     "What is not an address is refused",
     arguments: [
       "", ":", "host", "host:", ":80", "host:65536", "host:-1", "host:+1", "host: 80", "::1:80",
-      "[]:80", "[::1]", "[host]:80", "ho st:80", "http://host:80", "unix:", "unix:relative",
+      "[]:80", "[::1]", "[host]:80", "ho st:80", "http://host:80", "unix:",
       "unix:/" + String(repeating: "x", count: 107), "unix:/a\u{0}b", "[::1:80", "::1]:80",
     ])
   func refused(text: String) {

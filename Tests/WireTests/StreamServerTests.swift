@@ -295,6 +295,23 @@ struct StreamServerTests {
     #expect(streams.answerProduced(never, payloadLength: 1, waiting: 0) == .send)
   }
 
+  @Test("A request that was held back has used up its time; it is not started after its deadline")
+  func heldBack() throws {
+    var streams = Self.machine()
+    let now = Self.start + .nanoseconds(100)
+    for (timeout, expected) in [
+      (99, "respond 1 DEADLINE_EXCEEDED"), (100, "respond 1 DEADLINE_EXCEEDED"),
+      (101, "start 1 Unary"),
+    ] as [(Int64, String)] {
+      let frame = Self.request(1, timeout: timeout)
+      let action = streams.frameReceived(frame, arrivedAt: Self.start, now: now)
+      #expect(Self.text(action) == expected)
+    }
+    #expect(streams.earliestDeadline == now + .nanoseconds(1))
+    let endless = streams.frameReceived(Self.request(3), arrivedAt: Self.start, now: now)
+    #expect(Self.text(endless) == "start 3 Unary")
+  }
+
   @Test("After the client's half-close calls are answered, then all is said")
   func halfClose() throws {
     var streams = Self.machine()

@@ -9,7 +9,7 @@ package struct WireError: Error, Hashable, Sendable {
     case notUTF8
     /// More metadata pairs than ``RPCLimits/maximumMetadataPairs``.
     case tooMuchMetadata
-    /// A server address is not `host:port`, `[address]:port` or `unix:/path`.
+    /// A server address is not `host:port`, `[address]:port` or `unix:path`.
     case invalidAddress
   }
 
@@ -30,7 +30,9 @@ extension WireError: CustomStringConvertible {
     case .wrongWireType: "\(subject): wrong wire type"
     case .notUTF8: "\(subject): not UTF-8"
     case .tooMuchMetadata: "\(subject): more than \(RPCLimits.maximumMetadataPairs) pairs"
-    case .invalidAddress: "\(subject): not host:port, [address]:port or unix:/path"
+    case .invalidAddress:
+      "\(subject): not host:port, [address]:port or unix:path (at most "
+        + "\(ServerAddress.maximumPathLength) bytes)"
     }
   }
 }

@@ -42,8 +42,9 @@ package struct RPCLimits: Hashable, Sendable {
   /// answer is RESOURCE_EXHAUSTED at once.
   package var streamsPerConnection: Int
 
-  /// How long a connection may stay silent with no stream in flight. Finds peers that went away
-  /// without a word, together with TCP keep-alive.
+  /// How long a connection may stay silent with no stream in flight, or leave so much unread that
+  /// no more is read from it (`writeBufferPause`). Finds peers that went away without a word or
+  /// hang, together with TCP keep-alive.
   package var idleTime: Duration
 
   /// How long one frame may take to arrive once it has begun. Slow senders would otherwise hold

@@ -46,15 +46,20 @@ package struct ServerStreams: ~Copyable {
 
   // MARK: What the client sent
 
-  /// - Parameter now: When the frame arrived; timeouts count from here.
-  package mutating func frameReceived(_ decoded: DecodedFrame, now: NIODeadline) -> ServerAction {
+  /// - Parameters:
+  ///   - arrival: When the frame arrived, which may be before `now` if it was held back; timeouts
+  ///     count from there. Nil is `now`.
+  ///   - now: A call whose deadline has passed by now is not started.
+  package mutating func frameReceived(
+    _ decoded: DecodedFrame, arrivedAt arrival: NIODeadline? = nil, now: NIODeadline
+  ) -> ServerAction {
     if hasFailed {
       return .ignore
     }
     switch decoded {
     case .frame(let frame):
       return switch frame.header.type {
-      case .request: requestReceived(frame, now: now)
+      case .request: requestReceived(frame, arrivedAt: arrival ?? now, now: now)
       case .data: dataReceived(frame.header)
       default: .ignore
       }
@@ -70,7 +75,9 @@ package struct ServerStreams: ~Copyable {
     }
   }
 
-  private mutating func requestReceived(_ frame: Frame, now: NIODeadline) -> ServerAction {
+  private mutating func requestReceived(
+    _ frame: Frame, arrivedAt arrival: NIODeadline, now: NIODeadline
+  ) -> ServerAction {
     let streamID = frame.header.streamID
     guard streamID.isClientInitiated else {
       return .respond(
@@ -98,14 +105,17 @@ package struct ServerStreams: ~Copyable {
     if let refusal = refusal(of: frame.header.flags, kind: kind) {
       return .respond(streamID, refusal)
     }
-    if request.timeoutNanoseconds < 0 {
+    let timeout = request.timeoutNanoseconds
+    // The sum saturates at the distant future.
+    let deadline: NIODeadline? = timeout == 0 ? nil : arrival + .nanoseconds(timeout)
+    if timeout < 0 || (deadline.map { $0 <= now } ?? false) {
       return .respond(streamID, Self.deadlineExceeded)
     }
     if streams.count >= limits.streamsPerConnection {
       return .respond(streamID, tooManyStreams)
     }
     return .start(
-      open(streamID, method: method, kind: kind, request: request, now: now))
+      open(streamID, method: method, kind: kind, request: request, deadline: deadline))
   }
 
   private func refusal(of flags: FrameFlags, kind: MethodKind) -> RPCStatus? {
@@ -121,11 +131,8 @@ package struct ServerStreams: ~Copyable {
 
   private mutating func open(
     _ streamID: StreamID, method: Int, kind: MethodKind, request: RequestEnvelope,
-    now: NIODeadline
+    deadline: NIODeadline?
   ) -> ServerCall {
-    let timeout = request.timeoutNanoseconds
-    // The sum saturates at the distant future.
-    let deadline: NIODeadline? = timeout == 0 ? nil : now + .nanoseconds(timeout)
     let serial = nextSerial
     nextSerial &+= 1
     if let deadline, deadline < earliestDeadline {

@@ -4,8 +4,8 @@ package import NIOCore
 
 /// Hands in transactions, renewal infos and app transactions.
 package struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
-  /// The app that every item must name, and that renewal infos without a known chain are bound to;
-  /// nil: any app that the service accepts.
+  /// The app that every item must be of; nil: any app that the service accepts. It is no evidence
+  /// for the app of a renewal info, which is that of its chain's transactions (R8).
   package var bundleID: BundleID?
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
   package var accountID: AccountID?
