@@ -4,8 +4,7 @@ import PackageDescription
 let nio = (
   core: Target.Dependency.product(name: "NIOCore", package: "swift-nio"),
   posix: Target.Dependency.product(name: "NIOPosix", package: "swift-nio"),
-  embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio"),
-  concurrency: Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+  embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 )
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -18,16 +17,17 @@ let package = Package(
     .executable(name: "entitlectl", targets: ["entitlectl"]),
     .executable(name: "storesim", targets: ["storesim"]),
   ],
+  // Exact, as there is no lock file: what was tested is what a clone builds.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(
-      url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
-    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+      url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: ["YAML"]),
+    .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
   ],
   targets: [
     // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
@@ -109,6 +109,7 @@ let package = Package(
       name: "SQLiteStoreTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "WireTests",
@@ -134,6 +135,7 @@ let package = Package(
         "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
         "RPCServer", "SQLiteStore", "StoreSimulator", "Verification", "Wire", logging, nio.core,
       ]),
+    .testTarget(name: "OperatorCommandsTests", dependencies: ["OperatorCommands"]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",

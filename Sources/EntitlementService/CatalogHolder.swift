@@ -8,12 +8,18 @@ package final class CatalogHolder: Sendable {
   package struct Snapshot: Sendable {
     package let catalog: Catalog
     package let policy: VerificationPolicy
+    /// Since when answers follow from this catalog. Those of before may follow from another one:
+    /// their customers' revisions do not tell that they changed.
+    package let inForceSince: Milliseconds
   }
 
   private let current: Mutex<Snapshot>
 
-  package init(_ catalog: Catalog) {
-    current = Mutex(Snapshot(catalog: catalog, policy: VerificationPolicy(catalog)))
+  /// The catalog is in force from now on: with which one an earlier process answered is not known.
+  package init(_ catalog: Catalog, clock: ServiceClock) {
+    current = Mutex(
+      Snapshot(
+        catalog: catalog, policy: VerificationPolicy(catalog), inForceSince: clock.now()))
   }
 
   package var snapshot: Snapshot {

@@ -10,6 +10,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     /// A queue is full: nothing was done, and the same call may succeed later.
     case resourceExhausted
     case deadlineExceeded
+    /// Nobody waits for the answer any more. Nothing was stored.
+    case cancelled
     /// A passing fault: the same call may succeed later.
     case unavailable
     /// No room left to store anything. Nothing of the call was stored.
@@ -42,6 +44,7 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     switch error {
     case .full: self.init(.resourceExhausted, "too many payloads wait to be verified")
     case .deadlineExceeded: self.init(.deadlineExceeded, "the deadline passed before verification")
+    case .cancelled: self.init(.cancelled, "the caller does not wait any more")
     case .shutdown: self.init(.unavailable, "the server is shutting down")
     }
   }

@@ -12,9 +12,10 @@ struct CommandFailure: Error {
   }
 
   let reason: Reason
-  let message: String
+  /// For people; nil when there is nothing to tell.
+  let message: String?
 
-  init(_ reason: Reason, _ message: String) {
+  init(_ reason: Reason, _ message: String?) {
     self.reason = reason
     self.message = message
   }
@@ -28,5 +29,10 @@ struct CommandFailure: Error {
       case .status: .failed
       }
     self.init(reason, error.description)
+  }
+
+  /// Tells people, if there is something to tell.
+  func report() {
+    if let message { StandardError.write("entitlectl: \(message)") }
   }
 }

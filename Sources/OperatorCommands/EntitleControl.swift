@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Glibc
 
 /// `entitlectl`: everything an operator does from a terminal.
 package struct EntitleControl: AsyncParsableCommand {
@@ -18,6 +19,8 @@ package struct EntitleControl: AsyncParsableCommand {
 
   /// Runs the command line and ends the process with its exit code.
   package static func runAndExit() async -> Never {
+    // Whoever reads the output may have seen enough: that is an error of the write.
+    signal(SIGPIPE, SIG_IGN)
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
@@ -27,7 +30,7 @@ package struct EntitleControl: AsyncParsableCommand {
       }
       exit()
     } catch let failure as CommandFailure {
-      StandardError.write("entitlectl: \(failure.message)")
+      failure.report()
       exit(withError: ExitCode(failure.reason.rawValue))
     } catch {
       exit(withError: error)

@@ -48,8 +48,8 @@ package struct EntitlementEndpoint: Sendable {
     }
   }
 
-  /// A caller that holds this revision is spared the body, unless time alone has changed the state
-  /// since that revision came to be (R30).
+  /// A caller that holds this revision is spared the body, unless time (R30) or another catalog has
+  /// changed the state since that revision came to be.
   private static func payload(
     _ answer: HeldAnswer<ByteBuffer>, unlessRevisionIs held: Int64?
   ) throws -> ByteBuffer {
@@ -64,6 +64,7 @@ package struct EntitlementEndpoint: Sendable {
         var results: [ByteBuffer] = []
         results.reserveCapacity(request.customers.count)
         for selector in request.customers {
+          try Task.checkCancellation()
           let query = CustomerQuery(
             selector: selector, scope: request.scope, consistency: request.consistency.inUse,
             at: request.at)

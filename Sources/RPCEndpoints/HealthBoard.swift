@@ -22,8 +22,7 @@ package final class HealthBoard: Sendable {
 
   /// Sets the status and tells every watcher if it changed.
   package func set(isServing: Bool) {
-    // Told under the lock, so that every watcher sees changes in their order; they only hand the
-    // message to their event loop.
+    // Told under the lock, so that every watcher sees changes in their order.
     state.withLock { state in
       guard state.isServing != isServing else { return }
       state.isServing = isServing
@@ -32,7 +31,8 @@ package final class HealthBoard: Sendable {
   }
 
   /// Calls `changed` with the present status at once, and with each later one until the watch is
-  /// ended. It must not block or call back.
+  /// ended. It runs under the board's lock: it must hand the status on, and neither block nor do
+  /// anything that could end a watch.
   package func watch(_ changed: @escaping @Sendable (Bool) -> Void) -> WatchID {
     state.withLock { state in
       state.count += 1

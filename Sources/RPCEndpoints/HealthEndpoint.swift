@@ -40,9 +40,11 @@ package struct HealthEndpoint: Sendable {
         stream.send(try HealthCheckResponse(status: .serviceUnknown).encoded())
         return
       }
+      let eventLoop = call.eventLoop
       let watcher = board.watch { isServing in
         guard let payload = try? Self.payload(isServing: isServing) else { return }
-        stream.send(payload)
+        // Never at once: sending may find the client gone, which ends this very watch.
+        eventLoop.execute { stream.send(payload) }
       }
       stream.onCancel { board.endWatch(watcher) }
     } catch {

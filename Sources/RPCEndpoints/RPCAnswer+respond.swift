@@ -19,13 +19,17 @@ extension RPCAnswer {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        Task {
+        let task = Task {
           do {
+            try Task.checkCancellation()
             succeed(try await work())
           } catch {
             fail(RPCStatus(mapping: error))
           }
         }
+        // When nobody waits any more, what has not begun is not done. What a submission has handed
+        // to the store by then is committed all the same.
+        onCancel { task.cancel() }
       }
     } catch {
       fail(RPCStatus(mapping: error))

@@ -8,6 +8,7 @@ extension RPCStatus {
     case let error as ServiceError: self.init(error)
     case let error as MessageError: self.init(error)
     case let status as RPCStatus: self = status
+    case is CancellationError: self.init(.cancelled, "nobody waits for the answer any more")
     default: self.init(.internal, "an unexpected error")
     }
   }
@@ -22,6 +23,8 @@ extension RPCStatus {
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
     case .deadlineExceeded:
       self.init(.deadlineExceeded, error.message)
+    case .cancelled:
+      self.init(.cancelled, error.message)
     case .unavailable:
       self.init(.unavailable, error.message, retryDelay: Self.retryDelay)
     case .storageFull:

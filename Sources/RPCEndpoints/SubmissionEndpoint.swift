@@ -27,7 +27,7 @@ package struct SubmissionEndpoint: Sendable {
           TransactionSubmission(
             signedPayloads: request.signedPayloads.map { Array($0.utf8) },
             bundleID: request.bundleID, accountID: request.accountID),
-          deadline: deadline)
+          deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitSignedTransactionsResponse(
           results: result.items.map { SubmittedItemResult($0) },
           customers: result.customers.map { SubmittedCustomer($0) }
@@ -44,7 +44,7 @@ package struct SubmissionEndpoint: Sendable {
         let result = try await submissions.submit(
           NotificationSubmission(
             signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID),
-          deadline: deadline)
+          deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitNotificationResponse(
           verdict: SubmissionVerdict(result.verdict), detail: result.detail,
           notificationUUID: result.record?.uuid, notificationType: result.record?.type,

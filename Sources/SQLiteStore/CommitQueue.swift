@@ -63,20 +63,29 @@ final class CommitQueue: Sendable {
     }
   }
 
+  private func takeWaiting() -> [Job] {
+    state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
   private func write(_ jobs: [Job], to database: Database) {
     let outcomes: [Outcome]
     do {
       outcomes = try Self.commit(jobs.map(\.submission), to: database)
     } catch {
-      guard jobs.count > 1 else {
-        for job in jobs {
-          job.continuation.resume(returning: .failure(StoreError(translating: error)))
-        }
+      let failure = StoreError(translating: error)
+      if failure.code == .full, jobs.count > 1 {
+        // The whole transaction is gone because one submission found the disk full. Those that can
+        // be stored shall be: each gets a transaction of its own.
+        for job in jobs { write([job], to: database) }
         return
       }
-      // The whole transaction is gone, perhaps because one submission found the disk full. Those
-      // that can be stored shall be: each gets a transaction of its own.
-      for job in jobs { write([job], to: database) }
+      // Any other failure would meet each of them again, after as long a wait. Those that came
+      // meanwhile have waited as long, and are told the same.
+      let others = failure.code == .unavailable ? takeWaiting() : []
+      for job in jobs + others { job.continuation.resume(returning: .failure(failure)) }
       return
     }
     for (job, outcome) in zip(jobs, outcomes) {

@@ -1,4 +1,5 @@
 import EntitlementStore
+import GRDB
 import Glibc
 import Synchronization
 
@@ -86,7 +87,7 @@ final class DatabaseFile: Sendable {
     return descriptor
   }
 
-  /// Makes the file if it is missing, narrows its mode, and looks at its header.
+  /// Makes the file if it is missing, looks whose it is, and narrows its mode.
   private static func prepare(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw fault("the database file cannot be opened", errno) }
@@ -94,9 +95,30 @@ final class DatabaseFile: Sendable {
     var header = [UInt8](repeating: 0, count: FileHeader.length)
     let count = pread(descriptor, &header, header.count, 0)
     guard count >= 0 else { throw fault("the database file cannot be read", errno) }
-    try FileHeader.check(Array(header.prefix(count)))
+    if try FileHeader.owner(Array(header.prefix(count))) == .unknown, hasLog(path) {
+      try checkTables(path)
+    }
     guard fchmod(descriptor, mode) == 0 else {
       throw fault("the mode of the database file cannot be set", errno)
+    }
+  }
+
+  private static func hasLog(_ path: String) -> Bool {
+    var status = stat()
+    return stat("\(path)-wal", &status) == 0 && status.st_size > 0
+  }
+
+  /// Looks at the tables in the log without writing to the file, which opening it as ours would do.
+  private static func checkTables(_ path: String) throws(StoreError) {
+    var configuration = Configuration()
+    configuration.label = "SQLiteStore.owner"
+    configuration.readonly = true
+    do {
+      let database = try DatabaseQueue(path: path, configuration: configuration)
+      try database.read { try Schema.checkOwner($0) }
+      try database.close()
+    } catch {
+      throw StoreError(translating: error)
     }
   }
 

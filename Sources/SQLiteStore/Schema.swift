@@ -21,7 +21,7 @@ enum Schema {
     if version == currentVersion { return }
     try database.inTransaction(.immediate) {
       if version == 0, try tableCount(database) > 0 {
-        throw StoreError(.corrupt, "the file is a database of another program")
+        throw foreign
       }
       for step in steps[version...] {
         try database.execute(sql: step)
@@ -31,6 +31,16 @@ enum Schema {
       try database.execute(sql: "PRAGMA user_version = \(currentVersion)")
       return .commit
     }
+  }
+
+  static let foreign = StoreError(.corrupt, "the file is a database of another program")
+
+  /// - Throws: ``StoreError/Code/corrupt`` when there are tables that are not ours; errors of
+  ///   SQLite.
+  static func checkOwner(_ database: Database) throws {
+    let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    if application == applicationID { return }
+    if try application != 0 || tableCount(database) > 0 { throw foreign }
   }
 
   private static func tableCount(_ database: Database) throws -> Int {

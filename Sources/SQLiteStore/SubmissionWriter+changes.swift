@@ -9,14 +9,24 @@ extension SubmissionWriter {
     case chain(Int64)
   }
 
-  /// What happened to each customer that the submission concerns, in the order in which it came
-  /// to them; nothing (an empty set) to some.
+  /// What happened to each customer that the submission concerns; nothing (an empty set) to some.
   private struct Ledger {
-    private(set) var subjects: [Subject] = []
+    private var chains: [Subject] = []
+    private var accounts: [Subject] = []
     private(set) var kinds: [Subject: ChangeKinds] = [:]
 
+    /// Chains before accounts, each in the order in which it came to them. A chain that an account
+    /// gets is from then on read as that account: so what is told as its last revision must be
+    /// lower than the account's, or reading at that revision would find nothing so new.
+    var subjects: [Subject] { chains + accounts }
+
     mutating func add(_ subject: Subject, _ added: ChangeKinds) {
-      if kinds[subject] == nil { subjects.append(subject) }
+      if kinds[subject] == nil {
+        switch subject {
+        case .chain: chains.append(subject)
+        case .account: accounts.append(subject)
+        }
+      }
       kinds[subject, default: []].formUnion(added)
     }
   }

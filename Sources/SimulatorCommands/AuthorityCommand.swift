@@ -17,6 +17,7 @@ struct AuthorityCommand: ParsableCommand {
   var directory: String
 
   func run() throws {
-    print(try SigningAuthority.loadOrCreate(inDirectory: directory).rootFingerprint)
+    let authority = try SigningAuthority.loadOrCreate(inDirectory: directory)
+    try StandardOutput.print("\(authority.rootFingerprint)")
   }
 }

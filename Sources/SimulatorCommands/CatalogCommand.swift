@@ -6,7 +6,7 @@ struct CatalogCommand: ParsableCommand {
     commandName: "catalog",
     abstract: "Print the catalog of the simulated app, for --catalog of entitled.")
 
-  func run() {
-    print(SimulatedApp.catalogYAML, terminator: "")
+  func run() throws {
+    try StandardOutput.print(SimulatedApp.catalogYAML, terminator: "")
   }
 }

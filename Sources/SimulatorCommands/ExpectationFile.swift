@@ -22,7 +22,7 @@ struct ExpectationFile {
       text += writer.text + "\n"
     }
     if path == "-" {
-      print(text, terminator: "")
+      try StandardOutput.print(text, terminator: "")
     } else {
       try OutputError.wrapping(path) {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -19,18 +19,18 @@ struct LifeCyclesCommand: ParsableCommand {
   @Option(help: "A table, one JSON array, or one JSON object a line.")
   var output = Format.table
 
-  func run() {
+  func run() throws {
     switch output {
     case .table:
       let width = LifeCycle.allCases.map(\.rawValue.count).max() ?? 0
       for lifeCycle in LifeCycle.allCases {
         let padding = String(repeating: " ", count: width - lifeCycle.rawValue.count)
-        print("\(lifeCycle.rawValue)\(padding)  \(lifeCycle.summary)")
+        try StandardOutput.print("\(lifeCycle.rawValue)\(padding)  \(lifeCycle.summary)")
       }
     case .json:
-      print("[\(LifeCycle.allCases.map(Self.json).joined(separator: ",\n "))]")
+      try StandardOutput.print("[\(LifeCycle.allCases.map(Self.json).joined(separator: ",\n "))]")
     case .jsonl:
-      for lifeCycle in LifeCycle.allCases { print(Self.json(of: lifeCycle)) }
+      for lifeCycle in LifeCycle.allCases { try StandardOutput.print(Self.json(of: lifeCycle)) }
     }
   }
 

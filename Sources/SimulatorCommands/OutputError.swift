@@ -1,8 +1,23 @@
 import FoundationEssentials
+import Glibc
 
-/// A file or directory could not be written.
+/// A file, a directory or standard output could not be written.
 struct OutputError: Error, CustomStringConvertible {
   let description: String
+  /// The reader went away: it has seen what it wanted, and there is nothing to tell.
+  let isReaderGone: Bool
+
+  private init(description: String, isReaderGone: Bool = false) {
+    self.description = description
+    self.isReaderGone = isReaderGone
+  }
+
+  /// - Parameter code: an `errno`.
+  init(writingStandardOutput code: CInt) {
+    self.init(
+      description: "cannot write standard output: \(String(cString: strerror(code)))",
+      isReaderGone: code == EPIPE)
+  }
 
   /// Runs `body` and tells its failure in words for people.
   static func wrapping(_ place: String, _ body: () throws -> Void) throws(OutputError) {

@@ -58,8 +58,8 @@ struct SignCommand: ParsableCommand {
     if output == "-" {
       for line in lines {
         switch format {
-        case .jws: print(line.jws)
-        case .jsonl: print(line.json.text)
+        case .jws: try StandardOutput.print(line.jws)
+        case .jsonl: try StandardOutput.print(line.json.text)
         }
       }
     } else {

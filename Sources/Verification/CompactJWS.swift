@@ -22,6 +22,10 @@ struct CompactJWS {
     guard first > 0, second > first + 1, second + 1 < bytes.count else {
       throw Refusal(.malformed, "one of the three parts is empty")
     }
+    guard first <= VerificationLimits.headerLength else {
+      throw Refusal(
+        .malformed, "the header is longer than \(VerificationLimits.headerLength) bytes")
+    }
     self.bytes = bytes
     headerLength = first
     signedLength = second

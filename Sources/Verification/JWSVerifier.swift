@@ -40,11 +40,14 @@ package final class JWSVerifier: Sendable {
   ) throws(Refusal) -> AuthenticPayload {
     let parts = try CompactJWS(jws)
     let (document, fields, claims) = try read(parts.payload, as: kind)
-    let signer = try signer(of: parts)
+    let known = rememberedSigner(of: parts)
+    let signer = if let known { known } else { try judgedSigner(of: parts) }
     // The moment it was signed, so that what is kept can be proved long after its certificate has
     // expired.
     try signer.checkValidity(at: claims.signedDate ?? now)
     try checkSignature(of: parts, by: signer)
+    // Not before: the signature is what nobody else can make.
+    if known == nil { memory.remember(signer) }
     try policy.check(claims, under: signer.origin)
     var inner: [AuthenticPayload] = []
     if let notification = claims.notification {
@@ -64,7 +67,7 @@ package final class JWSVerifier: Sendable {
     do throws(PayloadError) {
       let document = try JSONDocument(payload)
       let fields = try document.fields()
-      guard let kind = SignedKind(detecting: fields) else {
+      guard let kind = SignedKind(detecting: fields, expecting: expected) else {
         throw PayloadError(.missingField, "the fields are those of no kind that is known")
       }
       guard expected == nil || expected == kind else {
@@ -77,11 +80,13 @@ package final class JWSVerifier: Sendable {
     }
   }
 
-  private func signer(of parts: CompactJWS) throws(Refusal) -> TrustedSigner {
-    let known = parts.bytes.withUnsafeBytes { bytes in
+  private func rememberedSigner(of parts: CompactJWS) -> TrustedSigner? {
+    parts.bytes.withUnsafeBytes { bytes in
       memory.trustedSigner(header: UnsafeRawBufferPointer(rebasing: bytes[..<parts.headerLength]))
     }
-    if let known { return known }
+  }
+
+  private func judgedSigner(of parts: CompactJWS) throws(Refusal) -> TrustedSigner {
     let header = parts.header
     let digest: SHA256Digest
     do {
@@ -91,9 +96,7 @@ package final class JWSVerifier: Sendable {
     }
     if let refusal = memory.refusal(of: digest) { throw refusal }
     do throws(Refusal) {
-      let signer = try judge(header)
-      memory.remember(signer)
-      return signer
+      return try judge(header)
     } catch {
       memory.remember(error, of: digest)
       throw error

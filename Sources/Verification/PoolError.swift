@@ -4,6 +4,8 @@ package enum PoolError: Error, Hashable, Sendable {
   case full
   /// The deadline passed before work on all of the batch had begun.
   case deadlineExceeded
-  /// The pool is stopping.
+  /// The caller gave the batch up.
+  case cancelled
+  /// The pool is stopping: it takes nothing new, or had no time left for all of the batch.
   case shutdown
 }

@@ -7,8 +7,18 @@ package enum SignedKind: String, Hashable, Sendable, CaseIterable {
   case appTransaction
   case notification
 
+  /// Fields that only a renewal info has, each of which may be absent.
+  private static let renewalInfoFields: [StaticString] = [
+    "expirationIntent", "gracePeriodExpiresDate", "isInBillingRetryPeriod", "priceIncreaseStatus",
+    "renewalDate", "renewalPrice", "renewalBillingPlanType", "recentSubscriptionStartDate",
+    "eligibleWinBackOfferIds",
+  ]
+
   /// The kind of a payload by the fields that only this kind has; nil for none of them.
-  package init?(detecting fields: PayloadFields) {
+  ///
+  /// - Parameter expected: what it should be. It decides where a payload of a chain has no such
+  ///   field, since only a renewal info may lack them all.
+  package init?(detecting fields: PayloadFields, expecting expected: SignedKind? = nil) {
     if fields.contains("notificationType") {
       self = .notification
     } else if fields.contains("transactionId") {
@@ -17,9 +27,17 @@ package enum SignedKind: String, Hashable, Sendable, CaseIterable {
       self = .appTransaction
     } else if fields.contains("autoRenewStatus") || fields.contains("autoRenewProductId") {
       self = .renewalInfo
+    } else if Self.isOfChain(fields),
+      expected == .renewalInfo || Self.renewalInfoFields.contains(where: { fields.contains($0) })
+    {
+      self = .renewalInfo
     } else {
       return nil
     }
+  }
+
+  private static func isOfChain(_ fields: PayloadFields) -> Bool {
+    fields.contains("originalTransactionId") || fields.contains("productId")
   }
 
   /// For people: "renewal info".

@@ -5,8 +5,10 @@ import Synchronization
 /// What was decided about headers, so that a signer's certificates are judged once and not for
 /// each payload. Safe on any thread; its lock is held for comparisons only.
 ///
-/// Trusted signers and refusals are kept apart: a flood of forged headers cannot push out a real
-/// signer, and neither part grows beyond its limit.
+/// Trusted signers and refusals are kept apart, and neither part grows beyond its limit.
+/// Certificates are public, so anyone can write headers that are judged well: a signer is to be
+/// remembered only when its signature over that very header was found valid. Then no flood pushes
+/// out a real signer.
 final class SignerMemory: Sendable {
   private struct State {
     /// The latest used first. Real signers are few, and headers differ within their first bytes,
@@ -35,6 +37,7 @@ final class SignerMemory: Sendable {
     }
   }
 
+  /// - Parameter signer: one whose key has signed its header.
   func remember(_ signer: TrustedSigner) {
     state.withLock { state in
       // Two threads may have judged the same header at once.

@@ -29,29 +29,36 @@ package final class VerificationPool: Sendable {
   /// - Parameters:
   ///   - width: workers; nil for as many as the process may use processors.
   ///   - capacity: payloads that may wait. A batch larger than this never fits.
+  ///   - byteCapacity: bytes of the payloads that wait or are worked on. A batch larger than this
+  ///     never fits.
   ///   - now: the clock that deadlines are told by.
   package init(
     verifier: JWSVerifier, width: Int? = nil, capacity: Int = VerificationLimits.queuedItems,
+    byteCapacity: Int = VerificationLimits.queuedBytes,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     self.verifier = verifier
     workers = WorkerPool(
       label: "entitle.verification",
       width: width ?? ProcessInfo.processInfo.activeProcessorCount, capacity: capacity,
-      itemsPerPiece: VerificationLimits.itemsPerPiece, now: now)
+      weightCapacity: byteCapacity, itemsPerPiece: VerificationLimits.itemsPerPiece, now: now)
   }
 
   /// Verifies all items; results keep their order. One refusal does not touch the others.
   ///
   /// - Parameters:
   ///   - now: the moment judged for payloads that do not say when they were signed.
-  ///   - deadline: work that has not begun by then is not done.
+  ///   - deadline: payloads whose turn has not come by then are not verified.
+  ///   - isCancelled: asked before each payload, on any thread. Once it is true, the rest is not
+  ///     verified. It must be quick, and stay true.
   package func run(
     _ batch: [Item], policy: VerificationPolicy, now: Milliseconds,
-    deadline: ContinuousClock.Instant? = nil
+    deadline: ContinuousClock.Instant? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(PoolError) -> [Result<VerifiedPayload, Refusal>] {
-    let results = try await workers.map(batch, deadline: deadline) {
-      [verifier] item -> Result<VerifiedPayload, Refusal> in
+    let results = try await workers.map(
+      batch, deadline: deadline, weight: { $0.jws.count }, isCancelled: isCancelled
+    ) { [verifier] item -> Result<VerifiedPayload, Refusal> in
       do throws(Refusal) {
         return .success(
           try verifier.verify(item.jws, as: item.kind, policy: policy, now: now))
@@ -74,8 +81,11 @@ package final class VerificationPool: Sendable {
     Statistics(work: workers.statistics, verdicts: verdicts.withLock { $0 })
   }
 
-  /// Turns away new batches, and returns when those that were admitted are done.
-  package func shutdown() async {
-    await workers.shutdown()
+  /// Turns away new batches, and returns when those that were admitted have ended.
+  ///
+  /// - Parameter deadline: payloads whose turn has not come by then are not verified, and their
+  ///   batches end with ``PoolError/shutdown``; nil to verify all that was admitted.
+  package func shutdown(deadline: ContinuousClock.Instant? = nil) async {
+    await workers.shutdown(deadline: deadline)
   }
 }

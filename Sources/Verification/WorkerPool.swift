@@ -11,17 +11,21 @@ package final class WorkerPool: Sendable {
     package var queued = 0
     package var running = 0
     package var done = 0
-    /// Given up because their deadline had passed.
-    package var expired = 0
-    /// Turned away because the queue was full.
+    /// Admitted and not done: the deadline had passed, the caller had given up, or there was no time
+    /// left before the end.
+    package var givenUp = 0
+    /// Turned away because there was no room.
     package var turnedAway = 0
+    /// The weight of what is queued and running.
+    package var weight = 0
   }
 
   /// Consecutive items of one batch: what one worker does at a stretch.
   private struct Piece {
     let count: Int
-    /// Returns false when the items were given up instead.
-    let run: @Sendable () -> Bool
+    let weight: Int
+    /// Returns how many items were done; the others were given up.
+    let run: @Sendable (_ isOutOfTime: () -> Bool) -> Int
   }
 
   /// `open` until `shutdown()`, then `draining` until the queue is empty and no worker runs, then
@@ -30,6 +34,8 @@ package final class WorkerPool: Sendable {
 
   private struct State {
     var phase = Phase.open
+    /// When draining stops to begin new work; nil for never.
+    var drainingEnd: ContinuousClock.Instant?
     /// Nil where a piece was taken: what it held is not kept any longer.
     var pieces: [Piece?] = []
     /// Pieces before this one were taken.
@@ -45,6 +51,7 @@ package final class WorkerPool: Sendable {
   // would share the few threads on which Swift runs its tasks, and hold them while there is work.
   private let queues: [DispatchQueue]
   private let capacity: Int
+  private let weightCapacity: Int
   private let itemsPerPiece: Int
   private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -52,15 +59,18 @@ package final class WorkerPool: Sendable {
   ///   - label: names the threads in debuggers.
   ///   - width: workers at most, at least one.
   ///   - capacity: items that may wait; a larger batch than this never fits.
+  ///   - weightCapacity: what the items that wait or are worked on may weigh together, in the unit
+  ///     of those who submit them; a heavier batch than this never fits.
   ///   - itemsPerPiece: a batch is shared between workers in pieces of at least this many items.
   ///   - now: the clock that deadlines are told by.
   package init(
-    label: String, width: Int, capacity: Int, itemsPerPiece: Int,
+    label: String, width: Int, capacity: Int, weightCapacity: Int = .max, itemsPerPiece: Int,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     queues = (0..<max(width, 1)).map { DispatchQueue(label: "\(label).\($0)") }
     state = Mutex(State(idle: Array(queues.indices)))
     self.capacity = capacity
+    self.weightCapacity = weightCapacity
     self.itemsPerPiece = max(itemsPerPiece, 1)
     self.now = now
   }
@@ -72,29 +82,32 @@ package final class WorkerPool: Sendable {
 
   /// Transforms all items, in parallel when they are many. Results keep the order of the items.
   ///
-  /// - Parameter deadline: checked when work on a piece of the batch starts. Once it has passed, the
-  ///   rest is not done.
+  /// - Parameters:
+  ///   - deadline: looked at before each item. Once it has passed, the rest is not done.
+  ///   - weight: what an item weighs, not negative.
+  ///   - isCancelled: asked before each item, on any thread. Once it is true, the rest is not done.
   package func map<Item: Sendable, Output: Sendable>(
     _ items: [Item], deadline: ContinuousClock.Instant? = nil,
+    weight: (Item) -> Int = { _ in 0 },
+    isCancelled: @escaping @Sendable () -> Bool = { false },
     _ transform: @escaping @Sendable (Item) -> Output
   ) async throws(PoolError) -> [Output] {
     guard !items.isEmpty else { return [] }
     let result = await withCheckedContinuation { continuation in
       let ranges = pieces(of: items.count)
-      let batch = Batch<Output>(pieces: ranges.count, continuation: continuation)
+      let batch = WorkerBatch<Output>(pieces: ranges.count, continuation: continuation)
       let pieces = ranges.enumerated().map { index, range in
-        Piece(count: range.count) { [now] in
-          if batch.hasFailed { return false }
-          if let deadline, now() >= deadline {
-            batch.fail(.deadlineExceeded)
-            return false
+        let weight = items[range].reduce(0) { $0 + weight($1) }
+        return Piece(count: range.count, weight: weight) { [now] isOutOfTime in
+          batch.work(on: index, items: items[range], transform) {
+            if isCancelled() { return .cancelled }
+            if let deadline, now() >= deadline { return .deadlineExceeded }
+            return isOutOfTime() ? .shutdown : nil
           }
-          batch.finish(index, items[range].map(transform))
-          return true
         }
       }
       do throws(PoolError) {
-        try admit(pieces, items: items.count)
+        try admit(pieces)
       } catch {
         batch.fail(error)
       }
@@ -102,11 +115,15 @@ package final class WorkerPool: Sendable {
     return try result.get()
   }
 
-  /// Turns away new batches, and returns when those that were admitted are done. May be called more
-  /// than once.
-  package func shutdown() async {
+  /// Turns away new batches, and returns when no worker is at work any more. May be called more
+  /// than once; the earliest deadline counts.
+  ///
+  /// - Parameter deadline: items that have not begun by then are given up, and their batches end
+  ///   with ``PoolError/shutdown``; nil to finish all that was admitted.
+  package func shutdown(deadline: ContinuousClock.Instant? = nil) async {
     await withCheckedContinuation { continuation in
       let isClosed = state.withLock { state in
+        if let deadline { state.drainingEnd = min(deadline, state.drainingEnd ?? deadline) }
         if state.phase == .open {
           state.phase = state.idle.count == queues.count ? .closed : .draining
         }
@@ -126,15 +143,20 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  private func admit(_ pieces: [Piece], items: Int) throws(PoolError) {
+  private func admit(_ pieces: [Piece]) throws(PoolError) {
+    let items = pieces.reduce(0) { $0 + $1.count }
+    let weight = pieces.reduce(0) { $0 + $1.weight }
     let woken: Result<[Int], PoolError> = state.withLock { state in
       guard state.phase == .open else { return .failure(.shutdown) }
-      guard state.statistics.queued + items <= capacity else {
+      guard items <= capacity - state.statistics.queued,
+        weight <= weightCapacity - state.statistics.weight
+      else {
         state.statistics.turnedAway += items
         return .failure(.full)
       }
       state.pieces.append(contentsOf: pieces)
       state.statistics.queued += items
+      state.statistics.weight += weight
       let woken = Array(state.idle.suffix(pieces.count))
       state.idle.removeLast(woken.count)
       return .success(woken)
@@ -147,16 +169,20 @@ package final class WorkerPool: Sendable {
   /// Takes pieces until none is left.
   private func work(as worker: Int) {
     while let piece = take(as: worker) {
-      let wasDone = piece.run()
+      let done = piece.run { isOutOfTime }
       state.withLock { state in
         state.statistics.running -= piece.count
-        if wasDone {
-          state.statistics.done += piece.count
-        } else {
-          state.statistics.expired += piece.count
-        }
+        state.statistics.weight -= piece.weight
+        state.statistics.done += done
+        state.statistics.givenUp += piece.count - done
       }
     }
+  }
+
+  /// Whether the time that was given for draining has passed.
+  private var isOutOfTime: Bool {
+    guard let end = state.withLock({ $0.drainingEnd }) else { return false }
+    return now() >= end
   }
 
   private func take(as worker: Int) -> Piece? {
@@ -184,48 +210,5 @@ package final class WorkerPool: Sendable {
     }
     for continuation in waiting { continuation.resume() }
     return piece
-  }
-}
-
-/// The results of one batch while its pieces come in. Resumes its caller exactly once.
-private final class Batch<Output: Sendable>: Sendable {
-  private struct State {
-    var outputs: [[Output]?]
-    var missing: Int
-    /// Nil once it was resumed.
-    var continuation: CheckedContinuation<Result<[Output], PoolError>, Never>?
-  }
-
-  private let state: Mutex<State>
-
-  init(pieces: Int, continuation: CheckedContinuation<Result<[Output], PoolError>, Never>) {
-    state = Mutex(
-      State(
-        outputs: Array(repeating: nil, count: pieces), missing: pieces,
-        continuation: continuation))
-  }
-
-  /// Whether the caller has its answer already: what is left of the batch need not be done.
-  var hasFailed: Bool { state.withLock { $0.continuation == nil } }
-
-  func finish(_ piece: Int, _ outputs: [Output]) {
-    let (continuation, all) = state.withLock { state in
-      state.outputs[piece] = outputs
-      state.missing -= 1
-      guard state.missing == 0 else {
-        return (nil as CheckedContinuation<Result<[Output], PoolError>, Never>?, [] as [Output])
-      }
-      defer { state.continuation = nil }
-      return (state.continuation, state.outputs.flatMap { $0 ?? [] })
-    }
-    continuation?.resume(returning: .success(all))
-  }
-
-  func fail(_ error: PoolError) {
-    let continuation = state.withLock { state in
-      defer { state.continuation = nil }
-      return state.continuation
-    }
-    continuation?.resume(returning: .failure(error))
   }
 }

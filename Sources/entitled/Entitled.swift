@@ -16,7 +16,7 @@ struct Entitled: AsyncParsableCommand {
       server: calls in flight are answered first.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
-      available, 73 the database cannot be opened, 75 the database is locked, 76 the database is \
+      available, 70 stopping took too long, 73 the database cannot be opened, 75 the database is locked, 76 the database is \
       of a newer version, 77 address not permitted, 78 bad configuration.
       """)
 
@@ -73,18 +73,30 @@ struct Entitled: AsyncParsableCommand {
   var checkConfig = false
 
   func run() async throws {
+    // Whoever reads the log or a connection may be gone: that is an error of the write.
+    signal(SIGPIPE, SIG_IGN)
     do {
       let settings = try await Settings.load(
         flags: flags, file: config, environment: ProcessInfo.processInfo.environment)
       if checkConfig {
+        try settings.checkAddresses()
         let catalog = try CatalogLoader.load(settings.catalogPath)
-        print(settings.summary(catalog: catalog))
+        try write(settings.summary(catalog: catalog))
       } else {
         try await Server(settings: settings).run()
       }
     } catch let failure as StartFailure {
-      FileHandle.standardError.write(Data("entitled: \(failure)\n".utf8))
+      try? FileHandle.standardError.write(contentsOf: Data("entitled: \(failure)\n".utf8))
       throw ExitCode(failure.reason.rawValue)
+    }
+  }
+
+  /// Writes to stdout.
+  private func write(_ text: String) throws(StartFailure) {
+    do {
+      try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
+    } catch {
+      throw StartFailure(.failed, "stdout cannot be written")
     }
   }
 

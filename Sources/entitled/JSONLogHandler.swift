@@ -29,6 +29,7 @@ struct JSONLogHandler: LogHandler {
         withJSONObject: fields, options: [.sortedKeys, .withoutEscapingSlashes])
     else { return }
     line.append(UInt8(ascii: "\n"))
-    FileHandle.standardError.write(line)
+    // A log that cannot be written must not stop the server.
+    try? FileHandle.standardError.write(contentsOf: line)
   }
 }

@@ -27,13 +27,17 @@ struct FrontLife: Service {
   }
 }
 
-/// The verification workers: finish what was admitted.
+/// The verification workers: finish what somebody still waits for, and drop the rest.
 struct PoolLife: Service {
   let pool: VerificationPool
 
+  /// The front is closed by now, so that nobody waits for what is left: time for the payloads under
+  /// way.
+  private static let drainTime = Duration.seconds(1)
+
   func run() async throws {
     try? await gracefulShutdown()
-    await pool.shutdown()
+    await pool.shutdown(deadline: .now + Self.drainTime)
   }
 }
 

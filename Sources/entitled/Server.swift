@@ -21,7 +21,7 @@ struct Server {
   /// - Throws: ``StartFailure`` when it cannot start.
   func run() async throws {
     let logger = makeLogger()
-    try checkAddresses()
+    try settings.checkAddresses()
     let contents = try CatalogLoader.load(settings.catalogPath)
     for warning in contents.warnings {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
@@ -38,8 +38,8 @@ struct Server {
     }
     parts.health.set(isServing: true)
 
-    // Graceful shutdown goes from the last service to the first: nobody says any more that the
-    // store is well, the front finishes its calls, then the workers drain, then the store closes.
+    // Graceful shutdown goes from the last service to the first: its limit begins, nobody says any
+    // more that the store is well, the front finishes its calls, the workers end, the store closes.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
@@ -48,6 +48,7 @@ struct Server {
             service: FrontLife(
               server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
           .init(service: HealthMonitor(store: store, board: parts.health, logger: logger)),
+          .init(service: StopLimit(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
@@ -71,17 +72,6 @@ struct Server {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
     return quiet
-  }
-
-  /// Without any access control, only this machine may connect, unless the operator says so.
-  private func checkAddresses() throws(StartFailure) {
-    guard !settings.allowUnprotectedListen,
-      let address = settings.listen.first(where: { !$0.isLoopback })
-    else { return }
-    throw StartFailure(
-      .addressNotPermitted,
-      "\(address) can be reached from other machines, and there is no access control. Listen on "
-        + "127.0.0.1, [::1] or a Unix socket, or say --allow-unprotected-listen.")
   }
 
   private func openStore() throws(StartFailure) -> SQLiteStore {
@@ -110,7 +100,7 @@ private struct Parts {
     pool = VerificationPool(
       verifier: JWSVerifier(anchors: settings.trustAnchors), width: settings.verificationWorkers,
       capacity: settings.verificationQueue)
-    let holder = CatalogHolder(catalog)
+    let holder = CatalogHolder(catalog, clock: .system)
     let reader = CustomerReader<ByteBuffer>(
       store: store, catalog: holder, clock: .system, cacheBytes: settings.cacheBytes,
       encode: EntitlementEndpoint.encode, size: { $0.readableBytes })

@@ -71,12 +71,19 @@ extension Settings {
     return settings
   }
 
+  /// What Kubernetes sets in every container for a Service, here one whose name begins with
+  /// `entitle`: nobody can keep it from that, and no setting is spelled so.
+  private static var serviceVariable: Regex<Substring> {
+    /.+_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT(?:_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)/
+  }
+
   /// A misspelled variable would be ignored in silence otherwise.
   private static func unknownVariables(in environment: [String: String]) -> [String] {
     let known = Set(
       SettingKey.allCases.map(\.environmentVariable) + [SettingKey.configurationFileVariable])
     return environment.keys
       .filter { $0.hasPrefix(SettingKey.environmentPrefix) && !known.contains($0) }
+      .filter { $0.wholeMatch(of: serviceVariable) == nil }
       .sorted()
       .map {
         "environment variable \($0): unknown; known: \(known.sorted().joined(separator: ", "))"

@@ -1,5 +1,5 @@
-/// Why `entitled` did not start or did not stop well; each reason has an exit code of its own
-/// (after `sysexits.h` where it has one).
+/// Why `entitled` did not start; each reason has an exit code of its own (after `sysexits.h` where
+/// it has one). See ``StopLimit`` for one that does not stop well.
 struct StartFailure: Error, CustomStringConvertible {
   enum Reason: Int32, CaseIterable {
     case failed = 1

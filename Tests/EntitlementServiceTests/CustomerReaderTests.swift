@@ -16,10 +16,11 @@ struct CustomerReaderTests {
       store: store,
       catalog: CatalogHolder(
         Catalog(
+          apps: [CatalogApp(bundleID: Self.scope.bundleID)],
           products: [
             CatalogProduct(id: "season", kind: .nonRenewing, duration: CalendarDuration(days: 1))
           ]
-        )),
+        ), clock: now.clock),
       clock: now.clock, cacheBytes: 1 << 20, encode: { "revision \($0.revision)" },
       size: { $0.utf8.count })
   }
@@ -37,6 +38,25 @@ struct CustomerReaderTests {
     #expect(try await reader.answer(to: query()).encoded == "revision 1")
     #expect(reader.heldAnswer(to: query())?.encoded == "revision 1")
     #expect(store.reads == 1)
+  }
+
+  @Test("An app or environment that the catalog does not name is an error, never NEW (R27)")
+  func notServed() async throws {
+    let reader = makeReader()
+    let scopes = [
+      (AppScope(bundleID: "com.example.scribbe", environment: .production), "bundle_id"),
+      (AppScope(bundleID: Self.scope.bundleID, environment: .xcode), "environment"),
+    ]
+    for (scope, field) in scopes {
+      let error = await #expect(throws: ServiceError.self) {
+        try await reader.answer(to: CustomerQuery(selector: .account("a"), scope: scope))
+      }
+      #expect(error?.code == .invalidArgument(field: field))
+      await #expect(throws: ServiceError.self) {
+        try await reader.customers(in: scope, after: nil, limit: 10)
+      }
+    }
+    #expect(store.reads == 0)
   }
 
   @Test("However many wait for a customer, it is loaded once")
@@ -113,21 +133,38 @@ struct CustomerReaderTests {
     #expect(try await reader.answer(to: query()).revision == 1)
   }
 
-  @Test("An answer says whether time has changed it since its revision came to be")
-  func unchangedSinceRevision() async throws {
-    let reader = makeReader()
+  private var purchase: Fact {
     var purchase = TransactionFact(
       bundleID: Self.scope.bundleID, environment: .production, originalTransactionID: "1",
       transactionID: "1", productID: "season", type: .nonRenewing, purchaseDate: 1_000,
       signedDate: 1_000, digest: PayloadDigest([UInt8](repeating: 0, count: 32)))
     purchase.ownership = .purchased
-    store.set(facts: [.transaction(purchase)], changedAt: 2_000)
+    return .transaction(purchase)
+  }
+
+  @Test("An answer says whether time has changed it since its revision came to be")
+  func unchangedSinceRevision() async throws {
+    let reader = makeReader()
+    store.set(facts: [purchase], changedAt: 2_000)
     now.set(3_000)
     #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
     // A day later it has ended: the revision is the same, the state is not.
     now.set(86_401_000)
     #expect(reader.heldAnswer(to: query()) == nil)
     #expect(try await !reader.answer(to: query()).isUnchangedSinceRevision)
+  }
+
+  @Test("A revision from before the catalog was in force may have been answered otherwise")
+  func changedByCatalog() async throws {
+    store.set(facts: [purchase], changedAt: 2_000)
+    now.set(2_001)
+    let later = makeReader()
+    now.set(3_000)
+    #expect(try await !later.answer(to: query()).isUnchangedSinceRevision)
+    // A fact that came under this catalog was answered by this catalog alone.
+    store.set(facts: [purchase], changedAt: 2_001)
+    later.customersChanged([.account(Self.scope, "a")])
+    #expect(try await later.answer(to: query()).isUnchangedSinceRevision)
   }
 }
 

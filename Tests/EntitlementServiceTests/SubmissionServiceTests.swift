@@ -32,9 +32,9 @@ struct SubmissionServiceTests {
       anchors.trust(authority.rootFingerprint)
       pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
       let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
+      let clock = ServiceClock { Self.now }
       service = SubmissionService(
-        store: store, catalog: CatalogHolder(catalog), pool: pool,
-        clock: ServiceClock { Self.now },
+        store: store, catalog: CatalogHolder(catalog, clock: clock), pool: pool, clock: clock,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         customersChanged: { [changed] in changed.add($0) })
     }
@@ -109,7 +109,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A renewal info is bound through its transaction, the request's app or the store")
+  @Test("A renewal info is bound through its transaction or the store, and by nothing else")
   func binding() async throws {
     let bench = try Bench()
     let event = try #require(try bench.signed(.firstPurchase).first { $0.renewalInfo != nil })
@@ -129,12 +129,75 @@ struct SubmissionServiceTests {
 
     let third = try #require(
       try bench.signed(.firstPurchase, seed: 3).first { $0.renewalInfo != nil })
+    // What the request says is no evidence.
     let named = try await bench.submit(
       [try #require(third.renewalInfo)], bundleID: SimulatedApp.bundleID)
-    #expect(named.items.map(\.disposition) == [.added])
+    #expect(named.items.map(\.verdict) == [.wrongApp])
+    #expect(named.customers.isEmpty)
+    _ = try await bench.submit(third.transactions)
     let foreign = try await bench.submit(
       [try #require(third.renewalInfo)], bundleID: "com.example.elsewhere")
     #expect(foreign.items.map(\.verdict) == [.wrongApp])
+    await bench.close()
+  }
+
+  @Test("A renewal info of another app cannot be planted to get a customer's purchases (R8)")
+  func theft() async throws {
+    let bench = try Bench()
+    let token = "7e3fb204-2c8a-4d5f-9b1e-000000000001"
+    // Genuine, of an app of the attacker's, where anybody may choose the token: the customer's.
+    let planted = try bench.authority.sign(
+      payloadJSON: Array(
+        """
+        {"originalTransactionId":"990000000000001","environment":"Production",\
+        "autoRenewProductId":"com.example.elsewhere.monthly","autoRenewStatus":1,\
+        "productId":"com.example.elsewhere.monthly","appAccountToken":"\(token)",\
+        "signedDate":\(Bench.now.rawValue - 1_000)}
+        """.utf8))
+    let refused = try await bench.submit(
+      [planted], bundleID: SimulatedApp.bundleID, account: "mallory")
+    #expect(refused.items.map(\.verdict) == [.wrongApp])
+    #expect(refused.items.map(\.kind) == [.renewalInfo])
+    #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+
+    let purchase = try bench.authority.sign(
+      payloadJSON: Array(
+        """
+        {"transactionId":"1","originalTransactionId":"1","environment":"Production",\
+        "bundleId":"\(SimulatedApp.bundleID)","productId":"com.example.scribe.adfree",\
+        "type":"Non-Consumable","inAppOwnershipType":"PURCHASED","quantity":1,\
+        "appAccountToken":"\(token)","purchaseDate":\(Bench.now.rawValue - 2_000),\
+        "originalPurchaseDate":\(Bench.now.rawValue - 2_000),\
+        "signedDate":\(Bench.now.rawValue - 1_000)}
+        """.utf8))
+    let bought = try await bench.submit([purchase])
+    #expect(bought.items.map(\.verdict) == [.ok])
+    #expect(bought.customers.map(\.subject) == [.unlinkedChain(Self.scope, "1")])
+    await bench.close()
+  }
+
+  @Test("What nobody waits for any more is dropped before it reaches the store")
+  func cancelled() async throws {
+    let bench = try Bench()
+    let events = try bench.signed(.firstPurchase)
+    let jws = try #require(events.compactMap(\.notification).first)
+    let facts = events.flatMap(\.facts).map { Array($0.utf8) }
+    // Given up at once, or only after everything was verified.
+    for patience in [0, facts.count] {
+      let asked = Atomic(0)
+      let error = await #expect(throws: ServiceError.self) {
+        try await bench.service.submit(
+          TransactionSubmission(signedPayloads: facts, accountID: "anna"),
+          isCancelled: { asked.add(1, ordering: .relaxed).oldValue >= patience })
+      }
+      #expect(error?.code == .cancelled)
+    }
+    let error = await #expect(throws: ServiceError.self) {
+      try await bench.service.submit(
+        NotificationSubmission(signedPayload: Array(jws.utf8)), isCancelled: { true })
+    }
+    #expect(error?.code == .cancelled)
+    #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
     await bench.close()
   }
 

@@ -79,6 +79,30 @@ struct EntitlementEndpointTests {
     }
   }
 
+  @Test("Every revision that a submission returns can be read AT_LEAST_AS_FRESH")
+  func returnedRevisions() async throws {
+    try await ServiceBench.run { bench async throws in
+      let facts = try bench.signed(.nonConsumable, seed: 3).flatMap(\.facts)
+      for account: AccountID? in [nil, "anna"] {
+        let answer = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: facts, accountID: account))
+        #expect(answer.customers.count == (account == nil ? 1 : 2))
+        for customer in answer.customers {
+          let selector: CustomerSelector =
+            switch customer.subject {
+            case .account(let id): .account(id)
+            case .unlinkedChain(let id): .originalTransaction(id)
+            }
+          let state = try await bench.client.customerState(
+            GetCustomerStateRequest(
+              customer: selector, scope: customer.scope,
+              consistency: .atLeastAsFresh(revision: customer.revision)))
+          #expect(state.revision >= customer.revision)
+        }
+      }
+    }
+  }
+
   @Test("NOT_MODIFIED is answered while the revision stands, and only then")
   func notModified() async throws {
     try await ServiceBench.run { bench async throws in

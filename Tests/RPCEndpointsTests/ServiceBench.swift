@@ -34,8 +34,9 @@ struct ServiceBench {
     var anchors = TrustAnchors.apple
     anchors.trust(authority.rootFingerprint)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
-    let catalog = CatalogHolder(try CatalogFile.parse(SimulatedApp.catalogYAML).catalog)
     let clock = ServiceClock { Self.now }
+    let catalog = CatalogHolder(
+      try CatalogFile.parse(SimulatedApp.catalogYAML).catalog, clock: clock)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let reader = CustomerReader<ByteBuffer>(
       store: store, catalog: catalog, clock: clock, cacheBytes: 1 << 20,

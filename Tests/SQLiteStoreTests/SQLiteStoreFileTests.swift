@@ -1,5 +1,6 @@
 import EntitlementStore
 import Foundation
+import GRDB
 import Glibc
 import SQLiteStore
 import Testing
@@ -81,6 +82,60 @@ struct SQLiteStoreFileTests {
     try write(bytes)
     #expect(code(opening: path) == .corrupt)
     #expect(try contents() == bytes)
+  }
+
+  @Test(
+    "A database of another program is refused, and nothing is touched",
+    arguments: ["delete", "wal"])
+  func otherDatabase(journalMode: String) throws {
+    do {
+      let other = try DatabaseQueue(path: path)
+      try other.writeWithoutTransaction { database in
+        try database.execute(
+          sql: "PRAGMA journal_mode = \(journalMode); CREATE TABLE things (id INTEGER)")
+      }
+      try other.close()
+    }
+    let bytes = try contents()
+    #expect(chmod(path, 0o640) == 0)
+    #expect(code(opening: path) == .corrupt)
+    #expect(try contents() == bytes)
+    #expect(try mode(of: path) == 0o640)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names == ["entitle.sqlite", "entitle.sqlite.lock"])
+  }
+
+  @Test("A database of another program whose tables are only in its log is refused, too")
+  func otherDatabaseInLog() throws {
+    let source = folder.file("source.sqlite")
+    let other = try DatabaseQueue(path: source)
+    try other.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA journal_mode = wal; CREATE TABLE things (id INTEGER)")
+    }
+    // As a crash would leave it.
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: source + suffix, toPath: path + suffix)
+    }
+    let bytes = try contents()
+    let log = try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal"))
+    #expect(!log.isEmpty)
+    #expect(chmod(path, 0o640) == 0)
+    #expect(code(opening: path) == .corrupt)
+    #expect(try contents() == bytes)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal")) == log)
+    #expect(try mode(of: path) == 0o640)
+    try other.close()
+  }
+
+  @Test("An empty database that nobody has signed is taken")
+  func emptyDatabase() async throws {
+    let other = try DatabaseQueue(path: path)
+    try await other.vacuum()
+    try other.close()
+    #expect(try !contents().isEmpty)
+    let store = try SQLiteStore.open(at: path)
+    try await store.submit(testFact(1))
+    await store.close()
   }
 
   @Test("A path that cannot be used is an error, not a crash")

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import GRDB
 import SQLiteStore
 import Testing
 
@@ -92,6 +93,37 @@ struct SQLiteStoreLimitsTests {
         == .unavailable)
     #expect(
       await code { () async throws(StoreError) in try await store.checkHealth() } == .unavailable)
+    await store.close()
+  }
+
+  @Test("While another holds the database, those that wait fail together, after one timeout")
+  func heldByAnother() async throws {
+    let timeout = 0.5
+    let store = try open { $0.lockTimeoutSeconds = timeout }
+    try await store.submit(testFact(0))
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(
+      path: folder.file("entitle.sqlite"), configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+
+    let start = ContinuousClock.now
+    let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
+      for number in 1...200 {
+        group.addTask {
+          await code { () async throws(StoreError) in try await store.submit(testFact(number)) }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(codes == Array(repeating: .unavailable, count: 200))
+    // One by one they would take 200 timeouts. On a busy machine they come late, and in groups.
+    #expect(start.duration(to: .now) < .seconds(100 * timeout))
+
+    try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    try other.close()
+    try await store.submit(testFact(201))
+    #expect(Set(try await store.storedNumbers()) == [0, 201])
     await store.close()
   }
 

@@ -17,7 +17,7 @@ extension StoreConformanceSuite {
         told,
         [
           "chain 1 \(facts) 1", "alice \(facts | linked) 2", "alice \(facts) 3",
-          "alice \(linked) 4", "chain 1 \(unlinked) 4",
+          "chain 1 \(unlinked) 4", "alice \(linked) 4",
         ])
       try expect(
         zip(feed, feed.dropFirst()).allSatisfy { $0.sequence < $1.sequence },

@@ -41,7 +41,7 @@ extension StoreConformanceSuite {
       for number in 1...5 {
         let receipt = try await store.submit(
           TransactionSample("\(number)", "1"), by: number == 3 ? "alice" : nil)
-        let revision = try unwrap(receipt.customers.first?.revision, "revision")
+        let revision = try unwrap(receipt.customers.map(\.revision).max(), "revision")
         try expect(revision > last, "revision \(revision) after \(last)")
         try expectEqual(
           try await store.customer(.originalTransaction("1")).record.revision, revision)
@@ -58,6 +58,39 @@ extension StoreConformanceSuite {
       let revisions = after.customers.map(\.revision) + [before.customers[0].revision]
       try expectEqual(Set(revisions).count, 3, "distinct revisions")
       try expectEqual(revisions.min(), before.customers[0].revision, "least revision")
+    },
+
+    ConformanceCase("What a receipt tells as a revision can be read") { store, _ in
+      let first = TransactionSample("1", "1").with { $0.token = token(1) }
+      let second = TransactionSample("2", "2").with { $0.appTransaction = "900" }
+      let third = TransactionSample("3", "3").with { $0.previousChain = "2" }
+      let steps: [(facts: [SignedFact], account: AccountID?)] = [
+        ([try first.signed()], nil),
+        ([try second.signed(), try third.signed()], nil),
+        // A chain that gets an account, beside ones that are new, that stay alone, that get theirs
+        // by what is learned here.
+        ([try first.signed(), try TransactionSample("4", "4").signed()], "alice"),
+        ([try TransactionSample("5", "5").with { $0.token = token(1) }.signed()], nil),
+        ([try AppTransactionSample("900").signed()], "bob"),
+        ([try second.signed(), try first.signed()], "bob"),
+        ([try third.signed(), try second.signed()], "carol"),
+      ]
+      for (number, step) in steps.enumerated() {
+        let receipt = try await store.submit(step.facts, by: step.account)
+        try expect(!receipt.changed.isEmpty, "step \(number) changes nothing")
+        for customer in receipt.customers {
+          let stored: StoredCustomer
+          switch customer.subject {
+          case .account(let scope, let id):
+            stored = try await store.customer(.account(id), in: scope)
+          case .unlinkedChain(let scope, let chain):
+            stored = try await store.customer(.originalTransaction(chain), in: scope)
+          }
+          try expect(
+            stored.record.revision >= customer.revision,
+            "step \(number): \(customer) is read as revision \(stored.record.revision)")
+        }
+      }
     },
 
     ConformanceCase("A receipt names each customer once") { store, _ in

@@ -1,6 +1,7 @@
-import EntitlementDomain
 import Testing
 import TestSupport
+
+@testable import EntitlementDomain
 
 @Suite("The strict JSON reader")
 struct JSONDocumentTests {
@@ -93,6 +94,29 @@ struct JSONDocumentTests {
       let all = members + ["\"name\(duplicate)\":0"]
       #expect(code("{" + all.joined(separator: ",") + "}") == .duplicateName)
     }
+  }
+
+  @Test(arguments: [
+    ("costarring", "liquid"), ("declinate", "macallums"), ("altarage", "zinke"),
+    ("altarages", "zinkes"),
+  ])
+  func `names cannot be chosen so that all are compared`(left: String, right: String) {
+    // These collide under FNV-1a, as would any under a hash without a secret.
+    let hashes = [left, right].map { name in
+      Array(name.utf8).withUnsafeBufferPointer { JSONName.hash(of: $0) }
+    }
+    #expect(hashes[0] != hashes[1])
+    #expect(code("{\"\(left)\":1,\"\(right)\":2}") == nil)
+    #expect(code("{\"\(left)\":1,\"\(right)\":2,\"\(left)\":3}") == .duplicateName)
+  }
+
+  @Test func `a name is hashed by what it reads, a value not at all`() throws {
+    let document = try JSONDocument(Array(#"{"a":"a","b":"\u0061","\u0063":1,"c2":"c"}"#.utf8))
+    func hash(_ name: String) -> UInt32 {
+      Array(name.utf8).withUnsafeBufferPointer { JSONName.hash(of: $0) }
+    }
+    #expect(
+      document.nodes.map(\.hash) == [0, hash("a"), 0, hash("b"), 0, hash("c"), 0, hash("c2"), 0])
   }
 
   @Test func `names that only look alike are different names`() {

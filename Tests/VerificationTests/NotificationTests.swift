@@ -77,6 +77,49 @@ struct NotificationTests {
     #expect(notification.record.status == 99)
   }
 
+  @Test func `R10: a notification about something new is recorded without facts`() throws {
+    let inner = try workshop.sign(.transaction())
+    let content = Payload.notificationData().with("signedTransactionInfo", quoted(inner))
+    let payload = Payload.notification(data: nil).with("notificationType", #""NEW_THING""#)
+      .with("newThing", content.json).with("data", "null").with("other", #"{"bundleId":"x"}"#)
+      .with("list", "[\(content.json)]")
+    let notification = try verified(payload)
+    #expect(notification.record.type == "NEW_THING")
+    #expect(
+      notification.record.scope
+        == AppScope(bundleID: "com.example.scribe", environment: .sandbox))
+    #expect(notification.record.status == nil)
+    #expect(notification.facts.isEmpty)
+    // The policy judges it like any other.
+    let table: [(String, String, Verdict)] = [
+      ("bundleId", #""com.example.other""#, .wrongApp),
+      ("environment", #""LocalTesting""#, .wrongEnvironment),
+      ("environment", #""Moon""#, .wrongEnvironment), ("bundleId", "1", .malformed),
+      ("environment", "null", .malformed),
+    ]
+    for (field, json, expected) in table {
+      let changed = payload.with("newThing", content.with(field, json).json)
+      #expect(verdict(verifier, try workshop.sign(changed)) == expected)
+    }
+    let production = Payload.notificationData().with("environment", #""Production""#)
+    let policy = VerificationPolicy(apps: [
+      VerificationPolicy.App(
+        bundleID: "com.example.scribe", appAppleID: 7, environments: [.production])
+    ])
+    for (appAppleID, expected) in [(nil, .wrongApp), ("8", .wrongApp), ("7", .ok)]
+      as [(String?, Verdict)]
+    {
+      let content = production.with("appAppleId", appAppleID).json
+      let jws = try workshop.sign(payload.with("newThing", content))
+      #expect(verdict(verifier, jws, policy: policy) == expected)
+    }
+    // Two of them are in doubt; beside a known one they are passed over.
+    let two = payload.with("newerThing", content.json)
+    #expect(verdict(verifier, try workshop.sign(two)) == .malformed)
+    let known = two.with("data", Payload.notificationData().json)
+    #expect(verdict(verifier, try workshop.sign(known)) == .ok)
+  }
+
   @Test func `none or two of the four contents are malformed`() throws {
     let content = Payload.notificationData().json
     for names in [
@@ -163,6 +206,14 @@ struct NotificationTests {
       let outer = try workshop.sign(.notification(data: data))
       #expect(verdict(verifier, outer, policy: policy) == expected)
     }
+  }
+
+  @Test func `an inner renewal info need not have what only a renewal info has`() throws {
+    let bare = Payload.renewalInfo().with("autoRenewStatus", nil).with("autoRenewProductId", nil)
+    let data = Payload.notificationData()
+      .with("signedRenewalInfo", quoted(try workshop.sign(bare)))
+    let notification = try verified(.notification(data: data))
+    #expect(notification.renewalInfo?.fact.kind == .renewalInfo)
   }
 
   @Test func `a notification inside a notification is malformed`() throws {

@@ -208,6 +208,33 @@ struct PolicyTests {
     #expect(anchors == .apple)
   }
 
+  @Test(arguments: ["", "# a comment\n"])
+  func `a damaged block among good ones refuses the whole file`(between: String) throws {
+    let begin = "-----BEGIN CERTIFICATE-----\n"
+    let end = "-----END CERTIFICATE-----\n"
+    let root = String(decoding: try workshop.authority.rootPEM(), as: UTF8.self)
+    let good = String(decoding: try Workshop.twin.authority.rootPEM(), as: UTF8.self)
+    let damaged = [
+      begin + end, begin + "A*AA\n" + end, begin, begin + "AAAA\n", begin + root,
+      root.replacing(begin, with: ""), root.replacing("-----BEGIN", with: "----BEGIN"),
+      root.replacing(end, with: ""), root.replacing("END CERTIFICATE", with: "END CERTIFICAT"),
+      begin + String(root.dropFirst(begin.count + 1)),
+    ]
+    for block in damaged {
+      for file in [good + between + block + between + root, good + between + block] {
+        var anchors = TrustAnchors.apple
+        let error = #expect(throws: CryptographyError.self, "\(block)") {
+          try anchors.trust(certificateFile: Array(file.utf8))
+        }
+        #expect(error?.code == .malformedPEM || error?.code == .malformedCertificate)
+        #expect(anchors == .apple)
+      }
+    }
+    var anchors = TrustAnchors.apple
+    try anchors.trust(certificateFile: Array((good + between + root + between).utf8))
+    #expect(anchors.origin(of: workshop.authority.rootFingerprint) == .operatorNamed)
+  }
+
   @Test func `naming a root of Apple's leaves it Apple's`() throws {
     var anchors = TrustAnchors.apple
     let fingerprint = try CertificateFingerprint(

@@ -45,6 +45,39 @@ struct SignerMemoryTests {
     #expect(verdict(verifier, genuine) == .ok)
   }
 
+  @Test func `a flood of headers with genuine certificates does not evict a signer`() throws {
+    let verifier = workshop.verifier
+    let genuine = try workshop.sign(.transaction())
+    #expect(verdict(verifier, genuine) == .ok)
+    let tail = genuine.drop { $0 != UInt8(ascii: ".") }
+    for number in 0..<(VerificationLimits.rememberedSigners + 1) {
+      // Judged well, but the signature is over another header.
+      var header = Header(x5c: workshop.chain)
+      header.more = #","n":\#(number)"#
+      #expect(verdict(verifier, Array(header.segment.utf8) + tail) == .invalidSignature)
+    }
+    #expect(verifier.memory.counts.trusted == 1)
+    let isKnown = workshop.authority.headerSegment.withUnsafeBytes {
+      verifier.memory.trustedSigner(header: $0) != nil
+    }
+    #expect(isKnown)
+  }
+
+  @Test func `a header above its limit is malformed, whoever signed it`() throws {
+    var header = Header(x5c: workshop.chain)
+    func pad(_ count: Int) {
+      header.more = ",\"n\":\"\(String(repeating: "a", count: count))\""
+    }
+    pad(0)
+    // Three bytes take four characters.
+    let room = (VerificationLimits.headerLength - header.segment.utf8.count) / 4 * 3
+    pad(room)
+    #expect(header.segment.utf8.count > VerificationLimits.headerLength - 4)
+    #expect(verdict(workshop.verifier, try workshop.sign(header: header)) == .ok)
+    pad(room + 4)
+    #expect(verdict(workshop.verifier, try workshop.sign(header: header)) == .malformed)
+  }
+
   @Test func `a header that was refused stays refused, with the same reason`() throws {
     let verifier = workshop.verifier
     let jws = try workshop.sign(header: Header(x5c: Array(workshop.chain.dropLast())))

@@ -70,6 +70,40 @@ struct VerdictTests {
     }
   }
 
+  @Test(arguments: [
+    ("expirationIntent", "1"), ("gracePeriodExpiresDate", "1704067200000"),
+    ("isInBillingRetryPeriod", "false"), ("priceIncreaseStatus", "0"),
+    ("renewalDate", "1704067200000"), ("renewalPrice", "4990"),
+    ("renewalBillingPlanType", #""MONTHLY""#), ("recentSubscriptionStartDate", "1704067200000"),
+    ("eligibleWinBackOfferIds", "[]"),
+  ])
+  func `a renewal info is known by any field that only it has`(
+    field: String, json: String
+  ) throws {
+    let bare = Payload.renewalInfo().with("autoRenewStatus", nil).with("autoRenewProductId", nil)
+    let jws = try workshop.sign(bare.with(field, json))
+    for asked in [nil, .renewalInfo] as [SignedKind?] {
+      #expect(verdict(verifier, jws, as: asked) == .ok)
+    }
+    #expect(verdict(verifier, jws, as: .transaction) == .malformed)
+    let transaction = try workshop.sign(Payload.transaction().with(field, json))
+    #expect(verdict(verifier, transaction) == .ok)
+    #expect(verdict(verifier, try workshop.sign(Payload(members: [field: json]))) == .malformed)
+  }
+
+  @Test func `a renewal info without any such field is one where it is expected`() throws {
+    let bare = Payload.renewalInfo().with("autoRenewStatus", nil).with("autoRenewProductId", nil)
+    let jws = try workshop.sign(bare)
+    #expect(verdict(verifier, jws, as: .renewalInfo) == .ok)
+    for asked in [nil, .transaction, .appTransaction, .notification] as [SignedKind?] {
+      #expect(verdict(verifier, jws, as: asked) == .malformed)
+    }
+    // No chain, no renewal info.
+    let empty = try workshop.sign(Payload(members: ["environment": #""Sandbox""#]))
+    #expect(verdict(verifier, empty, as: .renewalInfo) == .malformed)
+    #expect(verdict(verifier, try workshop.sign(.transaction()), as: .renewalInfo) == .malformed)
+  }
+
   @Test func `more bytes than the limit are refused unread`() throws {
     let jws = [UInt8](repeating: UInt8(ascii: "A"), count: VerificationLimits.signedLength + 1)
     #expect(verdict(verifier, jws) == .malformed)

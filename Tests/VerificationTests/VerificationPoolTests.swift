@@ -35,6 +35,36 @@ struct VerificationPoolTests {
     #expect(pool.statistics.work.done == 40)
   }
 
+  @Test func `payloads are admitted by their bytes too`() async throws {
+    let jws = try workshop.sign(.transaction())
+    let pool = VerificationPool(verifier: workshop.verifier, byteCapacity: 2 * jws.count)
+    func run(_ count: Int) async throws -> Int {
+      try await pool.run(
+        Array(repeating: VerificationPool.Item(jws: jws), count: count), policy: .scribe,
+        now: Workshop.signedDate
+      ).count
+    }
+    await #expect(throws: PoolError.full) { try await run(3) }
+    // Twice: the room comes back.
+    for _ in 0..<2 {
+      #expect(try await run(2) == 2)
+      while pool.statistics.work.weight > 0 { await Task.yield() }
+    }
+    #expect(pool.statistics.work.turnedAway == 3)
+    await pool.shutdown()
+  }
+
+  @Test func `a cancelled batch ends, and nothing of it is verified`() async throws {
+    let pool = VerificationPool(verifier: workshop.verifier)
+    let batch = [VerificationPool.Item(jws: try workshop.sign(.transaction()))]
+    await #expect(throws: PoolError.cancelled) {
+      try await pool.run(batch, policy: .scribe, now: 0, isCancelled: { true })
+    }
+    await pool.shutdown()
+    #expect(pool.statistics.work.givenUp == 1)
+    #expect(pool.statistics.verdicts.isEmpty)
+  }
+
   @Test func `an expired deadline and a stopped pool are told apart`() async throws {
     let pool = VerificationPool(verifier: workshop.verifier)
     let batch = [VerificationPool.Item(jws: try workshop.sign(.transaction()))]

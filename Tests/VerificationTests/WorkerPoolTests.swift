@@ -32,10 +32,12 @@ struct WorkerPoolTests {
   }
 
   private func pool(
-    width: Int = 1, capacity: Int = 8,
+    width: Int = 1, capacity: Int = 8, weightCapacity: Int = .max,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) -> WorkerPool {
-    WorkerPool(label: "test", width: width, capacity: capacity, itemsPerPiece: 2, now: now)
+    WorkerPool(
+      label: "test", width: width, capacity: capacity, weightCapacity: weightCapacity,
+      itemsPerPiece: 2, now: now)
   }
 
   /// Lets other tasks run until `condition` holds.
@@ -97,6 +99,28 @@ struct WorkerPoolTests {
     await #expect(throws: PoolError.full) { try await pool.map(Array(0..<5)) { $0 } }
   }
 
+  @Test func `what weighs too much is turned away until there is room again`() async throws {
+    let pool = pool(weightCapacity: 10)
+    await #expect(throws: PoolError.full) { try await pool.map([5, 6], weight: { $0 }) { $0 } }
+    let gate = Gate()
+    async let first = pool.map([4], weight: { $0 }) { item -> Int in
+      gate.pass()
+      return item
+    }
+    await gate.waitForArrival()
+    // What is worked on still weighs.
+    async let second = pool.map([1, 5], weight: { $0 }) { $0 }
+    await wait { pool.statistics.queued == 2 }
+    #expect(pool.statistics.weight == 10)
+    await #expect(throws: PoolError.full) { try await pool.map([1], weight: { $0 }) { $0 } }
+    #expect(pool.statistics.turnedAway == 3)
+    gate.open()
+    #expect(try await first == [4])
+    #expect(try await second == [1, 5])
+    await wait { pool.statistics.weight == 0 }
+    #expect(try await pool.map([10], weight: { $0 }) { $0 } == [10])
+  }
+
   @Test func `no more workers run than the pool is wide`() async throws {
     let pool = pool(width: 2, capacity: 100)
     let gate = Gate()
@@ -143,8 +167,99 @@ struct WorkerPoolTests {
     #expect(try await inTime == [3])
     #expect(try await patient == [4])
     await pool.shutdown()
-    #expect(pool.statistics.expired == 2)
+    #expect(pool.statistics.givenUp == 2)
     #expect(pool.statistics.done == 3)
+  }
+
+  @Test func `a deadline that passes within a batch ends it there`() async throws {
+    let start = ContinuousClock.Instant.now
+    let clock = SharedClock(start)
+    let pool = pool(now: { clock.now })
+    await #expect(throws: PoolError.deadlineExceeded) {
+      try await pool.map(Array(0..<6), deadline: start + .seconds(5)) { item in
+        if item == 2 { clock.advance(to: start + .seconds(5)) }
+        if item > 2 { Issue.record("this must not run") }
+      }
+    }
+    await pool.shutdown()
+    #expect(pool.statistics.done == 3)
+    #expect(pool.statistics.givenUp == 3)
+  }
+
+  @Test func `a batch that is cancelled ends with the item at work`() async throws {
+    let pool = pool()
+    let isCancelled = Mutex(false)
+    await #expect(throws: PoolError.cancelled) {
+      try await pool.map(Array(0..<6), isCancelled: { isCancelled.withLock { $0 } }) { item in
+        if item == 1 { isCancelled.withLock { $0 = true } }
+        if item > 1 { Issue.record("this must not run") }
+      }
+    }
+    // Others are not touched.
+    #expect(try await pool.map([7]) { $0 } == [7])
+    await pool.shutdown()
+    #expect(pool.statistics.done == 3)
+    #expect(pool.statistics.givenUp == 4)
+  }
+
+  @Test func `a failed batch ends on all workers`() async throws {
+    let pool = pool(width: 2)
+    let gate = Gate()
+    let asked = Mutex(0)
+    // Only the third to ask is told, so one of the two pieces learns of it from the batch alone.
+    let batch = Task { () throws(PoolError) in
+      try await pool.map(
+        Array(0..<4),
+        isCancelled: {
+          asked.withLock { asked in
+            asked += 1
+            return asked == 3
+          }
+        }
+      ) { item in
+        if item % 2 == 1 { Issue.record("this must not run") } else { gate.pass() }
+      }
+    }
+    await gate.waitForArrival()
+    await gate.waitForArrival()
+    gate.open()
+    await #expect(throws: PoolError.cancelled) { try await batch.value }
+    gate.open()
+    await pool.shutdown()
+    #expect(pool.statistics.done == 2)
+    #expect(pool.statistics.givenUp == 2)
+  }
+
+  @Test func `shutdown with a deadline gives up what has not begun by then`() async throws {
+    let start = ContinuousClock.Instant.now
+    let clock = SharedClock(start)
+    let pool = pool(now: { clock.now })
+    let gate = Gate()
+    let running = Task { () throws(PoolError) in
+      try await pool.map([0, 1, 2]) { item in
+        if item > 1 { Issue.record("this must not run") } else { gate.pass() }
+      }
+    }
+    await gate.waitForArrival()
+    let queued = Task { () throws(PoolError) in
+      try await pool.map([3, 4]) { _ in Issue.record("this must not run") }
+    }
+    await wait { pool.statistics.queued == 2 }
+    let end = Task { await pool.shutdown(deadline: start + .seconds(5)) }
+    await wait { !pool.isOpen }
+    // Still in time for the second item.
+    gate.open()
+    await gate.waitForArrival()
+    // One who waits for ever takes nothing from that deadline.
+    let patientEnd = Task { await pool.shutdown() }
+    clock.advance(to: start + .seconds(5))
+    gate.open()
+    await #expect(throws: PoolError.shutdown) { try await running.value }
+    await #expect(throws: PoolError.shutdown) { try await queued.value }
+    await end.value
+    await patientEnd.value
+    #expect(pool.statistics.done == 2)
+    #expect(pool.statistics.givenUp == 3)
   }
 
   @Test func `shutdown finishes what was admitted and takes nothing new`() async throws {

@@ -15,16 +15,17 @@ struct JSONNode {
   var end: Int32
   /// The index of the first node after this one and all inside it.
   var next: Int32
-  /// For strings: ``JSONName/hash(of:)`` of what it reads; for others 0.
+  /// For names: ``JSONName/hash(of:)`` of what it reads; for values 0.
   let hash: UInt32
 }
 
 /// Finds names without making strings of them.
 enum JSONName {
-  /// FNV-1a. It only saves comparisons: equality is always decided on the bytes.
-  static func hash(of bytes: some Sequence<UInt8>) -> UInt32 {
-    var hash: UInt32 = 2_166_136_261
-    for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return hash
+  /// It only saves comparisons: equality is always decided on the bytes. Seeded anew in each
+  /// process (SipHash), so that nobody can choose names that must all be compared.
+  static func hash(of bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    return UInt32(truncatingIfNeeded: hasher.finalize())
   }
 }

@@ -1,6 +1,6 @@
 extension JSONParser {
   /// Reads a string from its opening quote to after its closing one.
-  mutating func readString() throws(PayloadError) -> JSONNode {
+  mutating func readString(isName: Bool) throws(PayloadError) -> JSONNode {
     position += 1
     let start = position
     var hasEscapes = false
@@ -10,11 +10,9 @@ extension JSONParser {
       switch bytes[position] {
       case UInt8(ascii: "\""):
         let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
-        let hash =
-          hasEscapes
-          ? JSONName.hash(of: JSONText.unescaped(content)) : JSONName.hash(of: content)
         let string = node(
-          .string, start: start, end: position, hasEscapes: hasEscapes, hash: hash)
+          .string, start: start, end: position, hasEscapes: hasEscapes,
+          hash: isName ? hash(ofName: content, hasEscapes: hasEscapes) : 0)
         position += 1
         return string
       case UInt8(ascii: "\\"):
@@ -28,6 +26,11 @@ extension JSONParser {
         position += 1
       }
     }
+  }
+
+  private func hash(ofName content: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) -> UInt32 {
+    guard hasEscapes else { return JSONName.hash(of: content) }
+    return JSONText.unescaped(content).withUnsafeBufferPointer { JSONName.hash(of: $0) }
   }
 
   /// Passes over eight bytes at a time while none of them needs a look: signed payloads inside a

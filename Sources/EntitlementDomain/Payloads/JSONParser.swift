@@ -32,7 +32,7 @@ struct JSONParser {
     switch bytes[position] {
     case UInt8(ascii: "{"): try readObject(depth: depth + 1)
     case UInt8(ascii: "["): try readArray(depth: depth + 1)
-    case UInt8(ascii: "\""): nodes.append(try readString())
+    case UInt8(ascii: "\""): nodes.append(try readString(isName: false))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber()
     case UInt8(ascii: "t"): try readLiteral("true", .trueLiteral)
     case UInt8(ascii: "f"): try readLiteral("false", .falseLiteral)
@@ -50,7 +50,7 @@ struct JSONParser {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
           throw malformed("a name is missing")
         }
-        nodes.append(try readString())
+        nodes.append(try readString(isName: true))
         guard skip(UInt8(ascii: ":")) else { throw malformed("a colon is missing") }
         skipWhiteSpace()
         try readValue(depth: depth)

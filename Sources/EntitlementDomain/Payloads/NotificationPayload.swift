@@ -1,12 +1,15 @@
 /// What an App Store Server Notification (V2) says, with the signed payloads inside it still to be
 /// verified.
 package struct NotificationPayload: Sendable {
-  /// Which of the four the notification is about.
-  package enum Subject: String, Hashable, Sendable, CaseIterable {
+  /// Which of its members the notification is about.
+  package enum Subject: Hashable, Sendable {
     case data
     case summary
     case externalPurchaseToken
     case appData
+    /// None of those, but the one object that names an app and an environment: of a notification
+    /// that is not known yet (R10). Nothing that is signed inside it is looked at.
+    case unknown
   }
 
   /// `notificationType` as it came, known or not (R10).

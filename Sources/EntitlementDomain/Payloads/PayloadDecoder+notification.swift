@@ -2,7 +2,8 @@ extension PayloadDecoder {
   /// `responseBodyV2DecodedPayload`.
   ///
   /// - Throws: ``PayloadError``, among them ``PayloadError/Code/ambiguousContent`` unless exactly
-  ///   one of ``NotificationPayload/Subject`` is present.
+  ///   one member is a ``NotificationPayload/Subject``: without any, nothing says which app it is
+  ///   for (R8).
   package static func notification(
     _ fields: PayloadFields
   ) throws(PayloadError) -> NotificationPayload {
@@ -22,7 +23,7 @@ extension PayloadDecoder {
       payload.status = try content.integer("status")
       payload.signedTransactionInfo = try content.content("signedTransactionInfo")
       payload.signedRenewalInfo = try content.content("signedRenewalInfo")
-    case .summary:
+    case .summary, .unknown:
       payload.environment = try content.identifier("environment")
     case .externalPurchaseToken:
       payload.environment = try content.identifier("externalPurchaseId").map { identifier in
@@ -47,11 +48,16 @@ extension PayloadDecoder {
       found.append((.externalPurchaseToken, content))
     }
     if let content = try fields.object("appData") { found.append((.appData, content)) }
+    if found.isEmpty {
+      found = fields.objects()
+        .filter { $0.contains("bundleId") && $0.contains("environment") }
+        .map { (.unknown, $0) }
+    }
     guard found.count == 1, let content = found.first else {
       throw PayloadError(
         .ambiguousContent,
-        "one of data, summary, externalPurchaseToken and appData must be present, not \(found.count)"
-      )
+        "one of data, summary, externalPurchaseToken, appData or another object with an app and "
+          + "an environment must be present, not \(found.count)")
     }
     return content
   }

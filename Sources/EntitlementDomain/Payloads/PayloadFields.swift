@@ -108,6 +108,21 @@ package struct PayloadFields: Sendable {
     return PayloadFields(document: document, node: index)
   }
 
+  /// The members that are objects, whatever their names.
+  func objects() -> [PayloadFields] {
+    let end = Int(document.nodes[node].next)
+    var objects: [PayloadFields] = []
+    var name = node + 1
+    while name < end {
+      let value = name + 1
+      if document.nodes[value].kind == .object {
+        objects.append(PayloadFields(document: document, node: value))
+      }
+      name = Int(document.nodes[value].next)
+    }
+    return objects
+  }
+
   /// The strings of an array; nil when it is absent.
   ///
   /// - Throws: ``PayloadError/Code/wrongType``, also for an element.

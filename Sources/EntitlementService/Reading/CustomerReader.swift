@@ -63,8 +63,13 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   }
 
   /// The answer, from the store where it is not held.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
+  ///   that the catalog does not name: nothing can be known there, and NEW would tell a misspelt
+  ///   caller that nobody has bought anything (R27).
   package func answer(to query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
     if let held = heldAnswer(to: query) { return held }
+    try checkServed(query.scope)
     guard query.at == nil, query.selector.isHeld, query.consistency != .fullyConsistent else {
       return try await load(query)
     }
@@ -85,16 +90,28 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   package func customers(in scope: AppScope, after: AccountID?, limit: Int)
     async throws(ServiceError) -> [CustomerState]
   {
+    try checkServed(scope)
+    let accounts: [AccountSummary]
     do {
-      let accounts = try await store.accounts(in: scope, after: after, limit: limit)
-      var states: [CustomerState] = []
-      for account in accounts {
-        let stored = try await store.customer(.account(account.accountID), in: scope)
-        states.append(
-          Evaluation.state(
-            of: stored.record, catalog: catalog.snapshot.catalog, at: clock.now()))
-      }
-      return states
+      accounts = try await store.accounts(in: scope, after: after, limit: limit)
+    } catch {
+      throw ServiceError(error)
+    }
+    var states: [CustomerState] = []
+    for account in accounts {
+      if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
+      states.append(try await state(of: account.accountID, in: scope))
+    }
+    return states
+  }
+
+  private func state(of account: AccountID, in scope: AppScope) async throws(ServiceError)
+    -> CustomerState
+  {
+    do {
+      let stored = try await store.customer(.account(account), in: scope)
+      return Evaluation.state(
+        of: stored.record, catalog: catalog.snapshot.catalog, at: clock.now())
     } catch {
       throw ServiceError(error)
     }
@@ -103,6 +120,18 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   /// Drops what is held of customers that changed. Called before a write is acknowledged.
   package func customersChanged(_ subjects: some Sequence<CustomerSubject>) {
     cache.changed(subjects)
+  }
+
+  private func checkServed(_ scope: AppScope) throws(ServiceError) {
+    guard let app = catalog.snapshot.catalog.apps[scope.bundleID] else {
+      throw ServiceError(
+        .invalidArgument(field: "bundle_id"), "the catalog names no app with this bundle id")
+    }
+    guard app.environments.contains(scope.environment) else {
+      throw ServiceError(
+        .invalidArgument(field: "environment"),
+        "the catalog does not accept this environment of the app")
+    }
   }
 
   /// Waits for the load of the same customer that is under way, or begins one.
@@ -144,21 +173,27 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     } catch {
       throw ServiceError(error)
     }
+    let snapshot = catalog.snapshot
     let outcome = Evaluation.evaluate(
-      stored.record, catalog: catalog.snapshot.catalog, at: query.at ?? clock.now())
+      stored.record, catalog: snapshot.catalog, at: query.at ?? clock.now())
     let state = outcome.state
     return HeldAnswer(
       encoded: try encode(state), revision: state.revision, validUntil: state.nextTransitionAt,
       isUnchangedSinceRevision: query.at == nil
-        && outcome.isUnchanged(since: stored.record.changedAt),
+        && outcome.isUnchanged(
+          since: stored.record.changedAt, catalogInForceSince: snapshot.inForceSince),
       subject: stored.subject)
   }
 }
 
 extension Evaluation.Outcome {
-  fileprivate func isUnchanged(since changedAt: Milliseconds?) -> Bool {
+  /// Whether every answer of the present revision was this one: neither time nor another catalog
+  /// came between.
+  fileprivate func isUnchanged(
+    since changedAt: Milliseconds?, catalogInForceSince: Milliseconds
+  ) -> Bool {
     guard let changedAt else { return false }
-    return lastBoundaryAt.map { $0 <= changedAt } ?? true
+    return changedAt >= max(lastBoundaryAt ?? catalogInForceSince, catalogInForceSince)
   }
 }
 

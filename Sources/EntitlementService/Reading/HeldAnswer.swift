@@ -7,8 +7,8 @@ package struct HeldAnswer<Encoded: Sendable>: Sendable {
   package let revision: Int64
   /// The answer holds until just before this moment (R30); nil: until a fact changes it.
   package let validUntil: Milliseconds?
-  /// Time has not changed the state since its revision came to be: who holds an answer of this
-  /// revision holds this one.
+  /// Neither time nor another catalog has changed the state since its revision came to be: who
+  /// holds an answer of this revision holds this one.
   package let isUnchangedSinceRevision: Bool
   /// Whose changes put it out of date; nil when it must not be held.
   package let subject: CustomerSubject?

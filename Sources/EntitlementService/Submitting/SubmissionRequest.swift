@@ -4,7 +4,8 @@ package import EntitlementDomain
 package struct TransactionSubmission: Sendable {
   /// JWS in compact form.
   package var signedPayloads: [[UInt8]]
-  /// The app that every payload must belong to; nil: any app of the catalog.
+  /// The app that every payload must belong to; nil: any app of the catalog. A renewal info
+  /// belongs to that of its chain's transactions, whatever this says.
   package var bundleID: BundleID?
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?

@@ -30,14 +30,19 @@ package struct SubmissionService: Sendable {
   /// Verifies each payload by itself and commits all that verified together: a refused payload
   /// hinders no other.
   ///
-  /// - Parameter deadline: when the caller stops waiting. Work that has not begun by then is not
-  ///   done; what was handed to the store is committed in any case.
+  /// - Parameters:
+  ///   - deadline: when the caller stops waiting. Work that has not begun by then is not done; what
+  ///     was handed to the store is committed in any case.
+  ///   - isCancelled: whether the caller has stopped waiting, asked from any thread. What was not
+  ///     handed to the store by then is dropped, with ``ServiceError/Code-swift.enum/cancelled``.
   package func submit(
-    _ request: TransactionSubmission, deadline: ContinuousClock.Instant? = nil
+    _ request: TransactionSubmission, deadline: ContinuousClock.Instant? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> SubmissionResult {
-    let outcomes = try await verify(request.signedPayloads, as: nil, deadline: deadline)
+    let outcomes = try await verify(
+      request.signedPayloads, as: nil, deadline: deadline, isCancelled: isCancelled)
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
-    var binder = RenewalInfoBinder(expected: request.bundleID)
+    var binder = RenewalInfoBinder()
     for case .success(let payload) in outcomes { binder.learn(payload) }
 
     var facts: [(position: Int, fact: SignedFact)] = []
@@ -61,7 +66,8 @@ package struct SubmissionService: Sendable {
 
     let receipt = try await commit(
       Submission(
-        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now()))
+        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now()),
+      unless: isCancelled)
     for (entry, disposition) in zip(facts, receipt.dispositions) {
       items[entry.position] = ItemResult(stored: entry.fact.fact, disposition: disposition)
     }
@@ -69,15 +75,19 @@ package struct SubmissionService: Sendable {
   }
 
   /// Verifies a notification with all that is signed inside it, and commits it with its facts.
-  /// One that is known already is a success (R48).
+  /// One that is known already is a success (R48). Deadline and cancellation are those of a
+  /// submission of transactions.
   package func submit(
-    _ request: NotificationSubmission, deadline: ContinuousClock.Instant? = nil
+    _ request: NotificationSubmission, deadline: ContinuousClock.Instant? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> NotificationResult {
-    let outcomes = try await verify([request.signedPayload], as: .notification, deadline: deadline)
+    let outcomes = try await verify(
+      [request.signedPayload], as: .notification, deadline: deadline, isCancelled: isCancelled)
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
-      return try await commit(notification, signed: payload.signed, accountID: request.accountID)
+      return try await commit(
+        notification, signed: payload.signed, accountID: request.accountID, unless: isCancelled)
     case .failure(let refusal):
       log(refusal, of: .notification)
       return NotificationResult(
@@ -90,14 +100,16 @@ package struct SubmissionService: Sendable {
   }
 
   private func commit(
-    _ notification: VerifiedNotification, signed: SignedPayload, accountID: AccountID?
+    _ notification: VerifiedNotification, signed: SignedPayload, accountID: AccountID?,
+    unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> NotificationResult {
     let facts = notification.facts
     let receipt = try await commit(
       Submission(
         facts: facts, accountID: accountID,
         notification: SignedNotification(record: notification.record, signed: signed),
-        receivedAt: clock.now()))
+        receivedAt: clock.now()),
+      unless: isCancelled)
     return NotificationResult(
       verdict: .ok, detail: nil, record: notification.record,
       wasKnown: receipt.notificationWasKnown,
@@ -108,12 +120,14 @@ package struct SubmissionService: Sendable {
   // MARK: Steps
 
   private func verify(
-    _ payloads: [[UInt8]], as kind: SignedKind?, deadline: ContinuousClock.Instant?
+    _ payloads: [[UInt8]], as kind: SignedKind?, deadline: ContinuousClock.Instant?,
+    isCancelled: @escaping @Sendable () -> Bool
   ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
     do {
       return try await pool.run(
         payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
-        policy: catalog.snapshot.policy, now: clock.now(), deadline: deadline)
+        policy: catalog.snapshot.policy, now: clock.now(), deadline: deadline,
+        isCancelled: isCancelled)
     } catch {
       throw ServiceError(error)
     }
@@ -168,7 +182,10 @@ package struct SubmissionService: Sendable {
     }
   }
 
-  private func commit(_ submission: Submission) async throws(ServiceError) -> CommitReceipt {
+  private func commit(
+    _ submission: Submission, unless isCancelled: @Sendable () -> Bool
+  ) async throws(ServiceError) -> CommitReceipt {
+    if isCancelled() { throw ServiceError(PoolError.cancelled) }
     do {
       let receipt = try await store.commit(submission)
       customersChanged(receipt.changed)

@@ -41,7 +41,7 @@ struct CustomerGetCommand: AsyncParsableCommand {
       throw CommandFailure(.failed, "the server answered without a state")
     }
     if output.output == .table {
-      StandardOutput.write(StateTable.details(state))
+      try StandardOutput.write(StateTable.details(state))
     } else {
       try output.write(StateDocument(state)) { _ in "" }
     }

@@ -29,7 +29,7 @@ struct CustomerListCommand: AsyncParsableCommand {
       return states
     }
     if output.output == .table {
-      StandardOutput.write(StateTable.list(states))
+      try StandardOutput.write(StateTable.list(states))
     } else {
       try output.write(states.map { StateDocument($0) }) { _ in "" }
     }

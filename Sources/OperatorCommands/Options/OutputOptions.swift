@@ -16,19 +16,19 @@ struct OutputOptions: ParsableArguments {
     _ documents: [Document], table: ([Document]) -> String
   ) throws {
     switch output {
-    case .table: StandardOutput.write(table(documents))
-    case .json: StandardOutput.write(try JSONText.indented(documents))
+    case .table: try StandardOutput.write(table(documents))
+    case .json: try StandardOutput.write(JSONText.indented(documents))
     case .jsonl:
-      for document in documents { StandardOutput.write(try JSONText.line(document)) }
+      for document in documents { try StandardOutput.write(JSONText.line(document)) }
     }
   }
 
   /// Prints one document by itself.
   func write<Document: Encodable>(_ document: Document, table: (Document) -> String) throws {
     switch output {
-    case .table: StandardOutput.write(table(document))
-    case .json: StandardOutput.write(try JSONText.indented(document))
-    case .jsonl: StandardOutput.write(try JSONText.line(document))
+    case .table: try StandardOutput.write(table(document))
+    case .json: try StandardOutput.write(JSONText.indented(document))
+    case .jsonl: try StandardOutput.write(JSONText.line(document))
     }
   }
 }

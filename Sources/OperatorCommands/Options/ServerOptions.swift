@@ -50,4 +50,16 @@ struct ServerOptions: ParsableArguments {
       throw CommandFailure(error)
     }
   }
+
+  /// Like ``withClient(_:)``, for a body that makes many calls and keeps what was answered.
+  ///
+  /// - Returns: the failure at which it ended; nil: it was done.
+  func failure(of body: (EntitlementClient) async throws -> Void) async throws -> CommandFailure? {
+    do {
+      try await withClient(body)
+      return nil
+    } catch let failure as CommandFailure {
+      return failure
+    }
+  }
 }

@@ -22,8 +22,8 @@ enum StateTable {
   /// One customer with all products, groups and entitlements.
   static func details(_ state: CustomerState) -> String {
     var lines = [
-      "customer        \(state.accountID?.rawValue ?? "not linked to an account")",
-      "app             \(state.scope.bundleID) (\(state.scope.environment.rawValue))",
+      "customer        \(TerminalText.visible(state.accountID?.rawValue ?? "not linked to an account"))",
+      "app             \(TerminalText.visible(state.scope.bundleID.rawValue)) (\(state.scope.environment.rawValue))",
       "state           \(wireName(state.coreState))",
       "suggest         \(cell(state.callsToAction.map { wireName($0) }))",
       "revision        \(state.revision)",

@@ -7,7 +7,7 @@ struct TextTable {
   }
 
   mutating func add(_ row: [String]) {
-    rows.append(row)
+    rows.append(row.map { TerminalText.visible($0) })
   }
 
   /// Two spaces between columns, none at the end of a line.

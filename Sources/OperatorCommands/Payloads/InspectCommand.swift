@@ -7,7 +7,7 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect", abstract: "Shows what signed payloads hold, without trusting them.",
     discussion: """
       Nothing is verified: use verify to know whether Apple signed it. Exit code 0 when all can \
-      be read, 2 when one cannot.
+      be read, 2 when a payload cannot, 1 when a file cannot; the others are shown all the same.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -42,22 +42,35 @@ struct InspectCommand: ParsableCommand {
   }
 
   func run() throws {
-    let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
-    let inspected = payloads.map { payload in
-      (name: payload.name, result: Result { try InspectedPayload(payload.jws) })
+    let (findings, isComplete) = PayloadSource.survey(files)
+    let inspected = findings.map { finding in
+      (name: finding.name, result: Self.inspect(finding))
     }
     if output.output == .table {
-      for entry in inspected { StandardOutput.write(Self.text(entry.name, entry.result)) }
+      for entry in inspected {
+        try StandardOutput.write(
+          TerminalText.visible(Self.text(entry.name, entry.result), keepsLines: true))
+      }
     } else {
       try output.write(inspected.map { Self.document($0.name, $0.result) }) { _ in "" }
     }
+    if !isComplete { throw CommandFailure(.failed, nil) }
     if inspected.contains(where: { (try? $0.result.get()) == nil }) {
       throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }
   }
 
-  private static func text(_ name: String, _ result: Result<InspectedPayload, any Error>) -> String
-  {
+  private static func inspect(
+    _ finding: SourcedFinding
+  ) -> Result<InspectedPayload, Refusal> {
+    do throws(Refusal) {
+      return .success(try InspectedPayload(finding.payload().jws))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func text(_ name: String, _ result: Result<InspectedPayload, Refusal>) -> String {
     switch result {
     case .failure(let error):
       return "\(name)  \(error)"
@@ -74,7 +87,7 @@ struct InspectCommand: ParsableCommand {
   }
 
   private static func document(
-    _ name: String, _ result: Result<InspectedPayload, any Error>
+    _ name: String, _ result: Result<InspectedPayload, Refusal>
   ) -> Document {
     switch result {
     case .failure(let error):

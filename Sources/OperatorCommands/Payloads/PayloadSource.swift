@@ -1,37 +1,70 @@
-import EntitlementDomain
 import Foundation
-
-/// One signed payload, and where it came from.
-struct SourcedPayload {
-  /// The file and, where it holds several, the line or the position: `history.json#3`.
-  let name: String
-  let jws: [UInt8]
-}
+import Verification
 
 /// Reads signed payloads from files: one JWS a line, or JSON as Apple's API returns it, in which
 /// every text under a name that begins with `signed` is taken. Of one JSON object the transactions
-/// come before the renewal infos, which are bound to an app through them.
+/// come before the renewal infos, as people look for them.
 enum PayloadSource {
   /// Far above a page of Apple's API; keeps a wrong file from filling the memory.
   static let maximumFileBytes = 256 << 20
 
   /// - Parameter path: `-` is stdin.
   /// - Throws: ``CommandFailure`` when the file cannot be read or holds none.
-  static func payloads(in path: String) throws -> [SourcedPayload] {
+  static func payloads(in path: String) throws(CommandFailure) -> [SourcedPayload] {
+    var payloads: [SourcedPayload] = []
+    for finding in try findings(in: path) {
+      do throws(Refusal) {
+        payloads.append(try finding.payload())
+      } catch {
+        throw CommandFailure(.failed, "\(finding.name): \(error.detail)")
+      }
+    }
+    return payloads
+  }
+
+  /// What all files give, in their order. One that cannot be read hides nothing of the others: it
+  /// is reported on stderr.
+  static func survey(_ paths: [String]) -> (findings: [SourcedFinding], isComplete: Bool) {
+    var findings: [SourcedFinding] = []
+    var isComplete = true
+    for path in paths {
+      do throws(CommandFailure) {
+        findings += try self.findings(in: path)
+      } catch {
+        error.report()
+        isComplete = false
+      }
+    }
+    return (findings, isComplete)
+  }
+
+  /// - Throws: ``CommandFailure`` when the file cannot be read.
+  private static func findings(in path: String) throws(CommandFailure) -> [SourcedFinding] {
     let bytes = try contents(of: path)
     let name = path == "-" ? "stdin" : path
+    let texts: [[UInt8]]
+    do throws(Refusal) {
+      texts = try self.texts(in: bytes)
+    } catch {
+      return [SourcedFinding(name: name, content: .failure(error))]
+    }
+    return texts.enumerated().map { index, text in
+      let name = texts.count > 1 ? "\(name)#\(index + 1)" : name
+      return SourcedFinding(
+        name: name, content: .success(SourcedPayload(name: name, jws: text)))
+    }
+  }
+
+  private static func texts(in bytes: [UInt8]) throws(Refusal) -> [[UInt8]] {
     let first = bytes.first { !isBlank($0) }
     let texts =
       first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-      ? try signedTexts(inJSON: bytes, name: name) : lines(of: bytes)
-    guard !texts.isEmpty else {
-      throw CommandFailure(.failed, "\(name): no signed payload in it")
-    }
-    guard texts.count > 1 else { return [SourcedPayload(name: name, jws: texts[0])] }
-    return texts.enumerated().map { SourcedPayload(name: "\(name)#\($0 + 1)", jws: $1) }
+      ? try signedTexts(inJSON: bytes) : lines(of: bytes)
+    if texts.isEmpty { throw Refusal(.malformed, "no signed payload in it") }
+    return texts
   }
 
-  private static func contents(of path: String) throws -> [UInt8] {
+  private static func contents(of path: String) throws(CommandFailure) -> [UInt8] {
     let data: Data
     do {
       let handle =
@@ -60,12 +93,12 @@ enum PayloadSource {
     byte == 0x20 || (0x09...0x0d).contains(byte)
   }
 
-  private static func signedTexts(inJSON bytes: [UInt8], name: String) throws -> [[UInt8]] {
+  private static func signedTexts(inJSON bytes: [UInt8]) throws(Refusal) -> [[UInt8]] {
     let value: Any
     do {
       value = try JSONSerialization.jsonObject(with: Data(bytes))
     } catch {
-      throw CommandFailure(.failed, "\(name): not JSON")
+      throw Refusal(.malformed, "no signed payload in it: it begins like JSON, and is none")
     }
     var texts: [[UInt8]] = []
     collect(value, isSigned: false, into: &texts)

@@ -11,7 +11,8 @@ struct TrustOptions: ParsableArguments {
       """)
   var trustRoot: [String] = []
 
-  @Option(help: "The app that payloads must be of. Default: any.")
+  @Option(
+    help: "The app that payloads must be of, a renewal info through its chain. Default: any.")
   var bundleID: String?
 
   @Option(help: "production, sandbox, xcode or local-testing. Default: any.")
@@ -20,10 +21,20 @@ struct TrustOptions: ParsableArguments {
   @Option(help: "The app's Apple id that payloads of Production must carry. Default: any.")
   var appAppleID: Int64?
 
+  var expectedBundleID: BundleID? {
+    bundleID.map { BundleID($0) }
+  }
+
   var policy: VerificationPolicy {
     VerificationPolicy(
-      expectingBundleID: bundleID.map { BundleID($0) }, environment: environment?.environment,
+      expectingBundleID: expectedBundleID, environment: environment?.environment,
       appAppleID: appAppleID)
+  }
+
+  /// The same, whatever the app is.
+  var policyForAnyApp: VerificationPolicy {
+    VerificationPolicy(
+      expectingBundleID: nil, environment: environment?.environment, appAppleID: nil)
   }
 
   func anchors() throws -> TrustAnchors {

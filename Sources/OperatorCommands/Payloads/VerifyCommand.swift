@@ -8,7 +8,10 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify", abstract: "Verifies signed payloads, without a server.",
     discussion: """
       Files hold one JWS a line, or JSON as the App Store Server API returns it. Certificates are \
-      judged at the moment of signing. Exit code 0 when all are OK, 2 when one is refused.
+      judged at the moment of signing. A renewal info names no app: --bundle-id holds it to that of \
+      its chain's transactions among these files; where there is none, it is OK with a reason that \
+      says that its app was not checked. Exit code 0 when all are OK, 2 when one is refused or a \
+      file holds none, 1 when a file cannot be read; the others are printed all the same.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -21,6 +24,7 @@ struct VerifyCommand: ParsableCommand {
   private struct Finding {
     let file: String
     let verdict: Verdict
+    /// Why it was refused, or what was not checked.
     let reason: String?
     /// Nil when it cannot be read.
     let inspected: InspectedPayload?
@@ -45,34 +49,78 @@ struct VerifyCommand: ParsableCommand {
 
   func run() throws {
     let verifier = JWSVerifier(anchors: try trust.anchors())
-    let now = Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000))
-    let findings = try files.flatMap { try PayloadSource.payloads(in: $0) }.map { payload in
-      finding(of: payload, by: verifier, now: now)
-    }
+    let (sourced, isComplete) = PayloadSource.survey(files)
+    let findings = findings(about: sourced, by: verifier)
     if output.output == .table {
-      for finding in findings { StandardOutput.write(Self.text(of: finding)) }
+      for finding in findings {
+        try StandardOutput.write(
+          TerminalText.visible(Self.text(of: finding), keepsLines: true))
+      }
     } else {
       try output.write(findings.map { Document($0) }) { _ in "" }
     }
+    if !isComplete { throw CommandFailure(.failed, nil) }
     if findings.contains(where: { $0.verdict != .ok }) {
       throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }
   }
 
-  private func finding(
-    of payload: SourcedPayload, by verifier: JWSVerifier, now: Milliseconds
-  ) -> Finding {
-    var verdict = Verdict.ok
-    var reason: String?
-    do {
-      _ = try verifier.verify(payload.jws, policy: trust.policy, now: now)
-    } catch {
-      verdict = error.verdict
-      reason = error.detail
+  /// All are verified before a renewal info is held to the app of its chain, which another file may
+  /// tell.
+  private func findings(
+    about sourced: [SourcedFinding], by verifier: JWSVerifier
+  ) -> [Finding] {
+    let now = Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000))
+    func outcome(
+      of finding: SourcedFinding, _ policy: VerificationPolicy
+    ) -> Result<VerifiedPayload, Refusal> {
+      do throws(Refusal) {
+        return .success(try verifier.verify(try finding.payload().jws, policy: policy, now: now))
+      } catch {
+        return .failure(error)
+      }
     }
-    return Finding(
-      file: payload.name, verdict: verdict, reason: reason,
-      inspected: try? verifier.inspect(payload.jws))
+
+    let outcomes = sourced.map { outcome(of: $0, trust.policy) }
+    var apps = ChainApps()
+    for (finding, result) in zip(sourced, outcomes) {
+      switch result {
+      case .success(let payload):
+        apps.learn(payload)
+      case .failure(let refusal):
+        // Of another app than asked for, but genuine: it tells that its chain is, too.
+        guard refusal.verdict == .wrongApp else { continue }
+        if case .success(let payload) = outcome(of: finding, trust.policyForAnyApp) {
+          apps.learn(payload)
+        }
+      }
+    }
+    return zip(sourced, outcomes).map { finding, result in
+      let (verdict, reason) = judge(result, apps: apps)
+      return Finding(
+        file: finding.name, verdict: verdict, reason: reason,
+        inspected: try? verifier.inspect(finding.payload().jws))
+    }
+  }
+
+  private func judge(
+    _ result: Result<VerifiedPayload, Refusal>, apps: ChainApps
+  ) -> (Verdict, reason: String?) {
+    switch result {
+    case .failure(let refusal):
+      return (refusal.verdict, refusal.detail)
+    case .success(let payload):
+      guard let expected = trust.expectedBundleID, case .renewalInfo(let info) = payload.content
+      else { return (.ok, nil) }
+      let known = apps.bundleIDs(for: info)
+      if known.contains(expected) { return (.ok, nil) }
+      return known.isEmpty
+        ? (
+          .ok,
+          "its app was not checked: a renewal info names no app; none of its chain's transactions "
+            + "is here"
+        ) : (.wrongApp, "the transactions of its chain are of another app")
+    }
   }
 
   private static func text(of finding: Finding) -> String {

@@ -14,7 +14,8 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
     commandName: "submit", abstract: "Submits signed notifications, version 2.",
     discussion: """
       Files hold one JWS a line, or JSON with signedPayload, as Apple sends and archives them. \
-      Exit code 2 when the server refuses one.
+      Each is a call; when one fails, what was answered before is printed all the same. Exit code \
+      2 when the server refuses one.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -51,8 +52,8 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
-    let documents = try await server.withClient { client in
-      var documents: [Document] = []
+    var documents: [Document] = []
+    let failure = try await server.failure { client in
       for payload in payloads {
         let response = try await client.submitNotification(
           SubmitNotificationRequest(
@@ -60,9 +61,12 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
             accountID: account.map { AccountID($0) }))
         documents.append(Document(payload.name, response))
       }
-      return documents
     }
-    try output.write(documents, table: Self.table)
+    // What was answered is committed, whatever became of the rest.
+    if failure == nil || !documents.isEmpty {
+      try output.write(documents, table: Self.table)
+    }
+    if let failure { throw failure }
     if documents.contains(where: { $0.verdict != "OK" }) {
       throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }

@@ -8,7 +8,8 @@ struct SubmitCommand: AsyncParsableCommand {
     commandName: "submit", abstract: "Submits transactions, renewal infos and app transactions.",
     discussion: """
       Files hold one JWS a line, or JSON as the App Store Server API returns it. What the server \
-      accepts is committed when it answers. Exit code 2 when it refuses one.
+      accepts is committed when it answers. More than one request holds goes in several; when one \
+      fails, what was answered before is printed all the same. Exit code 2 when it refuses one.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -25,8 +26,8 @@ struct SubmitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
-    let documents = try await server.withClient { client in
-      var documents: [SubmittedDocument] = []
+    var documents: [SubmittedDocument] = []
+    let failure = try await server.failure { client in
       var start = 0
       while start < payloads.count {
         let batch = payloads[start..<Self.end(of: payloads, from: start)]
@@ -40,9 +41,12 @@ struct SubmitCommand: AsyncParsableCommand {
           StandardError.write("submitted \(start) of \(payloads.count)")
         }
       }
-      return documents
     }
-    try output.write(documents, table: SubmittedDocument.table)
+    // What was answered is committed, whatever became of the rest.
+    if failure == nil || !documents.isEmpty {
+      try output.write(documents, table: SubmittedDocument.table)
+    }
+    if let failure { throw failure }
     if documents.contains(where: { $0.verdict != "OK" }) {
       throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }

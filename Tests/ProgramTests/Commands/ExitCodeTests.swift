@@ -13,7 +13,7 @@ struct ExitCodeTests {
       ["customer", "get", "x", "--at", "soon"] + app, ["customer", "list"],
       ["customer", "list", "--limit", "0"] + app,
       ["customer", "list", "--environment", "moon"] + app, ["submit"], ["notification", "submit"],
-      ["health", "--server", "nowhere"], ["health", "--server", "unix:relative"],
+      ["health", "--server", "nowhere"], ["health", "--server", "unix:"],
       ["health", "--server", "127.0.0.1:99999"], ["health", "--timeout", "0"],
       ["health", "--timeout", "-1"],
     ])

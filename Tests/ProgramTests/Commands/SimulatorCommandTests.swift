@@ -37,6 +37,30 @@ struct SimulatorCommandTests {
     #expect(run.output.contains("The configuration is valid: 1 apps, 6 products, 4 entitlements."))
   }
 
+  @Test func `output that cannot be written is a failure, not a crash`() async throws {
+    _ = try await makeAuthority()
+    let commands = [
+      ["catalog"], ["life-cycles"], ["life-cycles", "--output", "json"],
+      ["authority", "--directory", authority],
+      ["sign", "--authority", authority, "--life-cycle", "renewals"],
+    ]
+    for command in commands {
+      let full = try await ProgramRun.of(
+        .storesim, command, through: "exec \"$@\" >/dev/full")
+      #expect(full.exit == .code(1), "\(command)")
+      #expect(full.errors.contains("cannot write standard output"), "\(command)")
+    }
+    // The gate opens once nobody can read any more.
+    let gate = folder.file("gate")
+    let gone = try await ProgramRun.of(
+      .storesim, ["sign", "--authority", authority, "--life-cycle", "renewals"],
+      through: """
+        mkfifo '\(gate)'
+        { cat '\(gate)'; "$@" 2>/dev/null; echo "code $?" >&2; } | { exec <&-; : >'\(gate)'; }
+        """)
+    #expect(gone.errors == "code 1\n")
+  }
+
   @Test("What it signs verifies under its root", arguments: LifeCycle.allCases)
   func sign(lifeCycle: LifeCycle) async throws {
     let root = try await makeAuthority()

@@ -83,6 +83,25 @@ struct SubmitCommandTests {
     #expect(try column("disposition", run).count { $0 == "DUPLICATE" } == 500)
   }
 
+  @Test func `what was answered before a call failed is printed`() async throws {
+    let server = try await bench.startServer()
+    let event = try #require(try bench.signed(.firstPurchase).first)
+    // More than a frame holds.
+    let huge = String(repeating: "a", count: 5 << 20)
+    let rows = [
+      (["submit"], try #require(event.transactions.first)),
+      (["notification", "submit"], try #require(event.notification)),
+    ]
+    for (command, good) in rows {
+      let input = try bench.folder.write("\(good)\n\(huge)", to: "input")
+      let run = try await ProgramRun.of(
+        .entitlectl, command + [input, "--output", "jsonl", "--server", "\(server.address)"])
+      #expect(run.exit == .code(1))
+      #expect(try column("verdict", run) == ["OK"])
+      #expect(run.errors.split(separator: "\n").last?.hasPrefix("entitlectl: ") == true)
+    }
+  }
+
   @Test func `the table says what became of each`() async throws {
     let server = try await bench.startServer()
     let event = try #require(try bench.signed(.firstPurchase).first)

@@ -162,11 +162,81 @@ struct VerifyCommandTests {
     "Without a payload there is nothing to do",
     arguments: ["", "\n \n", "{}", "[]", #"{"signedTransactions":[]}"#, "{\"signed"])
   func nothing(input: String) async throws {
-    for verb in ["verify", "inspect"] {
-      let run = try await ProgramRun.of(.entitlectl, [verb, "-"], input: input)
+    for (verb, reason) in [("verify", "reason"), ("inspect", "error")] {
+      let run = try await ProgramRun.of(
+        .entitlectl, [verb, "-", "--output", "jsonl"], input: input)
+      #expect(run.exit == .code(2))
+      #expect(run.errors == "")
+      let document = try #require(try run.lines(JSONTree.self).first)
+      #expect(document["file"]?.text == "stdin")
+      #expect(document["verdict"]?.text == (verb == "verify" ? "MALFORMED" : nil))
+      #expect(document[reason]?.text?.contains("no signed payload in it") == true)
+    }
+    // Nothing is sent: nobody has to be there.
+    let run = try await ProgramRun.of(
+      .entitlectl, ["submit", "-", "--server", "unix:/nonexistent/e.sock"], input: input)
+    #expect(run.exit == .code(1))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("entitlectl: stdin: no signed payload in it"))
+  }
+
+  @Test func `one file hides nothing of what is found about the others`() async throws {
+    let good = try bench.folder.write(try transaction, to: "good.jws")
+    let empty = try bench.folder.write("{}", to: "empty.json")
+    let missing = bench.folder.file("missing.jws")
+    for (verb, trust) in [("verify", trust), ("inspect", [])] {
+      let run = try await ProgramRun.of(
+        .entitlectl, [verb, missing, good, empty, good, "--output", "jsonl"] + trust)
       #expect(run.exit == .code(1))
-      #expect(run.output == "")
-      #expect(run.errors.hasPrefix("entitlectl: stdin: "))
+      #expect(run.errors == "entitlectl: \(missing): cannot be read\n")
+      let documents = try run.lines(JSONTree.self)
+      #expect(documents.map { $0["file"]?.text } == [good, empty, good])
+      #expect(documents.map { $0["kind"]?.text } == ["TRANSACTION", nil, "TRANSACTION"])
+      let refused = try await ProgramRun.of(
+        .entitlectl, [verb, good, empty, "--output", "jsonl"] + trust)
+      #expect(refused.exit == .code(2))
+    }
+  }
+
+  @Test func `a renewal info is held to the app of its chain, where that is here`() async throws {
+    let other = try bench.authority.sign(
+      payloadJSON: [UInt8](
+        try CompactJWS(try transaction).contents
+      ).replacing(
+        Array("com.example.scribe\"".utf8), with: Array("com.example.other\"".utf8)))
+    let app = ["--bundle-id", "com.example.scribe"]
+    let rows: [(name: String, input: [String], app: [String], verdict: String, isTold: Bool)] = [
+      ("with its transaction", [try renewalInfo, try transaction], app, "OK", false),
+      ("with its notification", [try renewalInfo, try notification], app, "OK", false),
+      ("alone", [try renewalInfo], app, "OK", true),
+      ("alone, for any app", [try renewalInfo], [], "OK", false),
+      ("of another app", [try renewalInfo, other], app, "WRONG_APP", true),
+      ("of another app, for any", [try renewalInfo, other], [], "OK", false),
+    ]
+    for row in rows {
+      let run = try await verify(row.input.joined(separator: "\n"), trust + row.app)
+      let document = try #require(try run.lines(JSONTree.self).first)
+      #expect(document["kind"]?.text == "RENEWAL_INFO")
+      #expect(document["verdict"]?.text == row.verdict, "\(row.name)")
+      #expect((document["reason"] != nil) == row.isTold, "\(row.name)")
+      #expect(run.exit == .code(row.verdict == "OK" ? 0 : 2), "\(row.name)")
+    }
+  }
+
+  @Test func `output that cannot be written is a failure, not a crash`() async throws {
+    let input = String(repeating: "\(try transaction)\n", count: 50)
+    for output in ["table", "json", "jsonl"] {
+      let arguments = ["inspect", "-", "--output", output]
+      let full = try await ProgramRun.of(
+        .entitlectl, arguments, input: input, through: "exec \"$@\" >/dev/full")
+      #expect(full.exit == .code(1))
+      #expect(full.errors == "entitlectl: stdout cannot be written: No space left on device\n")
+      // More than a pipe holds, so that it is written to after its reader has gone.
+      let gone = try await ProgramRun.of(
+        .entitlectl, arguments, input: input,
+        through: "{ \"$@\"; echo \"code $?\" >&2; } | head -n 1")
+      #expect(gone.errors == "code 1\n")
+      #expect(gone.output.count { $0 == "\n" } == 1)
     }
   }
 

@@ -11,14 +11,17 @@ final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - environment: added to a minimal one, without any setting of this machine.
   ///   - input: a file for stdin; nil: stdin is empty.
+  ///   - script: for the shell, which finds the program and its arguments in `$@`; nil: it is
+  ///     started by itself.
   ///   - largestFile: in KiB; what would make a file longer fails as on a full disk.
   /// - Throws: ``HarnessFailure`` when it cannot be started.
   init(
     _ program: Program, _ arguments: [String], environment: [String: String] = [:],
-    input: String = "/dev/null", largestFile: Int? = nil
+    input: String = "/dev/null", through script: String? = nil, largestFile: Int? = nil
   ) throws {
     let program = try program.executable.path
     var command = [program] + arguments
+    if let script { command = ["/bin/sh", "-c", script, "sh"] + command }
     if let largestFile {
       // The limit counts blocks of 512 bytes; without the trap it would end the program.
       let script = "trap '' XFSZ; ulimit -f \(2 * largestFile); exec \"$@\""

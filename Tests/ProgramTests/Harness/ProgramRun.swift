@@ -8,14 +8,17 @@ struct ProgramRun: Sendable {
 
   /// Runs a program and waits for its end.
   ///
-  /// - Parameter input: what it reads on stdin.
+  /// - Parameters:
+  ///   - input: what it reads on stdin.
+  ///   - script: see ``ChildProcess``.
   static func of(
     _ program: Program, _ arguments: [String], input: String = "",
-    environment: [String: String] = [:]
+    environment: [String: String] = [:], through script: String? = nil
   ) async throws -> ProgramRun {
     let folder = try TemporaryFolder()
     let child = try ChildProcess(
-      program, arguments, environment: environment, input: try folder.write(input, to: "input"))
+      program, arguments, environment: environment, input: try folder.write(input, to: "input"),
+      through: script)
     do {
       let exit = try await child.exit()
       let contents = child.journal.contents

@@ -15,6 +15,7 @@ final class RunningServer: Sendable {
     let message: String
     let address: String?
     let calls: String?
+    let verified: String?
     let verdict: String?
   }
 

@@ -123,6 +123,47 @@ struct ConfigurationTests {
     #expect(run.output.contains("idle_seconds: 77\n"))
   }
 
+  @Test func `what Kubernetes sets for a Service does not disturb, what looks like it does`()
+    async throws
+  {
+    let names = [
+      "ENTITLE_SERVICE_HOST", "ENTITLE_SERVICE_PORT", "ENTITLE_SERVICE_PORT_RPC", "ENTITLE_PORT",
+      "ENTITLE_PORT_7100_TCP", "ENTITLE_PORT_7100_TCP_PROTO", "ENTITLE_PORT_7100_TCP_PORT",
+      "ENTITLE_PORT_7100_TCP_ADDR", "ENTITLE_BACKEND_SERVICE_HOST", "ENTITLE_BACKEND_PORT",
+    ]
+    let run = try await check(
+      ["--catalog", catalogs[0]],
+      environment: Dictionary(uniqueKeysWithValues: names.map { ($0, "tcp://10.0.0.1:7100") }))
+    #expect(run.exit == .code(0), "\(run.errors)")
+    for name in ["ENTITLE_PORTS", "ENTITLE_PORT_NUMBER", "ENTITLE_HOST", "ENTITLE_SERVICE"] {
+      let run = try await check(["--catalog", catalogs[0]], environment: [name: "x"])
+      #expect(run.exit == .code(78), "\(name)")
+    }
+  }
+
+  @Test func `an address that others can reach is found by the check, too`() async throws {
+    let arguments = ["--catalog", catalogs[0], "--listen", "0.0.0.0:7100"]
+    let run = try await check(arguments)
+    #expect(run.exit == .code(77))
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("entitled: 0.0.0.0:7100 can be reached from other machines"))
+    #expect(try await check(arguments + ["--allow-unprotected-listen"]).exit == .code(0))
+  }
+
+  @Test func `a stream that takes nothing changes no exit code but that of what is lost`()
+    async throws
+  {
+    let arguments = ["--check-config", "--catalog", catalogs[0]]
+    let lost = try await ProgramRun.of(.entitled, arguments, through: "exec \"$@\" >/dev/full")
+    #expect(lost.exit == .code(1))
+    #expect(lost.errors == "entitled: stdout cannot be written\n")
+    for (option, code): (String, Int32) in [("--log-level", 78), ("--catalog", 65)] {
+      let run = try await ProgramRun.of(
+        .entitled, arguments + [option, "nonsense"], through: "exec \"$@\" 2>/dev/full")
+      #expect(run.exit == .code(code))
+    }
+  }
+
   @Test func `everything that is wrong is told at once, a line each`() async throws {
     let run = try await check(
       ["--log-level", "loud", "--cache-megabytes", "many", "--listen", "nowhere"],

@@ -167,6 +167,27 @@ struct HostileClientTests {
     }
   }
 
+  @Test func `watches whose answers nobody reads end with their connection`() async throws {
+    // In one piece: more answers than wait to be sent are due while there are calls left to read,
+    // and by then the client has gone.
+    let watch = try HealthCheckRequest(service: "").encoded()
+    var bytes = ByteBuffer()
+    for call: UInt32 in 0..<700 {
+      if call == 100 {
+        // Each is answered with an error.
+        for _ in 0..<1_600 { bytes.writeImmutableBuffer(Frames.header(2, length: 0)) }
+      }
+      bytes.writeImmutableBuffer(Frames.request(2 * call + 1, WireMethods.watchHealth, watch))
+    }
+    try await mistreat { server in
+      for _ in 0..<50 {
+        let client = try RawClient(server.address)
+        _ = try client.trySend(bytes)
+        client.close()
+      }
+    }
+  }
+
   @Test func `random bytes, and damaged frames`() async throws {
     let seed = UInt64.random(in: 0...999_999)
     print("HostileClientTests: random bytes from seed \(seed)")

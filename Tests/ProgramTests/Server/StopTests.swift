@@ -1,5 +1,6 @@
 import EntitlementDomain
 import Foundation
+import Glibc
 import NIOCore
 import RPCClient
 import StoreSimulator
@@ -80,6 +81,115 @@ struct StopTests {
     // One second for the calls, one for the last answers to be read, the rest for a busy machine.
     #expect(start.duration(to: .now) < .seconds(15))
     await client.close()
+  }
+
+  @Test func `what nobody waits for any more does not keep it from stopping`() async throws {
+    let server = try await bench.startServer(
+      "--shutdown-seconds", "1", "--verification-workers", "1", "--verification-queue", "100000")
+    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    let request = try SubmitSignedTransactionsRequest(
+      signedPayloads: Array(repeating: fact, count: 500)
+    ).encoded()
+    let client = try RawClient(server.address)
+    for call: UInt32 in 0..<16 {
+      try client.send(Frames.request(2 * call + 1, WireMethods.submitSignedTransactions, request))
+    }
+    // Answered from the event loop, once everything before it is read.
+    try client.send(
+      Frames.request(99, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
+    while let frame = try client.receive(), frame.header.streamID.rawValue != 99 {}
+    client.reset()
+    let start = ContinuousClock.now
+    #expect(try await server.stop() == .code(0))
+    #expect(start.duration(to: .now) < .seconds(10))
+    let counts = try #require(try server.log.last)
+    #expect(counts.message == "stopped")
+    #expect(try #require(counts.verified.flatMap { Int($0) }) < 16 * 500)
+  }
+
+  @Test func `when it cannot stop in order, it gives up`() async throws {
+    // A log that nobody reads stops everyone who writes to it.
+    let log = bench.folder.file("log")
+    #expect(mkfifo(log, 0o600) == 0)
+    let reader = open(log, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    #expect(reader >= 0)
+    defer { close(reader) }
+    let socket = "unix:\(bench.folder.file("e.sock"))"
+    let server = try ChildProcess(
+      .entitled, bench.serverArguments + ["--listen", socket, "--shutdown-seconds", "1"],
+      through: "exec \"$@\" 2>'\(log)'")
+    defer { server.signal(SIGKILL) }
+    try await Self.serves(socket)
+    let refused = try bench.folder.write(
+      String(repeating: "not.a.jws\n", count: 500), to: "refused")
+    let clients = try (0..<4).map { _ in
+      try ChildProcess(
+        .entitlectl, ["submit", refused, "--server", socket, "--timeout", "60"])
+    }
+    defer { for client in clients { client.signal(SIGKILL) } }
+    var waiting: CInt = 0
+    let patience = ContinuousClock.now + .seconds(ProcessJournal.patience)
+    while waiting < 60_000, ContinuousClock.now < patience {
+      try await Self.serves(socket)
+      #expect(ioctl(reader, UInt(FIONREAD), &waiting) == 0)
+    }
+    try #require(waiting >= 60_000)
+    server.signal(SIGTERM)
+    #expect(try await server.exit() == .code(70))
+  }
+
+  @Test func `a log that cannot be written does not stop it`() async throws {
+    let socket = "unix:\(bench.folder.file("e.sock"))"
+    let server = try ChildProcess(
+      .entitled, bench.serverArguments + ["--listen", socket],
+      through: "exec \"$@\" 2>/dev/full")
+    defer { server.signal(SIGKILL) }
+    try await Self.serves(socket)
+    // Refusals are logged.
+    let run = try await ProgramRun.of(
+      .entitlectl, ["submit", "-", "--server", socket], input: "not.a.jws")
+    #expect(run.exit == .code(2))
+    try await Self.serves(socket)
+    server.signal(SIGTERM)
+    #expect(try await server.exit() == .code(0))
+  }
+
+  /// Returns when a server whose log cannot be read serves.
+  private static func serves(_ address: String) async throws {
+    let patience = ContinuousClock.now + .seconds(ProcessJournal.patience)
+    while ContinuousClock.now < patience {
+      let run = try await ProgramRun.of(.entitlectl, ["health", "--server", address])
+      if run.output == "SERVING\n" { return }
+    }
+    throw HarnessFailure("nothing serves on \(address)")
+  }
+
+  @Test func `another catalog changes an answer without a new revision`() async throws {
+    let first = try await bench.startServer()
+    let facts = try bench.signed(.nonConsumable).flatMap(\.facts)
+    var client = try await first.client()
+    let revision = try #require(
+      try await client.submitSignedTransactions(
+        SubmitSignedTransactionsRequest(signedPayloads: facts, accountID: "account-1")
+      ).customers.first?.revision)
+    let question = GetCustomerStateRequest(
+      customer: .account("account-1"), scope: Bench.scope, ifRevisionDiffers: revision)
+    #expect(try await client.customerState(question) == .notModified(revision: revision))
+    await client.close()
+    #expect(try await first.stop() == .code(0))
+
+    let other = try bench.folder.write(
+      SimulatedApp.catalogYAML.replacing("[ad_free]", with: "[basic]"), to: "other.yaml")
+    let second = try await bench.startServer("--catalog", other)
+    client = try await second.client()
+    let answer = try await client.customerState(question)
+    await client.close()
+    guard case .state(let state) = answer else {
+      Issue.record("the state is told as not modified")
+      return
+    }
+    #expect(state.revision == revision)
+    #expect(state.entitlements.map(\.entitlementID) == ["basic"])
   }
 
   @Test("The same database gives the same answers", arguments: [SIGTERM, SIGKILL])

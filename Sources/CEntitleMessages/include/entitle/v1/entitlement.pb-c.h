@@ -185,7 +185,7 @@ struct  Entitle__V1__GetCustomerStateResponse
      */
     Entitle__V1__CustomerState *state;
     /*
-     * True: the caller's revision is still the customer's.
+     * True: the caller's revision is still the customer's, and its state still holds.
      */
     protobuf_c_boolean not_modified;
   };

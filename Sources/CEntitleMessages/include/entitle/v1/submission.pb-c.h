@@ -222,8 +222,9 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
 {
   ProtobufCMessage base;
   /*
-   * The app that every item must name, and that renewal infos without a known chain are bound to;
-   * empty: any app that the service accepts. At most 256 bytes.
+   * The app that every item must be of; empty: any app that the service accepts. A renewal info
+   * names none: it is of the app of its chain, which a transaction in this request or an earlier
+   * one must have told; otherwise it is refused as WRONG_APP. At most 256 bytes.
    */
   char *bundle_id;
   /*
