@@ -56,11 +56,27 @@ struct Period {
   /// The periods of one chain, ordered by ``isEarlier(_:_:)``.
   static func periods(of transactions: [TransactionFact]) -> [Period] {
     let standing = withoutRepeatedLineItems(transactions)
+    // Most chains have one product, and nothing in them can replace anything.
+    let products = Set(standing.map(\.productID))
+    let candidates = products.count > 1 ? standing.map(Successor.init) : []
     return standing.map { transaction in
       Period(
         transaction: transaction, end: transaction.expiresDate ?? transaction.purchaseDate,
-        replacedAt: successorStart(of: transaction, among: standing))
+        replacedAt: successorStart(of: transaction, among: candidates))
     }.sorted(by: isEarlier)
+  }
+
+  /// What a transaction is as the successor of another.
+  private struct Successor {
+    let productID: ProductID
+    let start: Milliseconds
+    let isPurchase: Bool
+
+    init(_ transaction: TransactionFact) {
+      productID = transaction.productID
+      start = transaction.purchaseDate
+      isPurchase = transaction.transactionReason == "PURCHASE"
+    }
   }
 
   /// R6: two transactions of a chain with the same line item are one period; the one signed later
@@ -91,17 +107,18 @@ struct Period {
   /// with `isUpgraded`, a purchase (not a renewal) of another product in the midst of a period
   /// tells the same: upgrades take effect at once.
   private static func successorStart(
-    of transaction: TransactionFact, among transactions: [TransactionFact]
+    of transaction: TransactionFact, among candidates: [Successor]
   ) -> Milliseconds? {
-    let end = transaction.expiresDate ?? transaction.purchaseDate
-    let successors = transactions.lazy.filter { other in
-      guard other.productID != transaction.productID else { return false }
-      if transaction.isUpgraded {
-        return other.purchaseDate >= transaction.purchaseDate && other.purchaseDate <= end
-      }
-      return other.transactionReason == "PURCHASE"
-        && other.purchaseDate > transaction.purchaseDate && other.purchaseDate < end
+    let start = transaction.purchaseDate
+    let end = transaction.expiresDate ?? start
+    var earliest: Milliseconds?
+    for candidate in candidates where candidate.productID != transaction.productID {
+      let isSuccessor =
+        transaction.isUpgraded
+        ? candidate.start >= start && candidate.start <= end
+        : candidate.isPurchase && candidate.start > start && candidate.start < end
+      if isSuccessor { earliest = min(earliest ?? candidate.start, candidate.start) }
     }
-    return successors.map(\.purchaseDate).min()
+    return earliest
   }
 }
