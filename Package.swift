@@ -108,7 +108,7 @@ let package = Package(
     .testTarget(
       name: "SQLiteStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance",
+        "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(

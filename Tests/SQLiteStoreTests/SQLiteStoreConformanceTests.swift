@@ -2,6 +2,7 @@ import EntitlementStore
 import SQLiteStore
 import StoreConformance
 import Testing
+import TestSupport
 
 @Suite("The embedded store does what every store does")
 struct SQLiteStoreConformanceTests {

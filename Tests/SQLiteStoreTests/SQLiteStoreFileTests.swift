@@ -4,6 +4,7 @@ import GRDB
 import Glibc
 import SQLiteStore
 import Testing
+import TestSupport
 
 @Suite("The file of the embedded store")
 struct SQLiteStoreFileTests {

@@ -3,6 +3,7 @@ import EntitlementStore
 import GRDB
 import SQLiteStore
 import Testing
+import TestSupport
 
 @Suite("The limits of the embedded store")
 struct SQLiteStoreLimitsTests {

@@ -1,5 +1,6 @@
 import SQLiteStore
 import Testing
+import TestSupport
 
 @Suite("How SQLite runs the store's statements")
 struct StoreStatementPlanTests {

@@ -3,8 +3,8 @@ struct Period {
   let transaction: TransactionFact
   /// `expiresDate`; the period's start when Apple gave none, so that it confers nothing.
   let end: Milliseconds
-  /// When another product of the chain took its place, for an upgraded period whose successor is
-  /// known (R17).
+  /// When another product of the chain took its place in the midst of it, as far as its successor
+  /// is known (R17).
   let replacedAt: Milliseconds?
 
   var start: Milliseconds { transaction.purchaseDate }

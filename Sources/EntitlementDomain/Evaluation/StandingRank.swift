@@ -1,5 +1,6 @@
 /// R28: which of several standings is told: active > grace > billing retry > expired > revoked;
-/// ties by catalog level, then latest end, then transaction id.
+/// ties by catalog level, then latest end, then transaction id. What the catalog does not name is
+/// active behind what it names (R14).
 enum StandingRank {
   /// - Parameter level: the catalog level of both, or a difference: negative when `left` has the
   ///   higher level of service.

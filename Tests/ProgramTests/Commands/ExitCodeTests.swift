@@ -1,5 +1,6 @@
 import StoreSimulator
 import Testing
+import TestSupport
 
 @Suite("Exit codes of entitlectl and storesim", .timeLimit(.minutes(5)))
 struct ExitCodeTests {

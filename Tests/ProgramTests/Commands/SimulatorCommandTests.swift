@@ -1,6 +1,7 @@
 import Foundation
 import StoreSimulator
 import Testing
+import TestSupport
 
 @Suite("storesim", .timeLimit(.minutes(5)))
 struct SimulatorCommandTests {

@@ -1,5 +1,6 @@
 import StoreSimulator
 import Testing
+import TestSupport
 
 @Suite("entitlectl submit, notification submit and health", .timeLimit(.minutes(5)))
 struct SubmitCommandTests {

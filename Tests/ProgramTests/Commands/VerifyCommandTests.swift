@@ -1,6 +1,7 @@
 import Foundation
 import StoreSimulator
 import Testing
+import TestSupport
 
 @Suite("entitlectl verify and inspect", .timeLimit(.minutes(5)))
 struct VerifyCommandTests {

@@ -2,6 +2,7 @@ import EntitlementDomain
 import Foundation
 import StoreSimulator
 import Wire
+import TestSupport
 
 /// All that a server needs, in a folder of its own: a simulated App Store, its catalog and a place
 /// for the database.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What a program did that ran to its end.
 struct ProgramRun: Sendable {

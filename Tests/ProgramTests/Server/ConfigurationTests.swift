@@ -1,6 +1,7 @@
 import Foundation
 import StoreSimulator
 import Testing
+import TestSupport
 
 @Suite("The configuration of entitled", .timeLimit(.minutes(5)))
 struct ConfigurationTests {

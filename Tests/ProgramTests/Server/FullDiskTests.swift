@@ -3,6 +3,7 @@ import RPCClient
 import StoreSimulator
 import Testing
 import Wire
+import TestSupport
 
 /// A disk that takes no more is where an answer that comes before its commit would show: the commit
 /// fails, and what was answered is gone.

@@ -1,6 +1,7 @@
 import Foundation
 import StoreSimulator
 import Testing
+import TestSupport
 
 /// What the quickstart prints must be right for every customer, by the life cycles' own words.
 @Suite("The table of a simulated population", .timeLimit(.minutes(5)))

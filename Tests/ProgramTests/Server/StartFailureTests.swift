@@ -2,6 +2,7 @@ import Foundation
 import StoreSimulator
 import Testing
 import Wire
+import TestSupport
 
 @Suite("Why entitled does not start", .timeLimit(.minutes(5)))
 struct StartFailureTests {

@@ -6,6 +6,7 @@ import RPCClient
 import StoreSimulator
 import Testing
 import Wire
+import TestSupport
 
 @Suite("How entitled stops and comes back", .timeLimit(.minutes(5)))
 struct StopTests {

@@ -2,12 +2,12 @@ import Foundation
 
 /// A folder for one test, removed with everything in it when the test ends. Its path is short
 /// enough for Unix sockets.
-final class TemporaryFolder: Sendable {
-  let path: String
+package final class TemporaryFolder: Sendable {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     let url = FileManager.default.temporaryDirectory
-      .appending(path: "program-\(UInt64.random(in: 0...(.max)))")
+      .appending(path: "entitle-\(UInt64.random(in: 0...(.max)))")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
     path = url.path
   }
@@ -17,12 +17,12 @@ final class TemporaryFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  func file(_ name: String) -> String {
+  package func file(_ name: String) -> String {
     "\(path)/\(name)"
   }
 
   /// - Returns: the path of the new file.
-  func write(_ text: String, to name: String) throws -> String {
+  package func write(_ text: String, to name: String) throws -> String {
     try Data(text.utf8).write(to: URL(filePath: file(name)))
     return file(name)
   }
