@@ -1,0 +1,23 @@
+import EntitlementStore
+import Testing
+import Verification
+import Wire
+
+/// The wire has enumerations of its own, since it knows neither verification nor the store. They
+/// are mapped by their raw values, which must mean the same.
+@Suite("Enumerations of the wire")
+struct WireEnumerationTests {
+  @Test("Every verdict has the same name and number on the wire", arguments: Verdict.allCases)
+  func verdict(_ verdict: Verdict) throws {
+    let onWire = try #require(SubmissionVerdict(rawValue: verdict.rawValue))
+    #expect(String(describing: onWire) == String(describing: verdict))
+  }
+
+  @Test(
+    "Every disposition has the same name and number on the wire",
+    arguments: FactDisposition.allCases)
+  func disposition(_ disposition: FactDisposition) throws {
+    let onWire = try #require(SubmissionDisposition(rawValue: disposition.rawValue))
+    #expect(String(describing: onWire) == String(describing: disposition))
+  }
+}
