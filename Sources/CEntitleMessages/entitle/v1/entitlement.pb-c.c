@@ -457,6 +457,366 @@ void   entitle__v1__list_customers_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__list_customers_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__explain_customer_state_request__init
+                     (Entitle__V1__ExplainCustomerStateRequest         *message)
+{
+  static const Entitle__V1__ExplainCustomerStateRequest init_value = ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__explain_customer_state_request__get_packed_size
+                     (const Entitle__V1__ExplainCustomerStateRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__explain_customer_state_request__pack
+                     (const Entitle__V1__ExplainCustomerStateRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__explain_customer_state_request__pack_to_buffer
+                     (const Entitle__V1__ExplainCustomerStateRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExplainCustomerStateRequest *
+       entitle__v1__explain_customer_state_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExplainCustomerStateRequest *)
+     protobuf_c_message_unpack (&entitle__v1__explain_customer_state_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__explain_customer_state_request__free_unpacked
+                     (Entitle__V1__ExplainCustomerStateRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__explain_customer_state_response__init
+                     (Entitle__V1__ExplainCustomerStateResponse         *message)
+{
+  static const Entitle__V1__ExplainCustomerStateResponse init_value = ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__explain_customer_state_response__get_packed_size
+                     (const Entitle__V1__ExplainCustomerStateResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__explain_customer_state_response__pack
+                     (const Entitle__V1__ExplainCustomerStateResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__explain_customer_state_response__pack_to_buffer
+                     (const Entitle__V1__ExplainCustomerStateResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExplainCustomerStateResponse *
+       entitle__v1__explain_customer_state_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExplainCustomerStateResponse *)
+     protobuf_c_message_unpack (&entitle__v1__explain_customer_state_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__explain_customer_state_response__free_unpacked
+                     (Entitle__V1__ExplainCustomerStateResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__entitlement_explanation__init
+                     (Entitle__V1__EntitlementExplanation         *message)
+{
+  static const Entitle__V1__EntitlementExplanation init_value = ENTITLE__V1__ENTITLEMENT_EXPLANATION__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__entitlement_explanation__get_packed_size
+                     (const Entitle__V1__EntitlementExplanation *message)
+{
+  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__entitlement_explanation__pack
+                     (const Entitle__V1__EntitlementExplanation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__entitlement_explanation__pack_to_buffer
+                     (const Entitle__V1__EntitlementExplanation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__EntitlementExplanation *
+       entitle__v1__entitlement_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__EntitlementExplanation *)
+     protobuf_c_message_unpack (&entitle__v1__entitlement_explanation__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__entitlement_explanation__free_unpacked
+                     (Entitle__V1__EntitlementExplanation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__group_explanation__init
+                     (Entitle__V1__GroupExplanation         *message)
+{
+  static const Entitle__V1__GroupExplanation init_value = ENTITLE__V1__GROUP_EXPLANATION__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__group_explanation__get_packed_size
+                     (const Entitle__V1__GroupExplanation *message)
+{
+  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__group_explanation__pack
+                     (const Entitle__V1__GroupExplanation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__group_explanation__pack_to_buffer
+                     (const Entitle__V1__GroupExplanation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GroupExplanation *
+       entitle__v1__group_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GroupExplanation *)
+     protobuf_c_message_unpack (&entitle__v1__group_explanation__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__group_explanation__free_unpacked
+                     (Entitle__V1__GroupExplanation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__reasoning__init
+                     (Entitle__V1__Reasoning         *message)
+{
+  static const Entitle__V1__Reasoning init_value = ENTITLE__V1__REASONING__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__reasoning__get_packed_size
+                     (const Entitle__V1__Reasoning *message)
+{
+  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__reasoning__pack
+                     (const Entitle__V1__Reasoning *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__reasoning__pack_to_buffer
+                     (const Entitle__V1__Reasoning *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__Reasoning *
+       entitle__v1__reasoning__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__Reasoning *)
+     protobuf_c_message_unpack (&entitle__v1__reasoning__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__reasoning__free_unpacked
+                     (Entitle__V1__Reasoning *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__decision__init
+                     (Entitle__V1__Decision         *message)
+{
+  static const Entitle__V1__Decision init_value = ENTITLE__V1__DECISION__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__decision__get_packed_size
+                     (const Entitle__V1__Decision *message)
+{
+  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__decision__pack
+                     (const Entitle__V1__Decision *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__decision__pack_to_buffer
+                     (const Entitle__V1__Decision *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__Decision *
+       entitle__v1__decision__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__Decision *)
+     protobuf_c_message_unpack (&entitle__v1__decision__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__decision__free_unpacked
+                     (Entitle__V1__Decision *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__considered_item__init
+                     (Entitle__V1__ConsideredItem         *message)
+{
+  static const Entitle__V1__ConsideredItem init_value = ENTITLE__V1__CONSIDERED_ITEM__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__considered_item__get_packed_size
+                     (const Entitle__V1__ConsideredItem *message)
+{
+  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__considered_item__pack
+                     (const Entitle__V1__ConsideredItem *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__considered_item__pack_to_buffer
+                     (const Entitle__V1__ConsideredItem *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ConsideredItem *
+       entitle__v1__considered_item__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ConsideredItem *)
+     protobuf_c_message_unpack (&entitle__v1__considered_item__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__considered_item__free_unpacked
+                     (Entitle__V1__ConsideredItem *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__expected_change__init
+                     (Entitle__V1__ExpectedChange         *message)
+{
+  static const Entitle__V1__ExpectedChange init_value = ENTITLE__V1__EXPECTED_CHANGE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__expected_change__get_packed_size
+                     (const Entitle__V1__ExpectedChange *message)
+{
+  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__expected_change__pack
+                     (const Entitle__V1__ExpectedChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__expected_change__pack_to_buffer
+                     (const Entitle__V1__ExpectedChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExpectedChange *
+       entitle__v1__expected_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExpectedChange *)
+     protobuf_c_message_unpack (&entitle__v1__expected_change__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__expected_change__free_unpacked
+                     (Entitle__V1__ExpectedChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor entitle__v1__customer_selector__field_descriptors[5] =
 {
   {
@@ -1233,18 +1593,607 @@ const ProtobufCMessageDescriptor entitle__v1__list_customers_response__descripto
   (ProtobufCMessageInit) entitle__v1__list_customers_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__entitlement_service__method_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_request__field_descriptors[5] =
+{
+  {
+    "customer",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, customer),
+    &entitle__v1__customer_selector__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bundle_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "at_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, has_at_ms_case),
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, at_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "catalog_yaml",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, catalog_yaml),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__explain_customer_state_request__field_indices_by_name[] = {
+  3,   /* field[3] = at_ms */
+  1,   /* field[1] = bundle_id */
+  4,   /* field[4] = catalog_yaml */
+  0,   /* field[0] = customer */
+  2,   /* field[2] = environment */
+};
+static const ProtobufCIntRange entitle__v1__explain_customer_state_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExplainCustomerStateRequest",
+  "ExplainCustomerStateRequest",
+  "Entitle__V1__ExplainCustomerStateRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExplainCustomerStateRequest),
+  5,
+  entitle__v1__explain_customer_state_request__field_descriptors,
+  entitle__v1__explain_customer_state_request__field_indices_by_name,
+  1,  entitle__v1__explain_customer_state_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__explain_customer_state_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_response__field_descriptors[3] =
+{
+  {
+    "state",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, state),
+    &entitle__v1__customer_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entitlements",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, n_entitlements),
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, entitlements),
+    &entitle__v1__entitlement_explanation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "groups",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, n_groups),
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, groups),
+    &entitle__v1__group_explanation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__explain_customer_state_response__field_indices_by_name[] = {
+  1,   /* field[1] = entitlements */
+  2,   /* field[2] = groups */
+  0,   /* field[0] = state */
+};
+static const ProtobufCIntRange entitle__v1__explain_customer_state_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExplainCustomerStateResponse",
+  "ExplainCustomerStateResponse",
+  "Entitle__V1__ExplainCustomerStateResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExplainCustomerStateResponse),
+  3,
+  entitle__v1__explain_customer_state_response__field_descriptors,
+  entitle__v1__explain_customer_state_response__field_indices_by_name,
+  1,  entitle__v1__explain_customer_state_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__explain_customer_state_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__entitlement_explanation__field_descriptors[3] =
+{
+  {
+    "entitlement_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementExplanation, entitlement_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "conferred",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementExplanation, conferred),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reasoning",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementExplanation, reasoning),
+    &entitle__v1__reasoning__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__entitlement_explanation__field_indices_by_name[] = {
+  1,   /* field[1] = conferred */
+  0,   /* field[0] = entitlement_id */
+  2,   /* field[2] = reasoning */
+};
+static const ProtobufCIntRange entitle__v1__entitlement_explanation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__entitlement_explanation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.EntitlementExplanation",
+  "EntitlementExplanation",
+  "Entitle__V1__EntitlementExplanation",
+  "entitle.v1",
+  sizeof(Entitle__V1__EntitlementExplanation),
+  3,
+  entitle__v1__entitlement_explanation__field_descriptors,
+  entitle__v1__entitlement_explanation__field_indices_by_name,
+  1,  entitle__v1__entitlement_explanation__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__entitlement_explanation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__group_explanation__field_descriptors[3] =
+{
+  {
+    "group_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GroupExplanation, group_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "status",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GroupExplanation, status),
+    &entitle__v1__detailed_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reasoning",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GroupExplanation, reasoning),
+    &entitle__v1__reasoning__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__group_explanation__field_indices_by_name[] = {
+  0,   /* field[0] = group_id */
+  2,   /* field[2] = reasoning */
+  1,   /* field[1] = status */
+};
+static const ProtobufCIntRange entitle__v1__group_explanation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__group_explanation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GroupExplanation",
+  "GroupExplanation",
+  "Entitle__V1__GroupExplanation",
+  "entitle.v1",
+  sizeof(Entitle__V1__GroupExplanation),
+  3,
+  entitle__v1__group_explanation__field_descriptors,
+  entitle__v1__group_explanation__field_indices_by_name,
+  1,  entitle__v1__group_explanation__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__group_explanation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__reasoning__field_descriptors[3] =
+{
+  {
+    "decision",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Reasoning, decision),
+    &entitle__v1__decision__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "considered",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__Reasoning, n_considered),
+    offsetof(Entitle__V1__Reasoning, considered),
+    &entitle__v1__considered_item__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changes",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__Reasoning, n_changes),
+    offsetof(Entitle__V1__Reasoning, changes),
+    &entitle__v1__expected_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__reasoning__field_indices_by_name[] = {
+  2,   /* field[2] = changes */
+  1,   /* field[1] = considered */
+  0,   /* field[0] = decision */
+};
+static const ProtobufCIntRange entitle__v1__reasoning__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__reasoning__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.Reasoning",
+  "Reasoning",
+  "Entitle__V1__Reasoning",
+  "entitle.v1",
+  sizeof(Entitle__V1__Reasoning),
+  3,
+  entitle__v1__reasoning__field_descriptors,
+  entitle__v1__reasoning__field_indices_by_name,
+  1,  entitle__v1__reasoning__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__reasoning__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__decision__field_descriptors[2] =
+{
+  {
+    "rule",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Decision, rule),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sentence",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Decision, sentence),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__decision__field_indices_by_name[] = {
+  0,   /* field[0] = rule */
+  1,   /* field[1] = sentence */
+};
+static const ProtobufCIntRange entitle__v1__decision__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__decision__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.Decision",
+  "Decision",
+  "Entitle__V1__Decision",
+  "entitle.v1",
+  sizeof(Entitle__V1__Decision),
+  2,
+  entitle__v1__decision__field_descriptors,
+  entitle__v1__decision__field_indices_by_name,
+  1,  entitle__v1__decision__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__decision__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue entitle__v1__considered_item__kind__enum_values_by_number[6] =
+{
+  { "KIND_UNSPECIFIED", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_UNSPECIFIED", 0 },
+  { "KIND_TRANSACTION", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_TRANSACTION", 1 },
+  { "KIND_RENEWAL_INFO", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_RENEWAL_INFO", 2 },
+  { "KIND_APP_TRANSACTION", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_APP_TRANSACTION", 3 },
+  { "KIND_GRANT", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANT", 4 },
+  { "KIND_GRANDFATHERING_RULE", "ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANDFATHERING_RULE", 5 },
+};
+static const ProtobufCIntRange entitle__v1__considered_item__kind__value_ranges[] = {
+{0, 0},{0, 6}
+};
+static const ProtobufCEnumValueIndex entitle__v1__considered_item__kind__enum_values_by_name[6] =
+{
+  { "KIND_APP_TRANSACTION", 3 },
+  { "KIND_GRANDFATHERING_RULE", 5 },
+  { "KIND_GRANT", 4 },
+  { "KIND_RENEWAL_INFO", 2 },
+  { "KIND_TRANSACTION", 1 },
+  { "KIND_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__considered_item__kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.ConsideredItem.Kind",
+  "Kind",
+  "Entitle__V1__ConsideredItem__Kind",
+  "entitle.v1",
+  6,
+  entitle__v1__considered_item__kind__enum_values_by_number,
+  6,
+  entitle__v1__considered_item__kind__enum_values_by_name,
+  1,
+  entitle__v1__considered_item__kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__considered_item__field_descriptors[6] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ConsideredItem, kind),
+    &entitle__v1__considered_item__kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "identifier",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ConsideredItem, identifier),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "product_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ConsideredItem, product_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stated_at_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ConsideredItem, has_stated_at_ms_case),
+    offsetof(Entitle__V1__ConsideredItem, stated_at_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "decisive",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ConsideredItem, decisive),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "decision",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ConsideredItem, decision),
+    &entitle__v1__decision__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__considered_item__field_indices_by_name[] = {
+  5,   /* field[5] = decision */
+  4,   /* field[4] = decisive */
+  1,   /* field[1] = identifier */
+  0,   /* field[0] = kind */
+  2,   /* field[2] = product_id */
+  3,   /* field[3] = stated_at_ms */
+};
+static const ProtobufCIntRange entitle__v1__considered_item__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__considered_item__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ConsideredItem",
+  "ConsideredItem",
+  "Entitle__V1__ConsideredItem",
+  "entitle.v1",
+  sizeof(Entitle__V1__ConsideredItem),
+  6,
+  entitle__v1__considered_item__field_descriptors,
+  entitle__v1__considered_item__field_indices_by_name,
+  1,  entitle__v1__considered_item__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__considered_item__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__expected_change__field_descriptors[2] =
+{
+  {
+    "at_ms",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ExpectedChange, has_at_ms_case),
+    offsetof(Entitle__V1__ExpectedChange, at_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "decision",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExpectedChange, decision),
+    &entitle__v1__decision__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__expected_change__field_indices_by_name[] = {
+  0,   /* field[0] = at_ms */
+  1,   /* field[1] = decision */
+};
+static const ProtobufCIntRange entitle__v1__expected_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__expected_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExpectedChange",
+  "ExpectedChange",
+  "Entitle__V1__ExpectedChange",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExpectedChange),
+  2,
+  entitle__v1__expected_change__field_descriptors,
+  entitle__v1__expected_change__field_indices_by_name,
+  1,  entitle__v1__expected_change__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__expected_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCMethodDescriptor entitle__v1__entitlement_service__method_descriptors[5] =
 {
   { "GetCustomerState", &entitle__v1__get_customer_state_request__descriptor, &entitle__v1__get_customer_state_response__descriptor },
   { "BatchGetCustomerState", &entitle__v1__batch_get_customer_state_request__descriptor, &entitle__v1__batch_get_customer_state_response__descriptor },
   { "CheckEntitlement", &entitle__v1__check_entitlement_request__descriptor, &entitle__v1__check_entitlement_response__descriptor },
+  { "ExplainCustomerState", &entitle__v1__explain_customer_state_request__descriptor, &entitle__v1__explain_customer_state_response__descriptor },
   { "ListCustomers", &entitle__v1__list_customers_request__descriptor, &entitle__v1__list_customers_response__descriptor },
 };
 const unsigned entitle__v1__entitlement_service__method_indices_by_name[] = {
   1,        /* BatchGetCustomerState */
   2,        /* CheckEntitlement */
+  3,        /* ExplainCustomerState */
   0,        /* GetCustomerState */
-  3         /* ListCustomers */
+  4         /* ListCustomers */
 };
 const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor =
 {
@@ -1253,7 +2202,7 @@ const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor =
   "EntitlementService",
   "Entitle__V1__EntitlementService",
   "entitle.v1",
-  4,
+  5,
   entitle__v1__entitlement_service__method_descriptors,
   entitle__v1__entitlement_service__method_indices_by_name
 };
@@ -1281,13 +2230,21 @@ void entitle__v1__entitlement_service__check_entitlement(ProtobufCService *servi
   assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
   service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *service,
+                                                              const Entitle__V1__ExplainCustomerStateRequest *input,
+                                                              Entitle__V1__ExplainCustomerStateResponse_Closure closure,
+                                                              void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
+  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
                                                       const Entitle__V1__ListCustomersRequest *input,
                                                       Entitle__V1__ListCustomersResponse_Closure closure,
                                                       void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Service *service,
                                              Entitle__V1__EntitlementService_ServiceDestroy destroy)

@@ -187,6 +187,51 @@ void   entitle__v1__product_state__free_unpacked
   assert(message->base.descriptor == &entitle__v1__product_state__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__grandfathering_state__init
+                     (Entitle__V1__GrandfatheringState         *message)
+{
+  static const Entitle__V1__GrandfatheringState init_value = ENTITLE__V1__GRANDFATHERING_STATE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__grandfathering_state__get_packed_size
+                     (const Entitle__V1__GrandfatheringState *message)
+{
+  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__grandfathering_state__pack
+                     (const Entitle__V1__GrandfatheringState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__grandfathering_state__pack_to_buffer
+                     (const Entitle__V1__GrandfatheringState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GrandfatheringState *
+       entitle__v1__grandfathering_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GrandfatheringState *)
+     protobuf_c_message_unpack (&entitle__v1__grandfathering_state__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__grandfathering_state__free_unpacked
+                     (Entitle__V1__GrandfatheringState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__group_state__init
                      (Entitle__V1__GroupState         *message)
 {
@@ -457,7 +502,7 @@ void   entitle__v1__commitment__free_unpacked
   assert(message->base.descriptor == &entitle__v1__commitment__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor entitle__v1__customer_state__field_descriptors[11] =
+static const ProtobufCFieldDescriptor entitle__v1__customer_state__field_descriptors[12] =
 {
   {
     "bundle_id",
@@ -591,6 +636,18 @@ static const ProtobufCFieldDescriptor entitle__v1__customer_state__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "grandfathering",
+    12,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__CustomerState, n_grandfathering),
+    offsetof(Entitle__V1__CustomerState, grandfathering),
+    &entitle__v1__grandfathering_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__customer_state__field_indices_by_name[] = {
   2,   /* field[2] = account_id */
@@ -600,6 +657,7 @@ static const unsigned entitle__v1__customer_state__field_indices_by_name[] = {
   7,   /* field[7] = entitlements */
   1,   /* field[1] = environment */
   4,   /* field[4] = evaluated_at_ms */
+  11,   /* field[11] = grandfathering */
   9,   /* field[9] = groups */
   10,   /* field[10] = next_transition_at_ms */
   8,   /* field[8] = products */
@@ -608,7 +666,7 @@ static const unsigned entitle__v1__customer_state__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__customer_state__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor entitle__v1__customer_state__descriptor =
 {
@@ -618,7 +676,7 @@ const ProtobufCMessageDescriptor entitle__v1__customer_state__descriptor =
   "Entitle__V1__CustomerState",
   "entitle.v1",
   sizeof(Entitle__V1__CustomerState),
-  11,
+  12,
   entitle__v1__customer_state__field_descriptors,
   entitle__v1__customer_state__field_indices_by_name,
   1,  entitle__v1__customer_state__number_ranges,
@@ -676,7 +734,7 @@ const ProtobufCMessageDescriptor entitle__v1__entitlement_state__descriptor =
   (ProtobufCMessageInit) entitle__v1__entitlement_state__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_descriptors[7] =
 {
   {
     "transaction_id",
@@ -738,8 +796,34 @@ static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_des
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "grant_id",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementSource, grant_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grandfathering_rule_id",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementSource, grandfathering_rule_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__entitlement_source__field_indices_by_name[] = {
+  6,   /* field[6] = grandfathering_rule_id */
+  5,   /* field[5] = grant_id */
   1,   /* field[1] = original_transaction_id */
   2,   /* field[2] = product_id */
   3,   /* field[3] = since_ms */
@@ -749,7 +833,7 @@ static const unsigned entitle__v1__entitlement_source__field_indices_by_name[] =
 static const ProtobufCIntRange entitle__v1__entitlement_source__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor entitle__v1__entitlement_source__descriptor =
 {
@@ -759,7 +843,7 @@ const ProtobufCMessageDescriptor entitle__v1__entitlement_source__descriptor =
   "Entitle__V1__EntitlementSource",
   "entitle.v1",
   sizeof(Entitle__V1__EntitlementSource),
-  5,
+  7,
   entitle__v1__entitlement_source__field_descriptors,
   entitle__v1__entitlement_source__field_indices_by_name,
   1,  entitle__v1__entitlement_source__number_ranges,
@@ -843,6 +927,96 @@ const ProtobufCMessageDescriptor entitle__v1__product_state__descriptor =
   (ProtobufCMessageInit) entitle__v1__product_state__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor entitle__v1__grandfathering_state__field_descriptors[5] =
+{
+  {
+    "rule_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrandfatheringState, rule_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "outcome",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrandfatheringState, outcome),
+    &entitle__v1__grandfathering_outcome__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrandfatheringState, reason),
+    &entitle__v1__grandfathering_reason__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "flagged",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrandfatheringState, flagged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "app_transaction_id",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrandfatheringState, app_transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__grandfathering_state__field_indices_by_name[] = {
+  4,   /* field[4] = app_transaction_id */
+  3,   /* field[3] = flagged */
+  1,   /* field[1] = outcome */
+  2,   /* field[2] = reason */
+  0,   /* field[0] = rule_id */
+};
+static const ProtobufCIntRange entitle__v1__grandfathering_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__grandfathering_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GrandfatheringState",
+  "GrandfatheringState",
+  "Entitle__V1__GrandfatheringState",
+  "entitle.v1",
+  sizeof(Entitle__V1__GrandfatheringState),
+  5,
+  entitle__v1__grandfathering_state__field_descriptors,
+  entitle__v1__grandfathering_state__field_indices_by_name,
+  1,  entitle__v1__grandfathering_state__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__grandfathering_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor entitle__v1__group_state__field_descriptors[4] =
 {
   {
@@ -920,7 +1094,7 @@ const ProtobufCMessageDescriptor entitle__v1__group_state__descriptor =
   (ProtobufCMessageInit) entitle__v1__group_state__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__standing__field_descriptors[21] =
+static const ProtobufCFieldDescriptor entitle__v1__standing__field_descriptors[23] =
 {
   {
     "core_state",
@@ -1174,6 +1348,30 @@ static const ProtobufCFieldDescriptor entitle__v1__standing__field_descriptors[2
     0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "renewal_offer",
+    22,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Standing, renewal_offer),
+    &entitle__v1__offer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "win_back_offer_ids",
+    23,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Entitle__V1__Standing, n_win_back_offer_ids),
+    offsetof(Entitle__V1__Standing, win_back_offer_ids),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__standing__field_indices_by_name[] = {
   19,   /* field[19] = call_to_action */
@@ -1192,16 +1390,18 @@ static const unsigned entitle__v1__standing__field_indices_by_name[] = {
   12,   /* field[12] = price_consent */
   3,   /* field[3] = product_id */
   4,   /* field[4] = product_type */
+  21,   /* field[21] = renewal_offer */
   16,   /* field[16] = revocation */
   1,   /* field[1] = status */
   15,   /* field[15] = storefront */
   5,   /* field[5] = transaction_id */
   10,   /* field[10] = will_renew */
+  22,   /* field[22] = win_back_offer_ids */
 };
 static const ProtobufCIntRange entitle__v1__standing__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 21 }
+  { 0, 23 }
 };
 const ProtobufCMessageDescriptor entitle__v1__standing__descriptor =
 {
@@ -1211,7 +1411,7 @@ const ProtobufCMessageDescriptor entitle__v1__standing__descriptor =
   "Entitle__V1__Standing",
   "entitle.v1",
   sizeof(Entitle__V1__Standing),
-  21,
+  23,
   entitle__v1__standing__field_descriptors,
   entitle__v1__standing__field_indices_by_name,
   1,  entitle__v1__standing__number_ranges,
@@ -1730,5 +1930,81 @@ const ProtobufCEnumDescriptor entitle__v1__notice__descriptor =
   entitle__v1__notice__enum_values_by_name,
   1,
   entitle__v1__notice__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__grandfathering_outcome__enum_values_by_number[5] =
+{
+  { "GRANDFATHERING_OUTCOME_UNSPECIFIED", "ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNSPECIFIED", 0 },
+  { "GRANDFATHERING_OUTCOME_GRANTED", "ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_GRANTED", 1 },
+  { "GRANDFATHERING_OUTCOME_DENIED", "ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_DENIED", 2 },
+  { "GRANDFATHERING_OUTCOME_UNKNOWN", "ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNKNOWN", 3 },
+  { "GRANDFATHERING_OUTCOME_NOT_EVALUATED", "ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_NOT_EVALUATED", 4 },
+};
+static const ProtobufCIntRange entitle__v1__grandfathering_outcome__value_ranges[] = {
+{0, 0},{0, 5}
+};
+static const ProtobufCEnumValueIndex entitle__v1__grandfathering_outcome__enum_values_by_name[5] =
+{
+  { "GRANDFATHERING_OUTCOME_DENIED", 2 },
+  { "GRANDFATHERING_OUTCOME_GRANTED", 1 },
+  { "GRANDFATHERING_OUTCOME_NOT_EVALUATED", 4 },
+  { "GRANDFATHERING_OUTCOME_UNKNOWN", 3 },
+  { "GRANDFATHERING_OUTCOME_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__grandfathering_outcome__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.GrandfatheringOutcome",
+  "GrandfatheringOutcome",
+  "Entitle__V1__GrandfatheringOutcome",
+  "entitle.v1",
+  5,
+  entitle__v1__grandfathering_outcome__enum_values_by_number,
+  5,
+  entitle__v1__grandfathering_outcome__enum_values_by_name,
+  1,
+  entitle__v1__grandfathering_outcome__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__grandfathering_reason__enum_values_by_number[9] =
+{
+  { "GRANDFATHERING_REASON_UNSPECIFIED", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_UNSPECIFIED", 0 },
+  { "GRANDFATHERING_REASON_NO_APP_TRANSACTION", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_APP_TRANSACTION", 1 },
+  { "GRANDFATHERING_REASON_ENVIRONMENT", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_ENVIRONMENT", 2 },
+  { "GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE", 3 },
+  { "GRANDFATHERING_REASON_VERSION_AND_DATE_DISAGREE", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_DISAGREE", 4 },
+  { "GRANDFATHERING_REASON_DATE_ALONE", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE", 5 },
+  { "GRANDFATHERING_REASON_DATE_ALONE_UNREADABLE_VERSION", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE_UNREADABLE_VERSION", 6 },
+  { "GRANDFATHERING_REASON_VERSION_ALONE", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_ALONE", 7 },
+  { "GRANDFATHERING_REASON_NO_EVIDENCE", "ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_EVIDENCE", 8 },
+};
+static const ProtobufCIntRange entitle__v1__grandfathering_reason__value_ranges[] = {
+{0, 0},{0, 9}
+};
+static const ProtobufCEnumValueIndex entitle__v1__grandfathering_reason__enum_values_by_name[9] =
+{
+  { "GRANDFATHERING_REASON_DATE_ALONE", 5 },
+  { "GRANDFATHERING_REASON_DATE_ALONE_UNREADABLE_VERSION", 6 },
+  { "GRANDFATHERING_REASON_ENVIRONMENT", 2 },
+  { "GRANDFATHERING_REASON_NO_APP_TRANSACTION", 1 },
+  { "GRANDFATHERING_REASON_NO_EVIDENCE", 8 },
+  { "GRANDFATHERING_REASON_UNSPECIFIED", 0 },
+  { "GRANDFATHERING_REASON_VERSION_ALONE", 7 },
+  { "GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE", 3 },
+  { "GRANDFATHERING_REASON_VERSION_AND_DATE_DISAGREE", 4 },
+};
+const ProtobufCEnumDescriptor entitle__v1__grandfathering_reason__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.GrandfatheringReason",
+  "GrandfatheringReason",
+  "Entitle__V1__GrandfatheringReason",
+  "entitle.v1",
+  9,
+  entitle__v1__grandfathering_reason__enum_values_by_number,
+  9,
+  entitle__v1__grandfathering_reason__enum_values_by_name,
+  1,
+  entitle__v1__grandfathering_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

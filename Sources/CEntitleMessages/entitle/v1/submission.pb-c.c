@@ -7,6 +7,51 @@
 #endif
 
 #include "entitle/v1/submission.pb-c.h"
+void   entitle__v1__feed_event__init
+                     (Entitle__V1__FeedEvent         *message)
+{
+  static const Entitle__V1__FeedEvent init_value = ENTITLE__V1__FEED_EVENT__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__feed_event__get_packed_size
+                     (const Entitle__V1__FeedEvent *message)
+{
+  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__feed_event__pack
+                     (const Entitle__V1__FeedEvent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__feed_event__pack_to_buffer
+                     (const Entitle__V1__FeedEvent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__FeedEvent *
+       entitle__v1__feed_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__FeedEvent *)
+     protobuf_c_message_unpack (&entitle__v1__feed_event__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__feed_event__free_unpacked
+                     (Entitle__V1__FeedEvent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__signed_item__init
                      (Entitle__V1__SignedItem         *message)
 {
@@ -322,6 +367,122 @@ void   entitle__v1__submit_notification_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+static const ProtobufCFieldDescriptor entitle__v1__feed_event__field_descriptors[7] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, kind),
+    &entitle__v1__feed_event_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "notification_uuid",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, notification_uuid),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_transaction_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, original_transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "transaction_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deadline_ms",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__FeedEvent, has_deadline_ms_case),
+    offsetof(Entitle__V1__FeedEvent, deadline_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refetch_reason",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, refetch_reason),
+    &entitle__v1__refetch_reason__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "detail",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__FeedEvent, detail),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__feed_event__field_indices_by_name[] = {
+  4,   /* field[4] = deadline_ms */
+  6,   /* field[6] = detail */
+  0,   /* field[0] = kind */
+  1,   /* field[1] = notification_uuid */
+  2,   /* field[2] = original_transaction_id */
+  5,   /* field[5] = refetch_reason */
+  3,   /* field[3] = transaction_id */
+};
+static const ProtobufCIntRange entitle__v1__feed_event__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor entitle__v1__feed_event__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.FeedEvent",
+  "FeedEvent",
+  "Entitle__V1__FeedEvent",
+  "entitle.v1",
+  sizeof(Entitle__V1__FeedEvent),
+  7,
+  entitle__v1__feed_event__field_descriptors,
+  entitle__v1__feed_event__field_indices_by_name,
+  1,  entitle__v1__feed_event__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__feed_event__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor entitle__v1__signed_item__field_descriptors[1] =
 {
   {
@@ -360,7 +521,7 @@ const ProtobufCMessageDescriptor entitle__v1__signed_item__descriptor =
   (ProtobufCMessageInit) entitle__v1__signed_item__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__item_result__field_descriptors[6] =
+static const ProtobufCFieldDescriptor entitle__v1__item_result__field_descriptors[7] =
 {
   {
     "verdict",
@@ -434,11 +595,24 @@ static const ProtobufCFieldDescriptor entitle__v1__item_result__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "link",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ItemResult, link),
+    &entitle__v1__link_outcome__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__item_result__field_indices_by_name[] = {
   1,   /* field[1] = detail */
   3,   /* field[3] = disposition */
   2,   /* field[2] = kind */
+  6,   /* field[6] = link */
   4,   /* field[4] = original_transaction_id */
   5,   /* field[5] = transaction_id */
   0,   /* field[0] = verdict */
@@ -446,7 +620,7 @@ static const unsigned entitle__v1__item_result__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__item_result__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor entitle__v1__item_result__descriptor =
 {
@@ -456,7 +630,7 @@ const ProtobufCMessageDescriptor entitle__v1__item_result__descriptor =
   "Entitle__V1__ItemResult",
   "entitle.v1",
   sizeof(Entitle__V1__ItemResult),
-  6,
+  7,
   entitle__v1__item_result__field_descriptors,
   entitle__v1__item_result__field_indices_by_name,
   1,  entitle__v1__item_result__number_ranges,
@@ -719,7 +893,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descr
   (ProtobufCMessageInit) entitle__v1__submit_notification_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_notification_response__field_descriptors[8] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_notification_response__field_descriptors[9] =
 {
   {
     "verdict",
@@ -817,11 +991,24 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_notification_response_
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "events",
+    9,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__SubmitNotificationResponse, n_events),
+    offsetof(Entitle__V1__SubmitNotificationResponse, events),
+    &entitle__v1__feed_event__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_notification_response__field_indices_by_name[] = {
   7,   /* field[7] = customers */
   1,   /* field[1] = detail */
   5,   /* field[5] = duplicate */
+  8,   /* field[8] = events */
   3,   /* field[3] = notification_type */
   2,   /* field[2] = notification_uuid */
   6,   /* field[6] = results */
@@ -831,7 +1018,7 @@ static const unsigned entitle__v1__submit_notification_response__field_indices_b
 static const ProtobufCIntRange entitle__v1__submit_notification_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_notification_response__descriptor =
 {
@@ -841,7 +1028,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_response__desc
   "Entitle__V1__SubmitNotificationResponse",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitNotificationResponse),
-  8,
+  9,
   entitle__v1__submit_notification_response__field_descriptors,
   entitle__v1__submit_notification_response__field_indices_by_name,
   1,  entitle__v1__submit_notification_response__number_ranges,
@@ -962,6 +1149,118 @@ const ProtobufCEnumDescriptor entitle__v1__disposition__descriptor =
   entitle__v1__disposition__enum_values_by_name,
   1,
   entitle__v1__disposition__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[6] =
+{
+  { "LINK_OUTCOME_UNSPECIFIED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED", 0 },
+  { "LINK_OUTCOME_UNLINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED", 1 },
+  { "LINK_OUTCOME_UNCHANGED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNCHANGED", 2 },
+  { "LINK_OUTCOME_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_LINKED", 3 },
+  { "LINK_OUTCOME_TRANSFERRED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED", 4 },
+  { "LINK_OUTCOME_ALREADY_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED", 5 },
+};
+static const ProtobufCIntRange entitle__v1__link_outcome__value_ranges[] = {
+{0, 0},{0, 6}
+};
+static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[6] =
+{
+  { "LINK_OUTCOME_ALREADY_LINKED", 5 },
+  { "LINK_OUTCOME_LINKED", 3 },
+  { "LINK_OUTCOME_TRANSFERRED", 4 },
+  { "LINK_OUTCOME_UNCHANGED", 2 },
+  { "LINK_OUTCOME_UNLINKED", 1 },
+  { "LINK_OUTCOME_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.LinkOutcome",
+  "LinkOutcome",
+  "Entitle__V1__LinkOutcome",
+  "entitle.v1",
+  6,
+  entitle__v1__link_outcome__enum_values_by_number,
+  6,
+  entitle__v1__link_outcome__enum_values_by_name,
+  1,
+  entitle__v1__link_outcome__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[9] =
+{
+  { "FEED_EVENT_KIND_UNSPECIFIED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED", 0 },
+  { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
+  { "FEED_EVENT_KIND_REFUNDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUNDED", 2 },
+  { "FEED_EVENT_KIND_REFUND_DECLINED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_DECLINED", 3 },
+  { "FEED_EVENT_KIND_REFUND_REVERSED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_REVERSED", 4 },
+  { "FEED_EVENT_KIND_SHARING_ENDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_SHARING_ENDED", 5 },
+  { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
+  { "FEED_EVENT_KIND_CONSENT_RESCINDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
+  { "FEED_EVENT_KIND_REFETCH_DUE", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE", 8 },
+};
+static const ProtobufCIntRange entitle__v1__feed_event_kind__value_ranges[] = {
+{0, 0},{0, 9}
+};
+static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[9] =
+{
+  { "FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
+  { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
+  { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
+  { "FEED_EVENT_KIND_REFETCH_DUE", 8 },
+  { "FEED_EVENT_KIND_REFUNDED", 2 },
+  { "FEED_EVENT_KIND_REFUND_DECLINED", 3 },
+  { "FEED_EVENT_KIND_REFUND_REVERSED", 4 },
+  { "FEED_EVENT_KIND_SHARING_ENDED", 5 },
+  { "FEED_EVENT_KIND_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.FeedEventKind",
+  "FeedEventKind",
+  "Entitle__V1__FeedEventKind",
+  "entitle.v1",
+  9,
+  entitle__v1__feed_event_kind__enum_values_by_number,
+  9,
+  entitle__v1__feed_event_kind__enum_values_by_name,
+  1,
+  entitle__v1__feed_event_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__refetch_reason__enum_values_by_number[5] =
+{
+  { "REFETCH_REASON_UNSPECIFIED", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED", 0 },
+  { "REFETCH_REASON_SUCCESSOR_MISSING", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_SUCCESSOR_MISSING", 1 },
+  { "REFETCH_REASON_STATUS_MISMATCH", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH", 2 },
+  { "REFETCH_REASON_PAYLOAD_MISSING", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING", 3 },
+  { "REFETCH_REASON_RENEWAL_OVERDUE", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE", 4 },
+};
+static const ProtobufCIntRange entitle__v1__refetch_reason__value_ranges[] = {
+{0, 0},{0, 5}
+};
+static const ProtobufCEnumValueIndex entitle__v1__refetch_reason__enum_values_by_name[5] =
+{
+  { "REFETCH_REASON_PAYLOAD_MISSING", 3 },
+  { "REFETCH_REASON_RENEWAL_OVERDUE", 4 },
+  { "REFETCH_REASON_STATUS_MISMATCH", 2 },
+  { "REFETCH_REASON_SUCCESSOR_MISSING", 1 },
+  { "REFETCH_REASON_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__refetch_reason__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.RefetchReason",
+  "RefetchReason",
+  "Entitle__V1__RefetchReason",
+  "entitle.v1",
+  5,
+  entitle__v1__refetch_reason__enum_values_by_number,
+  5,
+  entitle__v1__refetch_reason__enum_values_by_name,
+  1,
+  entitle__v1__refetch_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCMethodDescriptor entitle__v1__submission_service__method_descriptors[2] =

@@ -26,6 +26,14 @@ typedef struct Entitle__V1__CheckEntitlementRequest Entitle__V1__CheckEntitlemen
 typedef struct Entitle__V1__CheckEntitlementResponse Entitle__V1__CheckEntitlementResponse;
 typedef struct Entitle__V1__ListCustomersRequest Entitle__V1__ListCustomersRequest;
 typedef struct Entitle__V1__ListCustomersResponse Entitle__V1__ListCustomersResponse;
+typedef struct Entitle__V1__ExplainCustomerStateRequest Entitle__V1__ExplainCustomerStateRequest;
+typedef struct Entitle__V1__ExplainCustomerStateResponse Entitle__V1__ExplainCustomerStateResponse;
+typedef struct Entitle__V1__EntitlementExplanation Entitle__V1__EntitlementExplanation;
+typedef struct Entitle__V1__GroupExplanation Entitle__V1__GroupExplanation;
+typedef struct Entitle__V1__Reasoning Entitle__V1__Reasoning;
+typedef struct Entitle__V1__Decision Entitle__V1__Decision;
+typedef struct Entitle__V1__ConsideredItem Entitle__V1__ConsideredItem;
+typedef struct Entitle__V1__ExpectedChange Entitle__V1__ExpectedChange;
 
 
 /* --- enums --- */
@@ -49,6 +57,24 @@ typedef enum _Entitle__V1__Consistency__Mode {
   ENTITLE__V1__CONSISTENCY__MODE__MODE_FULLY_CONSISTENT = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSISTENCY__MODE)
 } Entitle__V1__Consistency__Mode;
+/*
+ * What it is. Leave out a number that you do not know.
+ */
+typedef enum _Entitle__V1__ConsideredItem__Kind {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_UNSPECIFIED = 0,
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_TRANSACTION = 1,
+  /*
+   * Identified by its chain.
+   */
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_RENEWAL_INFO = 2,
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_APP_TRANSACTION = 3,
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANT = 4,
+  ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANDFATHERING_RULE = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
+} Entitle__V1__ConsideredItem__Kind;
 
 /* --- messages --- */
 
@@ -366,6 +392,228 @@ struct  Entitle__V1__ListCustomersResponse
     , 0,NULL, (char *)protobuf_c_empty_string }
 
 
+typedef enum {
+  ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET = 0,
+  ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS_AT_MS = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS__CASE)
+} Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase;
+
+struct  Entitle__V1__ExplainCustomerStateRequest
+{
+  ProtobufCMessage base;
+  /*
+   * The customer. Required.
+   */
+  Entitle__V1__CustomerSelector *customer;
+  /*
+   * The app. Required; 1 to 256 bytes.
+   */
+  char *bundle_id;
+  /*
+   * The environment; production when unspecified.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * A catalog in YAML to answer under instead of the one in force; it is not kept. At most 1 MiB;
+   * empty: the one in force. One that is not valid is INVALID_ARGUMENT, with every error.
+   */
+  char *catalog_yaml;
+  Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase has_at_ms_case;
+  union {
+    int64_t at_ms;
+  };
+};
+#define ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__explain_customer_state_request__descriptor) \
+    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0} }
+
+
+struct  Entitle__V1__ExplainCustomerStateResponse
+{
+  ProtobufCMessage base;
+  /*
+   * The state that is explained.
+   */
+  Entitle__V1__CustomerState *state;
+  /*
+   * Every entitlement of the catalog, and any other that is conferred, by entitlement_id.
+   */
+  size_t n_entitlements;
+  Entitle__V1__EntitlementExplanation **entitlements;
+  /*
+   * Every group of the state, in its order.
+   */
+  size_t n_groups;
+  Entitle__V1__GroupExplanation **groups;
+};
+#define ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__explain_customer_state_response__descriptor) \
+    , NULL, 0,NULL, 0,NULL }
+
+
+/*
+ * Why an entitlement is conferred, or not.
+ */
+struct  Entitle__V1__EntitlementExplanation
+{
+  ProtobufCMessage base;
+  /*
+   * The entitlement.
+   */
+  char *entitlement_id;
+  /*
+   * Whether it is conferred.
+   */
+  protobuf_c_boolean conferred;
+  /*
+   * Why. Always present.
+   */
+  Entitle__V1__Reasoning *reasoning;
+};
+#define ENTITLE__V1__ENTITLEMENT_EXPLANATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__entitlement_explanation__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, NULL }
+
+
+/*
+ * Why a subscription group stands as it does.
+ */
+struct  Entitle__V1__GroupExplanation
+{
+  ProtobufCMessage base;
+  /*
+   * The group.
+   */
+  char *group_id;
+  /*
+   * How it stands.
+   */
+  Entitle__V1__DetailedStatus status;
+  /*
+   * Why. Always present.
+   */
+  Entitle__V1__Reasoning *reasoning;
+};
+#define ENTITLE__V1__GROUP_EXPLANATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__group_explanation__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED, NULL }
+
+
+/*
+ * What was considered, what decided, and what would change it.
+ */
+struct  Entitle__V1__Reasoning
+{
+  ProtobufCMessage base;
+  /*
+   * What decided. Always present.
+   */
+  Entitle__V1__Decision *decision;
+  /*
+   * What could have decided: what did first; then by kind, the latest first, then by id. At most 50,
+   * the most recent ones.
+   */
+  size_t n_considered;
+  Entitle__V1__ConsideredItem **considered;
+  /*
+   * The known moments at which it changes by itself, earliest first; then what new facts may do.
+   */
+  size_t n_changes;
+  Entitle__V1__ExpectedChange **changes;
+};
+#define ENTITLE__V1__REASONING__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__reasoning__descriptor) \
+    , NULL, 0,NULL, 0,NULL }
+
+
+/*
+ * A numbered rule, and what it says here.
+ */
+struct  Entitle__V1__Decision
+{
+  ProtobufCMessage base;
+  /*
+   * The number of the domain rule: 19 is R19.
+   */
+  int32_t rule;
+  /*
+   * What it says here, in English, for people.
+   */
+  char *sentence;
+};
+#define ENTITLE__V1__DECISION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__decision__descriptor) \
+    , 0, (char *)protobuf_c_empty_string }
+
+
+typedef enum {
+  ENTITLE__V1__CONSIDERED_ITEM__HAS_STATED_AT_MS__NOT_SET = 0,
+  ENTITLE__V1__CONSIDERED_ITEM__HAS_STATED_AT_MS_STATED_AT_MS = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__HAS_STATED_AT_MS__CASE)
+} Entitle__V1__ConsideredItem__HasStatedAtMsCase;
+
+/*
+ * One fact, grant or rule that was considered.
+ */
+struct  Entitle__V1__ConsideredItem
+{
+  ProtobufCMessage base;
+  /*
+   * What it is.
+   */
+  Entitle__V1__ConsideredItem__Kind kind;
+  /*
+   * Its id, as the kind says.
+   */
+  char *identifier;
+  /*
+   * The product it speaks of; empty when of none.
+   */
+  char *product_id;
+  /*
+   * The decision rests on it.
+   */
+  protobuf_c_boolean decisive;
+  /*
+   * What it says for itself. Always present.
+   */
+  Entitle__V1__Decision *decision;
+  Entitle__V1__ConsideredItem__HasStatedAtMsCase has_stated_at_ms_case;
+  union {
+    int64_t stated_at_ms;
+  };
+};
+#define ENTITLE__V1__CONSIDERED_ITEM__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__considered_item__descriptor) \
+    , ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, ENTITLE__V1__CONSIDERED_ITEM__HAS_STATED_AT_MS__NOT_SET, {0} }
+
+
+typedef enum {
+  ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS__NOT_SET = 0,
+  ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS_AT_MS = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS__CASE)
+} Entitle__V1__ExpectedChange__HasAtMsCase;
+
+/*
+ * What would change an answer.
+ */
+struct  Entitle__V1__ExpectedChange
+{
+  ProtobufCMessage base;
+  /*
+   * What, and by which rule. Always present.
+   */
+  Entitle__V1__Decision *decision;
+  Entitle__V1__ExpectedChange__HasAtMsCase has_at_ms_case;
+  union {
+    int64_t at_ms;
+  };
+};
+#define ENTITLE__V1__EXPECTED_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__expected_change__descriptor) \
+    , NULL, ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS__NOT_SET, {0} }
+
+
 /* Entitle__V1__CustomerSelector methods */
 void   entitle__v1__customer_selector__init
                      (Entitle__V1__CustomerSelector         *message);
@@ -556,6 +804,158 @@ Entitle__V1__ListCustomersResponse *
 void   entitle__v1__list_customers_response__free_unpacked
                      (Entitle__V1__ListCustomersResponse *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__ExplainCustomerStateRequest methods */
+void   entitle__v1__explain_customer_state_request__init
+                     (Entitle__V1__ExplainCustomerStateRequest         *message);
+size_t entitle__v1__explain_customer_state_request__get_packed_size
+                     (const Entitle__V1__ExplainCustomerStateRequest   *message);
+size_t entitle__v1__explain_customer_state_request__pack
+                     (const Entitle__V1__ExplainCustomerStateRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__explain_customer_state_request__pack_to_buffer
+                     (const Entitle__V1__ExplainCustomerStateRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ExplainCustomerStateRequest *
+       entitle__v1__explain_customer_state_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__explain_customer_state_request__free_unpacked
+                     (Entitle__V1__ExplainCustomerStateRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ExplainCustomerStateResponse methods */
+void   entitle__v1__explain_customer_state_response__init
+                     (Entitle__V1__ExplainCustomerStateResponse         *message);
+size_t entitle__v1__explain_customer_state_response__get_packed_size
+                     (const Entitle__V1__ExplainCustomerStateResponse   *message);
+size_t entitle__v1__explain_customer_state_response__pack
+                     (const Entitle__V1__ExplainCustomerStateResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__explain_customer_state_response__pack_to_buffer
+                     (const Entitle__V1__ExplainCustomerStateResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ExplainCustomerStateResponse *
+       entitle__v1__explain_customer_state_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__explain_customer_state_response__free_unpacked
+                     (Entitle__V1__ExplainCustomerStateResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__EntitlementExplanation methods */
+void   entitle__v1__entitlement_explanation__init
+                     (Entitle__V1__EntitlementExplanation         *message);
+size_t entitle__v1__entitlement_explanation__get_packed_size
+                     (const Entitle__V1__EntitlementExplanation   *message);
+size_t entitle__v1__entitlement_explanation__pack
+                     (const Entitle__V1__EntitlementExplanation   *message,
+                      uint8_t             *out);
+size_t entitle__v1__entitlement_explanation__pack_to_buffer
+                     (const Entitle__V1__EntitlementExplanation   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__EntitlementExplanation *
+       entitle__v1__entitlement_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__entitlement_explanation__free_unpacked
+                     (Entitle__V1__EntitlementExplanation *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__GroupExplanation methods */
+void   entitle__v1__group_explanation__init
+                     (Entitle__V1__GroupExplanation         *message);
+size_t entitle__v1__group_explanation__get_packed_size
+                     (const Entitle__V1__GroupExplanation   *message);
+size_t entitle__v1__group_explanation__pack
+                     (const Entitle__V1__GroupExplanation   *message,
+                      uint8_t             *out);
+size_t entitle__v1__group_explanation__pack_to_buffer
+                     (const Entitle__V1__GroupExplanation   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__GroupExplanation *
+       entitle__v1__group_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__group_explanation__free_unpacked
+                     (Entitle__V1__GroupExplanation *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__Reasoning methods */
+void   entitle__v1__reasoning__init
+                     (Entitle__V1__Reasoning         *message);
+size_t entitle__v1__reasoning__get_packed_size
+                     (const Entitle__V1__Reasoning   *message);
+size_t entitle__v1__reasoning__pack
+                     (const Entitle__V1__Reasoning   *message,
+                      uint8_t             *out);
+size_t entitle__v1__reasoning__pack_to_buffer
+                     (const Entitle__V1__Reasoning   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__Reasoning *
+       entitle__v1__reasoning__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__reasoning__free_unpacked
+                     (Entitle__V1__Reasoning *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__Decision methods */
+void   entitle__v1__decision__init
+                     (Entitle__V1__Decision         *message);
+size_t entitle__v1__decision__get_packed_size
+                     (const Entitle__V1__Decision   *message);
+size_t entitle__v1__decision__pack
+                     (const Entitle__V1__Decision   *message,
+                      uint8_t             *out);
+size_t entitle__v1__decision__pack_to_buffer
+                     (const Entitle__V1__Decision   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__Decision *
+       entitle__v1__decision__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__decision__free_unpacked
+                     (Entitle__V1__Decision *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ConsideredItem methods */
+void   entitle__v1__considered_item__init
+                     (Entitle__V1__ConsideredItem         *message);
+size_t entitle__v1__considered_item__get_packed_size
+                     (const Entitle__V1__ConsideredItem   *message);
+size_t entitle__v1__considered_item__pack
+                     (const Entitle__V1__ConsideredItem   *message,
+                      uint8_t             *out);
+size_t entitle__v1__considered_item__pack_to_buffer
+                     (const Entitle__V1__ConsideredItem   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ConsideredItem *
+       entitle__v1__considered_item__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__considered_item__free_unpacked
+                     (Entitle__V1__ConsideredItem *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ExpectedChange methods */
+void   entitle__v1__expected_change__init
+                     (Entitle__V1__ExpectedChange         *message);
+size_t entitle__v1__expected_change__get_packed_size
+                     (const Entitle__V1__ExpectedChange   *message);
+size_t entitle__v1__expected_change__pack
+                     (const Entitle__V1__ExpectedChange   *message,
+                      uint8_t             *out);
+size_t entitle__v1__expected_change__pack_to_buffer
+                     (const Entitle__V1__ExpectedChange   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ExpectedChange *
+       entitle__v1__expected_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__expected_change__free_unpacked
+                     (Entitle__V1__ExpectedChange *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__CustomerSelector_Closure)
@@ -588,6 +988,30 @@ typedef void (*Entitle__V1__ListCustomersRequest_Closure)
 typedef void (*Entitle__V1__ListCustomersResponse_Closure)
                  (const Entitle__V1__ListCustomersResponse *message,
                   void *closure_data);
+typedef void (*Entitle__V1__ExplainCustomerStateRequest_Closure)
+                 (const Entitle__V1__ExplainCustomerStateRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ExplainCustomerStateResponse_Closure)
+                 (const Entitle__V1__ExplainCustomerStateResponse *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__EntitlementExplanation_Closure)
+                 (const Entitle__V1__EntitlementExplanation *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__GroupExplanation_Closure)
+                 (const Entitle__V1__GroupExplanation *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__Reasoning_Closure)
+                 (const Entitle__V1__Reasoning *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__Decision_Closure)
+                 (const Entitle__V1__Decision *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ConsideredItem_Closure)
+                 (const Entitle__V1__ConsideredItem *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ExpectedChange_Closure)
+                 (const Entitle__V1__ExpectedChange *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -607,6 +1031,10 @@ struct Entitle__V1__EntitlementService_Service
                             const Entitle__V1__CheckEntitlementRequest *input,
                             Entitle__V1__CheckEntitlementResponse_Closure closure,
                             void *closure_data);
+  void (*explain_customer_state)(Entitle__V1__EntitlementService_Service *service,
+                                 const Entitle__V1__ExplainCustomerStateRequest *input,
+                                 Entitle__V1__ExplainCustomerStateResponse_Closure closure,
+                                 void *closure_data);
   void (*list_customers)(Entitle__V1__EntitlementService_Service *service,
                          const Entitle__V1__ListCustomersRequest *input,
                          Entitle__V1__ListCustomersResponse_Closure closure,
@@ -622,6 +1050,7 @@ void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Ser
       function_prefix__ ## get_customer_state,\
       function_prefix__ ## batch_get_customer_state,\
       function_prefix__ ## check_entitlement,\
+      function_prefix__ ## explain_customer_state,\
       function_prefix__ ## list_customers  }
 void entitle__v1__entitlement_service__get_customer_state(ProtobufCService *service,
                                                           const Entitle__V1__GetCustomerStateRequest *input,
@@ -635,6 +1064,10 @@ void entitle__v1__entitlement_service__check_entitlement(ProtobufCService *servi
                                                          const Entitle__V1__CheckEntitlementRequest *input,
                                                          Entitle__V1__CheckEntitlementResponse_Closure closure,
                                                          void *closure_data);
+void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *service,
+                                                              const Entitle__V1__ExplainCustomerStateRequest *input,
+                                                              Entitle__V1__ExplainCustomerStateResponse_Closure closure,
+                                                              void *closure_data);
 void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
                                                       const Entitle__V1__ListCustomersRequest *input,
                                                       Entitle__V1__ListCustomersResponse_Closure closure,
@@ -653,6 +1086,15 @@ extern const ProtobufCMessageDescriptor entitle__v1__check_entitlement_request__
 extern const ProtobufCMessageDescriptor entitle__v1__check_entitlement_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_customers_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_customers_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__entitlement_explanation__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__group_explanation__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__reasoning__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__decision__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__considered_item__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__considered_item__kind__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__expected_change__descriptor;
 extern const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -19,6 +19,7 @@ typedef struct Entitle__V1__CustomerState Entitle__V1__CustomerState;
 typedef struct Entitle__V1__EntitlementState Entitle__V1__EntitlementState;
 typedef struct Entitle__V1__EntitlementSource Entitle__V1__EntitlementSource;
 typedef struct Entitle__V1__ProductState Entitle__V1__ProductState;
+typedef struct Entitle__V1__GrandfatheringState Entitle__V1__GrandfatheringState;
 typedef struct Entitle__V1__GroupState Entitle__V1__GroupState;
 typedef struct Entitle__V1__Standing Entitle__V1__Standing;
 typedef struct Entitle__V1__PendingChange Entitle__V1__PendingChange;
@@ -228,6 +229,72 @@ typedef enum _Entitle__V1__Notice {
   ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTICE)
 } Entitle__V1__Notice;
+/*
+ * What a grandfathering rule says. Read a number that you do not know as UNKNOWN.
+ */
+typedef enum _Entitle__V1__GrandfatheringOutcome {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNSPECIFIED = 0,
+  /*
+   * The customer came before the business model changed.
+   */
+  ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_GRANTED = 1,
+  /*
+   * The customer came after it.
+   */
+  ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_DENIED = 2,
+  /*
+   * There is not enough to say: nothing is conferred, and nothing is denied for good.
+   */
+  ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNKNOWN = 3,
+  /*
+   * The environment says nothing about who came before.
+   */
+  ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_NOT_EVALUATED = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_OUTCOME)
+} Entitle__V1__GrandfatheringOutcome;
+/*
+ * What the outcome of a grandfathering rule rests on. Read a number that you do not know as
+ * NO_EVIDENCE.
+ */
+typedef enum _Entitle__V1__GrandfatheringReason {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_UNSPECIFIED = 0,
+  /*
+   * No app transaction of the customer is known: submit it.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_APP_TRANSACTION = 1,
+  /*
+   * Not Production, and the catalog simulates nothing.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_ENVIRONMENT = 2,
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE = 3,
+  /*
+   * The rule's conflict policy decided.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_DISAGREE = 4,
+  /*
+   * The version is missing, or the rule has no threshold for the platform.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE = 5,
+  /*
+   * The version cannot be read.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE_UNREADABLE_VERSION = 6,
+  /*
+   * The date is missing, or the rule has no cutoff.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_ALONE = 7,
+  /*
+   * Neither can be used.
+   */
+  ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_EVIDENCE = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_REASON)
+} Entitle__V1__GrandfatheringReason;
 
 /* --- messages --- */
 
@@ -288,6 +355,11 @@ struct  Entitle__V1__CustomerState
    */
   size_t n_groups;
   Entitle__V1__GroupState **groups;
+  /*
+   * Each grandfathering rule that the catalog has for the app, by rule_id; empty when it has none.
+   */
+  size_t n_grandfathering;
+  Entitle__V1__GrandfatheringState **grandfathering;
   Entitle__V1__CustomerState__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
     int64_t next_transition_at_ms;
@@ -295,7 +367,7 @@ struct  Entitle__V1__CustomerState
 };
 #define ENTITLE__V1__CUSTOMER_STATE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__customer_state__descriptor) \
-    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, 0,NULL, 0,NULL, 0,NULL, 0,NULL, ENTITLE__V1__CUSTOMER_STATE__HAS_NEXT_TRANSITION_AT_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, ENTITLE__V1__CUSTOMER_STATE__HAS_NEXT_TRANSITION_AT_MS__NOT_SET, {0} }
 
 
 /*
@@ -309,7 +381,8 @@ struct  Entitle__V1__EntitlementState
    */
   char *entitlement_id;
   /*
-   * What confers it; at least one; latest end first, then by transaction_id.
+   * What confers it; at least one; latest end first; then purchases by transaction_id, grants by
+   * grant_id, and grandfathering rules by their id.
    */
   size_t n_sources;
   Entitle__V1__EntitlementSource **sources;
@@ -326,27 +399,35 @@ typedef enum {
 } Entitle__V1__EntitlementSource__HasUntilMsCase;
 
 /*
- * One purchase that confers an entitlement.
+ * What confers an entitlement: exactly one of a purchase, a grant and a grandfathering rule.
  */
 struct  Entitle__V1__EntitlementSource
 {
   ProtobufCMessage base;
   /*
-   * The transaction that confers it.
+   * The transaction that confers it; empty unless it is a purchase.
    */
   char *transaction_id;
   /*
-   * The chain of that transaction.
+   * The chain of that transaction; empty unless it is a purchase.
    */
   char *original_transaction_id;
   /*
-   * The product bought.
+   * The product bought; empty unless it is a purchase.
    */
   char *product_id;
   /*
    * Since when, in milliseconds since the epoch.
    */
   int64_t since_ms;
+  /*
+   * The operator's grant; empty unless it is one.
+   */
+  char *grant_id;
+  /*
+   * The catalog's grandfathering rule; empty unless it is one.
+   */
+  char *grandfathering_rule_id;
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
     int64_t until_ms;
@@ -354,7 +435,7 @@ struct  Entitle__V1__EntitlementSource
 };
 #define ENTITLE__V1__ENTITLEMENT_SOURCE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__entitlement_source__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__NOT_SET, {0} }
 
 
 /*
@@ -383,6 +464,39 @@ struct  Entitle__V1__ProductState
 #define ENTITLE__V1__PRODUCT_STATE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__product_state__descriptor) \
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL }
+
+
+/*
+ * What one grandfathering rule of the catalog says of the customer.
+ */
+struct  Entitle__V1__GrandfatheringState
+{
+  ProtobufCMessage base;
+  /*
+   * The rule, by the id that the catalog gives it.
+   */
+  char *rule_id;
+  /*
+   * What it says.
+   */
+  Entitle__V1__GrandfatheringOutcome outcome;
+  /*
+   * Why.
+   */
+  Entitle__V1__GrandfatheringReason reason;
+  /*
+   * The evidence is contradictory or incomplete: somebody should look.
+   */
+  protobuf_c_boolean flagged;
+  /*
+   * The app transaction that decided; "sha256:" and its digest for one without an id; empty when
+   * none is known.
+   */
+  char *app_transaction_id;
+};
+#define ENTITLE__V1__GRANDFATHERING_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__grandfathering_state__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNSPECIFIED, ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_UNSPECIFIED, 0, (char *)protobuf_c_empty_string }
 
 
 /*
@@ -511,6 +625,16 @@ struct  Entitle__V1__Standing
    */
   size_t n_notices;
   Entitle__V1__Notice *notices;
+  /*
+   * The offer under which it will renew; absent when there is none, or it will not renew.
+   */
+  Entitle__V1__Offer *renewal_offer;
+  /*
+   * Apple's eligibleWinBackOfferIds, best first as Apple orders them; empty unless the call to
+   * action is WIN_BACK.
+   */
+  size_t n_win_back_offer_ids;
+  char **win_back_offer_ids;
   Entitle__V1__Standing__HasPeriodEndMsCase has_period_end_ms_case;
   union {
     int64_t period_end_ms;
@@ -526,7 +650,7 @@ struct  Entitle__V1__Standing
 };
 #define ENTITLE__V1__STANDING__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__standing__descriptor) \
-    , ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED, ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_UNSPECIFIED, NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, NULL, 0, ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_UNSPECIFIED, 0,NULL, ENTITLE__V1__STANDING__HAS_PERIOD_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_GRACE_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_WILL_RENEW__NOT_SET, {0} }
+    , ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED, ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_UNSPECIFIED, NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, NULL, 0, ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_UNSPECIFIED, 0,NULL, NULL, 0,NULL, ENTITLE__V1__STANDING__HAS_PERIOD_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_GRACE_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_WILL_RENEW__NOT_SET, {0} }
 
 
 /*
@@ -715,6 +839,25 @@ Entitle__V1__ProductState *
 void   entitle__v1__product_state__free_unpacked
                      (Entitle__V1__ProductState *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__GrandfatheringState methods */
+void   entitle__v1__grandfathering_state__init
+                     (Entitle__V1__GrandfatheringState         *message);
+size_t entitle__v1__grandfathering_state__get_packed_size
+                     (const Entitle__V1__GrandfatheringState   *message);
+size_t entitle__v1__grandfathering_state__pack
+                     (const Entitle__V1__GrandfatheringState   *message,
+                      uint8_t             *out);
+size_t entitle__v1__grandfathering_state__pack_to_buffer
+                     (const Entitle__V1__GrandfatheringState   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__GrandfatheringState *
+       entitle__v1__grandfathering_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__grandfathering_state__free_unpacked
+                     (Entitle__V1__GrandfatheringState *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GroupState methods */
 void   entitle__v1__group_state__init
                      (Entitle__V1__GroupState         *message);
@@ -843,6 +986,9 @@ typedef void (*Entitle__V1__EntitlementSource_Closure)
 typedef void (*Entitle__V1__ProductState_Closure)
                  (const Entitle__V1__ProductState *message,
                   void *closure_data);
+typedef void (*Entitle__V1__GrandfatheringState_Closure)
+                 (const Entitle__V1__GrandfatheringState *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__GroupState_Closure)
                  (const Entitle__V1__GroupState *message,
                   void *closure_data);
@@ -874,10 +1020,13 @@ extern const ProtobufCEnumDescriptor    entitle__v1__detailed_status__descriptor
 extern const ProtobufCEnumDescriptor    entitle__v1__expiration_reason__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__price_consent__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__notice__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__grandfathering_outcome__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__grandfathering_reason__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_state__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__entitlement_state__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__entitlement_source__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__product_state__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__grandfathering_state__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__group_state__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__standing__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__pending_change__descriptor;

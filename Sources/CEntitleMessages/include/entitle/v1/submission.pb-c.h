@@ -16,6 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "entitle/v1/state.pb-c.h"
 
+typedef struct Entitle__V1__FeedEvent Entitle__V1__FeedEvent;
 typedef struct Entitle__V1__SignedItem Entitle__V1__SignedItem;
 typedef struct Entitle__V1__ItemResult Entitle__V1__ItemResult;
 typedef struct Entitle__V1__CustomerRevision Entitle__V1__CustomerRevision;
@@ -121,8 +122,145 @@ typedef enum _Entitle__V1__Disposition {
   ENTITLE__V1__DISPOSITION__DISPOSITION_SUPERSEDED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__DISPOSITION)
 } Entitle__V1__Disposition;
+/*
+ * What a submission meant for the owner. Read a number that you do not know as UNCHANGED.
+ */
+typedef enum _Entitle__V1__LinkOutcome {
+  /*
+   * Nothing: the payload was refused.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED = 0,
+  /*
+   * No account is known for it.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED = 1,
+  /*
+   * Its account is the one that it had.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNCHANGED = 2,
+  /*
+   * It had no account, and has one now.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_LINKED = 3,
+  /*
+   * It left another account for the one that the submission named.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED = 4,
+  /*
+   * It belongs to another account than the one named, and the app's link policy keeps it there. The
+   * fact is stored all the same.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
+} Entitle__V1__LinkOutcome;
+/*
+ * What a notification asks somebody to do or to know. Leave out a number that you do not know.
+ */
+typedef enum _Entitle__V1__FeedEventKind {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED = 0,
+  /*
+   * Apple asks for consumption data; see deadline_ms.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED = 1,
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUNDED = 2,
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_DECLINED = 3,
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_REVERSED = 4,
+  /*
+   * Family sharing, or an assigned seat, ended.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_SHARING_ENDED = 5,
+  /*
+   * A price increase waits for the customer's consent.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED = 6,
+  /*
+   * A parent or guardian withdrew consent.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED = 7,
+  /*
+   * Ask the App Store Server API; see refetch_reason.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
+} Entitle__V1__FeedEventKind;
+/*
+ * Why the App Store should be asked again. Leave out a number that you do not know.
+ */
+typedef enum _Entitle__V1__RefetchReason {
+  /*
+   * The event asks for no refetch.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED = 0,
+  /*
+   * A period was upgraded, and its successor has not been seen.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_SUCCESSOR_MISSING = 1,
+  /*
+   * Apple's data.status is not what the facts say.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH = 2,
+  /*
+   * The notification came without a signed payload that it should carry.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING = 3,
+  /*
+   * A renewal is overdue, and nothing says why.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REFETCH_REASON)
+} Entitle__V1__RefetchReason;
 
 /* --- messages --- */
+
+typedef enum {
+  ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS__NOT_SET = 0,
+  ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS_DEADLINE_MS = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS__CASE)
+} Entitle__V1__FeedEvent__HasDeadlineMsCase;
+
+/*
+ * An event of the change feed.
+ */
+struct  Entitle__V1__FeedEvent
+{
+  ProtobufCMessage base;
+  /*
+   * What happened.
+   */
+  Entitle__V1__FeedEventKind kind;
+  /*
+   * The notification that told of it.
+   */
+  char *notification_uuid;
+  /*
+   * The chain that it concerns; empty when none.
+   */
+  char *original_transaction_id;
+  /*
+   * The transaction that it concerns; empty when none.
+   */
+  char *transaction_id;
+  /*
+   * Why to ask again; absent unless the kind is REFETCH_DUE.
+   */
+  Entitle__V1__RefetchReason refetch_reason;
+  /*
+   * Apple's own word for the cause, the names of the fields that are missing, or both sides of a
+   * disagreement; empty when there is none.
+   */
+  char *detail;
+  Entitle__V1__FeedEvent__HasDeadlineMsCase has_deadline_ms_case;
+  union {
+    int64_t deadline_ms;
+  };
+};
+#define ENTITLE__V1__FEED_EVENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__feed_event__descriptor) \
+    , ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS__NOT_SET, {0} }
+
 
 /*
  * One signed payload.
@@ -170,10 +308,14 @@ struct  Entitle__V1__ItemResult
    * The transaction that it speaks of; empty unless it is a transaction, or when refused.
    */
   char *transaction_id;
+  /*
+   * What it meant for the owner; absent when it was refused.
+   */
+  Entitle__V1__LinkOutcome link;
 };
 #define ENTITLE__V1__ITEM_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__item_result__descriptor) \
-    , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_UNSPECIFIED, ENTITLE__V1__DISPOSITION__DISPOSITION_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_UNSPECIFIED, ENTITLE__V1__DISPOSITION__DISPOSITION_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED }
 
 
 typedef enum {
@@ -318,12 +460,36 @@ struct  Entitle__V1__SubmitNotificationResponse
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
+  /*
+   * What it asks somebody to do or to know; also in the change feed. Empty for a duplicate.
+   */
+  size_t n_events;
+  Entitle__V1__FeedEvent **events;
 };
 #define ENTITLE__V1__SUBMIT_NOTIFICATION_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_notification_response__descriptor) \
-    , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0,NULL, 0,NULL }
+    , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0,NULL, 0,NULL, 0,NULL }
 
 
+/* Entitle__V1__FeedEvent methods */
+void   entitle__v1__feed_event__init
+                     (Entitle__V1__FeedEvent         *message);
+size_t entitle__v1__feed_event__get_packed_size
+                     (const Entitle__V1__FeedEvent   *message);
+size_t entitle__v1__feed_event__pack
+                     (const Entitle__V1__FeedEvent   *message,
+                      uint8_t             *out);
+size_t entitle__v1__feed_event__pack_to_buffer
+                     (const Entitle__V1__FeedEvent   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__FeedEvent *
+       entitle__v1__feed_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__feed_event__free_unpacked
+                     (Entitle__V1__FeedEvent *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SignedItem methods */
 void   entitle__v1__signed_item__init
                      (Entitle__V1__SignedItem         *message);
@@ -459,6 +625,9 @@ void   entitle__v1__submit_notification_response__free_unpacked
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
+typedef void (*Entitle__V1__FeedEvent_Closure)
+                 (const Entitle__V1__FeedEvent *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__SignedItem_Closure)
                  (const Entitle__V1__SignedItem *message,
                   void *closure_data);
@@ -519,6 +688,10 @@ void entitle__v1__submission_service__submit_notification(ProtobufCService *serv
 extern const ProtobufCEnumDescriptor    entitle__v1__verdict__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__payload_kind__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__disposition__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__link_outcome__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__feed_event_kind__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__refetch_reason__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__feed_event__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__signed_item__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__item_result__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_revision__descriptor;
