@@ -72,10 +72,24 @@ let package = Package(
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
+    // The JSON forms that programs print and scenario files expect: a contract.
+    .target(name: "JSONDocuments", dependencies: ["EntitlementDomain"]),
+
+    // Files that say what the service must answer, and what runs them.
+    .target(
+      name: "Scenarios",
+      dependencies: [
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "JSONDocuments",
+        "SQLiteStore", "StoreSimulator", "Verification", "Yams", logging,
+      ]),
+
     // Programs: what is behind them, and their entry points.
     .target(
       name: "OperatorCommands",
-      dependencies: ["EntitlementDomain", "RPCClient", "Verification", "Wire", argumentParser]),
+      dependencies: [
+        "EntitlementDomain", "JSONDocuments", "RPCClient", "Scenarios", "Verification", "Wire",
+        argumentParser,
+      ]),
     .target(
       name: "SimulatorCommands",
       dependencies: ["EntitlementDomain", "RPCClient", "StoreSimulator", "Wire", argumentParser]),
@@ -135,13 +149,16 @@ let package = Package(
         "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
         "RPCServer", "SQLiteStore", "StoreSimulator", "Verification", "Wire", logging, nio.core,
       ]),
-    .testTarget(name: "OperatorCommandsTests", dependencies: ["OperatorCommands"]),
+    .testTarget(
+      name: "OperatorCommandsTests",
+      dependencies: ["EntitlementDomain", "JSONDocuments", "OperatorCommands", "Wire"]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "OperatorCommands", "RPCClient", "SQLiteStore",
-        "StoreSimulator", "TestSupport", "Wire", "entitlectl", "entitled", "storesim", nio.core,
+        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "RPCClient",
+        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "entitlectl", "entitled",
+        "storesim", nio.core,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -15,11 +15,44 @@ package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringCon
   // Strings of Swift are equal when they look the same (canonical equivalence); databases and
   // callers compare bytes. Equal bytes give equal hashes, so hashing can stay the string's.
   package static func == (left: Self, right: Self) -> Bool {
-    left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    left.withBytes { leftBytes in
+      right.withBytes { rightBytes in
+        Self.areEqual(leftBytes, rightBytes)
+      }
+    }
+  }
+
+  /// Eight bytes at a time: identifiers are compared more than anything else.
+  private static func areEqual(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard left.count == right.count else { return false }
+    var offset = 0
+    while offset + 8 <= left.count {
+      let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let rightWord = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if leftWord != rightWord { return false }
+      offset += 8
+    }
+    while offset < left.count {
+      if left[offset] != right[offset] { return false }
+      offset += 1
+    }
+    return true
   }
 
   package static func < (left: Self, right: Self) -> Bool {
-    left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    left.withBytes { leftBytes in
+      right.withBytes { leftBytes.lexicographicallyPrecedes($0) }
+    }
+  }
+
+  /// The bytes in UTF-8.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    // Strings of Swift are contiguous; only one bridged from elsewhere would need the copy.
+    let fast = rawValue.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+    if let fast { return fast }
+    return Array(rawValue.utf8).withUnsafeBytes(body)
   }
 }
 
@@ -40,6 +73,8 @@ package enum SubscriptionGroupKind {}
 package enum EntitlementKind {}
 package enum AppAccountTokenKind {}
 package enum NotificationKind {}
+package enum GrantKind {}
+package enum GrandfatheringRuleKind {}
 
 /// The caller's own customer, identified or anonymous.
 package typealias AccountID = Identifier<AccountKind>
@@ -58,3 +93,7 @@ package typealias EntitlementID = Identifier<EntitlementKind>
 /// The UUID that the app set at purchase, in lower case. A hint, not an identity (R43).
 package typealias AppAccountToken = Identifier<AppAccountTokenKind>
 package typealias NotificationUUID = Identifier<NotificationKind>
+/// An operator's grant: a UUID in lower case.
+package typealias GrantID = Identifier<GrantKind>
+/// A grandfathering rule, by the id that the catalog gives it.
+package typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>

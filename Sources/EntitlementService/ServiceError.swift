@@ -7,6 +7,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
     /// The request says something that cannot be; `field` names where.
     case invalidArgument(field: String)
+    /// What the request names is not known.
+    case notFound
     /// A queue is full: nothing was done, and the same call may succeed later.
     case resourceExhausted
     case deadlineExceeded

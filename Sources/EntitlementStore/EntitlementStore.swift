@@ -5,11 +5,12 @@ package import EntitlementDomain
 /// Every method may be called from any thread. An answered write is durable: it survives a crash
 /// of the process and of the machine.
 package protocol EntitlementStore: Sendable {
-  /// Merges the facts (R3, R5), links their chains (R42–R44), records the notification and appends
-  /// to the change feed: all of it or nothing, durable when this returns. Concurrent calls may
-  /// share one commit.
+  /// Merges the facts (R3, R5), links their chains (R42–R44), records the notification, reviews it
+  /// (R47) and appends to the change feed: all of it or nothing, durable when this returns.
+  /// Concurrent calls may share one commit.
   ///
-  /// A submission that changes nothing bumps no revision and appends no change.
+  /// A submission that changes nothing bumps no revision. It appends to the feed only the events of
+  /// a notification that was not known.
   func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt
 
   /// Everything that is known of the customer that `selector` names; revision 0 and no facts when
@@ -30,6 +31,19 @@ package protocol EntitlementStore: Sendable {
   /// Changes of all scopes in commit order, after a sequence number (0: from the first); at most
   /// `limit` of them.
   func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change]
+
+  /// Keeps a grant (R32), and makes its account where nothing was known of it. Idempotent: of a
+  /// grant whose id is known, what is kept stands.
+  func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt
+
+  /// Ends a grant before its time; one that was withdrawn before stays as it is.
+  ///
+  /// - Returns: nil when no grant of this scope has the id.
+  func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
+    async throws(StoreError) -> GrantReceipt?
+
+  /// Every grant of an account, withdrawn ones included, oldest first, then by id.
+  func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
 
   /// The history of a chain's link, oldest first (R41).
   func linkHistory(of chain: OriginalTransactionID, in scope: AppScope) async throws(StoreError)
@@ -56,15 +70,18 @@ package struct Submission: Sendable {
   package var accountID: AccountID?
   package var notification: SignedNotification?
   package var receivedAt: Milliseconds
+  /// Under which claims are judged (R44) and notifications reviewed (R47).
+  package var catalog: Catalog
 
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, notification: SignedNotification? = nil,
-    receivedAt: Milliseconds
+    receivedAt: Milliseconds, catalog: Catalog = Catalog()
   ) {
     self.facts = facts
     self.accountID = accountID
     self.notification = notification
     self.receivedAt = receivedAt
+    self.catalog = catalog
   }
 }
 
@@ -72,23 +89,30 @@ package struct Submission: Sendable {
 package struct CommitReceipt: Hashable, Sendable {
   /// One for each fact of the submission, in its order.
   package var dispositions: [FactDisposition]
+  /// One for each fact of the submission, in its order.
+  package var links: [LinkOutcome]
   /// The customers that the submission concerns, each once, with their revision after it, whether
-  /// it changed them or not.
+  /// it changed them or not; but none that keeps what the submission claimed in vain (R44).
   package var customers: [CustomerRevision]
-  /// The subset of ``customers`` whose facts or links changed: answers held for them are out of
-  /// date. A transferred chain names the account that lost it too.
+  /// Everybody whose facts or links changed: answers held for them are out of date. A transferred
+  /// chain names the account that lost it too, and a refused claim its owner: never for whoever
+  /// submits.
   package var changed: [CustomerSubject]
   /// True when the submission's notification was known already.
   package var notificationWasKnown: Bool
+  /// What the notification asks somebody to do or to know; empty when it was known.
+  package var events: [FeedEvent]
 
   package init(
-    dispositions: [FactDisposition], customers: [CustomerRevision], changed: [CustomerSubject],
-    notificationWasKnown: Bool
+    dispositions: [FactDisposition], links: [LinkOutcome], customers: [CustomerRevision],
+    changed: [CustomerSubject], notificationWasKnown: Bool, events: [FeedEvent] = []
   ) {
     self.dispositions = dispositions
+    self.links = links
     self.customers = customers
     self.changed = changed
     self.notificationWasKnown = notificationWasKnown
+    self.events = events
   }
 }
 
@@ -102,6 +126,36 @@ package enum FactDisposition: Int, Hashable, Sendable, CaseIterable {
   case duplicate = 3
   /// A newer version was known: it stands, this one is not kept.
   case superseded = 4
+}
+
+/// What a submission meant for the owner of a fact's chain, or of its app transaction (R42, R44):
+/// the same for all its facts of one chain. Raw values are those of the wire.
+package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
+  /// Nobody's: no account is known for it.
+  case unlinked = 1
+  /// Its account is the one that it had before.
+  case unchanged = 2
+  /// It had no account, and has one now.
+  case linked = 3
+  /// It left another account for the one that the submission named.
+  case transferred = 4
+  /// It belongs to another account, and the app's policy keeps it there.
+  case alreadyLinked = 5
+}
+
+/// What the store did with a grant.
+package struct GrantReceipt: Hashable, Sendable {
+  /// As it is kept.
+  package var grant: Grant
+  package var customer: CustomerRevision
+  /// False when it stood so before.
+  package var isChanged: Bool
+
+  package init(grant: Grant, customer: CustomerRevision, isChanged: Bool) {
+    self.grant = grant
+    self.customer = customer
+    self.isChanged = isChanged
+  }
 }
 
 /// Whose state something concerns: an account, or a chain that no account has claimed.
@@ -128,7 +182,7 @@ package struct CustomerRevision: Hashable, Sendable {
 /// | original transaction | the account that the chain is linked to, else the chain alone |
 /// | transaction | as for the chain of the transaction's standing version (R7) |
 /// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
-/// | app account token | the account that the token is known for, else all unlinked chains whose facts carry it |
+/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that do |
 package struct StoredCustomer: Hashable, Sendable {
   package var record: CustomerRecord
   /// The one subject that the answer depends on beside facts not seen yet; nil when it depends on
@@ -158,19 +212,26 @@ package struct AccountSummary: Hashable, Sendable {
 }
 
 /// One entry of the change feed. Sequence numbers grow in commit order; the revision of a customer
-/// is the sequence number of the latest change that concerns it.
+/// is the sequence number of the latest change of its facts, links or grants.
 package struct Change: Hashable, Sendable {
   package var sequence: Int64
-  package var subject: CustomerSubject
+  package var scope: AppScope
+  /// Nil for events that concern no customer that is known.
+  package var subject: CustomerSubject?
   package var kinds: ChangeKinds
+  /// Of a notification, in the order in which they were found.
+  package var events: [FeedEvent]
   package var committedAt: Milliseconds
 
   package init(
-    sequence: Int64, subject: CustomerSubject, kinds: ChangeKinds, committedAt: Milliseconds
+    sequence: Int64, scope: AppScope, subject: CustomerSubject?, kinds: ChangeKinds,
+    events: [FeedEvent] = [], committedAt: Milliseconds
   ) {
     self.sequence = sequence
+    self.scope = scope
     self.subject = subject
     self.kinds = kinds
+    self.events = events
     self.committedAt = committedAt
   }
 }
@@ -185,6 +246,10 @@ package struct ChangeKinds: OptionSet, Hashable, Sendable {
   package static let linked = ChangeKinds(rawValue: 2)
   /// A chain or app transaction left this customer.
   package static let unlinked = ChangeKinds(rawValue: 4)
+  /// A grant was given or withdrawn.
+  package static let grants = ChangeKinds(rawValue: 8)
+  /// A notification brought events. Alone, it moves no revision.
+  package static let events = ChangeKinds(rawValue: 16)
 }
 
 /// One step in the history of a link (R41, R46).

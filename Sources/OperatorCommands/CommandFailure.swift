@@ -33,6 +33,7 @@ struct CommandFailure: Error {
 
   /// Tells people, if there is something to tell.
   func report() {
-    if let message { StandardError.write("entitlectl: \(message)") }
+    guard let message else { return }
+    StandardError.write("entitlectl: \(TerminalText.visible(message, keepsLines: true))")
   }
 }

@@ -11,8 +11,9 @@ package struct EntitleControl: AsyncParsableCommand {
       not found, 3 server unreachable, 4 not authorised, 64 usage.
       """,
     subcommands: [
-      CustomerCommand.self, SubmitCommand.self, NotificationCommand.self, HealthCommand.self,
-      VerifyCommand.self, InspectCommand.self,
+      CustomerCommand.self, GrantCommand.self, SubmitCommand.self, NotificationCommand.self,
+      ChangeCommand.self, CatalogCommand.self, StatisticsCommand.self, HealthCommand.self,
+      VerifyCommand.self, InspectCommand.self, ScenarioCommand.self,
     ])
 
   package init() {}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONDocuments
 import RPCClient
 import Wire
 

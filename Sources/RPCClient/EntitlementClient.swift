@@ -61,6 +61,13 @@ package struct EntitlementClient: Sendable {
     try await call(WireMethods.checkEntitlement, request)
   }
 
+  /// Why a customer's state is what it is; at another moment or under another catalog if asked.
+  package func explain(
+    _ request: ExplainCustomerStateRequest
+  ) async throws(RPCClientError) -> ExplainCustomerStateResponse {
+    try await call(WireMethods.explainCustomerState, request)
+  }
+
   /// One page; ``customers(in:pageSize:)`` goes through all.
   package func listCustomers(
     _ request: ListCustomersRequest
@@ -114,7 +121,7 @@ package struct EntitlementClient: Sendable {
     await connection.close()
   }
 
-  private func call<Request, Response>(
+  func call<Request, Response>(
     _ method: WireMethod<Request, Response>, _ request: Request
   ) async throws(RPCClientError) -> Response {
     let answer = try await connection.call(

@@ -10,9 +10,11 @@ import Wire
 /// last changed.
 package struct EntitlementEndpoint: Sendable {
   private let reader: CustomerReader<ByteBuffer>
+  private let explanations: ExplanationService
 
-  package init(reader: CustomerReader<ByteBuffer>) {
+  package init(reader: CustomerReader<ByteBuffer>, explanations: ExplanationService) {
     self.reader = reader
+    self.explanations = explanations
   }
 
   /// How the reader encodes a state for this endpoint.
@@ -29,6 +31,7 @@ package struct EntitlementEndpoint: Sendable {
     router.unary(WireMethods.getCustomerState, getCustomerState)
     router.unary(WireMethods.batchGetCustomerState, batchGetCustomerState)
     router.unary(WireMethods.checkEntitlement, checkEntitlement)
+    router.unary(WireMethods.explainCustomerState, explainCustomerState)
     router.unary(WireMethods.listCustomers, listCustomers)
   }
 
@@ -102,6 +105,21 @@ package struct EntitlementEndpoint: Sendable {
       isGranted: !sources.isEmpty, until: isEndless ? nil : sources.compactMap(\.until).max(),
       nextTransitionAt: state.nextTransitionAt, revision: state.revision
     ).encoded()
+  }
+
+  @Sendable
+  private func explainCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
+    let deadline = call.instant
+    answer.respond(to: call, ExplainCustomerStateRequest.self) { request in
+      .later {
+        let explanation = try await explanations.explain(
+          ExplanationQuery(
+            selector: request.customer, scope: request.scope, at: request.at,
+            catalogYAML: request.catalogYAML),
+          deadline: deadline, isCancelled: { answer.isCancelled })
+        return try ExplainCustomerStateResponse(explanation: explanation).encoded()
+      }
+    }
   }
 
   @Sendable

@@ -18,6 +18,7 @@ package struct HealthEndpoint: Sendable {
   /// The server as a whole (an empty name), or one of its services.
   private static let knownServices: Set<String> = [
     "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
+    ServiceNames.admin,
   ]
 
   @Sendable

@@ -19,6 +19,8 @@ extension RPCStatus {
       self.init(
         .invalidArgument, error.message,
         fieldViolations: [FieldViolation(field: field, description: error.message)])
+    case .notFound:
+      self.init(.notFound, error.message)
     case .resourceExhausted:
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
     case .deadlineExceeded:

@@ -50,7 +50,7 @@ package struct SubmissionEndpoint: Sendable {
           notificationUUID: result.record?.uuid, notificationType: result.record?.type,
           subtype: result.record?.subtype, isDuplicate: result.wasKnown,
           results: result.items.map { SubmittedItemResult($0) },
-          customers: result.customers.map { SubmittedCustomer($0) }
+          customers: result.customers.map { SubmittedCustomer($0) }, events: result.events
         ).encoded()
       }
     }
@@ -72,7 +72,8 @@ extension SubmittedItemResult {
       verdict: SubmissionVerdict(item.verdict), detail: item.detail,
       kind: item.kind.map { SubmittedKind($0) },
       disposition: item.disposition.flatMap { SubmissionDisposition(rawValue: $0.rawValue) },
-      originalTransactionID: item.originalTransactionID, transactionID: item.transactionID)
+      originalTransactionID: item.originalTransactionID, transactionID: item.transactionID,
+      link: item.link.flatMap { SubmissionLinkOutcome(rawValue: $0.rawValue) })
   }
 }
 
@@ -89,11 +90,8 @@ extension SubmittedKind {
 
 extension SubmittedCustomer {
   fileprivate init(_ customer: CustomerRevision) {
-    switch customer.subject {
-    case .account(let scope, let id):
-      self.init(subject: .account(id), scope: scope, revision: customer.revision)
-    case .unlinkedChain(let scope, let id):
-      self.init(subject: .unlinkedChain(id), scope: scope, revision: customer.revision)
-    }
+    self.init(
+      subject: Subject(customer.subject), scope: customer.subject.scope,
+      revision: customer.revision)
   }
 }

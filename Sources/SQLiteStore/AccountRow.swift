@@ -1,4 +1,5 @@
 import EntitlementDomain
+import EntitlementStore
 import GRDB
 
 /// A row of `accounts`: a customer in one scope.
@@ -34,5 +35,22 @@ extension Database {
 
   func account(rowID: Int64) throws -> AccountRow? {
     try row(.accountByID, [rowID]).map(AccountRow.init)
+  }
+
+  /// An account that something stored names.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` when it is not stored.
+  func linkedAccount(_ rowID: Int64) throws -> AccountRow {
+    guard let account = try account(rowID: rowID) else {
+      throw StoreError(.corrupt, "a link names an account that is not stored")
+    }
+    return account
+  }
+
+  /// The row of an account, made if it is new.
+  func internedAccount(_ id: AccountID, scopeID: Int64, at: Milliseconds) throws -> Int64 {
+    if let account = try account(id, scopeID: scopeID) { return account.id }
+    try run(.insertAccount, [scopeID, id.stored, at.rawValue])
+    return lastInsertedRowID
   }
 }

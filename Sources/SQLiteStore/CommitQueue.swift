@@ -2,24 +2,26 @@ import EntitlementStore
 import GRDB
 import Synchronization
 
-/// Lets concurrent submissions share SQLite transactions, and so the disk's flush, which is most
-/// of what a commit costs.
+/// Lets concurrent writes share SQLite transactions, and so the disk's flush, which is most of what
+/// a commit costs.
 ///
-/// The first submission that finds the writer idle starts it; those that arrive while it is at
-/// work make up its next transaction. Each runs in a savepoint of its own, and its caller resumes
-/// after the COMMIT.
+/// The first write that finds the writer idle starts it; those that arrive while it is at work make
+/// up its next transaction. Each runs in a savepoint of its own, and its caller resumes after the
+/// COMMIT.
 final class CommitQueue: Sendable {
+  /// Resumes a caller.
+  private typealias Answer = @Sendable () -> Void
+
   private struct Job: Sendable {
-    let submission: Submission
-    let continuation: CheckedContinuation<Outcome, Never>
+    /// Writes, and returns how to answer once that is committed.
+    let apply: @Sendable (Database) throws -> Answer
+    let fail: @Sendable (StoreError) -> Void
   }
 
   private struct State {
     var waiting: [Job] = []
     var isWriterAtWork = false
   }
-
-  private typealias Outcome = Result<CommitReceipt, StoreError>
 
   private let pool: DatabasePool
   private let maximumCommitsPerTransaction: Int
@@ -30,9 +32,17 @@ final class CommitQueue: Sendable {
     self.maximumCommitsPerTransaction = max(1, maximumCommitsPerTransaction)
   }
 
-  func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
-    let outcome = await withCheckedContinuation { continuation in
-      let job = Job(submission: submission, continuation: continuation)
+  /// - Parameter write: may run twice, the first time to no effect.
+  func commit<Value: Sendable>(
+    _ write: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+      let job = Job(
+        apply: { database in
+          let value = try write(database)
+          return { continuation.resume(returning: .success(value)) }
+        },
+        fail: { continuation.resume(returning: .failure($0)) })
       let startsWriter = state.withLock { state in
         state.waiting.append(job)
         defer { state.isWriterAtWork = true }
@@ -71,58 +81,54 @@ final class CommitQueue: Sendable {
   }
 
   private func write(_ jobs: [Job], to database: Database) {
-    let outcomes: [Outcome]
+    let answers: [Answer]
     do {
-      outcomes = try Self.commit(jobs.map(\.submission), to: database)
+      answers = try Self.commit(jobs, to: database)
     } catch {
       let failure = StoreError(translating: error)
       if failure.code == .full, jobs.count > 1 {
-        // The whole transaction is gone because one submission found the disk full. Those that can
-        // be stored shall be: each gets a transaction of its own.
+        // The whole transaction is gone because one write found the disk full. Those that can be
+        // stored shall be: each gets a transaction of its own.
         for job in jobs { write([job], to: database) }
         return
       }
       // Any other failure would meet each of them again, after as long a wait. Those that came
       // meanwhile have waited as long, and are told the same.
       let others = failure.code == .unavailable ? takeWaiting() : []
-      for job in jobs + others { job.continuation.resume(returning: .failure(failure)) }
+      for job in jobs + others { job.fail(failure) }
       return
     }
-    for (job, outcome) in zip(jobs, outcomes) {
-      job.continuation.resume(returning: outcome)
-    }
+    for answer in answers { answer() }
   }
 
-  /// Throws when nothing was committed; otherwise there is one outcome for each submission.
-  private static func commit(_ submissions: [Submission], to database: Database) throws
-    -> [Outcome]
-  {
-    var outcomes: [Outcome] = []
+  /// Throws when nothing was committed; otherwise there is one answer for each job.
+  private static func commit(_ jobs: [Job], to database: Database) throws -> [Answer] {
+    var answers: [Answer] = []
     try database.inTransaction(.immediate) {
-      for submission in submissions {
-        outcomes.append(try apply(submission, to: database))
+      for job in jobs {
+        answers.append(try apply(job, to: database))
       }
       return .commit
     }
-    return outcomes
+    return answers
   }
 
-  /// Throws when the failure of this submission took the transaction with it, as a full disk does.
-  private static func apply(_ submission: Submission, to database: Database) throws -> Outcome {
+  /// Throws when the failure of this job took the transaction with it, as a full disk does.
+  private static func apply(_ job: Job, to database: Database) throws -> Answer {
     do {
-      var receipt: CommitReceipt?
+      var answer: Answer?
       try database.inSavepoint {
-        var writer = SubmissionWriter(database: database, receivedAt: submission.receivedAt)
-        receipt = try writer.write(submission)
+        answer = try job.apply(database)
         return .commit
       }
-      guard let receipt else {
-        throw StoreError(.internalFault, "a submission was written without a receipt")
+      guard let answer else {
+        throw StoreError(.internalFault, "a savepoint ended without an answer")
       }
-      return .success(receipt)
+      return answer
     } catch {
       guard database.isInsideTransaction else { throw error }
-      return .failure(StoreError(translating: error))
+      let failure = StoreError(translating: error)
+      return { job.fail(failure) }
     }
   }
 }

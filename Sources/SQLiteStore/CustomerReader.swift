@@ -2,7 +2,8 @@ import EntitlementDomain
 import EntitlementStore
 import GRDB
 
-/// Finds a customer and all its facts within one snapshot, as the table at ``StoredCustomer`` says.
+/// Finds a customer with all its facts and grants within one snapshot, as the table at
+/// ``StoredCustomer`` says.
 struct CustomerReader {
   let database: Database
   let scope: AppScope
@@ -27,11 +28,7 @@ struct CustomerReader {
     case .appTransaction(let id):
       return try customer(appTransaction: id, scopeID: scopeID)
     case .appAccountToken(let token):
-      if let account = try database.row(.findToken, [scopeID, token.stored]) {
-        return try customer(accountRowID: account[0])
-      }
-      return try customer(
-        unlinkedChains: database.rows(.unlinkedChainsByToken, [scopeID, token.stored]))
+      return try customer(appAccountToken: token, scopeID: scopeID)
     }
   }
 
@@ -46,20 +43,18 @@ struct CustomerReader {
   }
 
   private func customer(accountRowID: Int64) throws -> StoredCustomer {
-    guard let account = try database.account(rowID: accountRowID) else {
-      throw StoreError(.corrupt, "a link names an account that is not stored")
-    }
-    return try customer(account)
+    try customer(database.linkedAccount(accountRowID))
   }
 
   private func customer(_ account: AccountRow) throws -> StoredCustomer {
     let facts =
-      try facts(.factsOfAccountChains, [account.id])
-      + facts(.factsOfAccountAppTransactions, [account.id])
+      try database.facts(.factsOfAccountChains, [account.id], in: scope)
+      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
     return StoredCustomer(
       record: CustomerRecord(
         scope: scope, accountID: account.accountID, revision: account.revision,
-        changedAt: account.changedAt, facts: facts),
+        changedAt: account.changedAt, facts: facts,
+        grants: try database.grants(ofAccount: account.id, in: scope)),
       subject: .account(scope, account.accountID))
   }
 
@@ -68,7 +63,7 @@ struct CustomerReader {
     return StoredCustomer(
       record: CustomerRecord(
         scope: scope, revision: chain.revision, changedAt: chain.changedAt,
-        facts: try facts(.factsOfChain, [chain.id])),
+        facts: try database.facts(.factsOfChain, [chain.id], in: scope)),
       subject: .unlinkedChain(scope, chain.originalTransactionID))
   }
 
@@ -84,8 +79,27 @@ struct CustomerReader {
     var customer = try customer(
       unlinkedChains: database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]))
     let key = FactKey(kind: .appTransaction, identifier: id.rawValue)
-    customer.record.facts += try facts(.factByKey, key.arguments(scopeID: scopeID))
+    customer.record.facts += try database.facts(
+      .factByKey, key.arguments(scopeID: scopeID), in: scope)
     return customer
+  }
+
+  /// A token is known for an account that was named with it. Where nobody was, a chain that
+  /// carries it may have its account from elsewhere: who has bought something is not new (R27).
+  private func customer(appAccountToken token: AppAccountToken, scopeID: Int64) throws
+    -> StoredCustomer
+  {
+    if let account = try database.row(.findToken, [scopeID, token.stored]) {
+      return try customer(accountRowID: account[0])
+    }
+    if let account = try database.row(.accountOfChainByToken, [scopeID, token.stored]) {
+      var customer = try customer(accountRowID: account[0])
+      // It may yet become known for another account, without a change of this one.
+      customer.subject = nil
+      return customer
+    }
+    return try customer(
+      unlinkedChains: database.rows(.unlinkedChainsByToken, [scopeID, token.stored]))
   }
 
   /// Several chains without an account. Another may join them with any fact, so the answer has no
@@ -95,20 +109,9 @@ struct CustomerReader {
     for row in rows {
       guard let chain = try database.chain(rowID: row[0]) else { continue }
       record.revision = max(record.revision, chain.revision)
-      record.facts += try facts(.factsOfChain, [chain.id])
+      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
     }
     return StoredCustomer(record: record, subject: nil)
-  }
-
-  private func facts(_ statement: StoreStatement, _ arguments: StatementArguments) throws -> [Fact]
-  {
-    var facts: [Fact] = []
-    try database.forEachRow(statement, arguments) { row in
-      facts.append(
-        try StoredFact.decode(
-          kind: row[0], digest: try row.digest(1), payload: try row.bytes(2), scope: scope))
-    }
-    return facts
   }
 }
 

@@ -45,19 +45,19 @@ extension SQLiteStore {
     let limit = max(0, limit)
     return try await read { database in
       try database.rows(.changePage, [sequence, limit]).map { row in
-        let scope = try row.scope(bundleID: 5, environment: 6)
-        let subject: CustomerSubject
-        if let account: AccountID = row.identifier(3) {
-          subject = .account(scope, account)
-        } else if let chain: OriginalTransactionID = row.identifier(4) {
-          subject = .unlinkedChain(scope, chain)
-        } else {
-          throw StoreError(.corrupt, "a stored change names no customer")
-        }
-        return Change(
-          sequence: row[0], subject: subject, kinds: ChangeKinds(rawValue: row[1]),
-          committedAt: Milliseconds(row[2]))
+        try database.change(row)
       }
+    }
+  }
+
+  package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [Grant]
+  {
+    try await read { database in
+      guard let scopeID = try database.scopeID(scope),
+        let account = try database.account(account, scopeID: scopeID)
+      else { return [] }
+      return try database.grants(ofAccount: account.id, in: scope)
     }
   }
 
@@ -84,12 +84,10 @@ extension SQLiteStore {
       guard let scopeID = try database.scopeID(scope),
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
-      let payload = try row.bytes(1)
       return SignedFact(
-        fact: try StoredFact.decode(
-          kind: key.kind.rawValue, digest: try row.digest(0), payload: payload, scope: scope),
+        fact: try StoredFact.decode(row, scope: scope),
         signed: SignedPayload(
-          header: try row.bytes(3), payload: payload, signature: try row.bytes(2)))
+          header: try row.bytes(5), payload: try row.bytes(3), signature: try row.bytes(4)))
     }
   }
 

@@ -1,4 +1,5 @@
 import Dispatch
+package import EntitlementDomain
 package import EntitlementStore
 import GRDB
 import Synchronization
@@ -77,9 +78,30 @@ package final class SQLiteStore: EntitlementStore {
   }
 
   package func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
+    try await write { database in
+      var writer = SubmissionWriter(database: database, submission: submission)
+      return try writer.write()
+    }
+  }
+
+  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+    try await write { try GrantWriter(database: $0).add(grant) }
+  }
+
+  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
+    async throws(StoreError) -> GrantReceipt?
+  {
+    try await write { try GrantWriter(database: $0).withdraw(id, in: scope, withdrawal) }
+  }
+
+  /// Runs `body` on the writing connection, in a transaction that it may share, and returns when
+  /// that is on the disk.
+  private func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
     try commits.enter()
     defer { commits.leave() }
-    return try await queue.commit(submission)
+    return try await queue.commit(body)
   }
 
   package func close() async {

@@ -1,10 +1,10 @@
 /// What the embedded store allows itself, each with its reason.
 package struct SQLiteStoreLimits: Hashable, Sendable {
-  /// Submissions waiting for the writer. More are refused at once, so that a slow disk is felt by
+  /// Writes waiting for their turn. More are refused at once, so that a slow disk is felt by
   /// callers rather than by memory.
   package var maximumWaitingCommits = 4_096
 
-  /// Submissions that share one SQLite transaction. Bounds how long the first of them waits for
+  /// Writes that share one SQLite transaction. Bounds how long the first of them waits for
   /// the last; beyond some dozens the cost of the disk's flush is shared well enough.
   package var maximumCommitsPerTransaction = 128
 

@@ -14,38 +14,39 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Facts
 
   case findFact = """
-    SELECT id, chain_id, signed_date, is_revoked, is_upgraded, digest FROM facts
+    SELECT id, chain_id, authority, signed_date, is_revoked, is_upgraded, digest FROM facts
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case insertFact = """
     INSERT INTO facts (
-      chain_id, app_transaction_id, app_account_token, previous_chain, signed_date, is_revoked,
-      is_upgraded, digest, header_id, payload, signature, scope_id, kind, identifier)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      chain_id, app_transaction_id, app_account_token, previous_chain, authority, signed_date,
+      is_revoked, is_upgraded, digest, header_id, payload, signature, scope_id, kind, identifier)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case replaceFact = """
     UPDATE facts SET
       chain_id = ?, app_transaction_id = ?, app_account_token = ?, previous_chain = ?,
-      signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?, payload = ?,
-      signature = ?
+      authority = ?, signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?,
+      payload = ?, signature = ?
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
-    SELECT facts.digest, facts.payload, facts.signature, headers.bytes
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes
     FROM facts JOIN headers ON headers.id = facts.header_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case factByKey = """
-    SELECT kind, digest, payload FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?
+    SELECT kind, authority, digest, payload FROM facts
+    WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
-  case factsOfChain = "SELECT kind, digest, payload FROM facts WHERE chain_id = ?"
+  case factsOfChain = "SELECT kind, authority, digest, payload FROM facts WHERE chain_id = ?"
   case factsOfAccountChains = """
-    SELECT facts.kind, facts.digest, facts.payload
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
     WHERE chains.account = ?
     """
   case factsOfAccountAppTransactions = """
-    SELECT facts.kind, facts.digest, facts.payload
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload
     FROM app_transactions CROSS JOIN facts
       ON facts.scope_id = app_transactions.scope_id
       AND facts.kind = 3
@@ -76,6 +77,11 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case hintsOfChain = """
     SELECT app_account_token, app_transaction_id, previous_chain FROM facts
     WHERE chain_id = ? ORDER BY signed_date DESC, digest DESC
+    """
+  case accountOfChainByToken = """
+    SELECT chains.account FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NOT NULL
+    ORDER BY facts.chain_id LIMIT 1
     """
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
@@ -126,6 +132,33 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     ON CONFLICT (scope_id, app_transaction_id) DO UPDATE SET account = excluded.account
     """
 
+  // MARK: Grants
+
+  case findGrant = """
+    SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
+      grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
+      grants.withdrawn_by, grants.withdrawal_reason, grants.account
+    FROM grants CROSS JOIN accounts ON accounts.id = grants.account
+    WHERE grants.scope_id = ? AND grants.grant_id = ?
+    """
+  case grantsOfAccount = """
+    SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
+      grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
+      grants.withdrawn_by, grants.withdrawal_reason, grants.account
+    FROM grants CROSS JOIN accounts ON accounts.id = grants.account
+    WHERE grants.account = ? ORDER BY grants.created_at, grants.grant_id
+    """
+  case insertGrant = """
+    INSERT INTO grants
+      (scope_id, grant_id, account, entitlement_id, starts, expires, reason, author, created_at,
+       withdrawn_at, withdrawn_by, withdrawal_reason)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case withdrawGrant = """
+    UPDATE grants SET withdrawn_at = ?, withdrawn_by = ?, withdrawal_reason = ?
+    WHERE scope_id = ? AND grant_id = ?
+    """
+
   // MARK: History, feed and notifications
 
   case insertLinkEvent = """
@@ -142,17 +175,27 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     ORDER BY link_history.id
     """
   case insertChange = """
-    INSERT INTO changes (account, chain_id, kinds, committed_at) VALUES (?, ?, ?, ?)
+    INSERT INTO changes (scope_id, account, chain_id, kinds, committed_at) VALUES (?, ?, ?, ?, ?)
+    """
+  case insertChangeEvent = """
+    INSERT INTO change_events
+      (sequence, position, kind, notification_uuid, original_transaction_id, transaction_id,
+       deadline, refetch_reason, detail)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case changePage = """
     SELECT changes.sequence, changes.kinds, changes.committed_at, accounts.account_id,
       chains.original_transaction_id, scopes.bundle_id, scopes.environment
-    FROM changes
+    FROM changes CROSS JOIN scopes ON scopes.id = changes.scope_id
       LEFT JOIN accounts ON accounts.id = changes.account
       LEFT JOIN chains ON chains.id = changes.chain_id
-      JOIN scopes ON scopes.id = COALESCE(accounts.scope_id, chains.scope_id)
     WHERE changes.sequence > ?
     ORDER BY changes.sequence LIMIT ?
+    """
+  case eventsOfChange = """
+    SELECT kind, notification_uuid, original_transaction_id, transaction_id, deadline,
+      refetch_reason, detail
+    FROM change_events WHERE sequence = ? ORDER BY position
     """
   case findNotification = "SELECT 1 FROM notifications WHERE uuid = ?"
   case insertNotification = """

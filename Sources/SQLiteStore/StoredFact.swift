@@ -1,25 +1,66 @@
 import EntitlementDomain
 import EntitlementStore
+import GRDB
 
 /// Facts are kept as what Apple signed, and read from that again.
 enum StoredFact {
+  /// - Parameter row: `kind`, `authority`, `digest` and `payload`, and whatever follows.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload is not what was stored.
-  static func decode(kind: Int, digest: PayloadDigest, payload: [UInt8], scope: AppScope)
-    throws(StoreError) -> Fact
-  {
-    guard let kind = FactKind(rawValue: kind) else {
-      throw StoreError(.corrupt, "a stored fact is of the unknown kind \(kind)")
+  static func decode(_ row: Row, scope: AppScope) throws -> Fact {
+    guard let kind = FactKind(rawValue: row[0]) else {
+      throw StoreError(.corrupt, "a stored fact is of an unknown kind")
     }
-    let fact: Fact
+    let authority = try authority(row, at: 1)
+    var fact: Fact
     do {
       fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
-    } catch {
+        kind: kind, payload: try row.bytes(3), digest: try row.digest(2),
+        bundleID: scope.bundleID)
+    } catch is PayloadError {
       throw StoreError(.corrupt, "a stored fact cannot be decoded")
     }
     guard fact.scope == scope else {
       throw StoreError(.corrupt, "a stored fact is of another app or environment")
     }
+    fact.weigh(as: authority)
     return fact
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.
+  static func authority(_ row: Row, at index: Int) throws -> FactAuthority {
+    guard let authority = FactAuthority(rawValue: row[index]) else {
+      throw StoreError(.corrupt, "a stored fact has an unknown authority")
+    }
+    return authority
+  }
+}
+
+extension Fact {
+  /// A payload does not say how it came: decoding takes it for a JWS. A renewal info never comes as
+  /// anything else.
+  fileprivate mutating func weigh(as authority: FactAuthority) {
+    switch self {
+    case .transaction(var fact):
+      fact.authority = authority
+      self = .transaction(fact)
+    case .appTransaction(var fact):
+      fact.authority = authority
+      self = .appTransaction(fact)
+    case .renewalInfo:
+      break
+    }
+  }
+}
+
+extension Database {
+  /// - Parameter statement: one whose columns ``StoredFact/decode(_:scope:)`` reads.
+  func facts(
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
+  ) throws -> [Fact] {
+    var facts: [Fact] = []
+    try forEachRow(statement, arguments) { row in
+      facts.append(try StoredFact.decode(row, scope: scope))
+    }
+    return facts
   }
 }

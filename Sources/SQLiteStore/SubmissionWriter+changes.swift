@@ -3,48 +3,64 @@ import EntitlementStore
 import GRDB
 
 extension SubmissionWriter {
-  /// A customer by its row.
-  private enum Subject: Hashable {
-    case account(Int64)
-    case chain(Int64)
-  }
-
   /// What happened to each customer that the submission concerns; nothing (an empty set) to some.
   private struct Ledger {
-    private var chains: [Subject] = []
-    private var accounts: [Subject] = []
-    private(set) var kinds: [Subject: ChangeKinds] = [:]
+    private var chains: [CustomerRow] = []
+    private var accounts: [CustomerRow] = []
+    private(set) var kinds: [CustomerRow: ChangeKinds] = [:]
 
     /// Chains before accounts, each in the order in which it came to them. A chain that an account
     /// gets is from then on read as that account: so what is told as its last revision must be
     /// lower than the account's, or reading at that revision would find nothing so new.
-    var subjects: [Subject] { chains + accounts }
+    var customers: [CustomerRow] { chains + accounts }
 
-    mutating func add(_ subject: Subject, _ added: ChangeKinds) {
-      if kinds[subject] == nil {
-        switch subject {
-        case .chain: chains.append(subject)
-        case .account: accounts.append(subject)
+    mutating func add(_ customer: CustomerRow, _ added: ChangeKinds) {
+      if kinds[customer] == nil {
+        switch customer {
+        case .chain: chains.append(customer)
+        case .account: accounts.append(customer)
         }
       }
-      kinds[subject, default: []].formUnion(added)
+      kinds[customer, default: []].formUnion(added)
     }
   }
 
-  /// Appends one change for each customer whose facts or links changed, and moves its revision on.
-  func appendChanges() throws -> (customers: [CustomerRevision], changed: [CustomerSubject]) {
-    let ledger = makeLedger()
-    var scopes: [Int64: AppScope] = [:]
+  /// Appends one change for each customer whose facts or links changed, and moves its revision on;
+  /// what a notification brought goes to the customer whom it is about.
+  ///
+  /// - Returns: the customers to tell the submitter of, and all those that changed.
+  mutating func appendChanges(with findings: NotificationFindings?) throws
+    -> (customers: [CustomerRevision], changed: [CustomerSubject])
+  {
+    var ledger = makeLedger()
+    if let customer = findings?.customer { ledger.add(customer, .events) }
+    let concealed = concerns.accountsToConceal
     var customers: [CustomerRevision] = []
     var changed: [CustomerSubject] = []
-    for subject in ledger.subjects {
-      let kinds = ledger.kinds[subject] ?? []
-      let sequence = kinds.isEmpty ? nil : try append(kinds, to: subject)
-      let customer = try customer(subject, scopes: &scopes)
-      customers.append(customer)
-      if sequence != nil { changed.append(customer.subject) }
+    for row in ledger.customers {
+      let kinds = ledger.kinds[row] ?? []
+      if !kinds.isEmpty {
+        try database.appendChange(
+          kinds, of: row, scopeID: try scopeID(of: row),
+          events: findings?.customer == row ? findings?.events ?? [] : [], at: receivedAt)
+      }
+      let customer = try customer(row)
+      if !isConcealed(row, concealed) { customers.append(customer) }
+      if kinds.movesRevision { changed.append(customer.subject) }
+    }
+    if let findings, findings.customer == nil {
+      try database.appendChange(
+        .events, of: nil, scopeID: findings.scopeID, events: findings.events, at: receivedAt)
     }
     return (customers, changed)
+  }
+
+  /// A chain that went to an account which is not to be told of is not told of either.
+  private func isConcealed(_ customer: CustomerRow, _ accounts: Set<Int64>) -> Bool {
+    switch customer {
+    case .account(let id): accounts.contains(id)
+    case .chain(let id): concerns.chains[id]?.row.account.map(accounts.contains) ?? false
+    }
   }
 
   private func makeLedger() -> Ledger {
@@ -77,45 +93,32 @@ extension SubmissionWriter {
     return ledger
   }
 
-  private func append(_ kinds: ChangeKinds, to subject: Subject) throws -> Int64 {
-    let at = receivedAt.rawValue
-    switch subject {
-    case .account(let id):
-      try database.run(.insertChange, [id, nil, kinds.rawValue, at])
-      let sequence = database.lastInsertedRowID
-      try database.run(.setAccountRevision, [sequence, at, id])
-      return sequence
-    case .chain(let id):
-      try database.run(.insertChange, [nil, id, kinds.rawValue, at])
-      let sequence = database.lastInsertedRowID
-      try database.run(.setChainRevision, [sequence, at, id])
-      return sequence
+  private func scopeID(of customer: CustomerRow) throws -> Int64 {
+    switch customer {
+    case .account(let id): try database.linkedAccount(id).scopeID
+    case .chain(let id): try storedChain(id).scopeID
     }
   }
 
-  private func customer(_ subject: Subject, scopes: inout [Int64: AppScope]) throws
-    -> CustomerRevision
-  {
-    switch subject {
+  private mutating func customer(_ row: CustomerRow) throws -> CustomerRevision {
+    switch row {
     case .account(let id):
-      let account = try linkedAccount(id)
-      let scope = try scope(account.scopeID, in: &scopes)
+      let account = try database.linkedAccount(id)
       return CustomerRevision(
-        subject: .account(scope, account.accountID), revision: account.revision)
+        subject: .account(try scope(account.scopeID), account.accountID),
+        revision: account.revision)
     case .chain(let id):
-      guard let chain = try database.chain(rowID: id) else {
-        throw StoreError(.corrupt, "a chain is not stored")
-      }
-      let scope = try scope(chain.scopeID, in: &scopes)
+      let chain = try storedChain(id)
       return CustomerRevision(
-        subject: .unlinkedChain(scope, chain.originalTransactionID), revision: chain.revision)
+        subject: .unlinkedChain(try scope(chain.scopeID), chain.originalTransactionID),
+        revision: chain.revision)
     }
   }
 
-  private func scope(_ id: Int64, in scopes: inout [Int64: AppScope]) throws -> AppScope {
-    if let scope = scopes[id] { return scope }
-    let scope = try database.scope(rowID: id)
-    scopes[id] = scope
-    return scope
+  private func storedChain(_ id: Int64) throws -> ChainRow {
+    guard let chain = try database.chain(rowID: id) else {
+      throw StoreError(.corrupt, "a chain is not stored")
+    }
+    return chain
   }
 }

@@ -13,22 +13,28 @@ import GRDB
 // - An `appTransactionId` is linked to the account of the first chain that carries it, or to the
 //   account named with the app transaction itself, which later names claim like a chain (R44).
 // - Hints never move what is linked.
+// - A claim that the policy refuses leaves its facts as if the submission had named nobody: it
+//   teaches nothing about the claimer (R44).
 extension SubmissionWriter {
-  mutating func link(_ facts: [Fact], merges: [FactMerge], named: AccountID?) throws {
-    if let named {
-      for fact in facts { try learnToken(of: fact, named: named) }
-    }
-    for fact in facts {
-      if case .appTransaction(let fact) = fact {
-        try settleAppTransaction(fact, named: named)
-      }
-    }
-    for (fact, merge) in zip(facts, merges) {
+  mutating func link(_ merges: [FactMerge], named: AccountID?) throws {
+    // Chains come before app transactions: what a fact of a chain says about whose an app
+    // transaction is counts also when the chain is claimed in vain.
+    for merge in merges {
       guard let chain = merge.chainRowID else { continue }
       try settle(chain, named: named)
       // A later fact of a linked chain may be the first to carry this.
-      if let appTransaction = FactHints(fact).appTransactionID, merge.isNew {
+      if let appTransaction = FactHints(merge.fact).appTransactionID, merge.isNew {
         try follow(chain, with: appTransaction, isNamed: named != nil)
+      }
+    }
+    for merge in merges {
+      if let appTransaction = merge.appTransaction {
+        try settle(appTransaction, named: named)
+      }
+    }
+    if let named {
+      for merge in merges where !concerns.isClaimRefused(merge) {
+        try learnToken(of: merge.fact, named: named)
       }
     }
     while let chain = chainsToSettle.popLast() {
@@ -36,21 +42,16 @@ extension SubmissionWriter {
     }
   }
 
-  func linkedAccount(_ rowID: Int64) throws -> AccountRow {
-    guard let account = try database.account(rowID: rowID) else {
-      throw StoreError(.corrupt, "a link names an account that is not stored")
-    }
-    return account
-  }
-
   // MARK: Chains
 
   private mutating func settle(_ chainRowID: Int64, named: AccountID?) throws {
     try concern(chainRowID)
-    guard let chain = concerns.chains[chainRowID]?.row else { return }
+    // A second fact of a chain does not ask again.
+    guard let known = concerns.chains[chainRowID], !known.isClaimRefused else { return }
+    let chain = known.row
     // Hints never move a linked chain (R43): only then are they worth reading.
     let hints = chain.account == nil ? try hints(of: chain) : ChainHints()
-    let existing = try chain.account.map { try linkedAccount($0) }
+    let existing = try chain.account.map { try database.linkedAccount($0) }
     let byToken = try firstAccount(hints.tokens) {
       try database.row(.findToken, [chain.scopeID, $0.stored])?[0]
     }
@@ -61,11 +62,15 @@ extension SubmissionWriter {
     let byPreviousChain = try firstAccount(hints.previousChains) {
       try database.chain($0, scopeID: chain.scopeID)?.account
     }
-    let decision = LinkDecision.decide(
+    let scope = try scope(chain.scopeID)
+    let decision = try LinkDecision.decide(
       existing: existing?.accountID, named: named, byToken: byToken?.accountID,
-      byAppTransaction: byAppTransaction?.accountID, byPreviousChain: byPreviousChain?.accountID)
+      byAppTransaction: byAppTransaction?.accountID, byPreviousChain: byPreviousChain?.accountID,
+      policy: submission.catalog.linkPolicy(in: scope),
+      confersNow: { try isInForce(.factsOfChain, [chainRowID], in: scope) })
+    concerns.chains[chainRowID]?.isClaimRefused = decision.isClaimRefused
     guard let accountID = decision.accountID, let reason = decision.reason else { return }
-    let account = try internedAccount(accountID, scopeID: chain.scopeID)
+    let account = try database.internedAccount(accountID, scopeID: chain.scopeID, at: receivedAt)
     try link(chain, to: account, reason: reason)
     if existing == nil {
       try queueUnlinkedChains(
@@ -111,7 +116,7 @@ extension SubmissionWriter {
     _ hints: [Identifier<Kind>], find: (Identifier<Kind>) throws -> Int64?
   ) throws -> AccountRow? {
     for hint in hints {
-      if let account = try find(hint) { return try linkedAccount(account) }
+      if let account = try find(hint) { return try database.linkedAccount(account) }
     }
     return nil
   }
@@ -124,18 +129,36 @@ extension SubmissionWriter {
     }
   }
 
+  /// Whether what such facts say is in force at the moment of the submission. A product that the
+  /// catalog does not name confers nothing (R14), and is paid for all the same: a catalog that lags
+  /// behind the App Store must give nobody's purchase away.
+  private func isInForce(
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
+  ) throws -> Bool {
+    let record = CustomerRecord(
+      scope: scope, facts: try database.facts(statement, arguments, in: scope))
+    let state = Evaluation.state(of: record, catalog: submission.catalog, at: receivedAt)
+    return state.coreState == .active
+      || state.products.contains { $0.standing.coreState == .active }
+  }
+
   // MARK: App transactions
 
-  private mutating func settleAppTransaction(_ fact: AppTransactionFact, named: AccountID?) throws {
-    let key = AppTransactionKey(
-      scopeID: try database.internedScopeID(fact.scope), identity: fact.identity)
+  private mutating func settle(_ key: AppTransactionKey, named: AccountID?) throws {
     try concern(key)
-    let existing = try concerns.appTransactions[key]?.account.map { try linkedAccount($0) }
-    let decision = LinkDecision.decide(
+    guard let known = concerns.appTransactions[key], !known.isClaimRefused else { return }
+    let existing = try known.account.map { try database.linkedAccount($0) }
+    let scope = try scope(key.scopeID)
+    let decision = try LinkDecision.decide(
       existing: existing?.accountID, named: named, byToken: nil, byAppTransaction: nil,
-      byPreviousChain: nil)
+      byPreviousChain: nil, policy: submission.catalog.linkPolicy(in: scope),
+      confersNow: {
+        let fact = FactKey(kind: .appTransaction, identifier: key.identity.rawValue)
+        return try isInForce(.factByKey, fact.arguments(scopeID: key.scopeID), in: scope)
+      })
+    concerns.appTransactions[key]?.isClaimRefused = decision.isClaimRefused
     guard let accountID = decision.accountID, let reason = decision.reason else { return }
-    let account = try internedAccount(accountID, scopeID: key.scopeID)
+    let account = try database.internedAccount(accountID, scopeID: key.scopeID, at: receivedAt)
     try link(key, from: existing?.id, to: account, reason: reason)
   }
 
@@ -143,10 +166,11 @@ extension SubmissionWriter {
   private mutating func follow(
     _ chainRowID: Int64, with appTransaction: AppTransactionID, isNamed: Bool
   ) throws {
-    guard let chain = concerns.chains[chainRowID]?.row, let account = chain.account else { return }
-    let key = AppTransactionKey(scopeID: chain.scopeID, identity: appTransaction)
+    guard let chain = concerns.chains[chainRowID], let account = chain.row.account else { return }
+    let key = AppTransactionKey(scopeID: chain.row.scopeID, identity: appTransaction)
     guard try database.linkedAccount(of: key) == nil else { return }
     try concern(key)
+    let isNamed = isNamed && !chain.isClaimRefused
     try link(key, from: nil, to: account, reason: isNamed ? .named : .appTransaction)
   }
 
@@ -171,15 +195,9 @@ extension SubmissionWriter {
     guard let token = FactHints(fact).appAccountToken else { return }
     let scopeID = try database.internedScopeID(fact.scope)
     guard try database.row(.findToken, [scopeID, token.stored]) == nil else { return }
-    let account = try internedAccount(named, scopeID: scopeID)
+    let account = try database.internedAccount(named, scopeID: scopeID, at: receivedAt)
     try database.run(.insertToken, [scopeID, token.stored, account])
     try queueUnlinkedChains(.unlinkedChainsByToken, token, scopeID: scopeID)
-  }
-
-  private func internedAccount(_ id: AccountID, scopeID: Int64) throws -> Int64 {
-    if let account = try database.account(id, scopeID: scopeID) { return account.id }
-    try database.run(.insertAccount, [scopeID, id.stored, receivedAt.rawValue])
-    return database.lastInsertedRowID
   }
 }
 

@@ -3,34 +3,49 @@ import EntitlementStore
 import GRDB
 
 /// Writes one submission within a transaction that somebody else commits: merges its facts, links
-/// their chains, and appends what changed to the feed.
+/// their chains, reviews its notification, and appends what changed to the feed.
 ///
 /// Used once. What it reads of chains and accounts it keeps until the end, since the feed tells
 /// how they stood before and after.
 struct SubmissionWriter {
   let database: Database
-  let receivedAt: Milliseconds
+  let submission: Submission
   /// Chains and app transactions that the submission concerns, and how they stood before it.
   var concerns = SubmissionConcerns()
   /// Unlinked chains that may find their account by what this submission taught.
   var chainsToSettle: [Int64] = []
+  private var scopes: [Int64: AppScope] = [:]
 
-  init(database: Database, receivedAt: Milliseconds) {
+  init(database: Database, submission: Submission) {
     self.database = database
-    self.receivedAt = receivedAt
+    self.submission = submission
   }
 
-  mutating func write(_ submission: Submission) throws -> CommitReceipt {
+  var receivedAt: Milliseconds { submission.receivedAt }
+
+  mutating func write() throws -> CommitReceipt {
     let notificationWasKnown = try submission.notification.map { try record($0) } ?? false
     var merges: [FactMerge] = []
     for signed in submission.facts {
       merges.append(try merge(signed))
     }
-    try link(submission.facts.map(\.fact), merges: merges, named: submission.accountID)
-    let outcome = try appendChanges()
+    try link(merges, named: submission.accountID)
+    var findings: NotificationFindings?
+    if let notification = submission.notification, !notificationWasKnown {
+      findings = try self.findings(of: notification, merges: merges)
+    }
+    let outcome = try appendChanges(with: findings)
     return CommitReceipt(
-      dispositions: merges.map(\.disposition), customers: outcome.customers,
-      changed: outcome.changed, notificationWasKnown: notificationWasKnown)
+      dispositions: merges.map(\.disposition), links: merges.map { concerns.linkOutcome(of: $0) },
+      customers: outcome.customers, changed: outcome.changed,
+      notificationWasKnown: notificationWasKnown, events: findings?.events ?? [])
+  }
+
+  mutating func scope(_ id: Int64) throws -> AppScope {
+    if let scope = scopes[id] { return scope }
+    let scope = try database.scope(rowID: id)
+    scopes[id] = scope
+    return scope
   }
 
   /// Returns true when the notification was known: what is stored then stands.
@@ -54,24 +69,24 @@ struct SubmissionWriter {
   private mutating func merge(_ signed: SignedFact) throws -> FactMerge {
     let fact = signed.fact
     let scopeID = try database.internedScopeID(fact.scope)
-    let key = fact.key
-    let known = try database.row(.findFact, key.arguments(scopeID: scopeID))
-    let outcome: FactMerge
+    let known = try database.row(.findFact, fact.key.arguments(scopeID: scopeID))
+    var outcome: FactMerge
     if let known {
       outcome = try merge(signed, scopeID: scopeID, over: known)
     } else {
       let chain = try fact.chain.map { try concernedChain($0, scopeID: scopeID) }
       try store(signed, by: .insertFact, scopeID: scopeID, chainRowID: chain)
-      outcome = FactMerge(disposition: .added, chainRowID: chain)
+      outcome = FactMerge(fact: fact, disposition: .added, chainRowID: chain)
     }
     for chain in [outcome.chainRowID, outcome.formerChainRowID].compactMap(\.self) {
       try concern(chain)
       if outcome.isNew { concerns.chains[chain]?.hasNewFacts = true }
     }
     if case .appTransaction(let fact) = fact {
-      let subject = AppTransactionKey(scopeID: scopeID, identity: fact.identity)
-      try concern(subject)
-      if outcome.isNew { concerns.appTransactions[subject]?.hasNewFacts = true }
+      let key = AppTransactionKey(scopeID: scopeID, identity: fact.identity)
+      outcome.appTransaction = key
+      try concern(key)
+      if outcome.isNew { concerns.appTransactions[key]?.hasNewFacts = true }
     }
     return outcome
   }
@@ -81,19 +96,20 @@ struct SubmissionWriter {
   {
     let knownChain: Int64? = known[1]
     let standing = FactPrecedence(
-      signedDate: Milliseconds(known[2]), isRevoked: known[3], isUpgraded: known[4],
-      digest: try known.digest(5))
-    let precedence = signed.fact.precedence
-    if precedence.digest == standing.digest {
-      return FactMerge(disposition: .duplicate, chainRowID: knownChain)
+      authority: try StoredFact.authority(known, at: 2), signedDate: Milliseconds(known[3]),
+      isRevoked: known[4], isUpgraded: known[5], digest: try known.digest(6))
+    let fact = signed.fact
+    let precedence = fact.precedence
+    if precedence.digest == standing.digest, precedence.authority == standing.authority {
+      return FactMerge(fact: fact, disposition: .duplicate, chainRowID: knownChain)
     }
     guard standing < precedence else {
-      return FactMerge(disposition: .superseded, chainRowID: knownChain)
+      return FactMerge(fact: fact, disposition: .superseded, chainRowID: knownChain)
     }
-    let chain = try signed.fact.chain.map { try concernedChain($0, scopeID: scopeID) }
+    let chain = try fact.chain.map { try concernedChain($0, scopeID: scopeID) }
     try store(signed, by: .replaceFact, scopeID: scopeID, chainRowID: chain)
     return FactMerge(
-      disposition: .replaced, chainRowID: chain,
+      fact: fact, disposition: .replaced, chainRowID: chain,
       formerChainRowID: knownChain == chain ? nil : knownChain)
   }
 
@@ -107,8 +123,9 @@ struct SubmissionWriter {
       statement,
       [
         chainRowID, hints.appTransactionID?.stored, hints.appAccountToken?.stored,
-        hints.previousChain?.stored, precedence.signedDate.rawValue, precedence.isRevoked,
-        precedence.isUpgraded, precedence.digest.stored,
+        hints.previousChain?.stored, precedence.authority.rawValue,
+        precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
+        precedence.digest.stored,
         database.internedHeaderID(signed.signed.header), signed.signed.payload.stored,
         signed.signed.signature.stored, scopeID, key.kind.rawValue, key.identifier.stored,
       ])

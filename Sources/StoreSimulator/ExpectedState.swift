@@ -71,6 +71,13 @@ package struct ExpectedState: Hashable, Sendable {
       callToAction: .winBack, entitlements: [], willRenew: willRenew)
   }
 
+  /// Bought and used up: history only (R11).
+  static func consumed(_ product: SimulatedProduct) -> ExpectedState {
+    ExpectedState(
+      coreState: .inactive, product: product, status: .consumed, callToAction: .none,
+      entitlements: [])
+  }
+
   static func revoked(_ product: SimulatedProduct, willRenew: Bool? = nil) -> ExpectedState {
     ExpectedState(
       coreState: .inactive, product: product, status: .revoked, callToAction: .winBack,

@@ -1,5 +1,6 @@
 /// The stories that the simulated App Store can tell of a customer. Each begins with a customer who
-/// is new and goes through to a state that lasts.
+/// is new and goes through to a state that lasts. Names are a contract, and so is their order: new
+/// ones come last.
 package enum LifeCycle: String, CaseIterable, Sendable {
   case firstPurchase = "first-purchase"
   case renewals
@@ -29,6 +30,28 @@ package enum LifeCycle: String, CaseIterable, Sendable {
   case productRemoved = "product-removed"
   case resubscribed
   case renewalExtended = "renewal-extended"
+  case offerRedeemed = "offer-redeemed"
+  case offerCodeFirst = "offer-code-first"
+  case offerUpgrade = "offer-upgrade"
+  case offerDowngrade = "offer-downgrade"
+  case offerResubscribed = "offer-resubscribed"
+  case wonBack = "won-back"
+  case wonBackAfterRefund = "won-back-after-refund"
+  case crossgrade
+  case downgradeWithdrawn = "downgrade-withdrawn"
+  case autoRenewalRestored = "auto-renewal-restored"
+  case advancedCommerce = "advanced-commerce"
+  case endedForOtherReason = "ended-for-other-reason"
+  case refundDeclined = "refund-declined"
+  case consumable
+  case consumableRefunded = "consumable-refunded"
+  case massExtension = "mass-extension"
+  case extensionFailed = "extension-failed"
+  case externalPurchase = "external-purchase"
+  case consentRescinded = "consent-rescinded"
+  case testNotification = "test-notification"
+  case seatRevoked = "seat-revoked"
+  case monthlyCommitment = "monthly-commitment"
 
   /// One sentence for people.
   package var summary: String { story.summary }
@@ -67,6 +90,28 @@ package enum LifeCycle: String, CaseIterable, Sendable {
     case .productRemoved: .productRemoved
     case .resubscribed: .resubscribed
     case .renewalExtended: .renewalExtended
+    case .offerRedeemed: .offerRedeemed
+    case .offerCodeFirst: .offerCodeFirst
+    case .offerUpgrade: .offerUpgrade
+    case .offerDowngrade: .offerDowngrade
+    case .offerResubscribed: .offerResubscribed
+    case .wonBack: .wonBack
+    case .wonBackAfterRefund: .wonBackAfterRefund
+    case .crossgrade: .crossgrade
+    case .downgradeWithdrawn: .downgradeWithdrawn
+    case .autoRenewalRestored: .autoRenewalRestored
+    case .advancedCommerce: .advancedCommerce
+    case .endedForOtherReason: .endedForOtherReason
+    case .refundDeclined: .refundDeclined
+    case .consumable: .consumable
+    case .consumableRefunded: .consumableRefunded
+    case .massExtension: .massExtension
+    case .extensionFailed: .extensionFailed
+    case .externalPurchase: .externalPurchase
+    case .consentRescinded: .consentRescinded
+    case .testNotification: .testNotification
+    case .seatRevoked: .seatRevoked
+    case .monthlyCommitment: .monthlyCommitment
     }
   }
 }

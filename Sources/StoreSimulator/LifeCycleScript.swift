@@ -106,26 +106,41 @@ struct LifeCycleScript {
   /// - Parameter others: transactions that change at the same moment and are not in the notification.
   mutating func sign(
     _ subscription: ScriptedSubscription, as name: NotificationName, at moment: Milliseconds,
-    status: SubscriptionStatus, others: [TransactionPayload] = []
+    status: SubscriptionStatus, others: [TransactionPayload] = [],
+    consumptionRequestReason: String? = nil
   ) {
-    sign(
-      [subscription.transaction] + others, subscription.renewalInfo, as: name, at: moment,
-      status: status)
+    var notification = notification(name, at: moment)
+    notification.status = status.rawValue
+    notification.consumptionRequestReason = consumptionRequestReason
+    sign([subscription.transaction] + others, subscription.renewalInfo, in: notification)
   }
 
-  /// Signs transactions without a renewal info at `moment`, and notifies of the first.
+  /// Signs a transaction without a renewal info at `moment`, and notifies of it.
   mutating func sign(
     _ transaction: TransactionPayload, as name: NotificationName, at moment: Milliseconds,
-    status: SubscriptionStatus? = nil
+    status: SubscriptionStatus? = nil, consumptionRequestReason: String? = nil
   ) {
-    sign([transaction], nil, as: name, at: moment, status: status)
+    var notification = notification(name, at: moment)
+    notification.status = status?.rawValue
+    notification.consumptionRequestReason = consumptionRequestReason
+    sign([transaction], nil, in: notification)
   }
 
-  /// Signs at `moment` what the App Store states of the purchase of the app itself; an event of its
-  /// own, without a notification.
+  /// Notifies of something that is no purchase, without any fact.
+  mutating func notify(
+    _ name: NotificationName, at moment: Milliseconds,
+    about subject: StoreNotification.Subject = .data
+  ) {
+    var notification = notification(name, at: moment)
+    notification.subject = subject
+    events.append(StoreEvent(at: moment, transactions: [], notification: notification))
+  }
+
+  /// Signs at `moment` what the App Store states of the purchase of the app itself: an event of its
+  /// own, in a notification where one is named.
   mutating func signAppTransaction(
     version: String, originalVersion: String, originalPurchaseDate: Milliseconds,
-    at moment: Milliseconds
+    as name: NotificationName? = nil, at moment: Milliseconds
   ) {
     var payload = AppTransactionPayload(
       bundleID: SimulatedApp.bundleID, appAppleID: SimulatedApp.appAppleID, signedDate: moment,
@@ -135,13 +150,20 @@ struct LifeCycleScript {
     payload.originalPurchaseDate = originalPurchaseDate
     payload.originalPlatform = "iOS"
     payload.appTransactionID = identifiers.appTransactionID
-    events.append(StoreEvent(at: moment, transactions: [], appTransaction: payload))
+    var event = StoreEvent(at: moment, transactions: [], appTransaction: payload)
+    if let name {
+      var notification = notification(name, at: moment)
+      notification.subject = .appData
+      event.notification = notification
+    }
+    events.append(event)
   }
 
   private mutating func sign(
     _ transactions: [TransactionPayload], _ renewalInfo: RenewalInfoPayload?,
-    as name: NotificationName, at moment: Milliseconds, status: SubscriptionStatus?
+    in notification: StoreNotification
   ) {
+    let moment = notification.signedDate
     let dated = transactions.map { transaction in
       var dated = transaction
       dated.signedDate = moment
@@ -149,16 +171,28 @@ struct LifeCycleScript {
     }
     var renewalInfo = renewalInfo
     renewalInfo?.signedDate = moment
-    var notification = StoreNotification(
-      type: name.type, subtype: name.subtype,
-      uuid: NotificationUUID(notificationIDs.uuid()), signedDate: moment,
-      environment: environment, appAppleID: SimulatedApp.appAppleID,
-      bundleID: SimulatedApp.bundleID, status: status?.rawValue)
-    notification.bundleVersion = Self.bundleVersion
     events.append(
       StoreEvent(
         at: moment, transactions: dated, renewalInfo: renewalInfo, notification: notification))
   }
+
+  private mutating func notification(
+    _ name: NotificationName, at moment: Milliseconds
+  ) -> StoreNotification {
+    var notification = StoreNotification(
+      type: name.type, subtype: name.subtype,
+      uuid: NotificationUUID(notificationIDs.uuid()), signedDate: moment,
+      environment: environment, appAppleID: SimulatedApp.appAppleID,
+      bundleID: SimulatedApp.bundleID, status: nil)
+    notification.bundleVersion = Self.bundleVersion
+    return notification
+  }
+
+  /// For what is named by a UUID of its own.
+  mutating func nextUUID() -> String { notificationIDs.uuid() }
+
+  /// The token that the app sets from now on; nil for a customer without any.
+  var laterAppAccountToken: AppAccountToken? { identifiers.laterAppAccountToken }
 }
 
 /// The latest statements about one chain, while a script changes them.

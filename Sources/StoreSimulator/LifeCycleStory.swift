@@ -43,4 +43,23 @@ extension LifeCycleScript {
     sign(subscription, as: .expiredVoluntarily, at: told, status: .expired)
     expect(.expired(product, .customerCancelled, willRenew: false), from: told)
   }
+
+  static let winBackOfferID = "come-back"
+
+  /// The chain goes on at `moment`, after a while without access, at half the price.
+  mutating func winBack(
+    _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct,
+    at moment: Milliseconds
+  ) {
+    let end = moment.adding(months: 1)
+    nextPeriod(of: &subscription, product, from: moment, to: end, reason: "PURCHASE")
+    subscription.transaction.offer = Offer(
+      type: .winBack, identifier: Self.winBackOfferID, discountType: .payAsYouGo, period: "P1M")
+    subscription.transaction.price = product.price / 2
+    subscription.renewalInfo.recentSubscriptionStartDate = moment
+    subscription.renewalInfo.eligibleWinBackOfferIDs = []
+    sign(subscription, as: .resubscription, at: moment, status: .active)
+    expect(.active(product, willRenew: true), from: moment)
+    expectSilence(product, from: end)
+  }
 }

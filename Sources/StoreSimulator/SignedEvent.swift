@@ -7,16 +7,20 @@ package struct SignedEvent: Hashable, Sendable {
   package var renewalInfo: String?
   package var appTransaction: String?
   package var notification: String?
+  /// Which of the facts the notification carries: of the transactions only the first.
+  package var notificationContents: NotificationForm.Contents
 
   package init(
     at: Milliseconds, transactions: [String], renewalInfo: String? = nil,
-    appTransaction: String? = nil, notification: String? = nil
+    appTransaction: String? = nil, notification: String? = nil,
+    notificationContents: NotificationForm.Contents = [.transaction, .renewalInfo]
   ) {
     self.at = at
     self.transactions = transactions
     self.renewalInfo = renewalInfo
     self.appTransaction = appTransaction
     self.notification = notification
+    self.notificationContents = notificationContents
   }
 
   /// Every signed fact of the event, each once, without the notification.
@@ -27,7 +31,12 @@ package struct SignedEvent: Hashable, Sendable {
   /// The signed facts that the notification does not carry.
   package var factsOutsideNotification: [String] {
     guard notification != nil else { return facts }
-    return transactions.dropFirst() + [appTransaction].compactMap { $0 }
+    let contents = notificationContents
+    return transactions.dropFirst(contents.contains(.transaction) ? 1 : 0)
+      + [
+        contents.contains(.renewalInfo) ? nil : renewalInfo,
+        contents.contains(.appTransaction) ? nil : appTransaction,
+      ].compactMap { $0 }
   }
 }
 
@@ -50,7 +59,9 @@ extension SigningAuthority {
     if let notification = event.notification {
       signed.notification = try sign(
         payloadJSON: notification.json(
-          signedTransaction: transactions.first, signedRenewalInfo: signed.renewalInfo))
+          signedTransaction: transactions.first, signedRenewalInfo: signed.renewalInfo,
+          signedAppTransaction: signed.appTransaction))
+      signed.notificationContents = notification.contents
     }
     return signed
   }

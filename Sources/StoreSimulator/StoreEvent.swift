@@ -4,10 +4,11 @@ package import EntitlementDomain
 /// their signing date.
 package struct StoreEvent: Hashable, Sendable {
   package var at: Milliseconds
-  /// New or changed transactions; the notification carries the first.
+  /// New or changed transactions; a notification about a purchase carries the first.
   package var transactions: [TransactionPayload]
-  /// The notification carries it too.
+  /// A notification about a purchase carries it too.
   package var renewalInfo: RenewalInfoPayload?
+  /// A notification about the app as such carries it.
   package var appTransaction: AppTransactionPayload?
   package var notification: StoreNotification?
 

@@ -6,6 +6,8 @@ import EntitlementDomain
 /// one: the index has digits of its own.
 struct StoreIdentifiers: Sendable {
   let appAccountToken: AppAccountToken?
+  /// The one that the app sets later, where it changes its mind (R43).
+  let laterAppAccountToken: AppAccountToken?
   let appTransactionID: AppTransactionID
   private let block: Int64
   private var transactionCount: Int64 = 0
@@ -23,6 +25,8 @@ struct StoreIdentifiers: Sendable {
     var own = SeededGenerator(seed: seed, label: label, index: UInt64(index))
     let token = own.uuid()
     appAccountToken = hasToken ? AppAccountToken(token) : nil
+    let laterToken = own.uuid()
+    laterAppAccountToken = hasToken ? AppAccountToken(laterToken) : nil
     appTransactionID = AppTransactionID(String(704_000_000_000_000_000 + block / 100))
   }
 

@@ -13,11 +13,13 @@ struct Entitled: AsyncParsableCommand {
       Each option can also be set by an environment variable (--cache-megabytes is \
       ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option goes \
       before the environment, and the environment before the file. SIGTERM and SIGINT stop the \
-      server: calls in flight are answered first.
+      server: calls in flight are answered first. SIGHUP has it read its catalog again, which it \
+      also does when the file changes.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
-      available, 70 stopping took too long, 73 the database cannot be opened, 75 the database is locked, 76 the database is \
-      of a newer version, 77 address not permitted, 78 bad configuration.
+      available, 70 stopping took too long, 73 the database cannot be opened, 75 the database is \
+      locked, 76 the database is of a newer version, 77 address not permitted, 78 bad \
+      configuration.
       """)
 
   @Option(help: "YAML file of settings.")
@@ -75,12 +77,14 @@ struct Entitled: AsyncParsableCommand {
   func run() async throws {
     // Whoever reads the log or a connection may be gone: that is an error of the write.
     signal(SIGPIPE, SIG_IGN)
+    // Who asks for the catalog to be read again before anybody listens has it read anyway.
+    signal(SIGHUP, SIG_IGN)
     do {
       let settings = try await Settings.load(
         flags: flags, file: config, environment: ProcessInfo.processInfo.environment)
       if checkConfig {
         try settings.checkAddresses()
-        let catalog = try CatalogLoader.load(settings.catalogPath)
+        let catalog = try CatalogLoader.load(settings.catalogPath).contents
         try write(settings.summary(catalog: catalog))
       } else {
         try await Server(settings: settings).run()

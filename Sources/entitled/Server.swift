@@ -22,12 +22,19 @@ struct Server {
   func run() async throws {
     let logger = makeLogger()
     try settings.checkAddresses()
-    let contents = try CatalogLoader.load(settings.catalogPath)
+    let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
+    // Before the file is read: what changes from now on is read again.
+    let catalogVersion = catalogFile.version
+    let (contents, digest) = try CatalogLoader.load(settings.catalogPath)
     for warning in contents.warnings {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
     let store = try openStore()
-    let parts = Parts(settings: settings, catalog: contents.catalog, store: store, logger: logger)
+    let parts = Parts(
+      settings: settings,
+      catalog: CatalogHolder(
+        contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
+      source: catalogFile.source, store: store, logger: logger)
     let addresses: [ServerAddress]
     do {
       addresses = try await parts.rpcServer.start(on: settings.listen)
@@ -38,8 +45,11 @@ struct Server {
     }
     parts.health.set(isServing: true)
 
-    // Graceful shutdown goes from the last service to the first: its limit begins, nobody says any
-    // more that the store is well, the front finishes its calls, the workers end, the store closes.
+    // Caught until the very end: it must not kill a server that is stopping.
+    let hangups = await UnixSignalsSequence(trapping: .sighup)
+    // Graceful shutdown goes from the last service to the first: its limit begins, the catalog stays
+    // as it is, nobody says any more that the store is well, the front finishes its calls, the
+    // workers end, the store closes.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
@@ -48,10 +58,15 @@ struct Server {
             service: FrontLife(
               server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
           .init(service: HealthMonitor(store: store, board: parts.health, logger: logger)),
+          .init(
+            service: CatalogLife(
+              file: catalogFile, seen: catalogVersion, hangups: hangups,
+              reloader: parts.reloader, logger: logger)),
           .init(service: StopLimit(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
+    withExtendedLifetime(hangups) {}
     logger.info("stopped", metadata: parts.finalCounts)
   }
 
@@ -92,26 +107,46 @@ struct Server {
 /// Everything between the store and the sockets.
 private struct Parts {
   let pool: VerificationPool
+  let reloader: CatalogReloader
   let rpcServer: RPCServer
   let health = HealthBoard()
   private let reader: CustomerReader<ByteBuffer>
 
-  init(settings: Settings, catalog: Catalog, store: any EntitlementStore, logger: Logger) {
-    pool = VerificationPool(
+  init(
+    settings: Settings, catalog: CatalogHolder, source: CatalogSource,
+    store: any EntitlementStore, logger: Logger
+  ) {
+    let pool = VerificationPool(
       verifier: JWSVerifier(anchors: settings.trustAnchors), width: settings.verificationWorkers,
       capacity: settings.verificationQueue)
-    let holder = CatalogHolder(catalog, clock: .system)
+    self.pool = pool
+    let counters = ServiceCounters()
     let reader = CustomerReader<ByteBuffer>(
-      store: store, catalog: holder, clock: .system, cacheBytes: settings.cacheBytes,
+      store: store, catalog: catalog, clock: .system, cacheBytes: settings.cacheBytes,
       encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
     self.reader = reader
     let submissions = SubmissionService(
-      store: store, catalog: holder, pool: pool, clock: .system, logger: logger,
+      store: store, catalog: catalog, pool: pool, clock: .system, counters: counters,
+      logger: logger, customersChanged: { reader.customersChanged($0) })
+    let grants = GrantService(
+      store: store, catalog: catalog, clock: .system, counters: counters,
       customersChanged: { reader.customersChanged($0) })
+    reloader = CatalogReloader(
+      source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
+    let statistics = ServiceStatistics([
+      { counters.values }, { reader.statistics.values }, { pool.statistics.values },
+    ])
 
     var router = RPCRouter()
-    EntitlementEndpoint(reader: reader).register(in: &router)
+    EntitlementEndpoint(
+      reader: reader,
+      explanations: ExplanationService(store: store, catalog: catalog, clock: .system)
+    ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
+    AdminEndpoint(
+      grants: grants, catalog: catalog, reloader: reloader, feed: ChangeFeed(store: store),
+      statistics: statistics
+    ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
     rpcServer = RPCServer(
       router: router,
@@ -119,6 +154,8 @@ private struct Parts {
         connections: settings.maximumConnections, idleTime: settings.idleTime,
         shutdownTime: settings.shutdownTime),
       logger: logger)
+    // The server holds its methods, and they the figures.
+    statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
   }
 
   /// What was done in all, for the last line of the log.

@@ -47,6 +47,11 @@ struct CatalogFileTests {
     #expect(season.duration == CalendarDuration(months: 3))
     #expect(season.stacking)
     #expect(catalog.products["com.example.scribe.coins"]?.kind == .consumable)
+    #expect(catalog.grandfathering.isEmpty)
+    for environment in StoreEnvironment.allCases {
+      let scope = AppScope(bundleID: "com.example.scribe", environment: environment)
+      #expect(catalog.linkPolicy(in: scope) == .transfer)
+    }
   }
 
   /// A line of the valid file, what stands there instead, and the issue expected.
@@ -76,6 +81,19 @@ struct CatalogFileTests {
       "only"
     ),
     ("id: com.example.scribe.coins", "id: \"a b\"", 24, "products[2].id", "without blanks"),
+    ("id: com.example.scribe.coins", "id: \"a\\u0085\"", 24, "products[2].id", "control"),
+    ("[Production, Sandbox]", "[Sandbox, Sandbox]", 6, "apps[0].environments[1]", "twice"),
+    ("type: consumable", "typ: consumable", 25, "products[2].typ", "allowed: id, type"),
+    ("type: consumable", "level: 1", 24, "products[2].type", "missing; allowed: auto_renewable"),
+    ("[season, pro]", "{season: pro}", 18, "products[0].entitlements", "a list"),
+    ("- id: season", "- season", 12, "entitlements[1]", "a mapping is expected"),
+    ("description: Everything", "description: [a]", 11, "entitlements[0].description", "text"),
+    ("type: consumable", "type: {a: b}", 25, "products[2].type", "unknown type"),
+    ("group: \"21000001\"", "group:", 16, "products[0].group", "1 to 255 bytes"),
+    (
+      "type: consumable", "type: consumable\n    group: x", 26, "products[2].group",
+      "only products of type auto_renewable"
+    ),
   ]
 
   @Test("Each error names its line, its field and what is allowed", arguments: broken)
@@ -101,6 +119,70 @@ struct CatalogFileTests {
     #expect(error?.issues.map(\.line) == [1, 6, 17])
   }
 
+  @Test("Without an id, or without a known one, the rest is checked all the same")
+  func withoutID() {
+    let text = """
+      version: 1
+      apps:
+        - bundle_id: a b
+      products:
+        - type: auto_renewable
+          level: 0
+        - id: [x]
+          type: non_renewing
+          duration: soon
+          level: 1
+      """
+    let error = #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }
+    #expect(
+      error?.issues.filter { $0.severity == .error }.map { "\($0.line) \($0.field)" } == [
+        "3 apps[0].app_apple_id", "3 apps[0].bundle_id", "5 products[0].group",
+        "5 products[0].id", "6 products[0].level", "7 products[1].id", "9 products[1].duration",
+        "10 products[1].level",
+      ])
+  }
+
+  @Test("An id that is there already is told where it stands, also behind other fields")
+  func twice() {
+    let text = """
+      version: 1
+      apps:
+        - environments: [Sandbox]
+          bundle_id: com.example.scribe
+        - environments: [Sandbox]
+          bundle_id: com.example.scribe
+      entitlements:
+        - id: pro
+        - description: Everything
+          id: pro
+      products:
+        - {type: consumable, id: coins}
+        - type: consumable
+          id: coins
+      grandfathering:
+        - {id: early, bundle_id: com.example.scribe, entitlements: [pro], \
+      original_purchase_date_before: 2024-03-01T00:00:00Z}
+        - bundle_id: com.example.scribe
+          entitlements: [pro]
+          original_purchase_date_before: 2024-03-01T00:00:00Z
+          id: early
+      """
+    let error = #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }
+    #expect(
+      error?.issues.map { "\($0.line) \($0.field): \($0.message)" } == [
+        "6 apps[1].bundle_id: named twice", "10 entitlements[1].id: named twice",
+        "14 products[1].id: named twice", "20 grandfathering[1].id: named twice",
+      ])
+  }
+
+  @Test("A name of a field is told with its control characters spelled out")
+  func controlCharacters() {
+    let error = #expect(throws: CatalogError.self) {
+      try CatalogFile.parse(Self.valid + "\n\"a\\0b\\e[31m\\n\": x")
+    }
+    #expect(error?.issues.map(\.field) == [#"a\u{0}b\u{1b}[31m\u{a}"#])
+  }
+
   @Test("R12: a non-renewing product without a duration is warned about")
   func warning() throws {
     let contents = try CatalogFile.parse(Self.valid.replacing("    duration: P3M\n", with: ""))
@@ -110,11 +192,54 @@ struct CatalogFileTests {
 
   @Test(
     "What is not a catalog is refused with its place",
-    arguments: ["", "- a\n- b", "version: [", "version: 1\nversion: 1", "\u{0}", "apps: {}", "42"])
+    arguments: [
+      "", "- a\n- b", "version: [", "version: 1\nversion: 1", "\u{0}", "apps: {}", "42", "---",
+      "version: 1", "version: 1\napps: []", "{}", "version: &a 1", "apps: &a [*a]",
+    ])
   func notACatalog(text: String) {
     let error = #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }
     #expect(error?.issues.isEmpty == false)
     #expect(error?.issues.allSatisfy { $0.line >= 1 } == true)
+  }
+
+  @Test("A file that is no YAML has one issue, with line and column")
+  func notYAML() {
+    let error = #expect(throws: CatalogError.self) {
+      try CatalogFile.parse(Self.valid.replacing("level: 2", with: "level: *two"))
+    }
+    #expect(error?.issues.count == 1)
+    #expect(error?.issues.first?.line == 17)
+    #expect(error?.issues.first?.column == 12)
+    #expect(error?.issues.first?.field == "")
+    #expect(error?.issues.first?.message.contains("aliases") == true)
+  }
+
+  @Test("A name of a field is told, but not one without end")
+  func longName() {
+    let name = String(repeating: "é", count: 1_000)
+    let error = #expect(throws: CatalogError.self) {
+      try CatalogFile.parse(Self.valid + "\n\(name): x")
+    }
+    #expect(error?.issues.map(\.field) == [String(repeating: "é", count: 64) + "…"])
+  }
+
+  @Test("Warnings hide no error, and what is left out is counted")
+  func manyIssues() throws {
+    func text(products: [String]) -> String {
+      "version: 1\napps: [{bundle_id: a, environments: [Sandbox]}]\nproducts:\n"
+        + products.joined(separator: "\n")
+    }
+    let doubtful = (0..<150).map { "- {id: p\($0), type: non_renewing}" }
+    let contents = try CatalogFile.parse(text(products: doubtful))
+    #expect(contents.catalog.products.count == 150)
+    #expect(contents.warnings.count == 101)
+    #expect(contents.warnings.last?.message == "50 more are not shown")
+    #expect(contents.warnings.allSatisfy { $0.severity == .warning })
+    let error = #expect(throws: CatalogError.self) {
+      try CatalogFile.parse(text(products: doubtful + ["- {id: last, type: none}"]))
+    }
+    #expect(
+      error?.issues.filter { $0.severity == .error }.map(\.field) == ["products[150].type", ""])
   }
 
   @Test("A file of more than four megabytes is refused")

@@ -117,3 +117,11 @@ extension CustomerState {
     products.first { $0.productID == id }?.standing
   }
 }
+
+extension EntitlementSource {
+  /// Nil for what was not bought.
+  var transactionID: TransactionID? {
+    guard case .purchase(let id, _, _) = origin else { return nil }
+    return id
+  }
+}

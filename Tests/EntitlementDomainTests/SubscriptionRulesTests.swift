@@ -212,6 +212,20 @@ struct SubscriptionRulesTests {
     #expect(Given.state([period], [info], at: 31, catalog: catalog).coreState == .inactive)
   }
 
+  @Test("R16, R31: grace and leeway end at a revocation that is known to come")
+  func revocationAhead() {
+    let period = Given.period(1, from: 0) { $0.revocationDate = Given.day(31) }
+    let grace = Given.renewal(signed: 30) { $0.gracePeriodExpiresDate = Given.day(46) }
+    var catalog = Given.catalog
+    catalog.renewalLeeway = 72 * Milliseconds.hourLength
+    for info in [grace, Given.renewal(signed: 1)] {
+      let state = Given.state([period], [info], at: 30.5, catalog: catalog)
+      #expect(state.coreState == .active)
+      #expect(state.entitlements[0].sources[0].until == Given.day(31))
+      #expect(state.nextTransitionAt == Given.day(31))
+    }
+  }
+
   @Test("R26: a commitment is told beside the monthly period, which decides access")
   func commitment() {
     let period = Given.period(1, from: 0) {

@@ -1,7 +1,6 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
-import Synchronization
 import Testing
 
 @Suite("Reading customers")
@@ -11,18 +10,20 @@ struct CustomerReaderTests {
   private let store = GatedStore()
   private let now = MovableClock()
 
-  private func makeReader() -> CustomerReader<String> {
+  private static func catalog(days: Int64 = 1) -> Catalog {
+    Catalog(
+      apps: [CatalogApp(bundleID: scope.bundleID)],
+      products: [
+        CatalogProduct(id: "season", kind: .nonRenewing, duration: CalendarDuration(days: days))
+      ])
+  }
+
+  private func makeHolder() -> CatalogHolder { CatalogHolder(Self.catalog(), clock: now.clock) }
+
+  private func makeReader(_ holder: CatalogHolder? = nil) -> CustomerReader<String> {
     CustomerReader(
-      store: store,
-      catalog: CatalogHolder(
-        Catalog(
-          apps: [CatalogApp(bundleID: Self.scope.bundleID)],
-          products: [
-            CatalogProduct(id: "season", kind: .nonRenewing, duration: CalendarDuration(days: 1))
-          ]
-        ), clock: now.clock),
-      clock: now.clock, cacheBytes: 1 << 20, encode: { "revision \($0.revision)" },
-      size: { $0.utf8.count })
+      store: store, catalog: holder ?? makeHolder(), clock: now.clock, cacheBytes: 1 << 20,
+      encode: { "revision \($0.revision)" }, size: { $0.utf8.count })
   }
 
   private func query(
@@ -166,13 +167,83 @@ struct CustomerReaderTests {
     later.customersChanged([.account(Self.scope, "a")])
     #expect(try await later.answer(to: query()).isUnchangedSinceRevision)
   }
-}
 
-/// A clock that the test sets.
-private final class MovableClock: Sendable {
-  private let now = Mutex(Milliseconds(0))
+  @Test("Another catalog answers from the moment on at which it is in force")
+  func replaced() async throws {
+    let holder = makeHolder()
+    let reader = CustomerReader<String>(
+      store: store, catalog: holder, clock: now.clock, cacheBytes: 1 << 20,
+      encode: { "\($0.coreState)" }, size: { $0.utf8.count })
+    store.set(facts: [purchase], changedAt: 1_000)
+    now.set(Milliseconds(1_000 + 2 * Milliseconds.dayLength))
+    #expect(try await reader.answer(to: query()).encoded == "inactive")
+    #expect(reader.heldAnswer(to: query()) != nil)
+    holder.replace(with: Self.catalog(days: 3))
+    #expect(reader.heldAnswer(to: query()) == nil)
+    #expect(reader.statistics.entries == 0)
+    #expect(try await reader.answer(to: query()).encoded == "active")
+    #expect(reader.heldAnswer(to: query())?.encoded == "active")
+  }
 
-  func set(_ moment: Milliseconds) { now.withLock { $0 = moment } }
+  @Test("An answer that was loaded while another catalog came is not kept, and nobody joins it")
+  func replacedMeanwhile() async throws {
+    let holder = makeHolder()
+    let reader = makeReader(holder)
+    store.holdReads()
+    async let early = reader.answer(to: query())
+    await store.readsBegun(1)
+    holder.replace(with: Self.catalog(days: 3))
+    async let late = reader.answer(to: query("a"))
+    await store.readsBegun(2)
+    store.letReadsGo()
+    _ = try await (early, late)
+    #expect(reader.statistics.joinedLoads == 0)
+    #expect(reader.statistics.entries == 1)
 
-  var clock: ServiceClock { ServiceClock { self.now.withLock { $0 } } }
+    // Without a later reader nothing is held.
+    store.holdReads()
+    async let alone = reader.answer(to: query("b"))
+    await store.readsBegun(3)
+    holder.replace(with: Self.catalog(days: 4))
+    store.letReadsGo()
+    _ = try await alone
+    #expect(reader.heldAnswer(to: query("b")) == nil)
+  }
+
+  @Test("An answer under an app that went while it was loaded is an error, and not kept")
+  func appGone() async throws {
+    let holder = makeHolder()
+    let reader = makeReader(holder)
+    store.holdReads()
+    async let answer = reader.answer(to: query())
+    await store.readsBegun(1)
+    holder.replace(with: Catalog())
+    store.letReadsGo()
+    do {
+      _ = try await answer
+      Issue.record("the catalog in force does not name the app")
+    } catch let error as ServiceError {
+      #expect(error.code == .invalidArgument(field: "bundle_id"))
+    }
+    #expect(reader.statistics.entries == 0)
+  }
+
+  @Test("Another catalog ends NOT_MODIFIED for every revision from before it, also of this moment")
+  func notModifiedAcrossCatalogs() async throws {
+    let holder = makeHolder()
+    let reader = makeReader(holder)
+    now.set(2_000)
+    store.set(facts: [purchase], changedAt: 2_000)
+    #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
+    // The clock stands still: the commit and both catalogs are of one millisecond.
+    for days: Int64 in 2...3 {
+      holder.replace(with: Self.catalog(days: days))
+      #expect(try await !reader.answer(to: query()).isUnchangedSinceRevision)
+    }
+    #expect(holder.snapshot.inForceSince == 2_002)
+    now.set(2_003)
+    store.set(facts: [purchase], changedAt: 2_003)
+    reader.customersChanged([.account(Self.scope, "a")])
+    #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
+  }
 }

@@ -94,6 +94,13 @@ final class GatedStore: EntitlementStore {
     -> [AccountSummary]
   { [] }
   func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] { [] }
+  func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+    throw StoreError(.closed, "not used")
+  }
+  func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
+    async throws(StoreError) -> GrantReceipt?
+  { nil }
+  func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant] { [] }
   func linkHistory(of chain: OriginalTransactionID, in scope: AppScope) async throws(StoreError)
     -> [LinkEvent]
   { [] }

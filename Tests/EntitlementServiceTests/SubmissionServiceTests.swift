@@ -2,7 +2,6 @@ import EntitlementDomain
 import EntitlementService
 import EntitlementStore
 import Foundation
-import Logging
 import SQLiteStore
 import StoreSimulator
 import Synchronization
@@ -11,65 +10,9 @@ import Verification
 
 @Suite("Submitting what Apple signed")
 struct SubmissionServiceTests {
-  /// A service over a real store and real signatures.
-  private struct Bench {
-    let store: SQLiteStore
-    let authority: SigningAuthority
-    let pool: VerificationPool
-    let service: SubmissionService
-    let changed = ChangedSubjects()
-    private let directory: URL
+  private typealias Bench = ServiceBench
 
-    static let now: Milliseconds = 1_790_000_000_000
-
-    init(queue: Int = 1_000) throws {
-      directory = FileManager.default.temporaryDirectory.appending(
-        path: "entitle-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-      store = try SQLiteStore.open(at: directory.appending(path: "store.sqlite").path)
-      authority = try SigningAuthority.generate()
-      var anchors = TrustAnchors.apple
-      anchors.trust(authority.rootFingerprint)
-      pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
-      let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
-      let clock = ServiceClock { Self.now }
-      service = SubmissionService(
-        store: store, catalog: CatalogHolder(catalog, clock: clock), pool: pool, clock: clock,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        customersChanged: { [changed] in changed.add($0) })
-    }
-
-    func close() async {
-      await pool.shutdown()
-      await store.close()
-      try? FileManager.default.removeItem(at: directory)
-    }
-
-    func signed(_ lifeCycle: LifeCycle, seed: UInt64 = 1) throws -> [SignedEvent] {
-      let start = SimulatedCalendar.floorDay(Self.now).advanced(by: -200 * 86_400_000)
-      let timeline = Timeline(
-        lifeCycle, seed: seed, start: start, environment: .production)
-      return try authority.sign(timeline.history(until: Self.now))
-    }
-
-    func submit(
-      _ payloads: [String], bundleID: BundleID? = nil, account: AccountID? = nil,
-      deadline: ContinuousClock.Instant? = nil
-    ) async throws -> SubmissionResult {
-      try await service.submit(
-        TransactionSubmission(
-          signedPayloads: payloads.map { Array($0.utf8) }, bundleID: bundleID, accountID: account),
-        deadline: deadline)
-    }
-  }
-
-  private final class ChangedSubjects: Sendable {
-    private let subjects = Mutex<[CustomerSubject]>([])
-    func add(_ more: [CustomerSubject]) { subjects.withLock { $0 += more } }
-    var all: [CustomerSubject] { subjects.withLock { $0 } }
-  }
-
-  private static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
+  private static let scope = ServiceBench.scope
 
   /// The same claims with another signature: well-formed, and forged.
   private func forged(_ jws: String, like other: String) -> String {
@@ -221,8 +164,10 @@ struct SubmissionServiceTests {
     #expect(first.record?.type == "SUBSCRIBED")
     #expect(!first.wasKnown)
     #expect(first.items.map(\.disposition) == [.added, .added])
+    #expect(first.items.map(\.link) == [.linked, .linked])
     let again = try await bench.service.submit(submission)
     #expect(again.wasKnown)
+    #expect(again.items.map(\.link) == [.unchanged, .unchanged])
     #expect(again.customers == first.customers)
     let transaction = try await bench.service.submit(
       NotificationSubmission(

@@ -16,6 +16,7 @@ import (
 
 const (
 	entitlementService = "entitle.v1.EntitlementService"
+	adminService       = "entitle.v1.AdminService"
 	submissionService  = "entitle.v1.SubmissionService"
 	healthService      = "grpc.health.v1.Health"
 )
@@ -66,6 +67,14 @@ func (c *Client) Check(
 	return response, c.call(ctx, entitlementService, "CheckEntitlement", request, response)
 }
 
+// Explain asks why one customer's state is what it is.
+func (c *Client) Explain(
+	ctx context.Context, request *entitle.ExplainCustomerStateRequest,
+) (*entitle.ExplainCustomerStateResponse, error) {
+	response := &entitle.ExplainCustomerStateResponse{}
+	return response, c.call(ctx, entitlementService, "ExplainCustomerState", request, response)
+}
+
 // List reads one page of customers.
 func (c *Client) List(
 	ctx context.Context, request *entitle.ListCustomersRequest,
@@ -88,6 +97,30 @@ func (c *Client) Notify(
 ) (*entitle.SubmitNotificationResponse, error) {
 	response := &entitle.SubmitNotificationResponse{}
 	return response, c.call(ctx, submissionService, "SubmitNotification", request, response)
+}
+
+// AddGrant gives an account an entitlement outside the App Store.
+func (c *Client) AddGrant(
+	ctx context.Context, request *entitle.AddGrantRequest,
+) (*entitle.GrantResponse, error) {
+	response := &entitle.GrantResponse{}
+	return response, c.call(ctx, adminService, "AddGrant", request, response)
+}
+
+// WithdrawGrant ends a grant before its time.
+func (c *Client) WithdrawGrant(
+	ctx context.Context, request *entitle.WithdrawGrantRequest,
+) (*entitle.GrantResponse, error) {
+	response := &entitle.GrantResponse{}
+	return response, c.call(ctx, adminService, "WithdrawGrant", request, response)
+}
+
+// Changes reads one page of the change feed.
+func (c *Client) Changes(
+	ctx context.Context, request *entitle.ListChangesRequest,
+) (*entitle.ListChangesResponse, error) {
+	response := &entitle.ListChangesResponse{}
+	return response, c.call(ctx, adminService, "ListChanges", request, response)
 }
 
 func (c *Client) call(

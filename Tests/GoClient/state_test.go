@@ -43,6 +43,9 @@ func documentOf(message protoreflect.Message) map[string]any {
 		}
 		value := message.Get(field)
 		if field.IsList() {
+			if onlyWhenAny[field.Name()] && value.List().Len() == 0 {
+				continue
+			}
 			list := []any{}
 			for item := 0; item < value.List().Len(); item++ {
 				list = append(list, valueOf(field, value.List().Get(item)))
@@ -54,6 +57,9 @@ func documentOf(message protoreflect.Message) map[string]any {
 	}
 	return document
 }
+
+// onlyWhenAny are the lists that entitlectl leaves out when they are empty.
+var onlyWhenAny = map[protoreflect.Name]bool{"win_back_offer_ids": true}
 
 // valueOf is nil for an empty string and an unspecified enumeration: both mean that there is none.
 func valueOf(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
@@ -115,6 +121,7 @@ func TestDocumentsLeaveOutWhatIsAbsent(t *testing.T) {
 		"bundle_id": bundleID, "environment": "Sandbox", "core_state": "NEW",
 		"calls_to_action": []any{"MERCHANDISE"}, "revision": json.Number("0"),
 		"evaluated_at_ms": json.Number("0"), "entitlements": []any{}, "products": []any{},
+		"grandfathering": []any{},
 		"groups": []any{map[string]any{
 			"group_id": "1", "trial_used": false, "introductory_offer_used": false,
 			"standing": map[string]any{

@@ -8,7 +8,10 @@ struct HealthEndpointTests {
   @Test("Check tells the board's status, for the server and for each service")
   func check() async throws {
     try await ServiceBench.run { bench async throws in
-      let names = ["", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions]
+      let names = [
+        "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
+        ServiceNames.admin,
+      ]
       for name in names { #expect(try await bench.client.health(of: name) == .notServing) }
       bench.health.set(isServing: true)
       for name in names { #expect(try await bench.client.health(of: name) == .serving) }

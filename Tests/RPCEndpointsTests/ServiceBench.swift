@@ -20,6 +20,8 @@ struct ServiceBench {
   let authority: SigningAuthority
   let store: SQLiteStore
   let health = HealthBoard()
+  /// The file that the server reads its catalog from.
+  let catalogPath: String
   let client: EntitlementClient
   private let server: RPCServer
   private let pool: VerificationPool
@@ -35,23 +37,73 @@ struct ServiceBench {
     anchors.trust(authority.rootFingerprint)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
     let clock = ServiceClock { Self.now }
+    let path = folder.appending(path: "catalog.yaml").path
+    catalogPath = path
+    try Self.write(SimulatedApp.catalogYAML, to: path)
+    let source = CatalogSource { () throws(CatalogSource.Unreadable) in
+      guard let data = FileManager.default.contents(atPath: path) else {
+        throw CatalogSource.Unreadable("it is gone")
+      }
+      return [UInt8](data)
+    }
+    let start = try source.read()
     let catalog = CatalogHolder(
-      try CatalogFile.parse(SimulatedApp.catalogYAML).catalog, clock: clock)
+      try start.contents.get().catalog, digest: start.digest, clock: clock)
+    let counters = ServiceCounters()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let reader = CustomerReader<ByteBuffer>(
       store: store, catalog: catalog, clock: clock, cacheBytes: 1 << 20,
       encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
     var router = RPCRouter()
-    EntitlementEndpoint(reader: reader).register(in: &router)
+    EntitlementEndpoint(
+      reader: reader,
+      explanations: ExplanationService(store: store, catalog: catalog, clock: clock)
+    ).register(in: &router)
     SubmissionEndpoint(
       submissions: SubmissionService(
-        store: store, catalog: catalog, pool: pool, clock: clock, logger: logger,
-        customersChanged: { reader.customersChanged($0) })
+        store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
+        logger: logger, customersChanged: { reader.customersChanged($0) })
+    ).register(in: &router)
+    let statistics = ServiceStatistics([
+      { counters.values }, { reader.statistics.values }, { [pool] in pool.statistics.values },
+    ])
+    AdminEndpoint(
+      grants: GrantService(
+        store: store, catalog: catalog, clock: clock, counters: counters,
+        customersChanged: { reader.customersChanged($0) }),
+      catalog: catalog,
+      reloader: CatalogReloader(
+        source: source, holder: catalog, clock: clock, counters: counters, logger: logger),
+      feed: ChangeFeed(store: store), statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
-    server = RPCServer(router: router, logger: logger)
+    let server = RPCServer(router: router, logger: logger)
+    statistics.add { [weak server] in server?.statistics.values ?? [] }
+    self.server = server
     let addresses = try await server.start(on: [.tcp(host: "127.0.0.1", port: 0)])
     client = try await EntitlementClient.connect(to: addresses[0])
+  }
+
+  func setCatalog(_ text: String) throws { try Self.write(text, to: catalogPath) }
+
+  private static func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path))
+  }
+
+  /// Those that leave facts behind; others are notifications alone.
+  static var lifeCyclesWithFacts: [LifeCycle] {
+    LifeCycle.allCases.filter { lifeCycle in
+      events(of: lifeCycle, seed: 1).contains {
+        !$0.transactions.isEmpty || $0.renewalInfo != nil || $0.appTransaction != nil
+      }
+    }
+  }
+
+  private static func events(of lifeCycle: LifeCycle, seed: UInt64) -> [StoreEvent] {
+    let start = SimulatedCalendar.floorDay(now)
+      .advanced(by: -lifeCycle.characteristicDay * Milliseconds.dayLength)
+    return Timeline(lifeCycle, seed: seed, start: start, environment: .production)
+      .history(until: now)
   }
 
   /// Runs `body` and takes everything down, also when it throws.
@@ -76,11 +128,7 @@ struct ServiceBench {
 
   /// What the App Store signed up to now for one customer in a life cycle.
   func signed(_ lifeCycle: LifeCycle, seed: UInt64) throws -> [SignedEvent] {
-    let characteristic = lifeCycle.characteristicDay
-    let start = SimulatedCalendar.floorDay(Self.now).advanced(
-      by: -characteristic * Milliseconds.dayLength)
-    let timeline = Timeline(lifeCycle, seed: seed, start: start, environment: .production)
-    return try authority.sign(timeline.history(until: Self.now))
+    try authority.sign(Self.events(of: lifeCycle, seed: seed))
   }
 
   /// Submits a customer's whole history for an account named like the life cycle.

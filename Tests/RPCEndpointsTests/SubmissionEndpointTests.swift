@@ -17,6 +17,7 @@ struct SubmissionEndpointTests {
       #expect(answer.results.map(\.kind) == [.transaction, .renewalInfo, nil])
       #expect(answer.results.map(\.verdict) == [.ok, .ok, .malformed])
       #expect(answer.results.map(\.disposition) == [.added, .added, nil])
+      #expect(answer.results.map(\.link) == [.linked, .linked, nil])
       #expect(answer.results[2].detail?.isEmpty == false)
       #expect(answer.customers.map(\.subject) == [.account("anna")])
       #expect(answer.customers[0].scope == ServiceBench.scope)

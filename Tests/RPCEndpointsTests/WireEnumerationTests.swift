@@ -20,4 +20,12 @@ struct WireEnumerationTests {
     let onWire = try #require(SubmissionDisposition(rawValue: disposition.rawValue))
     #expect(String(describing: onWire) == String(describing: disposition))
   }
+
+  @Test(
+    "Every outcome for the owner has the same name and number on the wire",
+    arguments: LinkOutcome.allCases)
+  func linkOutcome(_ outcome: LinkOutcome) throws {
+    let onWire = try #require(SubmissionLinkOutcome(rawValue: outcome.rawValue))
+    #expect(String(describing: onWire) == String(describing: outcome))
+  }
 }

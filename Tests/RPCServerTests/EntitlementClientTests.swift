@@ -61,6 +61,79 @@ struct EntitlementClientTests {
     }
   }
 
+  @Test("Each call of an operator reaches its method with its request and gives back the answer")
+  func administration() async throws {
+    let scope = Self.scope
+    let id: GrantID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    let explain = ExplainCustomerStateRequest(
+      customer: .account("account-1"), scope: scope, at: 5, catalogYAML: "apps: []")
+    let add = AddGrantRequest(
+      grantID: id, scope: scope, accountID: "account-1", entitlementID: "pro", reason: "an outage",
+      author: "support")
+    let withdraw = WithdrawGrantRequest(
+      grantID: id, scope: scope, reason: "over", author: "support")
+    let list = ListGrantsRequest(scope: scope, accountID: "account-1")
+    let changes = ListChangesRequest(afterSequence: 7, pageSize: 2)
+    let explanation = Explanation(
+      state: Self.state(of: "account-1"),
+      entitlements: [
+        EntitlementExplanation(
+          entitlementID: "pro", isConferred: false,
+          reasoning: Reasoning(
+            decision: Decision(rule: 31, sentence: "Nothing confers it."), considered: [],
+            changes: []))
+      ], groups: [])
+    let grant = Grant(
+      id: id, scope: scope, accountID: "account-1", entitlementID: "pro", starts: 4,
+      reason: "an outage", author: "support", createdAt: 4)
+    let catalog = CatalogResponse(
+      digest: "00ff", inForceSince: 3, appCount: 1, productCount: 2, entitlementCount: 3,
+      grandfatheringRuleCount: 4)
+    let reloaded = CatalogResponse(
+      digest: "0ff0", inForceSince: 5, appCount: 1, productCount: 2, entitlementCount: 3,
+      grandfatheringRuleCount: 4,
+      lastAttempt: CatalogAttempt(at: 5, isValid: true, digest: "0ff0"))
+    let change = ChangeEntry(
+      sequence: 8, scope: scope, subject: .account("account-1"), committedAt: 4, hasGrants: true)
+    let counter = StatisticsCounter(name: "grants.added", value: 1)
+
+    var router = RPCRouter()
+    Self.answer(
+      WireMethods.explainCustomerState, in: &router, to: explain,
+      with: ExplainCustomerStateResponse(explanation: explanation))
+    Self.answer(
+      WireMethods.addGrant, in: &router, to: add,
+      with: GrantResponse(grant: grant, isChanged: true, revision: 8))
+    Self.answer(
+      WireMethods.withdrawGrant, in: &router, to: withdraw,
+      with: GrantResponse(grant: grant, isChanged: false, revision: 9))
+    Self.answer(
+      WireMethods.listGrants, in: &router, to: list, with: ListGrantsResponse(grants: [grant]))
+    Self.answer(WireMethods.getCatalog, in: &router) { _ in catalog }
+    Self.answer(WireMethods.reloadCatalog, in: &router) { $0.isDryRun ? catalog : reloaded }
+    Self.answer(
+      WireMethods.listChanges, in: &router, to: changes,
+      with: ListChangesResponse(changes: [change]))
+    Self.answer(WireMethods.getStatistics, in: &router) { _ in
+      GetStatisticsResponse(counters: [counter])
+    }
+    try await run(router) { client async throws in
+      #expect(try await client.explain(explain).explanation == explanation)
+      #expect(
+        try await client.addGrant(add)
+          == GrantResponse(grant: grant, isChanged: true, revision: 8))
+      #expect(
+        try await client.withdrawGrant(withdraw)
+          == GrantResponse(grant: grant, isChanged: false, revision: 9))
+      #expect(try await client.grants(list).grants == [grant])
+      #expect(try await client.catalog() == catalog)
+      #expect(try await client.reloadCatalog() == reloaded)
+      #expect(try await client.reloadCatalog(ReloadCatalogRequest(isDryRun: true)) == catalog)
+      #expect(try await client.changes(changes).changes == [change])
+      #expect(try await client.statistics().counters == [counter])
+    }
+  }
+
   @Test("All customers come page by page, an empty page in the middle included")
   func pages() async throws {
     let pages = [["a", "b"], [], ["c"]]
@@ -149,6 +222,19 @@ struct EntitlementClientTests {
       } catch {
         answer.fail(RPCStatus(.invalidArgument, error.description))
       }
+    }
+  }
+
+  /// Answers one request, and any other with an error.
+  private static func answer<Request: Equatable, Response>(
+    _ method: WireMethod<Request, Response>, in router: inout RPCRouter, to expected: Request,
+    with response: Response
+  ) {
+    answer(method, in: &router) { request throws(MessageError) in
+      guard request == expected else {
+        throw MessageError(.unknownValue(field: "request"), in: method.name)
+      }
+      return response
     }
   }
 

@@ -60,7 +60,7 @@ extension StoreConformanceSuite {
         }
       }
       let reopened = try await harness.open()
-      let stored = try await reopened.feed().map(\.subject)
+      let stored = try await reopened.feed().compactMap(\.subject)
       try expectEqual(
         Set(stored), Set(answered.map { unlinked(OriginalTransactionID($0)) }), "stored")
       await reopened.close()

@@ -5,17 +5,21 @@ extension EntitlementStore {
   @discardableResult
   func submit(
     _ facts: [SignedFact], by account: AccountID? = nil,
-    notification: SignedNotification? = nil, at: Milliseconds = 5_000
+    notification: SignedNotification? = nil, at: Milliseconds = 5_000,
+    under catalog: Catalog = Catalog()
   ) async throws -> CommitReceipt {
     try await commit(
-      Submission(facts: facts, accountID: account, notification: notification, receivedAt: at))
+      Submission(
+        facts: facts, accountID: account, notification: notification, receivedAt: at,
+        catalog: catalog))
   }
 
   @discardableResult
-  func submit(_ sample: TransactionSample, by account: AccountID? = nil) async throws
-    -> CommitReceipt
-  {
-    try await submit([sample.signed()], by: account)
+  func submit(
+    _ sample: some FactSample, by account: AccountID? = nil, at: Milliseconds = 5_000,
+    under catalog: Catalog = Catalog()
+  ) async throws -> CommitReceipt {
+    try await submit([sample.signed()], by: account, at: at, under: catalog)
   }
 
   func customer(_ selector: CustomerSelector) async throws -> StoredCustomer {

@@ -9,3 +9,21 @@ protocol FactSample {
 extension TransactionSample: FactSample {}
 extension RenewalSample: FactSample {}
 extension AppTransactionSample: FactSample {}
+
+extension FactSample {
+  /// As it would come out of a legacy receipt.
+  func signedByReceipt() throws -> SignedFact {
+    var signed = try signed()
+    switch signed.fact {
+    case .transaction(var fact):
+      fact.authority = .receipt
+      signed.fact = .transaction(fact)
+    case .appTransaction(var fact):
+      fact.authority = .receipt
+      signed.fact = .appTransaction(fact)
+    case .renewalInfo:
+      break
+    }
+    return signed
+  }
+}

@@ -32,7 +32,8 @@ extension StoreConformanceSuite {
       let receipt = try await store.submit([], by: "alice")
       try expectEqual(
         receipt,
-        CommitReceipt(dispositions: [], customers: [], changed: [], notificationWasKnown: false))
+        CommitReceipt(
+          dispositions: [], links: [], customers: [], changed: [], notificationWasKnown: false))
       try expectEqual(try await store.accounts(in: readerScope, after: nil, limit: 9), [])
     },
 

@@ -92,6 +92,8 @@ struct AppTransactionSample {
   var id: AppTransactionID?
   var scope = readerScope
   var signedAt: Int64 = 1_000
+  /// When the app was got.
+  var purchasedAt: Int64?
 
   init(_ id: AppTransactionID?) {
     self.id = id
@@ -109,6 +111,7 @@ struct AppTransactionSample {
     payload.set("bundleId", scope.bundleID.rawValue)
     payload.set("appTransactionId", id?.rawValue)
     payload.set("originalApplicationVersion", "7")
+    payload.set("originalPurchaseDate", purchasedAt)
     payload.set("receiptCreationDate", signedAt)
     return try payload.signed(.appTransaction, bundleID: scope.bundleID)
   }

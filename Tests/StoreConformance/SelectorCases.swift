@@ -110,6 +110,26 @@ extension StoreConformanceSuite {
         ["transaction/1", "transaction/2"])
     },
 
+    ConformanceCase("A token that no account named finds the account of a chain that carries it") {
+      store, _ in
+      try await store.submit(TransactionSample("1", "10"), by: "alice")
+      try await store.submit(TransactionSample("3", "30").with { $0.token = token(1) })
+      // The app began to set tokens, and only notifications have brought them so far.
+      try await store.submit(
+        TransactionSample("2", "10").with {
+          $0.token = token(1); $0.signedAt = 2_000
+        })
+      let customer = try await store.customer(.appAccountToken(token(1)))
+      try expectEqual(customer.record.accountID, "alice")
+      try expectEqual(customer.factKeys, ["transaction/1", "transaction/2"])
+      try expectEqual(customer.record, try await store.customer(.account("alice")).record)
+      try expectEqual(customer.subject, nil, "subject, since a name may give the token to another")
+      try await store.submit(TransactionSample("4", "40").with { $0.token = token(1) }, by: "bob")
+      let named = try await store.customer(.appAccountToken(token(1)))
+      try expectEqual(named.subject, account("bob"))
+      try expectEqual(named.factKeys, ["transaction/3", "transaction/4"])
+    },
+
     ConformanceCase("A chain is bound to the apps whose transactions it has") { store, _ in
       let other = AppScope(bundleID: "com.example.other", environment: .production)
       let sandbox = AppScope(bundleID: "com.example.sandbox", environment: .sandbox)

@@ -2,6 +2,8 @@
 /// empty database of its own.
 package enum StoreConformanceSuite {
   package static let cases: [ConformanceCase] =
-    mergeCases + movedTransactionCases + selectorCases + linkCases + propagationCases + claimCases
-    + revisionCases + feedCases + recordCases + scopeCases + durabilityCases + concurrencyCases
+    mergeCases + movedTransactionCases + authorityCases + selectorCases + linkCases
+    + propagationCases + claimCases + linkPolicyCases + refusedClaimCases + grantCases
+    + revisionCases + feedCases + eventCases + recordCases + scopeCases + durabilityCases
+    + concurrencyCases
 }

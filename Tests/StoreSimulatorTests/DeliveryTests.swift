@@ -49,6 +49,27 @@ struct DeliveryTests {
       ])
   }
 
+  @Test(
+    "What a notification about something else does not carry arrives by the app",
+    arguments: [
+      (.transactions, [.facts(["t", "a2"])]),
+      (
+        .notifications,
+        [.notification("test"), .notification("consent"), .facts(["t"]), .notification("token")]
+      ),
+      (.mixed, [.notification("test"), .facts(["t", "a2"]), .notification("token")]),
+    ] as [(Delivery, [DeliveryStep])])
+  func otherSubjects(delivery: Delivery, steps: [DeliveryStep]) {
+    let events = [
+      SignedEvent(at: 1, transactions: [], notification: "test"),
+      SignedEvent(
+        at: 2, transactions: ["t"], appTransaction: "a2", notification: "consent",
+        notificationContents: .appTransaction),
+      SignedEvent(at: 3, transactions: [], notification: "token", notificationContents: []),
+    ]
+    #expect(delivery.steps(for: events, factsPerCall: 100) == steps)
+  }
+
   @Test("Nothing signed is nothing to deliver", arguments: Delivery.allCases)
   func nothing(delivery: Delivery) {
     #expect(delivery.steps(for: [], factsPerCall: 4).isEmpty)

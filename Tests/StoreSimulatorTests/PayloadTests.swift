@@ -114,4 +114,45 @@ struct PayloadTests {
     #expect(fact.originalApplicationVersion == "108")
     #expect(fact.appTransactionID == payload.appTransactionID)
   }
+
+  @Test("A notification carries what its subject has room for, and nothing else")
+  func notification() throws {
+    var payload = StoreNotification(
+      type: "REFUND", subtype: nil, uuid: "5e09dcfc-205e-4ea1-9883-96676f394992", signedDate: 1,
+      environment: .sandbox, appAppleID: 42, bundleID: "com.example.scribe", status: 2)
+    payload.consumptionRequestReason = "OTHER"
+    let summary = RenewalExtensionSummary(
+      requestIdentifier: "r", productID: "p", storefrontCountryCodes: ["USA"], succeededCount: 3,
+      failedCount: 4)
+    let token = ExternalPurchaseToken(identifier: "e", tokenCreationDate: 5)
+    let table: [(StoreNotification.Subject, NotificationPayload.Subject, String)] = [
+      (.data, .data, #""status":2,"consumptionRequestReason":"OTHER"}"#),
+      (
+        .summary(summary), .summary,
+        #""requestIdentifier":"r","productId":"p","storefrontCountryCodes":["USA"],"#
+          + #""succeededCount":3,"failedCount":4}"#
+      ),
+      (
+        .externalPurchaseToken(token), .externalPurchaseToken,
+        #""externalPurchaseId":"SANDBOX_e","tokenCreationDate":5}"#
+      ),
+      (.appData, .appData, #""environment":"Sandbox","signedAppTransactionInfo":"a"}"#),
+    ]
+    for (subject, expected, fragment) in table {
+      payload.subject = subject
+      let json = payload.json(
+        signedTransaction: "t", signedRenewalInfo: "r", signedAppTransaction: "a")
+      let decoded = try PayloadDecoder.notification(try JSONDocument(json).fields())
+      #expect(decoded.subject == expected)
+      #expect(decoded.type == "REFUND" && decoded.uuid == payload.uuid && decoded.signedDate == 1)
+      #expect(decoded.bundleID == payload.bundleID && decoded.appAppleID == 42)
+      #expect(decoded.environment == "Sandbox")
+      #expect((decoded.status == 2) == payload.contents.contains(.transaction))
+      #expect((decoded.signedTransactionInfo != nil) == payload.contents.contains(.transaction))
+      #expect((decoded.signedRenewalInfo != nil) == payload.contents.contains(.renewalInfo))
+      #expect(
+        (decoded.signedAppTransactionInfo != nil) == payload.contents.contains(.appTransaction))
+      #expect(String(decoding: json, as: UTF8.self).contains(fragment))
+    }
+  }
 }

@@ -30,8 +30,14 @@ struct TimelineTests {
         #expect(event.renewalInfo.map { $0.signedDate == event.at } ?? true)
         #expect(event.appTransaction.map { $0.signedDate == event.at } ?? true)
         #expect(event.notification.map { $0.signedDate == event.at } ?? true)
-        // A notification always speaks of a transaction.
-        #expect(event.notification == nil || !event.transactions.isEmpty)
+        // A notification that should carry a transaction has one to carry.
+        guard let notification = event.notification else { continue }
+        let type = NotificationType(rawValue: notification.type)
+        let subtype = notification.subtype.map(NotificationSubtype.init(rawValue:))
+        let form = NotificationForm.known(type, subtype)
+        #expect(form != nil)
+        #expect(form?.contents.contains(.transaction) == !event.transactions.isEmpty)
+        #expect(form?.contents.contains(.appTransaction) == (event.appTransaction != nil))
       }
     }
   }
@@ -97,6 +103,7 @@ struct TimelineTests {
       guard let notification = event.notification else { continue }
       let expected: Int64? =
         switch timeline.expectation(at: event.at) {
+        case _ where event.transactions.isEmpty: nil
         case let state where state.group == nil: nil
         case let state where state.status == .active: 1
         case let state where state.status == .expired: 2

@@ -120,6 +120,65 @@ struct NotificationTests {
     #expect(verdict(verifier, try workshop.sign(known)) == .ok)
   }
 
+  @Test func `case 25: a TEST notification is recorded, and brings nothing`() throws {
+    let notification = try verified(
+      Payload.notification(data: Payload.notificationData().with("status", nil))
+        .with("notificationType", #""TEST""#))
+    #expect(notification.record.type == "TEST" && notification.record.subtype == nil)
+    #expect(notification.record.status == nil && notification.facts.isEmpty)
+    #expect(notification.record.unknownValues.isEmpty)
+  }
+
+  @Test func `case 26: unknown types and values are accepted, named, and grant nothing`() throws {
+    let inner = Payload.transaction().with("type", #""Timed Pass""#)
+      .with("inAppOwnershipType", #""BORROWED""#).with("offerType", "9")
+    let renewalInfo = Payload.renewalInfo().with("autoRenewStatus", "2")
+      .with("expirationIntent", "77")
+    let data = Payload.notificationData().with("status", "99")
+      .with("signedTransactionInfo", quoted(try workshop.sign(inner)))
+      .with("signedRenewalInfo", quoted(try workshop.sign(renewalInfo)))
+    let notification = try verified(
+      Payload.notification(data: data).with("notificationType", #""NEW_TYPE""#)
+        .with("subtype", #""NEW_SUBTYPE""#))
+    #expect(
+      notification.record.unknownValues.map(\.field) == [.notificationType, .subtype, .status])
+    #expect(
+      notification.facts.map { $0.fact.unknownValues.map(\.field) } == [
+        [.type, .inAppOwnershipType, .offerType], [.expirationIntent, .autoRenewStatus],
+      ])
+    let record = CustomerRecord(
+      scope: try #require(notification.record.scope), facts: notification.facts.map(\.fact))
+    let catalog = Catalog(products: [
+      CatalogProduct(
+        id: "com.example.scribe.pro.monthly", kind: .autoRenewable, entitlements: ["pro"])
+    ])
+    let state = Evaluation.state(of: record, catalog: catalog, at: Workshop.signedDate)
+    #expect(state.coreState == .inactive && state.entitlements.isEmpty)
+  }
+
+  @Test func `the reason of a consumption request is read from the payload again`() throws {
+    let verified = try verifier.verify(
+      try workshop.sign(
+        Payload.notification(
+          data: Payload.notificationData().with("consumptionRequestReason", #""LEGAL""#)
+        ).with("notificationType", #""CONSUMPTION_REQUEST""#)),
+      policy: .scribe, now: Workshop.signedDate)
+    guard case .notification(let notification) = verified.content else {
+      Issue.record("not a notification")
+      return
+    }
+    let events = NotificationReview.events(
+      of: SignedNotification(record: notification.record, signed: verified.signed),
+      bringing: [], facts: [], catalog: Catalog())
+    #expect(events.map(\.detail) == ["LEGAL", "signedTransactionInfo"])
+    #expect(
+      events.first?.deadline
+        == Workshop.signedDate.advanced(by: NotificationReview.consumptionDeadline))
+    // Another JSON type than Apple documents is in doubt as everywhere.
+    let number = Payload.notificationData().with("consumptionRequestReason", "1")
+    #expect(verdict(verifier, try workshop.sign(.notification(data: number))) == .malformed)
+  }
+
   @Test func `none or two of the four contents are malformed`() throws {
     let content = Payload.notificationData().json
     for names in [

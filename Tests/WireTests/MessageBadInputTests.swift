@@ -25,6 +25,25 @@ struct MessageBadInputTests {
     }
   }
 
+  @Test(
+    "Each field of each message is refused by name when it has another wire type",
+    arguments: MessageSample.all)
+  func wrongWireTypes(sample: MessageSample) throws {
+    let fields = try #require(MessageProtos().messages[sample.messageName])
+    let names = Dictionary(uniqueKeysWithValues: fields.map { ($0.number, $0.name) })
+    let whole = try MessageBytes().raw(Array(sample.encoded().readableBytesView))
+    for number in 1...32 {
+      // No field of Protos is a fixed number of four bytes.
+      let bytes = whole.tag(UInt64(number), 5).raw([1, 2, 3, 4])
+      if let name = names[number] {
+        let error = #expect(throws: MessageError.self) { try sample.decode(bytes.buffer) }
+        #expect(error?.fault == .wrongWireType(field: name))
+      } else {
+        #expect(try sample.decode(bytes.buffer), "field \(number) is not known")
+      }
+    }
+  }
+
   @Test("Random bytes do no harm", arguments: MessageSample.all)
   func randomBytes(sample: MessageSample) {
     var generator = SeededRandom(for: "random bytes, \(sample.testDescription)")

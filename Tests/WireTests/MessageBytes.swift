@@ -1,4 +1,6 @@
+import FoundationEssentials
 import NIOCore
+import Testing
 
 /// Writes protobuf by hand, right or wrong.
 struct MessageBytes {
@@ -40,5 +42,11 @@ struct MessageBytes {
 
   func field(_ field: UInt64, message: MessageBytes) -> MessageBytes {
     self.field(field, bytes: message.bytes)
+  }
+
+  /// The bytes that a text in base64 stands for; white space does not count.
+  static func base64(_ text: String) throws -> [UInt8] {
+    let data = Data(base64Encoded: text.filter { !$0.isWhitespace })
+    return Array(try #require(data))
   }
 }

@@ -1,5 +1,4 @@
 import EntitlementDomain
-import FoundationEssentials
 import NIOCore
 import Testing
 
@@ -11,21 +10,22 @@ import Testing
 struct MessageGoldenTests {
   @Test("A full state has the bytes that protoc gives it, and is read from them")
   func state() throws {
-    let golden = try bytes(
+    let golden = try MessageBytes.base64(
       """
-      CqEGChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlICoogIzXlcgxMAI6AgMFQpYBCgNwcm8SSgoQMjAwMDAw
-      MDAwMDAwMDAwMhIQMjAwMDAwMDAwMDAwMDAwMRoWY29tLmV4YW1wbGUuc2NyaWJlLnBybyCA0JX/vDEogOCn5ssx
-      EkMKEDIwMDAwMDAwMDAwMDAwMDISEDIwMDAwMDAwMDAwMDAwMDEaFmNvbS5leGFtcGxlLnNjcmliZS5wcm8ggNCV
-      /7wxSrICChZjb20uZXhhbXBsZS5zY3JpYmUucHJvEggyMTQwMDAwMRgBIosCCAIQAhgDIhZjb20uZXhhbXBsZS5z
-      Y3JpYmUucHJvKhtBdXRvLVJlbmV3YWJsZSBTdWJzY3JpcHRpb24yEDIwMDAwMDAwMDAwMDAwMDI6EDIwMDAwMDAw
-      MDAwMDAwMDFAgNCV/7wxSIDgkNPGMVCA4KfmyzFYAGIhChhjb20uZXhhbXBsZS5zY3JpYmUuYmFzaWMQgeCQ08Yx
-      aAJyHggEEgljb21lLWJhY2saCkZSRUVfVFJJQUwiA1AxTXoNRkFNSUxZX1NIQVJFRIIBA0ZSQYoBGgiA5IDcwDEQ
-      ABoPUkVGVU5EX1BST1JBVEVEkgELCAMQDBiAqKTgrDKYAYCAurvILqABA6oBAgIDUpwCCggyMTQwMDAwMRKLAggC
-      EAIYAyIWY29tLmV4YW1wbGUuc2NyaWJlLnBybyobQXV0by1SZW5ld2FibGUgU3Vic2NyaXB0aW9uMhAyMDAwMDAw
-      MDAwMDAwMDAyOhAyMDAwMDAwMDAwMDAwMDAxQIDQlf+8MUiA4JDTxjFQgOCn5ssxWABiIQoYY29tLmV4YW1wbGUu
-      c2NyaWJlLmJhc2ljEIHgkNPGMWgCch4IBBIJY29tZS1iYWNrGgpGUkVFX1RSSUFMIgNQMU16DUZBTUlMWV9TSEFS
-      RUSCAQNGUkGKARoIgOSA3MAxEAAaD1JFRlVORF9QUk9SQVRFRJIBCwgDEAwYgKik4KwymAGAgLq7yC6gAQOqAQIC
-      AxgBIAFYgOCn5ssxGCo=
+      CqgHChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlICoogIzXlcgxMAI6AgMFQpEBCgNwcm8SSgoQMjAwMDAwMD
+      AwMDAwMDAwMhIQMjAwMDAwMDAwMDAwMDAwMRoWY29tLmV4YW1wbGUuc2NyaWJlLnBybyCA0JX/vDEogOCn5ssxEi0g
+      gdCV/7wxMiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSDzoNcGFpZF9iZWZvcmVfMkrYAgoWY2
+      9tLmV4YW1wbGUuc2NyaWJlLnBybxIIMjE0MDAwMDEYASKxAggCEAIYAyIWY29tLmV4YW1wbGUuc2NyaWJlLnBybyob
+      QXV0by1SZW5ld2FibGUgU3Vic2NyaXB0aW9uMhAyMDAwMDAwMDAwMDAwMDAyOhAyMDAwMDAwMDAwMDAwMDAxQIDQlf
+      +8MUiA4JDTxjFQgOCn5ssxWABiIQoYY29tLmV4YW1wbGUuc2NyaWJlLmJhc2ljEIHgkNPGMWgCch4IBBIJY29tZS1i
+      YWNrGgpGUkVFX1RSSUFMIgNQMU16DUZBTUlMWV9TSEFSRUSCAQNGUkGKARoIgOSA3MAxEAAaD1JFRlVORF9QUk9SQV
+      RFRJIBCwgDEAwYgKik4KwymAGAgLq7yC6gAQOqAQICA7IBCAgCEgRzdGF5ugEJY29tZS1iYWNrugEMY29tZS1iYWNr
+      LcOpUsICCggyMTQwMDAwMRKxAggCEAIYAyIWY29tLmV4YW1wbGUuc2NyaWJlLnBybyobQXV0by1SZW5ld2FibGUgU3
+      Vic2NyaXB0aW9uMhAyMDAwMDAwMDAwMDAwMDAyOhAyMDAwMDAwMDAwMDAwMDAxQIDQlf+8MUiA4JDTxjFQgOCn5ssx
+      WABiIQoYY29tLmV4YW1wbGUuc2NyaWJlLmJhc2ljEIHgkNPGMWgCch4IBBIJY29tZS1iYWNrGgpGUkVFX1RSSUFMIg
+      NQMU16DUZBTUlMWV9TSEFSRUSCAQNGUkGKARoIgOSA3MAxEAAaD1JFRlVORF9QUk9SQVRFRJIBCwgDEAwYgKik4Kwy
+      mAGAgLq7yC6gAQOqAQICA7IBCAgCEgRzdGF5ugEJY29tZS1iYWNrugEMY29tZS1iYWNrLcOpGAEgAViA4KfmyzFiKQ
+      oNcGFpZF9iZWZvcmVfMhABGAQgASoSNzA0MDAwMDAwMDAwMDAwMDAxYhMKDXBhaWRfYmVmb3JlXzMQAxgBGCo=
       """)
     let response = GetCustomerStateResponse.state(.full)
     #expect(try Array(response.encoded().readableBytesView) == golden)
@@ -34,7 +34,7 @@ struct MessageGoldenTests {
 
   @Test("A read request has the bytes that protoc gives it, and is read from them")
   func readRequest() throws {
-    let golden = try bytes(
+    let golden = try MessageBytes.base64(
       "CggKBsOpbWlsZRISY29tLmV4YW1wbGUuc2NyaWJlGAIiBAgCEAco+9CV/7wxMCk=")
     let request = GetCustomerStateRequest(
       customer: .account("émile"), scope: MessageSample.scope,
@@ -45,7 +45,7 @@ struct MessageGoldenTests {
 
   @Test("A submission has the bytes that protoc gives it, and is read from them")
   func submission() throws {
-    let golden = try bytes(
+    let golden = try MessageBytes.base64(
       """
       ChJjb20uZXhhbXBsZS5zY3JpYmUSCWFjY291bnQtMRoMCgplMzAuZTMwLkFBGgwKCmUzMC5lMzEuQUI=
       """)
@@ -55,10 +55,5 @@ struct MessageGoldenTests {
     #expect(try Array(request.encoded().readableBytesView) == golden)
     #expect(
       try SubmitSignedTransactionsRequest.decode(from: ByteBuffer(bytes: golden)) == request)
-  }
-
-  private func bytes(_ base64: String) throws -> [UInt8] {
-    let data = Data(base64Encoded: base64.filter { !$0.isWhitespace })
-    return Array(try #require(data))
   }
 }

@@ -75,6 +75,88 @@ struct MessageLimitTests {
     }
   }
 
+  @Test("A catalog of 1 MiB comes with a request, a longer one is refused; an empty one is none")
+  func catalogs() throws {
+    func request(_ length: Int) -> ExplainCustomerStateRequest {
+      ExplainCustomerStateRequest(
+        customer: .account("a"), scope: MessageSample.scope,
+        catalogYAML: String(repeating: "#", count: length))
+    }
+    let limit = 1 << 20
+    #expect(
+      try ExplainCustomerStateRequest.decode(from: request(limit).encoded()) == request(limit))
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "catalog_yaml", limit: limit),
+        in: "entitle.v1.ExplainCustomerStateRequest")
+    ) {
+      try ExplainCustomerStateRequest.decode(from: request(limit + 1).encoded())
+    }
+    #expect(try ExplainCustomerStateRequest.decode(from: request(0).encoded()).catalogYAML == nil)
+  }
+
+  @Test("Reasons of 1024 bytes and authors of 256 are read, longer ones are refused")
+  func operatorTexts() throws {
+    func add(reason: Int = 1, author: Int = 1) throws -> AddGrantRequest {
+      let request = AddGrantRequest(
+        scope: MessageSample.scope, accountID: "a", entitlementID: "p",
+        reason: String(repeating: "r", count: reason),
+        author: String(repeating: "o", count: author))
+      return try AddGrantRequest.decode(from: request.encoded())
+    }
+    func withdraw(reason: Int = 1, author: Int = 1) throws -> WithdrawGrantRequest {
+      let request = WithdrawGrantRequest(
+        grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
+        reason: String(repeating: "r", count: reason),
+        author: String(repeating: "o", count: author))
+      return try WithdrawGrantRequest.decode(from: request.encoded())
+    }
+    #expect(try add(reason: 1_024, author: 256).reason.count == 1_024)
+    #expect(try withdraw(reason: 1_024, author: 256).author.count == 256)
+    let reason = MessageFault.tooLong(field: "reason", limit: 1_024)
+    let author = MessageFault.tooLong(field: "author", limit: 256)
+    #expect(throws: MessageError(reason, in: "entitle.v1.AddGrantRequest")) {
+      try add(reason: 1_025)
+    }
+    #expect(throws: MessageError(author, in: "entitle.v1.AddGrantRequest")) {
+      try add(author: 257)
+    }
+    #expect(throws: MessageError(reason, in: "entitle.v1.WithdrawGrantRequest")) {
+      try withdraw(reason: 1_025)
+    }
+    #expect(throws: MessageError(author, in: "entitle.v1.WithdrawGrantRequest")) {
+      try withdraw(author: 257)
+    }
+  }
+
+  @Test("Identifiers of a grant have their limit too", arguments: [2, 4, 5] as [UInt64])
+  func grantIdentifiers(field: UInt64) throws {
+    let names: [UInt64: String] = [2: "bundle_id", 4: "account_id", 5: "entitlement_id"]
+    func bytes(_ length: Int) -> MessageBytes {
+      names.keys.sorted().reduce(MessageBytes().field(8, text: "r").field(9, text: "o")) {
+        $0.field($1, text: String(repeating: "a", count: $1 == field ? length : 1))
+      }
+    }
+    #expect(throws: Never.self) { try AddGrantRequest.decode(from: bytes(256).buffer) }
+    let name = try #require(names[field])
+    #expect(
+      throws: MessageError(
+        .tooLong(field: name, limit: 256), in: "entitle.v1.AddGrantRequest")
+    ) {
+      try AddGrantRequest.decode(from: bytes(257).buffer)
+    }
+  }
+
+  @Test("No page of the feed has a negative size")
+  func changePages() {
+    let negative = MessageBytes().field(2, number: .max)
+    #expect(
+      throws: MessageError(.outOfRange(field: "page_size"), in: "entitle.v1.ListChangesRequest")
+    ) {
+      try ListChangesRequest.decode(from: negative.buffer)
+    }
+  }
+
   @Test(
     "A small message that would take much memory is refused, and the next one is read",
     arguments: [100_000, 500_000])

@@ -35,6 +35,40 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random explanations survive encoding")
+  func randomExplanations() throws {
+    var generator = SeededRandom(for: "random explanations")
+    for _ in 0..<100 {
+      let response = ExplainCustomerStateResponse(explanation: .random(using: &generator))
+      let decoded = try ExplainCustomerStateResponse.decode(from: response.encoded())
+      #expect(decoded == response)
+    }
+  }
+
+  @Test("Random grants, changes, catalogs and counters survive encoding")
+  func randomAdministration() throws {
+    var generator = SeededRandom(for: "random administration")
+    func expectSame<Message: WireMessage & Equatable>(_ message: Message) throws {
+      #expect(try Message.decode(from: message.encoded()) == message)
+    }
+    for _ in 0..<200 {
+      try expectSame(AddGrantRequest.random(using: &generator))
+      try expectSame(ListGrantsResponse(grants: many(using: &generator, Grant.random)))
+      try expectSame(ListChangesResponse(changes: many(using: &generator, ChangeEntry.random)))
+      try expectSame(CatalogResponse.random(using: &generator))
+      try expectSame(
+        GetStatisticsResponse(
+          counters: many(using: &generator) { generator in
+            StatisticsCounter(
+              name: randomText(using: &generator),
+              value: .random(in: .min ... .max, using: &generator))
+          }))
+      try expectSame(
+        SubmitNotificationResponse(
+          verdict: .ok, events: many(using: &generator, FeedEvent.random)))
+    }
+  }
+
   @Test("Threads that code at the same time do not disturb each other")
   func concurrency() async throws {
     await withTaskGroup(of: Int.self) { group in
@@ -61,6 +95,19 @@ struct MessageRoundTripTests {
     #expect(decoded.customer == .appAccountToken("7c9e6679-7425-40de-944b-e07fc1f90ae7"))
   }
 
+  @Test("The id of a grant is read in lower case")
+  func grantCase() throws {
+    let id: GrantID = "7C9E6679-7425-40DE-944B-E07FC1F90AE7"
+    let lower: GrantID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    let add = AddGrantRequest(
+      grantID: id, scope: MessageSample.scope, accountID: "a", entitlementID: "p", reason: "r",
+      author: "o")
+    #expect(try AddGrantRequest.decode(from: add.encoded()).grantID == lower)
+    let withdraw = WithdrawGrantRequest(
+      grantID: id, scope: MessageSample.scope, reason: "r", author: "o")
+    #expect(try WithdrawGrantRequest.decode(from: withdraw.encoded()).grantID == lower)
+  }
+
   @Test("A text with a NUL is not sent, and the buffer stays as it was")
   func outgoingNull() {
     var buffer = ByteBuffer(string: "before")
@@ -79,127 +126,21 @@ struct MessageRoundTripTests {
     let request = ListCustomersRequest(scope: MessageSample.scope, pageSize: asked)
     #expect(try ListCustomersRequest.decode(from: request.encoded()).effectivePageSize == effective)
   }
-}
 
-extension CustomerState {
-  fileprivate static func random(using generator: inout SeededRandom) -> CustomerState {
-    CustomerState(
-      scope: AppScope(
-        bundleID: .random(using: &generator),
-        environment: StoreEnvironment.allCases.randomElement(using: &generator)!),
-      accountID: maybe(using: &generator) { .random(using: &$0) },
-      revision: .random(in: .min ... .max, using: &generator),
-      evaluatedAt: .random(using: &generator),
-      coreState: CoreState.allCases.randomElement(using: &generator)!,
-      callsToAction: CallToAction.allCases.shuffled(using: &generator),
-      entitlements: many(using: &generator) { generator in
-        EntitlementState(
-          entitlementID: .random(using: &generator),
-          sources: many(using: &generator) { generator in
-            EntitlementSource(
-              transactionID: .random(using: &generator),
-              originalTransactionID: .random(using: &generator),
-              productID: .random(using: &generator), since: .random(using: &generator),
-              until: maybe(using: &generator) { .random(using: &$0) })
-          })
-      },
-      products: many(using: &generator) { generator in
-        ProductState(
-          productID: .random(using: &generator),
-          groupID: maybe(using: &generator) { .random(using: &$0) },
-          isInCatalog: .random(using: &generator), standing: .random(using: &generator))
-      },
-      groups: many(using: &generator) { generator in
-        GroupState(
-          groupID: .random(using: &generator), standing: .random(using: &generator),
-          trialUsed: .random(using: &generator),
-          introductoryOfferUsed: .random(using: &generator))
-      },
-      nextTransitionAt: maybe(using: &generator) { .random(using: &$0) })
+  @Test(
+    "The page size of the feed is the default for 0 and at most the limit",
+    arguments: [(0, 100), (1, 1), (1_000, 1_000), (1_001, 1_000), (1 << 40, 1_000)])
+  func changePageSize(asked: Int, effective: Int) throws {
+    let request = ListChangesRequest(pageSize: asked)
+    #expect(try ListChangesRequest.decode(from: request.encoded()).effectivePageSize == effective)
   }
-}
 
-extension Standing {
-  fileprivate static func random(using generator: inout SeededRandom) -> Standing {
-    var standing = Standing(
-      coreState: CoreState.allCases.randomElement(using: &generator)!,
-      status: DetailedStatus.allCases.randomElement(using: &generator)!,
-      productID: .random(using: &generator),
-      productType: ProductType(rawValue: randomText(using: &generator)),
-      transactionID: .random(using: &generator),
-      originalTransactionID: .random(using: &generator),
-      periodStart: .random(using: &generator), firstPurchaseAt: .random(using: &generator),
-      callToAction: CallToAction.allCases.randomElement(using: &generator)!)
-    standing.expirationReason = maybe(using: &generator) {
-      ExpirationReason.allCases.randomElement(using: &$0)!
-    }
-    standing.periodEnd = maybe(using: &generator) { .random(using: &$0) }
-    standing.graceEnd = maybe(using: &generator) { .random(using: &$0) }
-    standing.willRenew = maybe(using: &generator) { .random(using: &$0) }
-    standing.pendingChange = maybe(using: &generator) {
-      PendingChange(productID: .random(using: &$0), effectiveAt: .random(using: &$0))
-    }
-    standing.priceConsent = maybe(using: &generator) {
-      PriceConsent.allCases.randomElement(using: &$0)!
-    }
-    standing.offer = maybe(using: &generator) { generator in
-      Offer(
-        type: OfferType(rawValue: .random(in: .min ... .max, using: &generator)),
-        identifier: maybe(using: &generator, randomText),
-        discountType: maybe(using: &generator, randomText).map(OfferDiscountType.init(rawValue:)),
-        period: maybe(using: &generator, randomText))
-    }
-    standing.ownership = maybe(using: &generator, randomText).map(OwnershipType.init(rawValue:))
-    standing.storefront = maybe(using: &generator, randomText)
-    standing.revocation = maybe(using: &generator) { generator in
-      Revocation(
-        date: .random(using: &generator),
-        reason: maybe(using: &generator) {
-          RevocationReason(rawValue: .random(in: .min ... .max, using: &$0))
-        },
-        type: maybe(using: &generator, randomText).map(RevocationType.init(rawValue:)))
-    }
-    standing.commitment = maybe(using: &generator) { generator in
-      Commitment(
-        billingPeriodNumber: .random(in: .min ... .max, using: &generator),
-        totalBillingPeriods: .random(in: .min ... .max, using: &generator),
-        expiresDate: maybe(using: &generator) { .random(using: &$0) })
-    }
-    standing.notices = Notice.allCases.filter { _ in .random(using: &generator) }
-    return standing
+  @Test("Numbers that do not fit the wire are sent as the nearest that do")
+  func clamping() throws {
+    let response = CatalogResponse(
+      digest: "", inForceSince: 0, appCount: 1 << 40, productCount: 0, entitlementCount: 0,
+      grandfatheringRuleCount: 0)
+    let decoded = try CatalogResponse.decode(from: response.encoded())
+    #expect(decoded.appCount == Int(Int32.max))
   }
-}
-
-extension Milliseconds {
-  fileprivate static func random(using generator: inout SeededRandom) -> Milliseconds {
-    Milliseconds(.random(in: .min ... .max, using: &generator))
-  }
-}
-
-extension Identifier {
-  fileprivate static func random(using generator: inout SeededRandom) -> Identifier {
-    Identifier(randomText(using: &generator))
-  }
-}
-
-/// One to 40 characters of one to four bytes; never a NUL.
-private func randomText(using generator: inout SeededRandom) -> String {
-  let alphabet = Array("aZ09._- éß中文🙂\u{1}\u{7f}\u{10ffff}".unicodeScalars)
-  var text = String.UnicodeScalarView()
-  for _ in 0...Int.random(in: 0..<40, using: &generator) {
-    text.append(alphabet.randomElement(using: &generator)!)
-  }
-  return String(text)
-}
-
-private func maybe<Value>(
-  using generator: inout SeededRandom, _ make: (inout SeededRandom) -> Value
-) -> Value? {
-  Bool.random(using: &generator) ? make(&generator) : nil
-}
-
-private func many<Value>(
-  using generator: inout SeededRandom, _ make: (inout SeededRandom) -> Value
-) -> [Value] {
-  (0..<Int.random(in: 0..<4, using: &generator)).map { _ in make(&generator) }
 }

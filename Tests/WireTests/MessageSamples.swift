@@ -7,6 +7,8 @@ import Testing
 /// One message of any type, for tests that hold for all of them.
 struct MessageSample: Sendable, CustomTestStringConvertible {
   let testDescription: String
+  /// The message's name, which is that of its Swift type as well.
+  let messageName: String
   /// The message, encoded anew with each call.
   let encoded: @Sendable () throws(MessageError) -> ByteBuffer
   /// Decodes and encodes again, and expects the second decoding to be equal to the first. True when
@@ -14,7 +16,8 @@ struct MessageSample: Sendable, CustomTestStringConvertible {
   let decode: @Sendable (ByteBuffer) throws(MessageError) -> Bool
 
   init(_ variant: String, _ message: some WireMessage & Equatable) {
-    testDescription = "\(type(of: message)), \(variant)"
+    messageName = "\(type(of: message))"
+    testDescription = "\(messageName), \(variant)"
     encoded = { () throws(MessageError) in try message.encoded() }
     decode = { buffer throws(MessageError) in try MessageSample.decode(buffer, against: message) }
   }
@@ -34,7 +37,7 @@ extension MessageSample {
   static let barest = AppScope(bundleID: "a", environment: .production)
 
   static let all: [MessageSample] =
-    reads + writes + [
+    reads + writes + explanations + administration + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
       MessageSample("full", HealthCheckResponse(status: .serving)),
@@ -110,14 +113,15 @@ extension MessageSample {
       SubmitNotificationResponse(
         verdict: .ok, detail: "détail", notificationUUID: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
         notificationType: "DID_RENEW", subtype: "BILLING_RECOVERY", isDuplicate: true,
-        results: results, customers: customers)),
+        results: results, customers: customers, events: events)),
     MessageSample("bare", SubmitNotificationResponse(verdict: .unrecognized)),
   ]
 
   private static let results: [SubmittedItemResult] = [
     SubmittedItemResult(
       verdict: .ok, kind: .transaction, disposition: .superseded,
-      originalTransactionID: "2000000000000001", transactionID: "2000000000000002"),
+      originalTransactionID: "2000000000000001", transactionID: "2000000000000002",
+      link: .alreadyLinked),
     SubmittedItemResult(verdict: .wrongEnvironment, detail: "signed in Xcode", kind: .renewalInfo),
     SubmittedItemResult(verdict: .unrecognized),
   ]
@@ -157,15 +161,22 @@ extension CustomerState {
     standing.commitment = Commitment(
       billingPeriodNumber: 3, totalBillingPeriods: 12, expiresDate: 1_730_000_000_000)
     standing.notices = [.renewalOverdue, .inferred]
-    let source = EntitlementSource(
-      transactionID: "2000000000000002", originalTransactionID: "2000000000000001",
-      productID: "com.example.scribe.pro", since: 1_700_000_000_000, until: 1_703_974_400_000)
-    var endless = source
-    endless.until = nil
+    standing.renewalOffer = Offer(type: .promotional, identifier: "stay")
+    standing.winBackOfferIDs = ["come-back", "come-back-é"]
+    let sources = [
+      EntitlementSource(
+        origin: .purchase(
+          "2000000000000002", chain: "2000000000000001", product: "com.example.scribe.pro"),
+        since: 1_700_000_000_000, until: 1_703_974_400_000),
+      EntitlementSource(
+        origin: .grant("7c9e6679-7425-40de-944b-e07fc1f90ae7"), since: 1_700_000_000_001,
+        until: nil),
+      EntitlementSource(origin: .grandfathering("paid_before_2"), since: 0, until: nil),
+    ]
     return CustomerState(
       scope: MessageSample.scope, accountID: "émile", revision: 42, evaluatedAt: 1_703_000_000_000,
       coreState: .active, callsToAction: [.fixBilling, .consentToPrice],
-      entitlements: [EntitlementState(entitlementID: "pro", sources: [source, endless])],
+      entitlements: [EntitlementState(entitlementID: "pro", sources: sources)],
       products: [
         ProductState(
           productID: "com.example.scribe.pro", groupID: "21400001", isInCatalog: true,
@@ -174,6 +185,14 @@ extension CustomerState {
       groups: [
         GroupState(
           groupID: "21400001", standing: standing, trialUsed: true, introductoryOfferUsed: true)
+      ],
+      grandfathering: [
+        GrandfatheringState(
+          ruleID: "paid_before_2", outcome: .granted, reason: .versionAndDateDisagree,
+          isFlagged: true, appTransactionID: "704000000000000001"),
+        GrandfatheringState(
+          ruleID: "paid_before_3", outcome: .unknown, reason: .noAppTransaction,
+          isFlagged: false),
       ],
       nextTransitionAt: 1_703_974_400_000)
   }()

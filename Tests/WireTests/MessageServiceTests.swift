@@ -10,7 +10,12 @@ struct MessageServiceTests {
     let methods = [
       signature(WireMethods.getCustomerState), signature(WireMethods.batchGetCustomerState),
       signature(WireMethods.checkEntitlement), signature(WireMethods.listCustomers),
+      signature(WireMethods.explainCustomerState),
       signature(WireMethods.submitSignedTransactions), signature(WireMethods.submitNotification),
+      signature(WireMethods.addGrant), signature(WireMethods.withdrawGrant),
+      signature(WireMethods.listGrants), signature(WireMethods.getCatalog),
+      signature(WireMethods.reloadCatalog), signature(WireMethods.listChanges),
+      signature(WireMethods.getStatistics),
       signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
     ]
     #expect(try Set(methods) == MessageProtos().methods)

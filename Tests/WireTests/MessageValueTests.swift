@@ -18,6 +18,12 @@ struct MessageValueTests {
     expectSame(SubmissionVerdict.self, protos.enumerations["Verdict"], zero: "unrecognized")
     expectSame(SubmittedKind.self, protos.enumerations["PayloadKind"])
     expectSame(SubmissionDisposition.self, protos.enumerations["Disposition"])
+    expectSame(SubmissionLinkOutcome.self, protos.enumerations["LinkOutcome"])
+    expectSame(FeedEventKind.self, protos.enumerations["FeedEventKind"])
+    expectSame(RefetchReason.self, protos.enumerations["RefetchReason"])
+    expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
+    expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
+    expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
     #expect(
       protos.enumerations["HealthCheckResponse.ServingStatus"]
         == [0: "UNKNOWN", 1: "SERVING", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"])
@@ -27,7 +33,7 @@ struct MessageValueTests {
   func properties() throws {
     let protos = try MessageProtos()
     func expectFieldForEachProperty<Message: MappedMessage>(_ value: Message, more: Int = 0) {
-      let fields = protos.messages["\(Message.self)"]
+      let fields = protos.messages[String(Message.shape.name.dropFirst("entitle.v1.".count))]
       #expect(
         Mirror(reflecting: value).children.count + more == fields?.count, "\(Message.self)")
     }
@@ -36,7 +42,9 @@ struct MessageValueTests {
     expectFieldForEachProperty(state, more: 1)
     let entitlement = try #require(state.entitlements.first)
     expectFieldForEachProperty(entitlement)
-    expectFieldForEachProperty(try #require(entitlement.sources.first))
+    // The origin is one of five fields.
+    expectFieldForEachProperty(try #require(entitlement.sources.first), more: 4)
+    expectFieldForEachProperty(try #require(state.grandfathering.first))
     expectFieldForEachProperty(try #require(state.products.first))
     let group = try #require(state.groups.first)
     expectFieldForEachProperty(group)
@@ -45,6 +53,23 @@ struct MessageValueTests {
     expectFieldForEachProperty(try #require(group.standing.offer))
     expectFieldForEachProperty(try #require(group.standing.revocation))
     expectFieldForEachProperty(try #require(group.standing.commitment))
+    // Scope and subject are two fields each.
+    expectFieldForEachProperty(try #require(MessageSample.changes.first), more: 2)
+    expectFieldForEachProperty(try #require(MessageSample.events.first))
+    expectFieldForEachProperty(Grant.full, more: 1)
+    expectFieldForEachProperty(try #require(Grant.full.withdrawal))
+    expectFieldForEachProperty(CatalogResponse.full)
+    expectFieldForEachProperty(try #require(CatalogResponse.full.lastAttempt))
+    expectFieldForEachProperty(try #require(CatalogResponse.full.warnings.first))
+    let explanation = try #require(Explanation.full.entitlements.first)
+    expectFieldForEachProperty(explanation)
+    expectFieldForEachProperty(try #require(Explanation.full.groups.first))
+    expectFieldForEachProperty(explanation.reasoning)
+    expectFieldForEachProperty(explanation.reasoning.decision)
+    expectFieldForEachProperty(try #require(explanation.reasoning.considered.first))
+    expectFieldForEachProperty(try #require(explanation.reasoning.changes.first))
+    expectFieldForEachProperty(SubmittedItemResult(verdict: .ok))
+    expectFieldForEachProperty(SubmitNotificationResponse(verdict: .ok))
   }
 
   @Test("An environment that is not named is production, one that is not known is refused (R9)")
@@ -175,6 +200,14 @@ struct MessageValueTests {
       (
         "signed_payload", "SubmitNotificationRequest",
         { _ = try SubmitNotificationRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "customer", "ExplainCustomerStateRequest",
+        { _ = try ExplainCustomerStateRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "bundle_id", "ExplainCustomerStateRequest",
+        { _ = try ExplainCustomerStateRequest.decode(from: customer.buffer) }
       ),
       (
         "answer", "GetCustomerStateResponse",

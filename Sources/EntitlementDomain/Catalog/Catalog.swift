@@ -4,18 +4,28 @@ package struct Catalog: Hashable, Sendable {
   package var apps: [BundleID: CatalogApp]
   package var entitlements: [EntitlementID: CatalogEntitlement]
   package var products: [ProductID: CatalogProduct]
+  /// By app, each app's by id.
+  package var grandfathering: [BundleID: [GrandfatheringRule]]
   /// How long a subscription whose renewal is overdue stays active, in milliseconds; 0 to 72 hours
   /// (R24).
   package var renewalLeeway: Int64
 
   package init(
     apps: [CatalogApp] = [], entitlements: [CatalogEntitlement] = [],
-    products: [CatalogProduct] = [], renewalLeeway: Int64 = 0
+    products: [CatalogProduct] = [], grandfathering: [GrandfatheringRule] = [],
+    renewalLeeway: Int64 = 0
   ) {
     self.apps = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
     self.entitlements = Dictionary(entitlements.map { ($0.id, $0) }) { first, _ in first }
     self.products = Dictionary(products.map { ($0.id, $0) }) { first, _ in first }
+    self.grandfathering = Dictionary(grouping: grandfathering, by: \.bundleID)
+      .mapValues { rules in rules.sorted { $0.id < $1.id } }
     self.renewalLeeway = renewalLeeway
+  }
+
+  /// What becomes of a claim in this app and environment (R44).
+  package func linkPolicy(in scope: AppScope) -> LinkPolicy {
+    apps[scope.bundleID]?.linkPolicies[scope.environment] ?? .transfer
   }
 
   package static let maximumRenewalLeeway = 72 * Milliseconds.hourLength
@@ -27,14 +37,18 @@ package struct CatalogApp: Hashable, Sendable {
   /// Required where Production is accepted.
   package var appAppleID: Int64?
   package var environments: Set<StoreEnvironment>
+  /// Where none is given: ``LinkPolicy/transfer``.
+  package var linkPolicies: [StoreEnvironment: LinkPolicy]
 
   package init(
     bundleID: BundleID, appAppleID: Int64? = nil,
-    environments: Set<StoreEnvironment> = [.production, .sandbox]
+    environments: Set<StoreEnvironment> = [.production, .sandbox],
+    linkPolicies: [StoreEnvironment: LinkPolicy] = [:]
   ) {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
     self.environments = environments
+    self.linkPolicies = linkPolicies
   }
 }
 

@@ -1,6 +1,4 @@
-import Yams
-
-/// Reads the catalog's YAML form.
+/// Reads the catalog's YAML form. ``YAMLReader`` says which part of YAML that is; JSON is in it.
 ///
 /// ```yaml
 /// version: 1
@@ -18,6 +16,12 @@ import Yams
 ///     group: "21000001"
 ///     level: 1
 ///     entitlements: [pro]
+/// grandfathering:
+///   - id: paid-era
+///     bundle_id: com.example.scribe
+///     entitlements: [pro]
+///     original_version_before: {iOS: "108", macOS: "2.0"}
+///     original_purchase_date_before: 2024-03-01T00:00:00Z
 /// ```
 package enum CatalogFile {
   /// Far above any real catalog; keeps a wrong file from filling the memory.
@@ -25,51 +29,36 @@ package enum CatalogFile {
 
   package struct Contents: Sendable {
     package let catalog: Catalog
+    /// In the order of the file.
     package let warnings: [CatalogIssue]
   }
 
   /// - Throws: everything that is wrong, each with its line and field.
   package static func parse(_ text: String) throws(CatalogError) -> Contents {
     guard text.utf8.count <= maximumBytes else {
-      throw CatalogError(issues: [
-        issue("the file is larger than \(maximumBytes) bytes", line: 1, column: 1)
-      ])
+      throw refusal(
+        "the file is larger than \(maximumBytes) bytes", at: YAMLPosition(line: 1, column: 1))
     }
-    let root: Node?
+    let root: YAMLNode?
     do {
-      root = try Yams.compose(yaml: text)
-    } catch let error as YamlError {
-      throw CatalogError(issues: [issue(of: error)])
+      root = try YAMLReader.document(in: text)
     } catch {
-      throw CatalogError(issues: [issue("not YAML", line: 1, column: 1)])
+      throw refusal("not YAML: \(error.message)", at: error.position)
     }
     guard let root else {
-      throw CatalogError(issues: [issue("the file is empty", line: 1, column: 1)])
+      throw refusal("the file is empty", at: YAMLPosition(line: 1, column: 1))
     }
     var reader = CatalogReader()
     let catalog = reader.catalog(from: root)
-    let issues = reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
-    guard !issues.contains(where: { $0.severity == .error }) else {
-      throw CatalogError(issues: issues)
-    }
-    return Contents(catalog: catalog, warnings: issues)
+    guard !reader.issues.hasErrors else { throw CatalogError(issues: reader.issues.sorted) }
+    return Contents(catalog: catalog, warnings: reader.issues.sorted)
   }
 
-  private static func issue(_ message: String, line: Int, column: Int) -> CatalogIssue {
-    CatalogIssue(severity: .error, line: line, column: column, field: "", message: message)
-  }
-
-  private static func issue(of error: YamlError) -> CatalogIssue {
-    switch error {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      issue("not YAML: \(problem)", line: mark.line, column: mark.column)
-    case .duplicatedKeysInMapping(let duplicates, let context):
-      issue(
-        "the same key twice: \(duplicates.map { String(describing: $0) }.joined(separator: ", "))",
-        line: context.mark.line, column: context.mark.column)
-    default:
-      issue("not YAML", line: 1, column: 1)
-    }
+  private static func refusal(_ message: String, at position: YAMLPosition) -> CatalogError {
+    CatalogError(issues: [
+      CatalogIssue(
+        severity: .error, line: position.line, column: position.column, field: "",
+        message: message)
+    ])
   }
 }

@@ -1,26 +1,26 @@
 /// All purchases of one product that does not renew: non-renewing, non-consumable, consumable, or
 /// of a type that is not known.
 struct OneTimePurchases {
-  let productID: ProductID
+  /// Position in ``Evidence/products``.
+  let product: Int
   /// At least one, by purchase date, then transaction id.
-  let transactions: [TransactionFact]
+  let windows: [Window]
 
-  init(productID: ProductID, transactions: [TransactionFact]) {
-    self.productID = productID
-    self.transactions = transactions.sorted {
-      ($0.purchaseDate, $0.transactionID) < ($1.purchaseDate, $1.transactionID)
-    }
-  }
-
-  /// One purchase and the span in which it confers access.
+  /// One purchase and the span in which it confers access (R11–R13): numbers only, as a customer
+  /// may have hundreds.
   struct Window {
-    let transaction: TransactionFact
+    /// Position of its transaction in ``Evidence/facts``.
+    let fact: Int
+    let kind: OneTimeKind
+    let purchaseDate: Milliseconds
+    let revocationDate: Milliseconds?
     var start: Milliseconds
     /// Nil when it has no end.
     var end: Milliseconds?
     /// Set where there is no span at all, with what to tell instead.
     var withoutSpan: DetailedStatus?
-    var notices: [Notice] = []
+    /// The rule that gave the span, or none.
+    var rule: Rule
 
     /// R15, R16.
     func isInForce(at now: Milliseconds) -> Bool {
@@ -29,123 +29,169 @@ struct OneTimePurchases {
     }
 
     func isRevoked(at now: Milliseconds) -> Bool {
-      transaction.revocationDate.map { $0 <= now } ?? false
+      revocationDate.map { $0 <= now } ?? false
     }
 
     var accessEnd: Milliseconds? {
-      guard let revocation = transaction.revocationDate else { return end }
-      return end.map { min($0, revocation) } ?? revocation
+      guard let revocationDate else { return end }
+      return end.map { min($0, revocationDate) } ?? revocationDate
     }
 
-    func status(at now: Milliseconds) -> DetailedStatus {
-      if transaction.purchaseDate > now { return .upcoming }
-      if isRevoked(at: now) { return .revoked }
-      if let withoutSpan { return withoutSpan }
-      if isInForce(at: now) { return .active }
-      return start > now ? .upcoming : .expired
+    /// How it stands, and the rule that says so.
+    func outcome(at now: Milliseconds) -> (status: DetailedStatus, rule: Rule) {
+      if purchaseDate > now { return (.upcoming, 15) }
+      if isRevoked(at: now) { return (.revoked, 16) }
+      if let withoutSpan { return (withoutSpan, rule) }
+      if isInForce(at: now) { return (.active, rule) }
+      return start > now ? (.upcoming, 13) : (.expired, rule)
     }
   }
 
-  /// The span of each purchase (R11–R13), in the order of ``transactions``.
-  func windows(in context: EvaluationContext) -> [Window] {
-    let product = context.catalog.products[productID]
+  /// What a window is made of.
+  struct Purchase {
+    let product: Int
+    let fact: Int
+    let kind: OneTimeKind
+    let date: Milliseconds
+    let revocationDate: Milliseconds?
+  }
+
+  /// - Parameter purchases: in any order.
+  init(product: Int, purchases: [Purchase], in evidence: Evidence) {
+    self.product = product
+    let inCatalog = evidence.products[product].inCatalog
+    let duration = inCatalog?.duration
+    var windows = purchases.map { Window($0, duration: duration) }
+    windows.sort { left, right in
+      left.purchaseDate == right.purchaseDate
+        ? evidence.transaction(left.fact).transactionID
+          < evidence.transaction(right.fact).transactionID
+        : left.purchaseDate < right.purchaseDate
+    }
+    if let duration, inCatalog?.stacking == true {
+      Self.stack(&windows, duration: duration)
+    }
+    self.windows = windows
+  }
+
+  /// R13: an overlapping purchase begins where the one before it ends.
+  private static func stack(_ windows: inout [Window], duration: CalendarDuration) {
     var stackEnd: Milliseconds?
-    return transactions.map { transaction in
-      var window = window(of: transaction, product: product)
-      guard let product, product.stacking, let duration = product.duration, window.end != nil
-      else { return window }
-      // R13: an overlapping purchase begins where the one before it ends.
-      if let stackEnd, window.start < stackEnd {
-        window.start = stackEnd
-        window.end = duration.end(from: stackEnd)
+    for index in windows.indices where windows[index].end != nil {
+      if let stackEnd, windows[index].start < stackEnd {
+        windows[index].start = stackEnd
+        windows[index].end = duration.end(from: stackEnd)
+        windows[index].rule = 13
       }
       // A refunded one takes the time up to its refund: what was used before it does not come back
       // out of the purchases after it (R16).
-      if let end = window.accessEnd { stackEnd = max(stackEnd ?? end, end) }
-      return window
+      if let end = windows[index].accessEnd { stackEnd = max(stackEnd ?? end, end) }
     }
-  }
-
-  private func window(of transaction: TransactionFact, product: CatalogProduct?) -> Window {
-    var window = Window(transaction: transaction, start: transaction.purchaseDate)
-    if product == nil { window.notices.append(.productUnknown) }
-    switch transaction.type {
-    case .nonConsumable:
-      break
-    case .nonRenewing:
-      window.end = product?.duration?.end(from: transaction.purchaseDate)
-      if window.end == nil {
-        window.withoutSpan = .undetermined
-        window.notices.insert(.durationMissing, at: 0)
-      }
-    case .consumable:
-      window.end = product?.duration?.end(from: transaction.purchaseDate)
-      if window.end == nil { window.withoutSpan = .consumed }
-    default:
-      window.withoutSpan = .undetermined
-      window.notices.append(.typeUnknown)
-    }
-    return window
   }
 
   /// The best of the purchases (R28), told as one.
-  func standing(of windows: [Window], in context: EvaluationContext) -> Standing {
-    let standings = windows.map { makeStanding(of: $0, in: context) }
-    // A product is listed only when a transaction of it is known, so there is a best one.
-    var best = standings[0]
-    for standing in standings.dropFirst()
-    where StandingRank.isBetter(standing, than: best, level: 0) {
-      best = standing
+  func standing(in evidence: Evidence, at now: Milliseconds) -> Standing {
+    var standing = makeStanding(of: bestWindow(in: evidence, at: now), in: evidence, at: now)
+    standing.firstPurchaseAt = windows[0].purchaseDate
+    return standing
+  }
+
+  /// R28: ties by the latest end, then the greatest transaction id.
+  func bestWindow(in evidence: Evidence, at now: Milliseconds) -> Window {
+    var best = windows[0]
+    var bestRank = StandingRank.rank(of: best.outcome(at: now).status)
+    for window in windows.dropFirst() {
+      let rank = StandingRank.rank(of: window.outcome(at: now).status)
+      if rank > bestRank { continue }
+      if rank < bestRank || evidence.isLater(window, than: best) {
+        best = window
+        bestRank = rank
+      }
     }
-    best.firstPurchaseAt = transactions[0].purchaseDate
     return best
   }
 
-  private func makeStanding(of window: Window, in context: EvaluationContext) -> Standing {
-    let transaction = window.transaction
-    let status = window.status(at: context.now)
+  private func makeStanding(
+    of window: Window, in evidence: Evidence, at now: Milliseconds
+  ) -> Standing {
+    let transaction = evidence.transaction(window.fact)
+    let status = window.outcome(at: now).status
     var standing = Standing(
-      coreState: status == .active ? .active : .inactive, status: status, productID: productID,
-      productType: transaction.type, transactionID: transaction.transactionID,
+      coreState: status == .active ? .active : .inactive, status: status,
+      productID: transaction.productID, productType: window.kind.type ?? transaction.type,
+      transactionID: transaction.transactionID,
       originalTransactionID: transaction.originalTransactionID, periodStart: window.start,
       firstPurchaseAt: transaction.purchaseDate,
       callToAction: status == .expired || status == .revoked ? .winBack : .none)
     standing.periodEnd = window.end
     standing.expirationReason = status == .expired ? .ended : nil
-    standing.addDetails(of: transaction, at: context.now)
-    standing.notices = window.notices
+    standing.addDetails(of: transaction, at: now)
+    standing.notices = notices(of: window, in: evidence)
     return standing
   }
 
-  /// Every purchase that confers now: each is named (R31).
-  func sources(of windows: [Window], in context: EvaluationContext) -> [ConferringPurchase] {
-    let conferred = context.catalog.products[productID]?.entitlements ?? []
-    return windows.filter { $0.isInForce(at: context.now) }.map { window in
-      ConferringPurchase(
-        transaction: window.transaction, entitlements: conferred, since: window.start
-      ) { _ in
-        accessEnd(from: window, among: windows)
-      }
-    }
+  /// In the order of the raw values.
+  private func notices(of window: Window, in evidence: Evidence) -> [Notice] {
+    var notices: [Notice] = []
+    if window.kind == .nonRenewing, window.end == nil { notices.append(.durationMissing) }
+    if evidence.products[product].inCatalog == nil { notices.append(.productUnknown) }
+    if window.kind == .unknown { notices.append(.typeUnknown) }
+    return notices
   }
 
-  /// The end of the run of windows that follow this one without a gap.
-  private func accessEnd(from window: Window, among windows: [Window]) -> Milliseconds? {
+  /// The end of what a purchase confers: its own, or that of the run of purchases which extend it
+  /// (R13).
+  func accessEnd(from window: Window) -> Milliseconds? {
     var end = window.accessEnd
-    for next in windows where next.withoutSpan == nil {
-      guard let known = end, next.start <= known else { continue }
-      if let nextEnd = next.accessEnd { end = max(known, nextEnd) } else { end = nil }
+    for next in windows where next.rule == 13 {
+      guard let known = end else { return nil }
+      guard next.start <= known else { continue }
+      end = next.accessEnd.map { max(known, $0) }
     }
     return end
   }
 
-  func moments(of windows: [Window]) -> [Milliseconds] {
-    windows.flatMap { window in
-      [
-        window.transaction.purchaseDate, window.start, window.end,
-        window.transaction.revocationDate,
-      ]
-      .compactMap { $0 }
+  func noteMoments(in moments: inout TransitionMoments) {
+    for window in windows {
+      moments.note(window.purchaseDate)
+      moments.note(window.start)
+      if let end = window.end { moments.note(end) }
+      if let revocationDate = window.revocationDate { moments.note(revocationDate) }
+    }
+  }
+}
+
+extension Evidence {
+  fileprivate func isLater(
+    _ left: OneTimePurchases.Window, than right: OneTimePurchases.Window
+  ) -> Bool {
+    let (leftEnd, rightEnd) = (left.end ?? Milliseconds(.max), right.end ?? Milliseconds(.max))
+    if leftEnd != rightEnd { return leftEnd > rightEnd }
+    return transaction(left.fact).transactionID > transaction(right.fact).transactionID
+  }
+}
+
+extension OneTimePurchases.Window {
+  /// - Parameter duration: the catalog's, for the product.
+  fileprivate init(_ purchase: OneTimePurchases.Purchase, duration: CalendarDuration?) {
+    self.init(
+      fact: purchase.fact, kind: purchase.kind, purchaseDate: purchase.date,
+      revocationDate: purchase.revocationDate, start: purchase.date, rule: 11)
+    switch purchase.kind {
+    case .nonConsumable:
+      break
+    case .nonRenewing:
+      end = duration?.end(from: purchase.date)
+      if end == nil {
+        withoutSpan = .undetermined
+        rule = 12
+      }
+    case .consumable:
+      end = duration?.end(from: purchase.date)
+      if end == nil { withoutSpan = .consumed }
+    case .unknown:
+      withoutSpan = .undetermined
+      rule = 10
     }
   }
 }

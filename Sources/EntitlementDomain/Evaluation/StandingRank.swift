@@ -12,6 +12,9 @@ enum StandingRank {
     if leftEnd != rightEnd { return leftEnd > rightEnd }
     return left.transactionID > right.transactionID
   }
+
+  /// 0 is the best.
+  static func rank(of status: DetailedStatus) -> Int { status.rank }
 }
 
 extension Standing {

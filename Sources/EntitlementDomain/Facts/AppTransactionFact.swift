@@ -1,4 +1,5 @@
-/// What the App Store signed about the purchase of the app itself (`JWSAppTransaction`).
+/// What the App Store signed about the purchase of the app itself: a `JWSAppTransaction`, or the
+/// fields of a legacy receipt that say the same.
 package struct AppTransactionFact: Hashable, Sendable {
   package var bundleID: BundleID
   package var environment: StoreEnvironment
@@ -12,6 +13,7 @@ package struct AppTransactionFact: Hashable, Sendable {
   /// `receiptCreationDate`: when it was signed.
   package var signedDate: Milliseconds
   package var digest: PayloadDigest
+  package var authority: FactAuthority
 
   package init(
     bundleID: BundleID, environment: StoreEnvironment, signedDate: Milliseconds,
@@ -21,6 +23,7 @@ package struct AppTransactionFact: Hashable, Sendable {
     self.environment = environment
     self.signedDate = signedDate
     self.digest = digest
+    self.authority = .signedTransaction
   }
 
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }

@@ -1,9 +1,9 @@
 /// One verified, signed statement by the App Store. Facts are never edited; a newer version of
 /// the same fact replaces an older one (R3, R5).
 package enum Fact: Hashable, Sendable {
-  case transaction(TransactionFact)
-  case renewalInfo(RenewalInfoFact)
-  case appTransaction(AppTransactionFact)
+  indirect case transaction(TransactionFact)
+  indirect case renewalInfo(RenewalInfoFact)
+  indirect case appTransaction(AppTransactionFact)
 
   package var kind: FactKind {
     switch self {
@@ -42,16 +42,14 @@ package enum Fact: Hashable, Sendable {
 
   package var precedence: FactPrecedence {
     switch self {
-    case .transaction(let fact):
-      FactPrecedence(
-        signedDate: fact.signedDate, isRevoked: fact.revocationDate != nil,
-        isUpgraded: fact.isUpgraded, digest: fact.digest)
+    case .transaction(let fact): fact.precedence
     case .renewalInfo(let fact):
       FactPrecedence(
         signedDate: fact.signedDate, isRevoked: false, isUpgraded: false, digest: fact.digest)
     case .appTransaction(let fact):
       FactPrecedence(
-        signedDate: fact.signedDate, isRevoked: false, isUpgraded: false, digest: fact.digest)
+        authority: fact.authority, signedDate: fact.signedDate, isRevoked: false,
+        isUpgraded: false, digest: fact.digest)
     }
   }
 
@@ -86,14 +84,17 @@ package struct FactKey: Hashable, Sendable {
 /// Which of two versions of a fact stands: the greater. A total order over different statements,
 /// so merging is associative, commutative and idempotent (R5).
 package struct FactPrecedence: Hashable, Comparable, Sendable {
+  package let authority: FactAuthority
   package let signedDate: Milliseconds
   package let isRevoked: Bool
   package let isUpgraded: Bool
   package let digest: PayloadDigest
 
   package init(
-    signedDate: Milliseconds, isRevoked: Bool, isUpgraded: Bool, digest: PayloadDigest
+    authority: FactAuthority = .signedTransaction, signedDate: Milliseconds, isRevoked: Bool,
+    isUpgraded: Bool, digest: PayloadDigest
   ) {
+    self.authority = authority
     self.signedDate = signedDate
     self.isRevoked = isRevoked
     self.isUpgraded = isUpgraded
@@ -101,10 +102,19 @@ package struct FactPrecedence: Hashable, Comparable, Sendable {
   }
 
   package static func < (left: Self, right: Self) -> Bool {
+    if left.authority != right.authority { return left.authority < right.authority }
     if left.signedDate != right.signedDate { return left.signedDate < right.signedDate }
     if left.isRevoked != right.isRevoked { return right.isRevoked }
     if left.isUpgraded != right.isUpgraded { return right.isUpgraded }
     return left.digest < right.digest
+  }
+}
+
+extension TransactionFact {
+  package var precedence: FactPrecedence {
+    FactPrecedence(
+      authority: authority, signedDate: signedDate, isRevoked: revocationDate != nil,
+      isUpgraded: isUpgraded, digest: digest)
   }
 }
 

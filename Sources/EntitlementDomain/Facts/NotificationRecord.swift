@@ -1,5 +1,8 @@
 /// A verified App Store Server Notification (V2), kept for audit and to recognise repeats by its
 /// UUID. Its type never decides access: the facts inside it do (R2).
+///
+/// It has what is asked for by itself. The rest is read from the payload that is kept with it, so
+/// that a record read back from a store says all that it said when it came.
 package struct NotificationRecord: Hashable, Sendable {
   package var uuid: NotificationUUID
   /// `notificationType` as it came, known or not (R10).

@@ -7,8 +7,10 @@ package struct RenewalInfoFact: Hashable, Sendable {
   package var originalTransactionID: OriginalTransactionID
   package var productID: ProductID?
   package var autoRenewProductID: ProductID?
-  /// `autoRenewStatus` 1; nil when absent.
+  /// `autoRenewStatus` 1; nil when absent or not known.
   package var autoRenews: Bool?
+  /// `autoRenewStatus` where it is neither 0 nor 1: it counts as absent (R10).
+  package var unknownAutoRenewStatus: Int64?
   package var expirationIntent: ExpirationIntent?
   package var gracePeriodExpiresDate: Milliseconds?
   package var isInBillingRetryPeriod: Bool?

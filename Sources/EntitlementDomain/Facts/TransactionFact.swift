@@ -27,6 +27,7 @@ package struct TransactionFact: Hashable, Sendable {
   package var commitment: Commitment?
   package var signedDate: Milliseconds
   package var digest: PayloadDigest
+  package var authority: FactAuthority
 
   package init(
     bundleID: BundleID, environment: StoreEnvironment,
@@ -44,6 +45,7 @@ package struct TransactionFact: Hashable, Sendable {
     self.isUpgraded = false
     self.signedDate = signedDate
     self.digest = digest
+    self.authority = .signedTransaction
   }
 
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }

@@ -5,6 +5,14 @@ package struct LinkDecision: Hashable, Sendable {
   package let accountID: AccountID?
   /// Why the link changed; nil when it did not.
   package let reason: LinkReason?
+  /// A claim was refused: the link stays (R44).
+  package let isClaimRefused: Bool
+
+  private init(accountID: AccountID?, reason: LinkReason?, isClaimRefused: Bool = false) {
+    self.accountID = accountID
+    self.reason = reason
+    self.isClaimRefused = isClaimRefused
+  }
 
   /// - Parameters:
   ///   - existing: the account linked now.
@@ -12,16 +20,28 @@ package struct LinkDecision: Hashable, Sendable {
   ///   - byToken: the account known for the transaction's `appAccountToken`.
   ///   - byAppTransaction: the account linked to the same `appTransactionId`.
   ///   - byPreviousChain: the account linked to `previousOriginalTransactionId` (R7).
+  ///   - policy: what becomes of a claim in this app and environment.
+  ///   - confersNow: whether what is linked is in force now, in the catalog or not; asked only
+  ///     where the policy depends on it.
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
-    byPreviousChain: AccountID?
-  ) -> LinkDecision {
+    byPreviousChain: AccountID?, policy: LinkPolicy = .transfer,
+    confersNow: () throws -> Bool = { true }
+  ) rethrows -> LinkDecision {
     if let existing {
       // Only an account that is named claims a linked chain: hints never move it (R43).
       guard let named, named != existing else {
         return LinkDecision(accountID: existing, reason: nil)
       }
-      return LinkDecision(accountID: named, reason: .claimed)
+      let isGranted =
+        switch policy {
+        case .transfer: true
+        case .transferIfInactive: try !confersNow()
+        case .keep: false
+        }
+      return isGranted
+        ? LinkDecision(accountID: named, reason: .claimed)
+        : LinkDecision(accountID: existing, reason: nil, isClaimRefused: true)
     }
     if let named { return LinkDecision(accountID: named, reason: .named) }
     if let byToken { return LinkDecision(accountID: byToken, reason: .appAccountToken) }
@@ -39,7 +59,8 @@ package struct LinkDecision: Hashable, Sendable {
 package enum LinkReason: String, Hashable, Sendable {
   /// The submission named the account, and the chain had none.
   case named
-  /// The submission named another account than the linked one: a claim (R44, policy `transfer`).
+  /// The submission named another account than the linked one, and the policy granted the claim
+  /// (R44).
   case claimed
   case appAccountToken
   case appTransaction

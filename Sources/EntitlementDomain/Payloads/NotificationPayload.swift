@@ -25,6 +25,8 @@ package struct NotificationPayload: Sendable {
   package var environment: String?
   /// Apple's own view of the subscription when it signed (R47).
   package var status: Int64?
+  /// Why the customer asks for a refund, in a CONSUMPTION_REQUEST: one of Apple's words.
+  package var consumptionRequestReason: String?
   package var signedTransactionInfo: [UInt8]?
   package var signedRenewalInfo: [UInt8]?
   package var signedAppTransactionInfo: [UInt8]?

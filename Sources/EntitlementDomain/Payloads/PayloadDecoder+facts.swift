@@ -63,7 +63,7 @@ extension PayloadDecoder {
     switch try fields.integer("autoRenewStatus") {
     case 0: fact.autoRenews = false
     case 1: fact.autoRenews = true
-    default: fact.autoRenews = nil
+    case let other: fact.unknownAutoRenewStatus = other
     }
     fact.expirationIntent = try fields.integer("expirationIntent")
       .map(ExpirationIntent.init(rawValue:))

@@ -21,6 +21,7 @@ extension PayloadDecoder {
     case .data:
       payload.environment = try content.identifier("environment")
       payload.status = try content.integer("status")
+      payload.consumptionRequestReason = try content.identifier("consumptionRequestReason")
       payload.signedTransactionInfo = try content.content("signedTransactionInfo")
       payload.signedRenewalInfo = try content.content("signedRenewalInfo")
     case .summary, .unknown:

@@ -10,15 +10,18 @@ package struct CustomerRecord: Hashable, Sendable {
   package var changedAt: Milliseconds?
   /// The standing version of every fact, in any order.
   package var facts: [Fact]
+  /// What operators gave the account, in any order, withdrawn ones included (R32).
+  package var grants: [Grant]
 
   package init(
     scope: AppScope, accountID: AccountID? = nil, revision: Int64 = 0,
-    changedAt: Milliseconds? = nil, facts: [Fact] = []
+    changedAt: Milliseconds? = nil, facts: [Fact] = [], grants: [Grant] = []
   ) {
     self.scope = scope
     self.accountID = accountID
     self.revision = revision
     self.changedAt = changedAt
     self.facts = facts
+    self.grants = grants
   }
 }

@@ -17,13 +17,16 @@ package struct CustomerState: Hashable, Sendable {
   package var products: [ProductState]
   /// Each subscription group of which there is a fact, by group id.
   package var groups: [GroupState]
+  /// Each grandfathering rule of the app, by rule id (R33–R39).
+  package var grandfathering: [GrandfatheringState]
   /// The earliest later moment at which this answer changes without new facts (R30).
   package var nextTransitionAt: Milliseconds?
 
   package init(
     scope: AppScope, accountID: AccountID?, revision: Int64, evaluatedAt: Milliseconds,
     coreState: CoreState, callsToAction: [CallToAction], entitlements: [EntitlementState],
-    products: [ProductState], groups: [GroupState], nextTransitionAt: Milliseconds?
+    products: [ProductState], groups: [GroupState], grandfathering: [GrandfatheringState] = [],
+    nextTransitionAt: Milliseconds?
   ) {
     self.scope = scope
     self.accountID = accountID
@@ -34,6 +37,7 @@ package struct CustomerState: Hashable, Sendable {
     self.entitlements = entitlements
     self.products = products
     self.groups = groups
+    self.grandfathering = grandfathering
     self.nextTransitionAt = nextTransitionAt
   }
 }
@@ -99,7 +103,8 @@ package struct GroupState: Hashable, Sendable {
 /// An entitlement that is conferred now, with everything that confers it (R31).
 package struct EntitlementState: Hashable, Sendable {
   package var entitlementID: EntitlementID
-  /// At least one, in a fixed order: latest end first, then by transaction id.
+  /// At least one, in a fixed order: latest end first; then purchases by transaction id, grants by
+  /// id, and grandfathering rules by id.
   package var sources: [EntitlementSource]
 
   package init(entitlementID: EntitlementID, sources: [EntitlementSource]) {
@@ -110,20 +115,21 @@ package struct EntitlementState: Hashable, Sendable {
 
 /// What confers an entitlement, since when and until when (R31).
 package struct EntitlementSource: Hashable, Sendable {
-  package var transactionID: TransactionID
-  package var originalTransactionID: OriginalTransactionID
-  package var productID: ProductID
+  package enum Origin: Hashable, Sendable {
+    case purchase(TransactionID, chain: OriginalTransactionID, product: ProductID)
+    /// R32.
+    case grant(GrantID)
+    /// R39.
+    case grandfathering(GrandfatheringRuleID)
+  }
+
+  package var origin: Origin
   package var since: Milliseconds
   /// Nil when it has no end.
   package var until: Milliseconds?
 
-  package init(
-    transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
-    productID: ProductID, since: Milliseconds, until: Milliseconds?
-  ) {
-    self.transactionID = transactionID
-    self.originalTransactionID = originalTransactionID
-    self.productID = productID
+  package init(origin: Origin, since: Milliseconds, until: Milliseconds?) {
+    self.origin = origin
     self.since = since
     self.until = until
   }

@@ -18,7 +18,13 @@ package struct Standing: Hashable, Sendable {
   package var willRenew: Bool?
   package var pendingChange: PendingChange?
   package var priceConsent: PriceConsent?
+  /// The offer under which the period was bought.
   package var offer: Offer?
+  /// The offer under which it will renew, while it will.
+  package var renewalOffer: Offer?
+  /// The win-back offers that Apple says the customer is eligible for, while the call is to win
+  /// back.
+  package var winBackOfferIDs: [String]
   package var ownership: OwnershipType?
   package var storefront: String?
   package var revocation: Revocation?
@@ -43,6 +49,7 @@ package struct Standing: Hashable, Sendable {
     self.periodStart = periodStart
     self.firstPurchaseAt = firstPurchaseAt
     self.callToAction = callToAction
+    self.winBackOfferIDs = []
     self.notices = []
   }
 }

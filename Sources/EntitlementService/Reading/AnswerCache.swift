@@ -57,13 +57,9 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
 
   func answer(for key: Key, at now: Milliseconds) -> HeldAnswer<Encoded>? {
     state.withLock { state in
-      guard let answer = state.answers.value(for: key) else {
-        state.statistics.misses += 1
-        return nil
-      }
+      guard let answer = state.answers.value(for: key) else { return nil }
       if let end = answer.validUntil, now >= end {
         Self.drop(key, from: &state)
-        state.statistics.misses += 1
         return nil
       }
       state.statistics.hits += 1
@@ -76,6 +72,11 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
       state.loadsUnderWay += 1
       return LoadTicket(startedAt: state.clock)
     }
+  }
+
+  /// Counts a read that must wait for the store, once: it may have looked here more than once.
+  func missed() {
+    state.withLock { $0.statistics.misses += 1 }
   }
 
   /// Counts a reader that waited for another's load.
@@ -122,6 +123,27 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
           state.answers.remove(key)
         }
       }
+    }
+  }
+
+  /// What a ``removeAll()`` took out, to be released without the lock.
+  private struct Dropped: Sendable {
+    let answers: LeastRecentlyUsed<Key, HeldAnswer<Encoded>>
+    let keysBySubject: [CustomerSubject: Set<Key>]
+  }
+
+  /// Drops every answer; those that are being loaded are not kept.
+  ///
+  /// - Returns: what was dropped, for the caller to release when it holds no lock.
+  func removeAll() -> some Sendable {
+    state.withLock { state in
+      let dropped = Dropped(answers: state.answers, keysBySubject: state.keysBySubject)
+      state.clock += 1
+      state.floor = state.clock
+      state.changedAt.removeAll()
+      state.answers.removeAll()
+      state.keysBySubject = [:]
+      return dropped
     }
   }
 

@@ -42,7 +42,9 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     self.catalog = catalog
     self.clock = clock
     self.encode = encode
-    self.cache = AnswerCache(bytes: cacheBytes, size: size)
+    let cache = AnswerCache(bytes: cacheBytes, size: size)
+    self.cache = cache
+    catalog.onReplacement { cache.removeAll() }
   }
 
   package var statistics: CacheStatistics { cache.statistics }
@@ -65,14 +67,14 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   /// The answer, from the store where it is not held.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
-  ///   that the catalog does not name: nothing can be known there, and NEW would tell a misspelt
-  ///   caller that nobody has bought anything (R27).
+  ///   that the catalog does not name, never NEW (R27).
   package func answer(to query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
     if let held = heldAnswer(to: query) { return held }
-    try checkServed(query.scope)
+    try catalog.snapshot.checkServed(query.scope)
     guard query.at == nil, query.selector.isHeld, query.consistency != .fullyConsistent else {
       return try await load(query)
     }
+    cache.missed()
     let answer = try await joinedLoad(query).get()
     if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
       // The load that was joined may have begun before the write: this one begins after it.
@@ -90,7 +92,8 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   package func customers(in scope: AppScope, after: AccountID?, limit: Int)
     async throws(ServiceError) -> [CustomerState]
   {
-    try checkServed(scope)
+    let snapshot = catalog.snapshot
+    try snapshot.checkServed(scope)
     let accounts: [AccountSummary]
     do {
       accounts = try await store.accounts(in: scope, after: after, limit: limit)
@@ -100,18 +103,18 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     var states: [CustomerState] = []
     for account in accounts {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
-      states.append(try await state(of: account.accountID, in: scope))
+      states.append(
+        try await state(of: account.accountID, in: scope, catalog: snapshot.catalog))
     }
     return states
   }
 
-  private func state(of account: AccountID, in scope: AppScope) async throws(ServiceError)
-    -> CustomerState
+  private func state(of account: AccountID, in scope: AppScope, catalog: Catalog)
+    async throws(ServiceError) -> CustomerState
   {
     do {
       let stored = try await store.customer(.account(account), in: scope)
-      return Evaluation.state(
-        of: stored.record, catalog: catalog.snapshot.catalog, at: clock.now())
+      return Evaluation.state(of: stored.record, catalog: catalog, at: clock.now())
     } catch {
       throw ServiceError(error)
     }
@@ -120,18 +123,6 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   /// Drops what is held of customers that changed. Called before a write is acknowledged.
   package func customersChanged(_ subjects: some Sequence<CustomerSubject>) {
     cache.changed(subjects)
-  }
-
-  private func checkServed(_ scope: AppScope) throws(ServiceError) {
-    guard let app = catalog.snapshot.catalog.apps[scope.bundleID] else {
-      throw ServiceError(
-        .invalidArgument(field: "bundle_id"), "the catalog names no app with this bundle id")
-    }
-    guard app.environments.contains(scope.environment) else {
-      throw ServiceError(
-        .invalidArgument(field: "environment"),
-        "the catalog does not accept this environment of the app")
-    }
   }
 
   /// Waits for the load of the same customer that is under way, or begins one.
@@ -174,6 +165,8 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
       throw ServiceError(error)
     }
     let snapshot = catalog.snapshot
+    // Another catalog may have come in force since the question was looked at.
+    try snapshot.checkServed(query.scope)
     let outcome = Evaluation.evaluate(
       stored.record, catalog: snapshot.catalog, at: query.at ?? clock.now())
     let state = outcome.state

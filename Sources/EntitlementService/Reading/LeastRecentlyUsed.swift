@@ -1,7 +1,7 @@
 /// A dictionary bounded by the sum of its values' costs: what was not used for the longest goes
 /// first. All operations take constant time.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
-  private struct Slot {
+  fileprivate struct Slot {
     var key: Key
     var value: Value
     var cost: Int
@@ -105,3 +105,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     newest = position
   }
 }
+
+extension LeastRecentlyUsed: Sendable where Key: Sendable, Value: Sendable {}
+
+extension LeastRecentlyUsed.Slot: Sendable where Key: Sendable, Value: Sendable {}

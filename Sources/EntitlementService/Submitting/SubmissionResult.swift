@@ -12,6 +12,8 @@ package struct ItemResult: Sendable {
   package let disposition: FactDisposition?
   package let originalTransactionID: OriginalTransactionID?
   package let transactionID: TransactionID?
+  /// What it meant for the owner (R42, R44); nil when it was refused.
+  package let link: LinkOutcome?
 
   init(refusal: Refusal, kind: SignedKind? = nil) {
     verdict = refusal.verdict
@@ -20,12 +22,14 @@ package struct ItemResult: Sendable {
     disposition = nil
     originalTransactionID = nil
     transactionID = nil
+    link = nil
   }
 
-  init(stored fact: Fact, disposition: FactDisposition) {
+  init(stored fact: Fact, disposition: FactDisposition, link: LinkOutcome) {
     verdict = .ok
     detail = nil
     self.disposition = disposition
+    self.link = link
     originalTransactionID = fact.chain
     switch fact {
     case .transaction(let transaction):
@@ -45,7 +49,8 @@ package struct ItemResult: Sendable {
 package struct SubmissionResult: Sendable {
   /// One for each payload, in the order of the request.
   package let items: [ItemResult]
-  /// Every customer that accepted payloads concern, with the revision after them.
+  /// Every customer that accepted payloads concern, with the revision after them; not the owner of
+  /// what was claimed in vain (R44).
   package let customers: [CustomerRevision]
 }
 
@@ -59,5 +64,8 @@ package struct NotificationResult: Sendable {
   package let wasKnown: Bool
   /// One for each payload inside it.
   package let items: [ItemResult]
+  /// As for a submission of transactions.
   package let customers: [CustomerRevision]
+  /// What it asks somebody to do or to know; empty when it was known.
+  package let events: [FeedEvent]
 }

@@ -10,20 +10,20 @@ package struct SubmissionService: Sendable {
   private let catalog: CatalogHolder
   private let pool: VerificationPool
   private let clock: ServiceClock
-  private let logger: Logger
+  private let journal: SubmissionJournal
   /// Told of every customer that changed before the submission is acknowledged.
   private let customersChanged: @Sendable ([CustomerSubject]) -> Void
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, pool: VerificationPool,
-    clock: ServiceClock, logger: Logger,
+    clock: ServiceClock, counters: ServiceCounters = ServiceCounters(), logger: Logger,
     customersChanged: @escaping @Sendable ([CustomerSubject]) -> Void
   ) {
     self.store = store
     self.catalog = catalog
     self.pool = pool
     self.clock = clock
-    self.logger = logger
+    self.journal = SubmissionJournal(counters: counters, logger: logger)
     self.customersChanged = customersChanged
   }
 
@@ -39,8 +39,11 @@ package struct SubmissionService: Sendable {
     _ request: TransactionSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> SubmissionResult {
+    // One catalog for all of it, whatever comes in force meanwhile.
+    let snapshot = catalog.snapshot
     let outcomes = try await verify(
-      request.signedPayloads, as: nil, deadline: deadline, isCancelled: isCancelled)
+      request.signedPayloads, as: nil, policy: snapshot.policy, deadline: deadline,
+      isCancelled: isCancelled)
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var binder = RenewalInfoBinder()
     for case .success(let payload) in outcomes { binder.learn(payload) }
@@ -49,13 +52,15 @@ package struct SubmissionService: Sendable {
     for (position, outcome) in outcomes.enumerated() {
       switch outcome {
       case .failure(let refusal):
-        log(refusal)
+        journal.refused(refusal)
         items[position] = ItemResult(refusal: refusal)
       case .success(let payload):
-        switch try await fact(of: payload, expected: request.bundleID, binder: binder) {
+        switch try await fact(
+          of: payload, expected: request.bundleID, binder: binder, policy: snapshot.policy)
+        {
         case .success(let fact): facts.append((position, fact))
         case .failure(let refusal):
-          log(refusal, of: payload.kind)
+          journal.refused(refusal, of: payload.kind)
           items[position] = ItemResult(refusal: refusal, kind: payload.kind)
         }
       }
@@ -66,10 +71,11 @@ package struct SubmissionService: Sendable {
 
     let receipt = try await commit(
       Submission(
-        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now()),
+        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now(),
+        catalog: snapshot.catalog),
       unless: isCancelled)
-    for (entry, disposition) in zip(facts, receipt.dispositions) {
-      items[entry.position] = ItemResult(stored: entry.fact.fact, disposition: disposition)
+    for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: receipt)) {
+      items[entry.position] = result
     }
     return SubmissionResult(items: items.compactMap(\.self), customers: receipt.customers)
   }
@@ -81,18 +87,21 @@ package struct SubmissionService: Sendable {
     _ request: NotificationSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> NotificationResult {
+    let snapshot = catalog.snapshot
     let outcomes = try await verify(
-      [request.signedPayload], as: .notification, deadline: deadline, isCancelled: isCancelled)
+      [request.signedPayload], as: .notification, policy: snapshot.policy, deadline: deadline,
+      isCancelled: isCancelled)
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
       return try await commit(
-        notification, signed: payload.signed, accountID: request.accountID, unless: isCancelled)
+        notification, signed: payload.signed, accountID: request.accountID,
+        catalog: snapshot.catalog, unless: isCancelled)
     case .failure(let refusal):
-      log(refusal, of: .notification)
+      journal.refused(refusal, of: .notification)
       return NotificationResult(
         verdict: refusal.verdict, detail: refusal.detail, record: nil, wasKnown: false, items: [],
-        customers: [])
+        customers: [], events: [])
     case nil:
       break
     }
@@ -101,50 +110,47 @@ package struct SubmissionService: Sendable {
 
   private func commit(
     _ notification: VerifiedNotification, signed: SignedPayload, accountID: AccountID?,
-    unless isCancelled: @Sendable () -> Bool
+    catalog: Catalog, unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> NotificationResult {
     let facts = notification.facts
     let receipt = try await commit(
       Submission(
         facts: facts, accountID: accountID,
         notification: SignedNotification(record: notification.record, signed: signed),
-        receivedAt: clock.now()),
+        receivedAt: clock.now(), catalog: catalog),
       unless: isCancelled)
+    journal.notificationCommitted(notification.record, receipt)
     return NotificationResult(
       verdict: .ok, detail: nil, record: notification.record,
       wasKnown: receipt.notificationWasKnown,
-      items: zip(facts, receipt.dispositions).map { ItemResult(stored: $0.fact, disposition: $1) },
-      customers: receipt.customers)
+      items: results(of: facts, from: receipt), customers: receipt.customers,
+      events: receipt.events)
   }
 
   // MARK: Steps
 
   private func verify(
-    _ payloads: [[UInt8]], as kind: SignedKind?, deadline: ContinuousClock.Instant?,
-    isCancelled: @escaping @Sendable () -> Bool
+    _ payloads: [[UInt8]], as kind: SignedKind?, policy: VerificationPolicy,
+    deadline: ContinuousClock.Instant?, isCancelled: @escaping @Sendable () -> Bool
   ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
     do {
       return try await pool.run(
         payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
-        policy: catalog.snapshot.policy, now: clock.now(), deadline: deadline,
-        isCancelled: isCancelled)
+        policy: policy, now: clock.now(), deadline: deadline, isCancelled: isCancelled)
     } catch {
       throw ServiceError(error)
     }
   }
 
-  /// A refusal leaves no other trace than this line and its counter.
-  private func log(_ refusal: Refusal, of kind: SignedKind? = nil) {
-    logger.info(
-      "refused a signed payload",
-      metadata: [
-        "verdict": "\(refusal.verdict.name)", "detail": "\(refusal.detail)",
-        "kind": "\(kind?.label ?? "unknown")",
-      ])
+  private func results(of facts: [SignedFact], from receipt: CommitReceipt) -> [ItemResult] {
+    zip(facts, zip(receipt.dispositions, receipt.links)).map { fact, outcome in
+      ItemResult(stored: fact.fact, disposition: outcome.0, link: outcome.1)
+    }
   }
 
   private func fact(
-    of payload: VerifiedPayload, expected: BundleID?, binder: RenewalInfoBinder
+    of payload: VerifiedPayload, expected: BundleID?, binder: RenewalInfoBinder,
+    policy: VerificationPolicy
   ) async throws(ServiceError) -> Result<SignedFact, Refusal> {
     let fact: Fact
     switch payload.content {
@@ -157,7 +163,7 @@ package struct SubmissionService: Sendable {
       if bundleID == nil { bundleID = try await knownBundleID(of: info) }
       guard let bundleID else { return .failure(RenewalInfoBinder.unbound) }
       let bound = info.bound(to: bundleID)
-      guard catalog.snapshot.policy.accepts(bound.scope) else {
+      guard policy.accepts(bound.scope) else {
         return .failure(RenewalInfoBinder.notAccepted)
       }
       fact = .renewalInfo(bound)
@@ -189,6 +195,7 @@ package struct SubmissionService: Sendable {
     do {
       let receipt = try await store.commit(submission)
       customersChanged(receipt.changed)
+      journal.committed(submission.facts, receipt)
       return receipt
     } catch {
       throw ServiceError(error)

@@ -2,6 +2,8 @@ import ArgumentParser
 
 struct CustomerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "customer", abstract: "What customers may use.",
-    subcommands: [CustomerGetCommand.self, CustomerListCommand.self])
+    commandName: "customer", abstract: "What customers may use, and why.",
+    subcommands: [
+      CustomerGetCommand.self, CustomerListCommand.self, CustomerExplainCommand.self,
+    ])
 }

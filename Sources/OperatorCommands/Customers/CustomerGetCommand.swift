@@ -1,5 +1,5 @@
 import ArgumentParser
-import EntitlementDomain
+import JSONDocuments
 import RPCClient
 import Wire
 
@@ -7,19 +7,7 @@ struct CustomerGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "The state of one customer.")
 
-  enum Selector: String, ExpressibleByArgument, CaseIterable {
-    case account
-    case originalTransaction = "original-transaction"
-    case transaction
-    case appTransaction = "app-transaction"
-    case appAccountToken = "app-account-token"
-  }
-
-  @Argument(help: "The customer's id, of the kind that --by names.")
-  var id: String
-
-  @Option(help: "What the id is.")
-  var by: Selector = .account
+  @OptionGroup var customer: CustomerOptions
 
   @Option(help: "Answer for this moment: RFC 3339 or milliseconds since 1970. Default: now.")
   var at: Moment?
@@ -33,7 +21,7 @@ struct CustomerGetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let request = GetCustomerStateRequest(
-      customer: selector, scope: app.scope,
+      customer: customer.selector, scope: app.scope,
       consistency: minRevision.map { .atLeastAsFresh(revision: $0) } ?? .minimizeLatency,
       at: at?.milliseconds)
     let answer = try await server.withClient { try await $0.customerState(request) }
@@ -44,16 +32,6 @@ struct CustomerGetCommand: AsyncParsableCommand {
       try StandardOutput.write(StateTable.details(state))
     } else {
       try output.write(StateDocument(state)) { _ in "" }
-    }
-  }
-
-  private var selector: CustomerSelector {
-    switch by {
-    case .account: .account(AccountID(id))
-    case .originalTransaction: .originalTransaction(OriginalTransactionID(id))
-    case .transaction: .transaction(TransactionID(id))
-    case .appTransaction: .appTransaction(AppTransactionID(id))
-    case .appAccountToken: .appAccountToken(AppAccountToken(id))
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import JSONDocuments
 import RPCClient
 import Wire
 

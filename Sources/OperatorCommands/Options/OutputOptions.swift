@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONDocuments
 
 /// How data is printed.
 struct OutputOptions: ParsableArguments {

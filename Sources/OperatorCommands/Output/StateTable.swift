@@ -1,4 +1,5 @@
 import EntitlementDomain
+import JSONDocuments
 
 /// Customers' states for people.
 enum StateTable {
@@ -10,7 +11,7 @@ enum StateTable {
       let leading = leadingStanding(of: state)
       table.add([
         state.accountID?.rawValue ?? "-", wireName(state.coreState),
-        cell(state.entitlements.map(\.entitlementID.rawValue)),
+        cell(state.entitlements.map(name)),
         leading?.productID.rawValue ?? "-", leading.map(status) ?? "-",
         leading.flatMap { $0.graceEnd ?? $0.periodEnd }?.display ?? "-",
         cell(state.callsToAction.map { wireName($0) }),
@@ -19,46 +20,126 @@ enum StateTable {
     return table.text
   }
 
-  /// One customer with all products, groups and entitlements.
+  /// One customer with all products, groups, entitlements and grandfathering rules.
   static func details(_ state: CustomerState) -> String {
-    var lines = [
-      "customer        \(TerminalText.visible(state.accountID?.rawValue ?? "not linked to an account"))",
-      "app             \(TerminalText.visible(state.scope.bundleID.rawValue)) (\(state.scope.environment.rawValue))",
-      "state           \(wireName(state.coreState))",
-      "suggest         \(cell(state.callsToAction.map { wireName($0) }))",
-      "revision        \(state.revision)",
-      "evaluated at    \(state.evaluatedAt.display)",
-      "next transition \(state.nextTransitionAt?.display ?? "-")",
+    let head =
+      heading(of: state) + [
+        line("state", wireName(state.coreState)),
+        line("suggest", cell(state.callsToAction.map { wireName($0) })),
+        line("revision", "\(state.revision)"),
+        line("evaluated at", state.evaluatedAt.display),
+        line("next transition", state.nextTransitionAt?.display ?? "-"),
+      ]
+    let tables = [entitlements(of: state), standings(of: state), grandfathering(of: state)]
+    return ([head.joined(separator: "\n")] + tables.compactMap { $0?.text })
+      .joined(separator: "\n\n")
+  }
+
+  /// Who it is, and where.
+  static func heading(of state: CustomerState) -> [String] {
+    [
+      line("customer", state.accountID?.rawValue ?? "not linked to an account"),
+      line("app", "\(state.scope.bundleID) (\(state.scope.environment.rawValue))"),
     ]
-    if !state.entitlements.isEmpty {
-      var table = TextTable(header: ["ENTITLEMENT", "SINCE", "UNTIL", "PRODUCT", "TRANSACTION"])
-      for entitlement in state.entitlements {
-        for source in entitlement.sources {
-          table.add([
-            entitlement.entitlementID.rawValue, source.since.display, source.until?.display ?? "-",
-            source.productID.rawValue, source.transactionID.rawValue,
-          ])
-        }
+  }
+
+  /// A name and its value.
+  static func line(_ name: String, _ value: String) -> String {
+    let space = String(repeating: " ", count: max(1, 16 - name.count))
+    return name + space + TerminalText.visible(value)
+  }
+
+  private static func entitlements(of state: CustomerState) -> TextTable? {
+    if state.entitlements.isEmpty { return nil }
+    var table = TextTable(header: ["ENTITLEMENT", "SINCE", "UNTIL", "CONFERRED BY"])
+    for entitlement in state.entitlements {
+      for source in entitlement.sources {
+        table.add([
+          entitlement.entitlementID.rawValue, source.since.display, source.until?.display ?? "-",
+          description(of: source.origin),
+        ])
       }
-      lines += ["", table.text]
     }
+    return table
+  }
+
+  private static func standings(of state: CustomerState) -> TextTable? {
     let standings =
       state.groups.map { ("group \($0.groupID)", $0.standing) }
       + state.products.map { ($0.productID.rawValue, $0.standing) }
-    if !standings.isEmpty {
-      var table = TextTable(
-        header: ["PRODUCT OR GROUP", "STATE", "STATUS", "FROM", "UNTIL", "RENEWS", "NOTICES"])
-      for (name, standing) in standings {
-        table.add([
-          name, wireName(standing.coreState), status(standing), standing.periodStart.display,
-          (standing.graceEnd ?? standing.periodEnd)?.display ?? "-",
-          standing.willRenew.map { $0 ? "yes" : "no" } ?? "-",
-          cell(standing.notices.map { wireName($0) }),
-        ])
-      }
-      lines += ["", table.text]
+    if standings.isEmpty { return nil }
+    var table = TextTable(
+      header: [
+        "PRODUCT OR GROUP", "STATE", "STATUS", "FROM", "UNTIL", "RENEWS", "OFFERS", "NOTICES",
+      ])
+    for (name, standing) in standings {
+      table.add([
+        name, wireName(standing.coreState), status(standing), standing.periodStart.display,
+        (standing.graceEnd ?? standing.periodEnd)?.display ?? "-",
+        standing.willRenew.map { $0 ? "yes" : "no" } ?? "-", offers(of: standing),
+        cell(standing.notices.map { wireName($0) }),
+      ])
     }
-    return lines.joined(separator: "\n")
+    return table
+  }
+
+  private static func grandfathering(of state: CustomerState) -> TextTable? {
+    if state.grandfathering.isEmpty { return nil }
+    var table = TextTable(
+      header: ["GRANDFATHERING RULE", "OUTCOME", "REASON", "FLAGGED", "APP TRANSACTION"])
+    for rule in state.grandfathering {
+      table.add([
+        rule.ruleID.rawValue, wireName(rule.outcome), wireName(rule.reason),
+        rule.isFlagged ? "yes" : "no", rule.appTransactionID?.rawValue ?? "-",
+      ])
+    }
+    return table
+  }
+
+  private static func description(of origin: EntitlementSource.Origin) -> String {
+    switch origin {
+    case .purchase(let transaction, chain: _, let product):
+      "\(product), transaction \(transaction)"
+    case .grant(let id): "grant \(id)"
+    case .grandfathering(let id): "grandfathering rule \(id)"
+    }
+  }
+
+  /// The entitlement, with what confers it where no purchase does.
+  private static func name(of entitlement: EntitlementState) -> String {
+    var kinds: [String] = []
+    for source in entitlement.sources {
+      let kind: String
+      switch source.origin {
+      case .purchase: return entitlement.entitlementID.rawValue
+      case .grant: kind = "grant"
+      case .grandfathering: kind = "grandfathering"
+      }
+      if !kinds.contains(kind) { kinds.append(kind) }
+    }
+    return "\(entitlement.entitlementID) (\(kinds.joined(separator: ", ")))"
+  }
+
+  /// What is offered from now on: at the renewal, and to win the customer back.
+  private static func offers(of standing: Standing) -> String {
+    var offers: [String] = []
+    if let offer = standing.renewalOffer {
+      offers.append("at renewal: \(offer.identifier ?? description(of: offer.type))")
+    }
+    if !standing.winBackOfferIDs.isEmpty {
+      offers.append("win-back: \(standing.winBackOfferIDs.joined(separator: ", "))")
+    }
+    return offers.isEmpty ? "-" : offers.joined(separator: "; ")
+  }
+
+  private static func description(of type: OfferType) -> String {
+    switch type {
+    case .introductory: "introductory"
+    case .promotional: "promotional"
+    case .offerCode: "offer code"
+    case .winBack: "win-back"
+    default: "type \(type.rawValue)"
+    }
   }
 
   /// The standing that explains the state best: one that is active, else that of a group, else

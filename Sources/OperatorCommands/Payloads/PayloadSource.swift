@@ -40,7 +40,7 @@ enum PayloadSource {
 
   /// - Throws: ``CommandFailure`` when the file cannot be read.
   private static func findings(in path: String) throws(CommandFailure) -> [SourcedFinding] {
-    let bytes = try contents(of: path)
+    let bytes = try InputFile.contents(of: path, limit: maximumFileBytes)
     let name = path == "-" ? "stdin" : path
     let texts: [[UInt8]]
     do throws(Refusal) {
@@ -62,23 +62,6 @@ enum PayloadSource {
       ? try signedTexts(inJSON: bytes) : lines(of: bytes)
     if texts.isEmpty { throw Refusal(.malformed, "no signed payload in it") }
     return texts
-  }
-
-  private static func contents(of path: String) throws(CommandFailure) -> [UInt8] {
-    let data: Data
-    do {
-      let handle =
-        path == "-"
-        ? FileHandle.standardInput
-        : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      data = try handle.read(upToCount: maximumFileBytes + 1) ?? Data()
-    } catch {
-      throw CommandFailure(.failed, "\(path): cannot be read")
-    }
-    guard data.count <= maximumFileBytes else {
-      throw CommandFailure(.failed, "\(path): larger than \(maximumFileBytes >> 20) MiB")
-    }
-    return [UInt8](data)
   }
 
   private static func lines(of bytes: [UInt8]) -> [[UInt8]] {

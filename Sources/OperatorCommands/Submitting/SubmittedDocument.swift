@@ -1,4 +1,5 @@
 import EntitlementDomain
+import JSONDocuments
 import Wire
 
 /// What became of one payload, in JSON: a contract.
@@ -8,6 +9,7 @@ struct SubmittedDocument: Encodable {
   let verdict: String
   let reason: String?
   let disposition: String?
+  let link: String?
   let originalTransactionId: String?
   let transactionId: String?
 
@@ -17,16 +19,18 @@ struct SubmittedDocument: Encodable {
     verdict = wireName(result.verdict)
     reason = result.detail
     disposition = result.disposition.map { wireName($0) }
+    link = result.link.map { wireName($0) }
     originalTransactionId = result.originalTransactionID?.rawValue
     transactionId = result.transactionID?.rawValue
   }
 
   static func table(_ documents: [SubmittedDocument]) -> String {
-    var table = TextTable(header: ["FILE", "KIND", "VERDICT", "DISPOSITION", "CHAIN", "REASON"])
+    var table = TextTable(
+      header: ["FILE", "KIND", "VERDICT", "DISPOSITION", "LINK", "CHAIN", "REASON"])
     for document in documents {
       table.add([
         document.file, document.kind ?? "-", document.verdict, document.disposition ?? "-",
-        document.originalTransactionId ?? "-", document.reason ?? "-",
+        document.link ?? "-", document.originalTransactionId ?? "-", document.reason ?? "-",
       ])
     }
     return table.text

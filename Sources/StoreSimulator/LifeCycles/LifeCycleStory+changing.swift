@@ -68,6 +68,70 @@ extension LifeCycleStory {
     script.expect(.expired(product, .priceIncreaseDeclined, willRenew: false), from: end)
   }
 
+  static let crossgrade = LifeCycleStory(
+    "changes from months to years at the renewal, and the app sets another token",
+    characteristicDay: 45
+  ) { script in
+    let current = SimulatedApp.proMonthly
+    let next = SimulatedApp.proYearly
+    var subscription = script.subscribeForOneMonth(to: current)
+    let asked = script.start.adding(days: 8)
+    let renewed = script.start.adding(months: 1)
+    let end = script.start.adding(months: 13)
+    subscription.renewalInfo.autoRenewProductID = next.id
+    subscription.renewalInfo.renewalPrice = next.price
+    subscription.renewalInfo.appAccountToken = script.laterAppAccountToken
+    // Another duration comes with the renewal, whatever the level.
+    script.sign(subscription, as: .downgrade, at: asked, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
+    subscription.transaction.appAccountToken = script.laterAppAccountToken
+    script.sign(subscription, as: .renewal, at: renewed, status: .active)
+    script.expect(.active(next, willRenew: true), from: renewed)
+    script.expectSilence(next, from: end)
+  }
+
+  static let downgradeWithdrawn = LifeCycleStory(
+    "asks on day 8 for the smaller product, and takes it back on day 14", characteristicDay: 20
+  ) { script in
+    let current = SimulatedApp.proMonthly
+    let next = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: current)
+    let asked = script.start.adding(days: 8)
+    subscription.renewalInfo.autoRenewProductID = next.id
+    subscription.renewalInfo.renewalPrice = next.price
+    script.sign(subscription, as: .downgrade, at: asked, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    let withdrawn = script.start.adding(days: 14)
+    subscription.renewalInfo.autoRenewProductID = current.id
+    subscription.renewalInfo.renewalPrice = current.price
+    script.sign(subscription, as: .preferenceReset, at: withdrawn, status: .active)
+    script.expect(.active(current, willRenew: true), from: withdrawn)
+    script.expectSilence(current, from: script.start.adding(months: 1))
+  }
+
+  static let advancedCommerce = LifeCycleStory(
+    "is moved to the Advanced Commerce API, and later to other words and another price",
+    characteristicDay: 20
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    var details = AdvancedCommerce(
+      requestReferenceID: script.nextUUID(), taxCode: "S021-08-1",
+      displayName: "Scribe Basic", description: "Write and keep documents")
+    func tell(_ name: NotificationName, onDay day: Int64) {
+      subscription.transaction.advancedCommerce = details
+      subscription.renewalInfo.advancedCommerce = details
+      script.sign(subscription, as: name, at: script.start.adding(days: day), status: .active)
+    }
+    tell(.migration, onDay: 5)
+    details.displayName = "Scribe Home"
+    tell(.metadataUpdate, onDay: 8)
+    subscription.renewalInfo.renewalPrice = increasedPrice
+    tell(.priceChange, onDay: 11)
+    script.expectSilence(product, from: script.start.adding(months: 1))
+  }
+
   private static func askForConsent(
     _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct,
     script: inout LifeCycleScript

@@ -36,6 +36,46 @@ extension LifeCycleStory {
     script.expectSilence(product, from: again.adding(months: 1))
   }
 
+  static let wonBack = LifeCycleStory(
+    "lets a subscription end and comes back on day 40 for an offer", characteristicDay: 50
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    subscription.renewalInfo.eligibleWinBackOfferIDs = [LifeCycleScript.winBackOfferID]
+    cancel(&subscription, of: product, script: &script)
+    script.winBack(&subscription, product, at: script.start.adding(days: 40))
+  }
+
+  static let autoRenewalRestored = LifeCycleStory(
+    "turns auto-renewal off on day 12, and on again on day 18", characteristicDay: 22
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let cancelled = script.start.adding(days: 12)
+    let end = script.start.adding(months: 1)
+    let renewing = subscription.renewalInfo
+    subscription.stopRenewing()
+    script.sign(subscription, as: .autoRenewDisabled, at: cancelled, status: .active)
+    script.expect(
+      .active(product, willRenew: false, callToAction: .keepSubscription), from: cancelled)
+    let restored = script.start.adding(days: 18)
+    subscription.renewalInfo = renewing
+    script.sign(subscription, as: .autoRenewEnabled, at: restored, status: .active)
+    script.expect(.active(product, willRenew: true), from: restored)
+    script.expectSilence(product, from: end)
+  }
+
+  static let endedForOtherReason = LifeCycleStory(
+    "has a subscription that Apple ended for another reason", characteristicDay: 40
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let end = script.start.adding(months: 1)
+    subscription.stopRenewing(.other)
+    script.sign(subscription, as: .expired, at: end, status: .expired)
+    script.expect(.expired(product, .other, willRenew: false), from: end)
+  }
+
   private static func writeCancellation(
     of product: SimulatedProduct, to script: inout LifeCycleScript
   ) {

@@ -47,6 +47,33 @@ extension LifeCycleStory {
     script.expect(.active(SimulatedApp.adFree), from: script.start)
   }
 
+  static let consumable = LifeCycleStory(
+    "buys something that is used up", characteristicDay: 10
+  ) { script in
+    let purchase = script.purchase(SimulatedApp.tokens, at: script.start)
+    script.sign(purchase, as: .oneTimeCharge, at: script.start)
+    script.expect(.consumed(SimulatedApp.tokens), from: script.start)
+  }
+
+  static let consumableRefunded = LifeCycleStory(
+    "asks to be refunded what was used up; the developer is asked, and the refund given",
+    characteristicDay: 12
+  ) { script in
+    let product = SimulatedApp.tokens
+    var purchase = script.purchase(product, at: script.start)
+    script.sign(purchase, as: .oneTimeCharge, at: script.start)
+    script.expect(.consumed(product), from: script.start)
+    script.sign(
+      purchase, as: .consumptionRequest, at: script.start.adding(days: 4),
+      consumptionRequestReason: "UNINTENDED_PURCHASE")
+    let told = script.start.adding(days: 6)
+    purchase.revocationDate = told.adding(hours: -1)
+    purchase.revocationReason = .other
+    purchase.revocationType = .refundFull
+    script.sign(purchase, as: .refund, at: told)
+    script.expect(.revoked(product), from: told)
+  }
+
   private static func writeSeason(to script: inout LifeCycleScript) {
     let purchase = script.purchase(SimulatedApp.season, at: script.start)
     script.sign(purchase, as: .oneTimeCharge, at: script.start)

@@ -56,4 +56,62 @@ extension LifeCycleStory {
       subscription, as: .renewalExtended, at: script.start.adding(days: 20), status: .active)
     script.expectSilence(product, from: end)
   }
+
+  static let monthlyCommitment = LifeCycleStory(
+    "has committed to a year, billed monthly, and is in the third month", characteristicDay: 75
+  ) { script in
+    let product = SimulatedApp.proYearly
+    let monthlyPrice = product.price / 12
+    let commitmentEnd = script.start.adding(months: 12)
+    func progress(_ number: Int64) -> Commitment {
+      Commitment(billingPeriodNumber: number, totalBillingPeriods: 12, expiresDate: commitmentEnd)
+    }
+    var subscription = script.subscription(to: product, ends: script.start.adding(months: 1))
+    subscription.transaction.commitment = progress(1)
+    subscription.transaction.price = monthlyPrice
+    subscription.renewalInfo.renewalPrice = monthlyPrice
+    subscription.renewalInfo.renewalBillingPlanType = "MONTHLY"
+    script.sign(subscription, as: .firstSubscription, at: script.start, status: .active)
+    script.expect(.active(product, willRenew: true), from: script.start)
+    for month in 1...2 {
+      let begin = script.start.adding(months: month)
+      // Access follows the month that was paid, not the commitment (R26).
+      let end = script.start.adding(months: month + 1)
+      script.nextPeriod(of: &subscription, product, from: begin, to: end)
+      subscription.transaction.commitment = progress(Int64(month) + 1)
+      subscription.transaction.price = monthlyPrice
+      subscription.renewalInfo.renewalPrice = monthlyPrice
+      script.sign(subscription, as: .renewal, at: begin.adding(hours: -6), status: .active)
+    }
+    script.expectSilence(product, from: script.start.adding(months: 3))
+  }
+
+  static let massExtension = LifeCycleStory(
+    "is given a week more on day 20, as everybody is", characteristicDay: 33
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let end = script.start.adding(months: 1).adding(days: 7)
+    let extended = script.start.adding(days: 20)
+    subscription.transaction.expiresDate = end
+    subscription.renewalInfo.renewalDate = end
+    script.sign(subscription, as: .renewalExtended, at: extended, status: .active)
+    script.notify(
+      .massExtensionDone, at: extended.adding(hours: 2),
+      about: .summary(
+        RenewalExtensionSummary(
+          requestIdentifier: "0d4b0b9e-91a3-4e0f-9d55-2f6f6cb1f0a7", productID: product.id,
+          succeededCount: 1_204, failedCount: 1)))
+    script.expectSilence(product, from: end)
+  }
+
+  static let extensionFailed = LifeCycleStory(
+    "is to be given a week more on day 20, which fails", characteristicDay: 24
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    let subscription = script.subscribeForOneMonth(to: product)
+    script.sign(
+      subscription, as: .extensionFailed, at: script.start.adding(days: 20), status: .active)
+    script.expectSilence(product, from: script.start.adding(months: 1))
+  }
 }

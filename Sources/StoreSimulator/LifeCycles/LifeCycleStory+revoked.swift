@@ -55,6 +55,32 @@ extension LifeCycleStory {
     "has lost a family member's subscription on day 15", characteristicDay: 20
   ) { script in writeFamilySharing(to: &script) }
 
+  static let seatRevoked = LifeCycleStory(
+    "holds a seat of an organisation's subscription, which is taken back on day 15",
+    characteristicDay: 20
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    // Who holds a seat has a chain of their own (R25), and renewing is the organisation's affair.
+    var seat = script.purchase(product, at: script.start, ends: script.start.adding(months: 1))
+    seat.ownership = .assigned
+    script.sign(seat, as: .firstSubscription, at: script.start, status: .active)
+    script.expect(.active(product), from: script.start)
+    let ended = script.start.adding(days: 15)
+    seat.revocationDate = ended
+    seat.revocationReason = .other
+    script.sign(seat, as: .sharingEnded, at: ended, status: .revoked)
+    script.expect(.revoked(product), from: ended)
+  }
+
+  static let wonBackAfterRefund = LifeCycleStory(
+    "is refunded on day 10, and comes back on day 25 for an offer", characteristicDay: 30
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    refund(&subscription, product, script: &script)
+    script.winBack(&subscription, product, at: script.start.adding(days: 25))
+  }
+
   private static func refund(
     _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct,
     script: inout LifeCycleScript
@@ -82,7 +108,7 @@ extension LifeCycleStory {
     shared.revocationDate = ended
     shared.revocationReason = .other
     shared.revocationType = .familyRevoke
-    script.sign(shared, as: .familySharingEnded, at: ended, status: .revoked)
+    script.sign(shared, as: .sharingEnded, at: ended, status: .revoked)
     script.expect(.revoked(product), from: ended)
   }
 }

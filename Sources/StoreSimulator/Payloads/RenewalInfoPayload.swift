@@ -24,6 +24,9 @@ package struct RenewalInfoPayload: Hashable, Sendable {
   package var eligibleWinBackOfferIDs: [String] = []
   package var appAccountToken: AppAccountToken?
   package var appTransactionID: AppTransactionID?
+  /// `renewalBillingPlanType`: BILLED_UPFRONT or MONTHLY.
+  package var renewalBillingPlanType: String?
+  package var advancedCommerce: AdvancedCommerce?
 
   package init(
     originalTransactionID: OriginalTransactionID, signedDate: Milliseconds,
@@ -55,6 +58,8 @@ package struct RenewalInfoPayload: Hashable, Sendable {
     writer.set("eligibleWinBackOfferIds", eligibleWinBackOfferIDs)
     writer.set("appAccountToken", appAccountToken?.rawValue)
     writer.set("appTransactionId", appTransactionID?.rawValue)
+    writer.set("renewalBillingPlanType", renewalBillingPlanType)
+    writer.set("advancedCommerceInfo", advancedCommerce?.json)
     return writer.bytes
   }
 }

@@ -36,6 +36,7 @@ package struct TransactionPayload: Hashable, Sendable {
   package var appTransactionID: AppTransactionID?
   package var previousOriginalTransactionID: OriginalTransactionID?
   package var commitment: Commitment?
+  package var advancedCommerce: AdvancedCommerce?
 
   package init(
     transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
@@ -91,6 +92,7 @@ package struct TransactionPayload: Hashable, Sendable {
       progress.set("commitmentExpiresDate", commitment.expiresDate?.rawValue)
       writer.set("commitmentInfo", progress)
     }
+    writer.set("advancedCommerceInfo", advancedCommerce?.json)
     return writer.bytes
   }
 }

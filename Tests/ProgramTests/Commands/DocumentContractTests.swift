@@ -1,7 +1,8 @@
 import EntitlementDomain
 import Foundation
-import OperatorCommands
+import JSONDocuments
 import StoreSimulator
+import TestSupport
 import Testing
 import Wire
 
@@ -10,6 +11,7 @@ import Wire
 struct DocumentContractTests {
   @Test func `of a customer's state`() async throws {
     let bench = try Bench()
+    _ = try bench.folder.write(DocumentContract.catalog, to: "catalog.yaml")
     let server = try await bench.startServer()
     try await bench.submit(Bench.population(LifeCycle.allCases.count), to: server)
     try await submitEverything(bench, to: server)
@@ -22,39 +24,79 @@ struct DocumentContractTests {
       "offer.discount_type", "offer.identifier", "offer.period", "offer.type",
       "original_transaction_id", "ownership", "pending_change", "pending_change.effective_at_ms",
       "pending_change.product_id", "period_end_ms", "period_start_ms", "price_consent",
-      "product_id", "product_type", "revocation", "revocation.date_ms", "revocation.reason",
-      "revocation.type", "status", "storefront", "transaction_id", "will_renew",
+      "product_id", "product_type", "renewal_offer", "renewal_offer.discount_type",
+      "renewal_offer.identifier", "renewal_offer.period", "renewal_offer.type", "revocation",
+      "revocation.date_ms", "revocation.reason", "revocation.type", "status", "storefront",
+      "transaction_id", "will_renew", "win_back_offer_ids",
     ]
     let names =
       [
         "account_id", "bundle_id", "calls_to_action", "core_state", "entitlements", "environment",
-        "evaluated_at_ms", "groups", "next_transition_at_ms", "products", "revision",
-        "entitlements[].entitlement_id", "entitlements[].sources",
+        "evaluated_at_ms", "grandfathering", "groups", "next_transition_at_ms", "products",
+        "revision", "entitlements[].entitlement_id", "entitlements[].sources",
+        "entitlements[].sources[].grandfathering_rule_id", "entitlements[].sources[].grant_id",
         "entitlements[].sources[].original_transaction_id", "entitlements[].sources[].product_id",
         "entitlements[].sources[].since_ms", "entitlements[].sources[].transaction_id",
-        "entitlements[].sources[].until_ms", "groups[].group_id",
-        "groups[].introductory_offer_used", "groups[].standing", "groups[].trial_used",
-        "products[].group_id", "products[].in_catalog", "products[].product_id",
-        "products[].standing",
+        "entitlements[].sources[].until_ms", "grandfathering[].app_transaction_id",
+        "grandfathering[].flagged", "grandfathering[].outcome", "grandfathering[].reason",
+        "grandfathering[].rule_id", "groups[].group_id", "groups[].introductory_offer_used",
+        "groups[].standing", "groups[].trial_used", "products[].group_id",
+        "products[].in_catalog", "products[].product_id", "products[].standing",
       ] + standing.flatMap { ["groups[].standing.\($0)", "products[].standing.\($0)"] }
     let places = try run.document(JSONTree.self).places()
     #expect(places.sorted() == names.map { "[].\($0)" }.sorted())
   }
 
-  /// A customer whose purchase has what no life cycle has: an offer, a commitment and the ways in
-  /// which a refund is described.
+  /// Customers who have what no life cycle has: an offer, a commitment, the ways in which a refund is
+  /// described, a grant and an early copy of the app; a renewal under an offer; offers to be won
+  /// back.
   private func submitEverything(_ bench: Bench, to server: RunningServer) async throws {
+    let now = Bench.population(0).now
     let timeline = Timeline(
-      .refunded, seed: 9, start: Bench.population(0).now.advanced(by: -40 * Milliseconds.dayLength))
+      .refunded, seed: 9, start: now.advanced(by: -40 * Milliseconds.dayLength))
     var transaction = try #require(timeline.events.last?.transactions.first)
     transaction.offer = Offer(
       type: OfferType(rawValue: 1), identifier: "WINTER", discountType: .freeTrial, period: "P1W")
     transaction.commitment = Commitment(
       billingPeriodNumber: 1, totalBillingPeriods: 12, expiresDate: transaction.expiresDate)
     transaction.revocationType = RevocationType(rawValue: "REFUND_FULL")
-    let jws = try bench.authority.sign(payloadJSON: transaction.json)
+    var app = AppTransactionPayload(
+      bundleID: SimulatedApp.bundleID, appAppleID: SimulatedApp.appAppleID, signedDate: now,
+      environment: .production)
+    app.appTransactionID = "700000000000000001"
+    app.originalApplicationVersion = "7"
+    app.originalPlatform = "iOS"
+    // 2014-01-01T00:00:00Z.
+    app.originalPurchaseDate = 1_388_534_400_000
+    try await submit(bench, to: server, account: "everything", [transaction.json, app.json])
+    let grant = try await Bench.control(
+      server, "grant", "add", "--account", "everything", "--entitlement", "pro", "--bundle-id",
+      "com.example.scribe", "--reason", "a test", "--author", "ada")
+    try #require(grant.exit == .code(0))
+
+    for (lifeCycle, account) in [(LifeCycle.renewals, "offered"), (.expired, "missed")] {
+      let timeline = Timeline(
+        lifeCycle, seed: 9,
+        start: now.advanced(by: -lifeCycle.characteristicDay * Milliseconds.dayLength))
+      let history = timeline.history(until: now)
+      var renewalInfo = try #require(history.compactMap(\.renewalInfo).last)
+      renewalInfo.signedDate = renewalInfo.signedDate.advanced(by: 1)
+      renewalInfo.renewalOffer = Offer(
+        type: .promotional, identifier: "SPRING", discountType: .payUpFront, period: "P1M")
+      renewalInfo.eligibleWinBackOfferIDs = ["BACK"]
+      try await submit(
+        bench, to: server, account: account,
+        history.flatMap { $0.transactions.map(\.json) } + [renewalInfo.json])
+    }
+  }
+
+  private func submit(
+    _ bench: Bench, to server: RunningServer, account: String, _ payloads: [[UInt8]]
+  ) async throws {
+    let signed = try payloads.map { try bench.authority.sign(payloadJSON: $0) }
     let run = try await Bench.control(
-      server, "submit", "-", "--account", "everything", "--output", "jsonl", input: jws)
+      server, "submit", "-", "--account", account, "--output", "jsonl",
+      input: signed.joined(separator: "\n"))
     try #require(run.exit == .code(0))
   }
 
@@ -81,30 +123,23 @@ struct DocumentContractTests {
       (
         ["submit", "-", "--server", "\(server.address)"], input,
         [
-          "disposition", "file", "kind", "original_transaction_id", "reason", "transaction_id",
-          "verdict",
+          "disposition", "file", "kind", "link", "original_transaction_id", "reason",
+          "transaction_id", "verdict",
         ]
       ),
       (
         ["notification", "submit", "-", "--server", "\(server.address)"],
         "\(notification)\nnonsense",
         [
-          "duplicate", "file", "notification_type", "notification_uuid", "reason", "results",
-          "results[].disposition", "results[].file", "results[].kind",
-          "results[].original_transaction_id", "results[].transaction_id", "results[].verdict",
-          "subtype", "verdict",
+          "duplicate", "events", "file", "notification_type", "notification_uuid", "reason",
+          "results", "results[].disposition", "results[].file", "results[].kind",
+          "results[].link", "results[].original_transaction_id", "results[].transaction_id",
+          "results[].verdict", "subtype", "verdict",
         ]
       ),
       (["health", "--server", "\(server.address)"], "", ["status"]),
     ]
-    for (arguments, input, names) in rows {
-      let run = try await ProgramRun.of(
-        .entitlectl, arguments + ["--output", "jsonl"], input: input)
-      let places = try run.lines(JSONTree.self).reduce(into: Set<String>()) {
-        $0.formUnion($1.places(closed: ["payload", "header"]))
-      }
-      #expect(places.sorted() == names.map { ".\($0)" }.sorted(), "\(arguments)")
-    }
+    try await DocumentContract.compare(rows, closed: ["payload", "header"])
   }
 
   @Test func `inside a payload the names stay Apple's, and numbers exact`() async throws {
@@ -156,6 +191,31 @@ struct DocumentContractTests {
       ]
     )
     #expect(names(SubmissionDisposition.self) == ["ADDED", "REPLACED", "DUPLICATE", "SUPERSEDED"])
+    #expect(
+      names(SubmissionLinkOutcome.self) == [
+        "UNLINKED", "UNCHANGED", "LINKED", "TRANSFERRED", "ALREADY_LINKED",
+      ])
+    #expect(
+      names(GrandfatheringOutcome.self) == ["GRANTED", "DENIED", "UNKNOWN", "NOT_EVALUATED"])
+    #expect(
+      names(GrandfatheringReason.self) == [
+        "NO_APP_TRANSACTION", "ENVIRONMENT", "VERSION_AND_DATE_AGREE",
+        "VERSION_AND_DATE_DISAGREE", "DATE_ALONE", "DATE_ALONE_UNREADABLE_VERSION",
+        "VERSION_ALONE", "NO_EVIDENCE",
+      ])
+    #expect(
+      names(ConsideredItem.Kind.self) == [
+        "TRANSACTION", "RENEWAL_INFO", "APP_TRANSACTION", "GRANT", "GRANDFATHERING_RULE",
+      ])
+    #expect(
+      names(FeedEventKind.self) == [
+        "CONSUMPTION_REQUESTED", "REFUNDED", "REFUND_DECLINED", "REFUND_REVERSED", "SHARING_ENDED",
+        "PRICE_CONSENT_NEEDED", "CONSENT_RESCINDED", "REFETCH_DUE",
+      ])
+    #expect(
+      names(RefetchReason.self) == [
+        "SUCCESSOR_MISSING", "STATUS_MISMATCH", "PAYLOAD_MISSING", "RENEWAL_OVERDUE",
+      ])
     #expect(
       StoreEnvironment.allCases.map(\.rawValue).sorted()
         == ["LocalTesting", "Production", "Sandbox", "Xcode"])

@@ -5,6 +5,8 @@ import TestSupport
 @Suite("Exit codes of entitlectl and storesim", .timeLimit(.minutes(5)))
 struct ExitCodeTests {
   private static let app = ["--bundle-id", "com.example.scribe"]
+  private static let why = ["--reason", "a test", "--author", "ada"]
+  private static let gift = ["grant", "add", "--account", "x", "--entitlement", "pro"]
 
   @Test(
     "64: what was typed makes no sense",
@@ -14,6 +16,19 @@ struct ExitCodeTests {
       ["customer", "get", "x", "--at", "soon"] + app, ["customer", "list"],
       ["customer", "list", "--limit", "0"] + app,
       ["customer", "list", "--environment", "moon"] + app, ["submit"], ["notification", "submit"],
+      ["customer", "explain", "x"], ["customer", "explain", "x", "--at", "soon"] + app,
+      ["grant"] + why, ["grant", "add"] + app + why,
+      ["grant", "add", "--account", "x"] + app + why,
+      gift + app, gift + why, gift + app + why + ["--id", "x"], gift + app + why + ["--for", "1M"],
+      gift + app + why + ["--for", "PT0S"],
+      gift + app + why + ["--expires", "2026-01-01T00:00:00Z", "--for", "P1M"],
+      gift + app + why + ["--starts", "2", "--expires", "2"],
+      ["grant", "withdraw"] + app + why, ["grant", "withdraw", "x"] + app,
+      ["grant", "withdraw", "x"] + app + why, ["grant", "list"] + app,
+      ["grant", "list", "--account", "x"], ["catalog", "status", "x"],
+      ["catalog", "reload", "--dry"], ["change", "list", "--after", "-1"],
+      ["change", "list", "--limit", "0"], ["change", "list", "--all", "--limit", "1"],
+      ["statistics", "x"],
       ["health", "--server", "nowhere"], ["health", "--server", "unix:"],
       ["health", "--server", "127.0.0.1:99999"], ["health", "--timeout", "0"],
       ["health", "--timeout", "-1"],
@@ -29,7 +44,9 @@ struct ExitCodeTests {
     "3: the server cannot be reached",
     arguments: [
       ["health"], ["customer", "get", "x"] + app, ["customer", "list"] + app, ["submit", "-"],
-      ["notification", "submit", "-"],
+      ["notification", "submit", "-"], ["customer", "explain", "x"] + app, gift + app + why,
+      ["grant", "withdraw", "x", "--yes"] + app + why, ["grant", "list", "--account", "x"] + app,
+      ["catalog", "status"], ["catalog", "reload"], ["change", "list"], ["statistics"],
     ])
   func unreachable(arguments: [String]) async throws {
     let folder = try TemporaryFolder()

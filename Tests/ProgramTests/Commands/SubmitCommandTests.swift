@@ -30,6 +30,7 @@ struct SubmitCommandTests {
     #expect(first.exit == .code(0))
     #expect(try column("verdict", first) == facts.map { _ in "OK" })
     #expect(try column("disposition", first) == facts.map { _ in "ADDED" })
+    #expect(try column("link", first).first == "LINKED")
     #expect(try column("file", first) == facts.indices.map { "\(path)#\($0 + 1)" })
     let known = try await state(server, of: "account-1")
     #expect(known["core_state"]?.text == "ACTIVE")
@@ -39,6 +40,7 @@ struct SubmitCommandTests {
       input: facts.joined(separator: "\n"))
     #expect(second.exit == .code(0))
     #expect(try column("disposition", second) == facts.map { _ in "DUPLICATE" })
+    #expect(try column("link", second) == facts.map { _ in "UNCHANGED" })
     #expect(try column("file", second) == facts.indices.map { "stdin#\($0 + 1)" })
     #expect(try await state(server, of: "account-1")["revision"] == known["revision"])
   }
@@ -54,6 +56,7 @@ struct SubmitCommandTests {
     #expect(run.exit == .code(2))
     #expect(try column("verdict", run) == ["INVALID_SIGNATURE", "OK", "MALFORMED"])
     #expect(try column("disposition", run) == [nil, "ADDED", nil])
+    #expect(try column("link", run) == [nil, "LINKED", nil])
     #expect(try column("reason", run).map { $0 == nil } == [false, true, false])
     let state = try await state(server, of: "account-1")
     #expect(
@@ -110,14 +113,75 @@ struct SubmitCommandTests {
     let facts = try await Bench.control(server, "submit", "-", input: fact)
     let rows = facts.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     #expect(rows.count == 2)
-    #expect(rows[0] == ["FILE", "KIND", "VERDICT", "DISPOSITION", "CHAIN", "REASON"])
-    #expect(rows[1].prefix(4) == ["stdin", "TRANSACTION", "OK", "ADDED"])
+    #expect(rows[0] == ["FILE", "KIND", "VERDICT", "DISPOSITION", "LINK", "CHAIN", "REASON"])
+    #expect(rows[1].prefix(5) == ["stdin", "TRANSACTION", "OK", "ADDED", "UNLINKED"])
 
     let notification = try #require(event.notification)
     let told = try await Bench.control(server, "notification", "submit", "-", input: notification)
     let table = told.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-    #expect(table[0] == ["FILE", "TYPE", "SUBTYPE", "VERDICT", "KNOWN", "REASON"])
-    #expect(table[1] == ["stdin", "SUBSCRIBED", "INITIAL_BUY", "OK", "no", "-"])
+    #expect(table[0] == ["FILE", "TYPE", "SUBTYPE", "VERDICT", "KNOWN", "EVENTS", "REASON"])
+    #expect(table[1] == ["stdin", "SUBSCRIBED", "INITIAL_BUY", "OK", "no", "-", "-"])
+  }
+
+  @Test func `a claim moves what was bought, and both hear of it`() async throws {
+    let server = try await bench.startServer()
+    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    for (account, link) in [
+      ("account-1", "LINKED"), ("account-2", "TRANSFERRED"), ("account-2", "UNCHANGED"),
+    ] {
+      let run = try await Bench.control(
+        server, "submit", "-", "--account", account, "--output", "jsonl", input: fact)
+      #expect(run.exit == .code(0))
+      #expect(try column("link", run) == [link])
+    }
+    #expect(try await state(server, of: "account-1")["products"] == .array([]))
+    #expect(try await state(server, of: "account-2")["core_state"]?.text == "ACTIVE")
+  }
+
+  @Test func `a claim that the policy refuses is told, and nothing about the owner`() async throws {
+    let catalog = SimulatedApp.catalogYAML.replacing(
+      "environments: [Production, Sandbox]\n",
+      with: "environments: [Production, Sandbox]\n    link_policy: keep\n")
+    _ = try bench.folder.write(catalog, to: "catalog.yaml")
+    let server = try await bench.startServer()
+    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    for (account, link) in [("the-owner", "LINKED"), ("a-claimer", "ALREADY_LINKED")] {
+      let run = try await Bench.control(
+        server, "submit", "-", "--account", account, "--output", "jsonl", input: fact)
+      #expect(run.exit == .code(0))
+      #expect(try column("link", run) == [link])
+      #expect(!run.output.contains("the-owner"))
+    }
+    #expect(try await state(server, of: "a-claimer")["core_state"]?.text == "NEW")
+    #expect(try await state(server, of: "the-owner")["core_state"]?.text == "ACTIVE")
+  }
+
+  @Test func `what a notification asks for is told once, with its deadline`() async throws {
+    let server = try await bench.startServer()
+    let events = try bench.signed(.refundDeclined)
+    let notifications = events.compactMap(\.notification).joined(separator: "\n")
+    let first = try await Bench.control(
+      server, "notification", "submit", "-", "--output", "jsonl", input: notifications)
+    #expect(first.exit == .code(0))
+    let documents = try first.lines(JSONTree.self)
+    let request = try #require(
+      documents.first { $0["notification_type"]?.text == "CONSUMPTION_REQUEST" })
+    let event = try #require(request["events"]?.elements.first)
+    #expect(event["kind"]?.text == "CONSUMPTION_REQUESTED")
+    #expect(event["notification_uuid"] == request["notification_uuid"])
+    #expect(event["deadline_ms"]?.integer != nil)
+    let second = try await Bench.control(
+      server, "notification", "submit", "-", "--output", "jsonl", input: notifications)
+    #expect(try second.lines(JSONTree.self).allSatisfy { $0["events"] == .array([]) })
+  }
+
+  @Test func `the table names the events of a notification`() async throws {
+    let server = try await bench.startServer()
+    let notifications = try bench.signed(.refundDeclined).compactMap(\.notification)
+    let run = try await Bench.control(
+      server, "notification", "submit", "-", input: notifications.joined(separator: "\n"))
+    let row = run.output.split(separator: "\n").first { $0.contains("  CONSUMPTION_REQUEST  ") }
+    #expect(row?.contains("  CONSUMPTION_REQUESTED until 20") == true)
   }
 
   @Test func `a notification is taken in once, with what is inside it`() async throws {

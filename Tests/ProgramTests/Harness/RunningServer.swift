@@ -17,6 +17,8 @@ final class RunningServer: Sendable {
     let calls: String?
     let verified: String?
     let verdict: String?
+    let digest: String?
+    let reason: String?
   }
 
   private init(child: ChildProcess, addresses: [ServerAddress]) {
@@ -77,10 +79,14 @@ final class RunningServer: Sendable {
     }
   }
 
-  /// Waits for a line of the log with this message.
-  func logged(_ message: String) async throws -> LogLine {
-    try await child.journal.first("log line \"\(message)\"") { contents in
-      try Self.log(in: contents).first { $0.message == message }
+  /// Waits for a line of the log with this message, or for as many as are asked for.
+  ///
+  /// - Returns: the last of so many.
+  @discardableResult
+  func logged(_ message: String, times count: Int = 1) async throws -> LogLine {
+    try await child.journal.first("log line \"\(message)\", \(count) times") { contents in
+      let lines = try Self.log(in: contents).filter { $0.message == message }
+      return lines.count >= count ? lines[count - 1] : nil
     }
   }
 

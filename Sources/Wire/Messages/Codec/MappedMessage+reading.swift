@@ -37,11 +37,54 @@ extension MappedMessage {
   static func bounded<Kind>(
     _ field: CText?, _ name: StaticString
   ) throws(MessageError) -> Identifier<Kind>? {
-    guard let text = optionalText(field) else { return nil }
-    guard text.utf8.count <= MessageLimits.identifierLength else {
-      throw error(.tooLong(field: name.description, limit: MessageLimits.identifierLength))
+    try bounded(field, name, limit: MessageLimits.identifierLength).map(Identifier.init(_:))
+  }
+
+  /// A text that a caller must send, of at most `limit` bytes.
+  static func required(
+    _ field: CText?, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> String {
+    guard let text = try bounded(field, name, limit: limit) else {
+      throw error(.missing(field: name.description))
     }
-    return Identifier(text)
+    return text
+  }
+
+  /// A text that a caller may send, of at most `limit` bytes; nil when empty.
+  static func bounded(
+    _ field: CText?, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> String? {
+    guard let text = optionalText(field) else { return nil }
+    guard text.utf8.count <= limit else {
+      throw error(.tooLong(field: name.description, limit: limit))
+    }
+    return text
+  }
+
+  /// A UUID that a caller may send, in any case, as one in lower case; nil when empty.
+  static func boundedUUID<Kind>(
+    _ field: CText?, _ name: StaticString
+  ) throws(MessageError) -> Identifier<Kind>? {
+    guard let text = optionalText(field) else { return nil }
+    guard isUUID(text) else { throw error(.notUUID(field: name.description)) }
+    return Identifier(text.lowercased())
+  }
+
+  /// Whether it is 32 hexadecimal digits with hyphens where RFC 9562, section 4, has them.
+  private static func isUUID(_ text: String) -> Bool {
+    guard text.utf8.count == 36 else { return false }
+    return text.utf8.enumerated().allSatisfy { offset, byte in
+      switch offset {
+      case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+      default:
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+          UInt8(ascii: "A")...UInt8(ascii: "F"):
+          true
+        default: false
+        }
+      }
+    }
   }
 
   /// A message that the sender must set.
@@ -59,16 +102,22 @@ extension MappedMessage {
     return try Part(reading: field.pointee)
   }
 
+  /// - Parameter isKnown: false for parts to leave out, of a kind that only a newer peer knows.
   static func list<Part: MappedMessage>(
     _ field: UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?>?, count: Int,
-    of type: Part.Type
+    of type: Part.Type, where isKnown: (Part.CMessage) -> Bool = { _ in true }
   ) throws(MessageError) -> [Part] {
     var parts: [Part] = []
     parts.reserveCapacity(count)
-    for case let part? in UnsafeBufferPointer(start: field, count: field == nil ? 0 : count) {
+    for case let part? in UnsafeBufferPointer(start: field, count: field == nil ? 0 : count)
+    where isKnown(part.pointee) {
       parts.append(try Part(reading: part.pointee))
     }
     return parts
+  }
+
+  static func texts(_ field: UnsafeMutablePointer<CText?>?, count: Int) -> [String] {
+    UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).map(text)
   }
 
   /// The values of an enumeration that are known; others are left out.

@@ -40,6 +40,16 @@ extension MappedMessage {
     try text(identifier?.rawValue ?? "", name, in: arena)
   }
 
+  static func texts(
+    _ texts: [String], _ name: StaticString, in arena: MessageArena
+  ) throws(MessageError) -> UnsafeMutablePointer<CText?> {
+    let pointers = try array(of: CText?.self, count: texts.count, in: arena)
+    for (index, text) in texts.enumerated() {
+      (pointers + index).initialize(to: try Self.text(text, name, in: arena))
+    }
+    return pointers
+  }
+
   static func list<Part: MappedMessage>(
     _ parts: [Part], in arena: MessageArena
   ) throws(MessageError) -> UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?> {

@@ -1,4 +1,6 @@
-import CProtobufC
+// With the declarations of libprotobuf-c, which the generated headers include. With CProtobufC
+// imported beside it, each would belong to whichever of the two the compiler meets first.
+import CEntitleMessages
 import NIOCore
 
 /// A value that is carried by a generated structure: how to read it from one and to write it to

@@ -1,4 +1,4 @@
-import CProtobufC
+import CEntitleMessages
 
 /// Memory for reading or writing one message: bump allocation in chunks up to a limit, given back
 /// all at once. Freeing a single piece does nothing.

@@ -1,4 +1,4 @@
-import CProtobufC
+import CEntitleMessages
 import Glibc
 
 /// Checks the bytes of a message before libprotobuf-c reads them.

@@ -49,6 +49,9 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   case tooMany(field: String, limit: Int)
   case outOfRange(field: String)
   case unknownValue(field: String)
+  case notUUID(field: String)
+  /// It excludes another field that is set as well.
+  case conflicting(field: String)
 
   case arenaExhausted
 
@@ -57,7 +60,7 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
     case .truncated, .overlongNumber, .invalidFieldNumber, .invalidWireType, .group,
       .wrongWireType, .invalidText, .nullInText, .duplicateMessage, .nestedTooDeep, .unreadable:
       .malformed
-    case .missing, .tooLong, .tooMany, .outOfRange, .unknownValue:
+    case .missing, .tooLong, .tooMany, .outOfRange, .unknownValue, .notUUID, .conflicting:
       .invalid
     case .arenaExhausted:
       .arenaExhausted
@@ -69,7 +72,8 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .wrongWireType(let field), .invalidText(let field), .nullInText(let field),
       .duplicateMessage(let field), .missing(let field), .tooLong(let field, _),
-      .tooMany(let field, _), .outOfRange(let field), .unknownValue(let field):
+      .tooMany(let field, _), .outOfRange(let field), .unknownValue(let field),
+      .notUUID(let field), .conflicting(let field):
       field
     case .truncated, .overlongNumber, .invalidFieldNumber, .invalidWireType, .group,
       .nestedTooDeep, .unreadable, .arenaExhausted:
@@ -95,6 +99,8 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
     case .tooMany(let field, let limit): "\(field) has more than \(limit) entries"
     case .outOfRange(let field): "\(field) is out of range"
     case .unknownValue(let field): "\(field) has a value that is not known"
+    case .notUUID(let field): "\(field) is not a UUID"
+    case .conflicting(let field): "\(field) excludes another field that is set"
     case .arenaExhausted: "takes too much memory"
     }
   }

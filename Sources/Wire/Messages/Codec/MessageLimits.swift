@@ -3,6 +3,13 @@ package enum MessageLimits {
   /// Bytes of an identifier in a request. Apple's are under 64; a caller's own account ids are kept
   /// as keys in memory and in indexes.
   package static let identifierLength = 256
+  /// Bytes of the name of who acted: a person's or a tool's, as long as an identifier.
+  package static let authorLength = 256
+  /// Bytes of the reason for an act of an operator: a few sentences, and kept for ever.
+  package static let reasonLength = 1_024
+  /// Bytes of a catalog that comes with a request: thousands of products, and room for the rest of
+  /// the message in the largest frame.
+  package static let catalogLength = 1 << 20
   /// Bytes of a page token: an account id and room for more.
   package static let pageTokenLength = 1_024
   /// Selectors in one batch: one round trip to the store, and an answer that stays well under the
@@ -15,6 +22,11 @@ package enum MessageLimits {
   package static let defaultPageSize = 50
   /// Customers on a page at most.
   package static let largestPageSize = 200
+  /// Entries of the change feed on a page when the request does not say.
+  package static let defaultChangePageSize = 100
+  /// Entries of the change feed on a page at most: a few hundred bytes each, and up to a kilobyte
+  /// with events, so that they stay well under the largest frame.
+  package static let largestChangePageSize = 1_000
 
   /// Levels of messages inside messages, the outer one included. `Protos/` has no recursive
   /// messages and six levels at most; a test compares.

@@ -1,4 +1,4 @@
-import CProtobufC
+import CEntitleMessages
 
 /// The generated structure `CMessage` with its descriptor.
 ///

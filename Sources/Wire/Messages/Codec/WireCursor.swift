@@ -1,4 +1,4 @@
-import CProtobufC
+import CEntitleMessages
 
 /// How a value lies on the wire (protobuf encoding, "Message Structure"). Groups are refused.
 enum WireType: UInt8 {

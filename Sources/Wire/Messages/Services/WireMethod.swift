@@ -19,6 +19,10 @@ package enum WireMethods {
     CheckEntitlementRequest, CheckEntitlementResponse
   >(service: ServiceNames.entitlements, name: "CheckEntitlement")
 
+  package static let explainCustomerState = WireMethod<
+    ExplainCustomerStateRequest, ExplainCustomerStateResponse
+  >(service: ServiceNames.entitlements, name: "ExplainCustomerState")
+
   package static let listCustomers = WireMethod<ListCustomersRequest, ListCustomersResponse>(
     service: ServiceNames.entitlements, name: "ListCustomers")
 
@@ -29,6 +33,27 @@ package enum WireMethods {
   package static let submitNotification = WireMethod<
     SubmitNotificationRequest, SubmitNotificationResponse
   >(service: ServiceNames.submissions, name: "SubmitNotification")
+
+  package static let addGrant = WireMethod<AddGrantRequest, GrantResponse>(
+    service: ServiceNames.admin, name: "AddGrant")
+
+  package static let withdrawGrant = WireMethod<WithdrawGrantRequest, GrantResponse>(
+    service: ServiceNames.admin, name: "WithdrawGrant")
+
+  package static let listGrants = WireMethod<ListGrantsRequest, ListGrantsResponse>(
+    service: ServiceNames.admin, name: "ListGrants")
+
+  package static let getCatalog = WireMethod<GetCatalogRequest, CatalogResponse>(
+    service: ServiceNames.admin, name: "GetCatalog")
+
+  package static let reloadCatalog = WireMethod<ReloadCatalogRequest, CatalogResponse>(
+    service: ServiceNames.admin, name: "ReloadCatalog")
+
+  package static let listChanges = WireMethod<ListChangesRequest, ListChangesResponse>(
+    service: ServiceNames.admin, name: "ListChanges")
+
+  package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
+    service: ServiceNames.admin, name: "GetStatistics")
 
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check")
@@ -42,5 +67,6 @@ package enum WireMethods {
 package enum ServiceNames {
   package static let entitlements = "entitle.v1.EntitlementService"
   package static let submissions = "entitle.v1.SubmissionService"
+  package static let admin = "entitle.v1.AdminService"
   package static let health = "grpc.health.v1.Health"
 }

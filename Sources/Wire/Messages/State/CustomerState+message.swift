@@ -22,6 +22,8 @@ extension CustomerState: MappedMessage {
       products: try Self.list(
         message.products, count: message.n_products, of: ProductState.self),
       groups: try Self.list(message.groups, count: message.n_groups, of: GroupState.self),
+      grandfathering: try Self.list(
+        message.grandfathering, count: message.n_grandfathering, of: GrandfatheringState.self),
       nextTransitionAt: message.has_next_transition_at_ms_case.isSet
         ? Milliseconds(message.next_transition_at_ms) : nil)
   }
@@ -49,6 +51,8 @@ extension CustomerState: MappedMessage {
         ENTITLE__V1__CUSTOMER_STATE__HAS_NEXT_TRANSITION_AT_MS_NEXT_TRANSITION_AT_MS
       message.next_transition_at_ms = nextTransitionAt.rawValue
     }
+    message.n_grandfathering = grandfathering.count
+    message.grandfathering = try Self.list(grandfathering, in: arena)
   }
 }
 
@@ -91,51 +95,5 @@ extension GroupState: MappedMessage {
     message.standing = try standing.make(in: arena)
     message.trial_used = trialUsed ? 1 : 0
     message.introductory_offer_used = introductoryOfferUsed ? 1 : 0
-  }
-}
-
-extension EntitlementState: MappedMessage {
-  static let shape = MessageShape(entitle__v1__entitlement_state__init)
-
-  init(reading message: Entitle__V1__EntitlementState) throws(MessageError) {
-    self.init(
-      entitlementID: Self.identifier(message.entitlement_id),
-      sources: try Self.list(
-        message.sources, count: message.n_sources, of: EntitlementSource.self))
-  }
-
-  func write(
-    to message: inout Entitle__V1__EntitlementState, in arena: MessageArena
-  ) throws(MessageError) {
-    message.entitlement_id = try Self.text(entitlementID, "entitlement_id", in: arena)
-    message.n_sources = sources.count
-    message.sources = try Self.list(sources, in: arena)
-  }
-}
-
-extension EntitlementSource: MappedMessage {
-  static let shape = MessageShape(entitle__v1__entitlement_source__init)
-
-  init(reading message: Entitle__V1__EntitlementSource) {
-    self.init(
-      transactionID: Self.identifier(message.transaction_id),
-      originalTransactionID: Self.identifier(message.original_transaction_id),
-      productID: Self.identifier(message.product_id),
-      since: Milliseconds(message.since_ms),
-      until: message.has_until_ms_case.isSet ? Milliseconds(message.until_ms) : nil)
-  }
-
-  func write(
-    to message: inout Entitle__V1__EntitlementSource, in arena: MessageArena
-  ) throws(MessageError) {
-    message.transaction_id = try Self.text(transactionID, "transaction_id", in: arena)
-    message.original_transaction_id = try Self.text(
-      originalTransactionID, "original_transaction_id", in: arena)
-    message.product_id = try Self.text(productID, "product_id", in: arena)
-    message.since_ms = since.rawValue
-    if let until {
-      message.has_until_ms_case = ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS_UNTIL_MS
-      message.until_ms = until.rawValue
-    }
   }
 }

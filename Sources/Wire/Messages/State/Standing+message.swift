@@ -36,6 +36,9 @@ extension Standing: MappedMessage {
     revocation = try Self.optional(message.revocation, as: Revocation.self)
     commitment = try Self.optional(message.commitment, as: Commitment.self)
     notices = Self.known(message.notices, count: message.n_notices, of: Notice.self)
+    renewalOffer = try Self.optional(message.renewal_offer, as: Offer.self)
+    winBackOfferIDs = Self.texts(
+      message.win_back_offer_ids, count: message.n_win_back_offer_ids)
   }
 
   func write(
@@ -73,6 +76,10 @@ extension Standing: MappedMessage {
     message.call_to_action = Self.number(callToAction)
     message.n_notices = notices.count
     message.notices = try Self.list(notices, as: Entitle__V1__Notice.self, in: arena)
+    if let renewalOffer { message.renewal_offer = try renewalOffer.make(in: arena) }
+    message.n_win_back_offer_ids = winBackOfferIDs.count
+    message.win_back_offer_ids = try Self.texts(
+      winBackOfferIDs, "win_back_offer_ids", in: arena)
   }
 }
 

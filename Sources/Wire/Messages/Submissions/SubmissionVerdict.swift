@@ -35,3 +35,18 @@ package enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
   /// A newer version was known: that one stands.
   case superseded = 4
 }
+
+/// What an accepted payload meant for the owner of its chain or app transaction (R42, R44). Raw
+/// values are those of the wire.
+package enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
+  /// No account is known for it.
+  case unlinked = 1
+  /// Its account is the one that it had.
+  case unchanged = 2
+  /// It had no account, and has one now.
+  case linked = 3
+  /// It left another account for the one that the submission named.
+  case transferred = 4
+  /// It belongs to another account than the one named, and the app's link policy keeps it there.
+  case alreadyLinked = 5
+}

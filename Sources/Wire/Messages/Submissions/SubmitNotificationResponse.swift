@@ -18,11 +18,14 @@ package struct SubmitNotificationResponse: Hashable, WireMessage {
   package var results: [SubmittedItemResult]
   /// The customers that it concerns, each once, changed or not.
   package var customers: [SubmittedCustomer]
+  /// What it asks somebody to do or to know; empty for a duplicate.
+  package var events: [FeedEvent]
 
   package init(
     verdict: SubmissionVerdict, detail: String? = nil, notificationUUID: NotificationUUID? = nil,
     notificationType: String? = nil, subtype: String? = nil, isDuplicate: Bool = false,
-    results: [SubmittedItemResult] = [], customers: [SubmittedCustomer] = []
+    results: [SubmittedItemResult] = [], customers: [SubmittedCustomer] = [],
+    events: [FeedEvent] = []
   ) {
     self.verdict = verdict
     self.detail = detail
@@ -32,6 +35,7 @@ package struct SubmitNotificationResponse: Hashable, WireMessage {
     self.isDuplicate = isDuplicate
     self.results = results
     self.customers = customers
+    self.events = events
   }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
@@ -57,6 +61,8 @@ extension SubmitNotificationResponse: MappedMessage {
       message.results, count: message.n_results, of: SubmittedItemResult.self)
     customers = try Self.list(
       message.customers, count: message.n_customers, of: SubmittedCustomer.self)
+    events = try Self.list(
+      message.events, count: message.n_events, of: FeedEvent.self, where: FeedEvent.isKnown)
   }
 
   func write(
@@ -72,5 +78,7 @@ extension SubmitNotificationResponse: MappedMessage {
     message.results = try Self.list(results, in: arena)
     message.n_customers = customers.count
     message.customers = try Self.list(customers, in: arena)
+    message.n_events = events.count
+    message.events = try Self.list(events, in: arena)
   }
 }

@@ -14,11 +14,14 @@ package struct SubmittedItemResult: Hashable, Sendable {
   package var originalTransactionID: OriginalTransactionID?
   /// Nil unless it is a transaction, or when refused.
   package var transactionID: TransactionID?
+  /// Nil when it was refused.
+  package var link: SubmissionLinkOutcome?
 
   package init(
     verdict: SubmissionVerdict, detail: String? = nil, kind: SubmittedKind? = nil,
     disposition: SubmissionDisposition? = nil,
-    originalTransactionID: OriginalTransactionID? = nil, transactionID: TransactionID? = nil
+    originalTransactionID: OriginalTransactionID? = nil, transactionID: TransactionID? = nil,
+    link: SubmissionLinkOutcome? = nil
   ) {
     self.verdict = verdict
     self.detail = detail
@@ -26,6 +29,7 @@ package struct SubmittedItemResult: Hashable, Sendable {
     self.disposition = disposition
     self.originalTransactionID = originalTransactionID
     self.transactionID = transactionID
+    self.link = link
   }
 }
 
@@ -39,6 +43,9 @@ extension SubmittedItemResult: MappedMessage {
     disposition = Self.known(message.disposition, of: SubmissionDisposition.self)
     originalTransactionID = Self.optionalIdentifier(message.original_transaction_id)
     transactionID = Self.optionalIdentifier(message.transaction_id)
+    if message.link != ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED {
+      link = Self.known(message.link, of: SubmissionLinkOutcome.self) ?? .unchanged
+    }
   }
 
   func write(
@@ -51,5 +58,6 @@ extension SubmittedItemResult: MappedMessage {
     message.original_transaction_id = try Self.text(
       originalTransactionID, "original_transaction_id", in: arena)
     message.transaction_id = try Self.text(transactionID, "transaction_id", in: arena)
+    message.link = Self.number(link)
   }
 }

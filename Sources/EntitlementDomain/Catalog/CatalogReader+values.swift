@@ -1,0 +1,166 @@
+// The kinds of values that a catalog file has. Each reports what it cannot read and gives nil.
+extension CatalogReader {
+  mutating func fields(
+    of node: YAMLNode, at path: String, allowed: [String]
+  ) -> CatalogFields? {
+    let list = allowed.joined(separator: ", ")
+    guard let entries = node.mapping else {
+      report("a mapping is expected, with the fields \(list)", at: path, node)
+      return nil
+    }
+    var nodes: [String: YAMLNode] = [:]
+    for entry in entries {
+      let field = Self.field(entry.key, at: path)
+      if !allowed.contains(entry.key) {
+        report("unknown field; allowed: \(list)", at: field, entry.keyPosition)
+      } else {
+        nodes[entry.key] = entry.value
+      }
+    }
+    return CatalogFields(nodes)
+  }
+
+  /// Where a field stands. Its name comes from the file: far longer than any that is allowed, it is
+  /// cut, and control characters, which logs, terminals and C strings take amiss, are spelled out.
+  static func field(_ name: String, at path: String) -> String {
+    let limit = 64
+    let scalars = name.unicodeScalars
+    var shown = ""
+    for scalar in scalars.prefix(limit) {
+      if scalar.properties.generalCategory == .control {
+        shown += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    if scalars.dropFirst(limit).first != nil { shown += "…" }
+    return path.isEmpty ? shown : "\(path).\(shown)"
+  }
+
+  mutating func sequence(
+    _ node: YAMLNode?, at path: String, required parent: YAMLNode? = nil
+  ) -> [YAMLNode] {
+    guard let node else {
+      if let parent { report("missing; at least one is needed", at: path, parent) }
+      return []
+    }
+    guard let items = node.sequence else {
+      report("a list is expected", at: path, node)
+      return []
+    }
+    if parent != nil, items.isEmpty { report("at least one is needed", at: path, node) }
+    return items
+  }
+
+  mutating func text(_ node: YAMLNode?, at path: String) -> String? {
+    guard let node else { return nil }
+    guard let text = node.scalar else {
+      report("text is expected", at: path, node)
+      return nil
+    }
+    return text
+  }
+
+  /// Identifiers travel in logs, tables and C strings: no blanks, no control characters, and at
+  /// most 255 bytes.
+  mutating func identifier(_ node: YAMLNode?, at path: String, in parent: YAMLNode) -> String? {
+    guard let node else {
+      report("missing", at: path, parent)
+      return nil
+    }
+    guard let text = text(node, at: path) else { return nil }
+    let isPlain = text.unicodeScalars.allSatisfy { scalar in
+      scalar.value > 0x20 && !(0x7f...0xa0).contains(scalar.value)
+    }
+    guard !text.isEmpty, text.utf8.count <= 255, isPlain else {
+      report(
+        "an identifier has 1 to 255 bytes, without blanks and control characters", at: path, node)
+      return nil
+    }
+    return text
+  }
+
+  /// One of a few names.
+  ///
+  /// - Parameter noun: what they are, for the message.
+  mutating func choice<Choice>(
+    _ node: YAMLNode, of type: Choice.Type, _ noun: String, at path: String
+  ) -> Choice? where Choice: RawRepresentable<String> & CaseIterable {
+    if let choice = node.scalar.flatMap({ Choice(rawValue: $0) }) { return choice }
+    report("unknown \(noun); allowed: \(Self.list(of: type))", at: path, node)
+    return nil
+  }
+
+  mutating func requiredChoice<Choice>(
+    _ node: YAMLNode?, of type: Choice.Type, _ noun: String, at path: String, in parent: YAMLNode
+  ) -> Choice? where Choice: RawRepresentable<String> & CaseIterable {
+    guard let node else {
+      report("missing; allowed: \(Self.list(of: type))", at: path, parent)
+      return nil
+    }
+    return choice(node, of: type, noun, at: path)
+  }
+
+  private static func list<Choice>(
+    of type: Choice.Type
+  ) -> String where Choice: RawRepresentable<String> & CaseIterable {
+    type.allCases.map(\.rawValue).joined(separator: ", ")
+  }
+
+  mutating func integer(
+    _ node: YAMLNode?, at path: String, range: ClosedRange<Int64>
+  ) -> Int64? {
+    guard let node else { return nil }
+    guard let value = node.scalar.flatMap({ Int64($0) }), range.contains(value) else {
+      let upper = range.upperBound == .max ? "" : " to \(range.upperBound)"
+      report("an integer from \(range.lowerBound)\(upper) is expected", at: path, node)
+      return nil
+    }
+    return value
+  }
+
+  mutating func boolean(_ node: YAMLNode?, at path: String) -> Bool? {
+    guard let node else { return nil }
+    switch node.scalar {
+    case "true": return true
+    case "false": return false
+    default:
+      report("true or false is expected", at: path, node)
+      return nil
+    }
+  }
+
+  mutating func duration(_ node: YAMLNode, at path: String) -> CalendarDuration? {
+    guard let duration = node.scalar.flatMap({ CalendarDuration(iso8601: $0) }) else {
+      report("an ISO 8601 duration such as P1M, P90D or PT72H is expected", at: path, node)
+      return nil
+    }
+    return duration
+  }
+
+  /// RFC 3339, or milliseconds since 1970. Before the App Store nobody got an app: such a moment is
+  /// one in seconds, or a slip.
+  mutating func moment(_ node: YAMLNode, at path: String) -> Milliseconds? {
+    let moment = node.scalar.flatMap { text in
+      Int64(text).map { Milliseconds($0) } ?? Milliseconds(rfc3339: text)
+    }
+    guard let moment else {
+      report(
+        "a moment such as 2024-03-01T00:00:00Z or 2024-03-01T00:00:00+01:00, or milliseconds since "
+          + "1970, is expected",
+        at: path, node)
+      return nil
+    }
+    guard (Self.appStoreOpening...Self.endOfYear9999).contains(moment) else {
+      report(
+        "a moment from 2008-07-10, when the App Store opened, to the year 9999 is expected; "
+          + "numbers are milliseconds",
+        at: path, node)
+      return nil
+    }
+    return moment
+  }
+
+  private static let appStoreOpening: Milliseconds = 1_215_648_000_000
+  private static let endOfYear9999: Milliseconds = 253_402_300_799_999
+}

@@ -1,0 +1,129 @@
+extension History {
+  /// The earliest later moment at which the state is another one by itself (R30).
+  func nextTransition(
+    of state: CustomerState, record: CustomerRecord, moments: TransitionMoments
+  ) -> Milliseconds? {
+    let now = state.evaluatedAt
+    return moments.later().first { moment in
+      switch difference(of: state, at: now, and: moment) {
+      case .none: return false
+      case .certain: return true
+      case .possible:
+        var later = self.state(of: record, at: moment)
+        later.evaluatedAt = now
+        return later != state
+      }
+    }
+  }
+
+  /// What can be said of two moments without making the later state.
+  private enum Difference {
+    case none
+    /// Something is decided otherwise, but it may not show.
+    case possible
+    /// What the state shows of some part is decided otherwise.
+    case certain
+  }
+
+  private func difference(
+    of state: CustomerState, at now: Milliseconds, and later: Milliseconds
+  ) -> Difference {
+    var isPossible = false
+    for chain in chains {
+      switch difference(of: chain, in: state, at: now, and: later) {
+      case .none: break
+      case .possible: isPossible = true
+      case .certain: return .certain
+      }
+    }
+    for purchases in purchases {
+      switch difference(of: purchases, in: state, at: now, and: later) {
+      case .none: break
+      case .possible: isPossible = true
+      case .certain: return .certain
+      }
+    }
+    // Each grant is a source of its own.
+    if grants.contains(where: { $0.isInForce(at: now) != $0.isInForce(at: later) }) {
+      return .certain
+    }
+    isPossible =
+      isPossible
+      || grandfathering.contains { $0.verdict.confers(at: now) != $0.verdict.confers(at: later) }
+    return isPossible ? .possible : .none
+  }
+
+  /// A chain that decides otherwise by a period of the same product shows it: no other part of the
+  /// state can stand for that product with this period's transaction.
+  private func difference(
+    of chain: SubscriptionChain, in state: CustomerState, at now: Milliseconds,
+    and later: Milliseconds
+  ) -> Difference {
+    let before = chain.decisivePeriod(in: evidence, at: now)
+    let after = chain.decisivePeriod(in: evidence, at: later)
+    let outcome = chain.outcome(of: before, leeway: renewalLeeway, at: now)
+    let laterOutcome = chain.outcome(of: after, leeway: renewalLeeway, at: later)
+    // Each source names the transaction that confers.
+    if conferringFact(before, outcome) != conferringFact(after, laterOutcome) { return .certain }
+    let isDecidedAlike = before.fact == after.fact && outcome.status == laterOutcome.status
+    if !isDecidedAlike, before.product == after.product,
+      isShown(before.fact, of: before.product, in: state)
+    {
+      return .certain
+    }
+    let isAlike =
+      isDecidedAlike && outcome.reason == laterOutcome.reason
+      && outcome.graceEnd == laterOutcome.graceEnd && outcome.notices == laterOutcome.notices
+      && before.isRevoked(at: now) == after.isRevoked(at: later)
+    // Periods that begin may use an offer, end what was charged ahead, or follow another product.
+    let isQuiet = chain.periods.allSatisfy { period in
+      (period.start <= now) == (period.start <= later)
+        && (chain.products.count == 1
+          || period.isRevoked(at: now) == period.isRevoked(at: later)
+            && period.isReplaced(at: now) == period.isReplaced(at: later))
+        && (period.start <= later || period.isRevoked(at: now) == period.isRevoked(at: later))
+    }
+    return isAlike && isQuiet ? .none : .possible
+  }
+
+  /// The position of the transaction by which a chain confers entitlements; nil while it does not.
+  private func conferringFact(_ period: Period, _ outcome: SubscriptionChain.Outcome) -> Int? {
+    outcome.isActive && !evidence.products[period.product].entitlements.isEmpty ? period.fact : nil
+  }
+
+  private func difference(
+    of purchases: OneTimePurchases, in state: CustomerState, at now: Milliseconds,
+    and later: Milliseconds
+  ) -> Difference {
+    // Each window in force is a source of its own.
+    if !evidence.products[purchases.product].entitlements.isEmpty,
+      purchases.windows.contains(where: {
+        $0.isInForce(at: now) != $0.isInForce(at: later)
+      })
+    {
+      return .certain
+    }
+    let isAlike = purchases.windows.allSatisfy { window in
+      window.outcome(at: now).status == window.outcome(at: later).status
+        && window.isInForce(at: now) == window.isInForce(at: later)
+        && window.isRevoked(at: now) == window.isRevoked(at: later)
+    }
+    if isAlike { return .none }
+    let before = purchases.bestWindow(in: evidence, at: now)
+    let after = purchases.bestWindow(in: evidence, at: later)
+    let isDecidedAlike =
+      before.fact == after.fact
+      && before.outcome(at: now).status == after.outcome(at: later).status
+    return !isDecidedAlike && isShown(before.fact, of: purchases.product, in: state)
+      ? .certain : .possible
+  }
+
+  /// Whether the state tells of a product by this transaction.
+  private func isShown(_ fact: Int, of product: Int, in state: CustomerState) -> Bool {
+    let id = evidence.transaction(fact).transactionID
+    let productID = evidence.products[product].id
+    return state.products.contains {
+      $0.standing.transactionID == id && $0.productID == productID
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import EntitlementDomain
+import JSONDocuments
+import RPCClient
+import Wire
+
+struct GrantListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Every grant of an account, withdrawn ones too, oldest first.")
+
+  @Option(help: "The account.")
+  var account: String
+
+  @OptionGroup var app: AppOptions
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let request = ListGrantsRequest(scope: app.scope, accountID: AccountID(account))
+    let grants = try await server.withClient { try await $0.grants(request).grants }
+    if output.output == .table {
+      try StandardOutput.write(GrantOutput.table(grants))
+    } else {
+      try output.write(grants.map { GrantDocument($0) }) { _ in "" }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// A file that a command reads as a whole.
+enum InputFile {
+  /// - Parameters:
+  ///   - path: `-` is stdin.
+  ///   - limit: in bytes; keeps a wrong file from filling the memory.
+  /// - Throws: ``CommandFailure`` when it cannot be read, or is larger.
+  static func contents(of path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
+    let data: Data
+    do {
+      let handle =
+        path == "-"
+        ? FileHandle.standardInput
+        : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      data = try handle.read(upToCount: limit + 1) ?? Data()
+    } catch {
+      throw CommandFailure(.failed, "\(path): cannot be read")
+    }
+    guard data.count <= limit else {
+      throw CommandFailure(.failed, "\(path): larger than \(limit >> 20) MiB")
+    }
+    return [UInt8](data)
+  }
+}

@@ -1,0 +1,67 @@
+import EntitlementDomain
+import Scenarios
+
+/// What became of one scenario file, in JSON: a contract.
+struct ScenarioDocument: Encodable {
+  let file: String
+  /// `PASSED`, `FAILED`, `MALFORMED`, `UNREADABLE` or `INTERNAL_FAULT`.
+  let outcome: String
+  let scenario: String?
+  let differences: [DifferenceDocument]?
+  let errors: [IssueDocument]?
+  let states: [StateText]?
+
+  struct DifferenceDocument: Encodable {
+    let line: Int
+    let atMs: Int64
+    let variant: String?
+    let field: String
+    let expected: String
+    let actual: String
+  }
+
+  struct IssueDocument: Encodable {
+    let line: Int
+    let field: String
+    let message: String
+  }
+
+  struct StateText: Encodable {
+    let line: Int
+    let atMs: Int64
+    let text: String
+  }
+
+  init(_ outcome: ScenarioOutcome, showingStates: Bool) {
+    file = outcome.file
+    switch outcome.result {
+    case .success(let report):
+      self.outcome = report.hasPassed ? "PASSED" : "FAILED"
+      scenario = report.title
+      differences = report.differences.map { difference in
+        DifferenceDocument(
+          line: difference.line, atMs: difference.moment.rawValue, variant: difference.variant,
+          field: difference.field, expected: difference.expected, actual: difference.actual)
+      }
+      states =
+        showingStates
+        ? report.states.map {
+          StateText(line: $0.line, atMs: $0.at.rawValue, text: $0.text)
+        } : nil
+      errors = nil
+    case .failure(let error):
+      self.outcome =
+        switch error.code {
+        case .malformed: "MALFORMED"
+        case .unreadable: "UNREADABLE"
+        case .internalFault: "INTERNAL_FAULT"
+        }
+      scenario = nil
+      differences = nil
+      states = nil
+      errors = error.issues.map {
+        IssueDocument(line: $0.line, field: $0.field, message: $0.message)
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import EntitlementDomain
+import JSONDocuments
+import RPCClient
+import Wire
+
+struct NotificationSubmitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "submit", abstract: "Submits signed notifications, version 2.",
+    discussion: """
+      Files hold one JWS a line, or JSON with signedPayload, as Apple sends and archives them. \
+      Each is a call; when one fails, what was answered before is printed all the same. Exit code \
+      2 when the server refuses one.
+      """)
+
+  @Argument(help: "Files, or - for stdin.")
+  var files: [String]
+
+  @Option(help: "The account that owns the purchases.")
+  var account: String?
+
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  /// A notification, and what became of it.
+  private struct Outcome {
+    let file: String
+    let response: SubmitNotificationResponse
+  }
+
+  /// What became of one notification, in JSON: a contract.
+  private struct Document: Encodable {
+    let file: String
+    let verdict: String
+    let reason: String?
+    let notificationUuid: String?
+    let notificationType: String?
+    let subtype: String?
+    let duplicate: Bool
+    let results: [SubmittedDocument]
+    let events: [FeedEventDocument]
+
+    init(_ outcome: Outcome) {
+      let response = outcome.response
+      file = outcome.file
+      verdict = wireName(response.verdict)
+      reason = response.detail
+      notificationUuid = response.notificationUUID?.rawValue
+      notificationType = response.notificationType
+      subtype = response.subtype
+      duplicate = response.isDuplicate
+      results = response.results.map { SubmittedDocument(outcome.file, $0) }
+      events = response.events.map { FeedEventDocument($0) }
+    }
+  }
+
+  func run() async throws {
+    let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
+    var outcomes: [Outcome] = []
+    let failure = try await server.failure { client in
+      for payload in payloads {
+        let response = try await client.submitNotification(
+          SubmitNotificationRequest(
+            signedPayload: String(decoding: payload.jws, as: UTF8.self),
+            accountID: account.map { AccountID($0) }))
+        outcomes.append(Outcome(file: payload.name, response: response))
+      }
+    }
+    // What was answered is committed, whatever became of the rest.
+    if failure == nil || !outcomes.isEmpty {
+      try output.write(outcomes.map { Document($0) }) { _ in Self.table(outcomes) }
+    }
+    if let failure { throw failure }
+    if outcomes.contains(where: { $0.response.verdict != .ok }) {
+      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+    }
+  }
+
+  private static func table(_ outcomes: [Outcome]) -> String {
+    var table = TextTable(
+      header: ["FILE", "TYPE", "SUBTYPE", "VERDICT", "KNOWN", "EVENTS", "REASON"])
+    for outcome in outcomes {
+      let response = outcome.response
+      table.add([
+        outcome.file, response.notificationType ?? "-", response.subtype ?? "-",
+        wireName(response.verdict), response.isDuplicate ? "yes" : "no", response.events.cell,
+        response.detail ?? "-",
+      ])
+    }
+    return table.text
+  }
+}

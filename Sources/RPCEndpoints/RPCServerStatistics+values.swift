@@ -1,0 +1,18 @@
+package import EntitlementService
+package import RPCServer
+import Wire
+
+extension RPCServerStatistics {
+  /// Its figures by their names.
+  package var values: [StatisticValue] {
+    [
+      StatisticValue("connections.open", connectionsOpen),
+      StatisticValue("connections.accepted", connectionsAccepted),
+      StatisticValue("connections.refused", connectionsRefused),
+      StatisticValue("connections.timed_out", connectionsTimedOut),
+      StatisticValue("connections.broken_frames", brokenFrames),
+      StatisticValue("calls.total", calls.total),
+      StatisticValue("calls.stream_messages", streamMessages),
+    ] + RPCCode.allCases.map { StatisticValue("calls.\($0.name)", calls[$0]) }
+  }
+}

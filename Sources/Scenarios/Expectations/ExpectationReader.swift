@@ -1,0 +1,116 @@
+import EntitlementDomain
+import Yams
+
+/// Reads expectations, and reports names and forms that no answer has.
+struct ExpectationReader {
+  private static let absent = "absent"
+
+  let values: ValueReader
+
+  private var issues: IssueCollector { values.issues }
+
+  func expectation(_ node: Node, _ shape: AnswerShape, at path: String) -> Expectation? {
+    content(node, shape, at: path).map { Expectation(line: node.line, content: $0) }
+  }
+
+  private func content(
+    _ node: Node, _ shape: AnswerShape, at path: String
+  ) -> Expectation.Content? {
+    if node.isNull || (node.scalar?.style == .plain && node.scalar?.string == Self.absent) {
+      return .absent
+    }
+    switch shape {
+    case .text: return values.text(node, at: path).map { .value(.text($0)) }
+    case .integer: return values.integer(node, at: path).map { .value(.integer($0)) }
+    case .boolean: return values.boolean(node, at: path).map { .value(.boolean($0)) }
+    case .moment: return values.moment(node, at: path).map { .moment($0.rawValue) }
+    case .texts:
+      return .texts(
+        values.list(node, at: path).compactMap { values.text($0.node, at: $0.path) })
+    case .object(let shapes): return object(node, shapes, at: path)
+    case .list(let item):
+      return .list(
+        values.list(node, at: path).compactMap { expectation($0.node, item, at: $0.path) })
+    case .keyed(let key, let item): return keyed(node, by: key, item, at: path)
+    case .rules: return rules(node, at: path)
+    }
+  }
+
+  private func object(
+    _ node: Node, _ shapes: [String: AnswerShape], at path: String
+  ) -> Expectation.Content? {
+    guard let mapping = node.mapping else {
+      let allowed = shapes.keys.sorted().joined(separator: ", ")
+      issues.report("a mapping is expected, with any of \(allowed)", at: path, node)
+      return nil
+    }
+    return .object(
+      mapping.compactMap { key, value in
+        let written = key.scalar?.string ?? ""
+        let field = NodeFields.join(path, written)
+        let name = shapes[written] == nil ? "\(written)_ms" : written
+        guard let shape = shapes[name] else {
+          let allowed = shapes.keys.sorted().joined(separator: ", ")
+          issues.report("unknown field; allowed: \(allowed)", at: field, key)
+          return nil
+        }
+        return expectation(value, shape, at: field).map {
+          Expectation.Member(name: name, written: written, expectation: $0)
+        }
+      })
+  }
+
+  private func keyed(
+    _ node: Node, by key: String, _ shape: AnswerShape, at path: String
+  ) -> Expectation.Content? {
+    if let mapping = node.mapping {
+      return .named(
+        by: key,
+        mapping.compactMap { id, value in
+          let id = id.scalar?.string ?? ""
+          return expectation(value, shape, at: NodeFields.join(path, id)).map {
+            Expectation.Member(name: id, written: id, expectation: $0)
+          }
+        })
+    }
+    guard node.sequence != nil else {
+      issues.report("ids are expected, as a list or as a mapping", at: path, node)
+      return nil
+    }
+    return .all(
+      by: key,
+      values.list(node, at: path).compactMap { item in
+        guard item.node.mapping != nil else {
+          return values.identifier(item.node, at: item.path).map {
+            Expectation.Member(name: $0, written: $0, expectation: nil)
+          }
+        }
+        guard let expected = expectation(item.node, shape, at: item.path) else { return nil }
+        guard case .value(.text(let id)) = expected.member(key)?.content else {
+          issues.report("missing", at: NodeFields.join(item.path, key), item.node)
+          return nil
+        }
+        return Expectation.Member(name: id, written: id, expectation: expected)
+      })
+  }
+
+  private func rules(_ node: Node, at path: String) -> Expectation.Content? {
+    guard let mapping = node.mapping else {
+      issues.report("a mapping of ids to rules is expected", at: path, node)
+      return nil
+    }
+    return .object(
+      mapping.compactMap { id, value in
+        let id = id.scalar?.string ?? ""
+        let field = NodeFields.join(path, id)
+        guard let content = content(value, .text, at: field) else { return nil }
+        if case .value(.text(let rule)) = content, !RuleCitation.isRule(rule) {
+          issues.report("a rule is expected, such as R19", at: field, value)
+          return nil
+        }
+        return Expectation.Member(
+          name: id, written: id,
+          expectation: Expectation(line: value.line, content: content))
+      })
+  }
+}

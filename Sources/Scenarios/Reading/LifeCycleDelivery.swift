@@ -1,0 +1,5 @@
+/// How a life cycle reaches the server.
+enum LifeCycleDelivery: String, CaseIterable {
+  case notifications
+  case transactions
+}

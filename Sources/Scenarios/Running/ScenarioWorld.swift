@@ -1,0 +1,97 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Foundation
+import Logging
+import SQLiteStore
+import StoreSimulator
+import Synchronization
+import Verification
+
+/// The service as a program runs it, over a store of its own, with the scenario's clock.
+struct ScenarioWorld {
+  private let store: SQLiteStore
+  private let path: String
+  private let clock: SettableClock
+  private let catalog: CatalogHolder
+  let submissions: SubmissionService
+  let grants: GrantService
+  private let reader: CustomerReader<CustomerState>
+  private let explanations: ExplanationService
+
+  /// - Parameters:
+  ///   - path: of the store's file, which does not exist yet.
+  ///   - now: when the service starts.
+  /// - Throws: ``StoreError``.
+  init(
+    path: String, catalog initial: Catalog, pool: VerificationPool, now: Milliseconds
+  ) throws(StoreError) {
+    self.path = path
+    store = try SQLiteStore.open(at: path)
+    let clock = SettableClock(now)
+    self.clock = clock
+    let serviceClock = ServiceClock { clock.now }
+    catalog = CatalogHolder(initial, clock: serviceClock)
+    // Nothing is held in memory: each question is asked of the store.
+    let reader = CustomerReader<CustomerState>(
+      store: store, catalog: catalog, clock: serviceClock, cacheBytes: 0,
+      encode: { state throws(ServiceError) in state }, size: { _ in 1 })
+    self.reader = reader
+    let customersChanged: @Sendable ([CustomerSubject]) -> Void = {
+      reader.customersChanged($0)
+    }
+    submissions = SubmissionService(
+      store: store, catalog: catalog, pool: pool, clock: serviceClock,
+      logger: Logger(label: "scenario") { _ in SwiftLogNoOpLogHandler() },
+      customersChanged: customersChanged)
+    grants = GrantService(
+      store: store, catalog: catalog, clock: serviceClock, counters: ServiceCounters(),
+      customersChanged: customersChanged)
+    explanations = ExplanationService(store: store, catalog: catalog, clock: serviceClock)
+  }
+
+  func setClock(_ now: Milliseconds) {
+    clock.now = now
+  }
+
+  func replaceCatalog(_ next: Catalog) {
+    catalog.replace(with: next)
+  }
+
+  /// - Throws: ``ServiceError``.
+  func state(
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds
+  ) async throws(ServiceError) -> CustomerState {
+    try await reader.answer(to: CustomerQuery(selector: selector, scope: scope, at: moment))
+      .encoded
+  }
+
+  /// - Throws: ``ServiceError``.
+  func explanation(
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds
+  ) async throws(ServiceError) -> Explanation {
+    try await explanations.explain(
+      ExplanationQuery(selector: selector, scope: scope, at: moment))
+  }
+
+  /// Closes the store and removes its file.
+  func close() async {
+    await store.close()
+    // What cannot be removed goes with the run's folder.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+/// The scenario's clock.
+private final class SettableClock: Sendable {
+  private let moment: Mutex<Milliseconds>
+
+  init(_ now: Milliseconds) {
+    moment = Mutex(now)
+  }
+
+  var now: Milliseconds {
+    get { moment.withLock { $0 } }
+    set { moment.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,108 @@
+import EntitlementDomain
+
+// Offer codes that customers redeem.
+extension LifeCycleStory {
+  static let offerRedeemed = LifeCycleStory(
+    "redeems a code on day 10, which makes the next month cheaper", characteristicDay: 20
+  ) { script in
+    let product = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let renewed = script.start.adding(months: 1)
+    let end = script.start.adding(months: 2)
+    subscription.renewalInfo.renewalOffer = code
+    subscription.renewalInfo.renewalPrice = product.price / 2
+    script.sign(
+      subscription, as: .offerRedeemed, at: script.start.adding(days: 10), status: .active)
+    script.nextPeriod(of: &subscription, product, from: renewed, to: end)
+    subscription.transaction.offer = code
+    subscription.transaction.price = product.price / 2
+    subscription.renewalInfo.renewalOffer = nil
+    script.sign(subscription, as: .renewal, at: renewed.adding(hours: -6), status: .active)
+    script.expectSilence(product, from: end)
+  }
+
+  static let offerCodeFirst = LifeCycleStory(
+    "subscribes for the first time with a code", characteristicDay: 10
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    let end = script.start.adding(months: 1)
+    var subscription = script.subscription(to: product, ends: end)
+    redeem(&subscription, product)
+    script.sign(subscription, as: .offerRedeemedAtFirst, at: script.start, status: .active)
+    script.expect(.active(product, willRenew: true), from: script.start)
+    script.expectSilence(product, from: end)
+  }
+
+  static let offerUpgrade = LifeCycleStory(
+    "changes to the better product with a code on day 10, at once", characteristicDay: 20
+  ) { script in
+    var subscription = script.subscribeForOneMonth(to: SimulatedApp.basicMonthly)
+    let upgraded = script.start.adding(days: 10)
+    let end = upgraded.adding(months: 1)
+    var replaced = subscription.transaction
+    replaced.isUpgraded = true
+    let product = SimulatedApp.proMonthly
+    script.nextPeriod(of: &subscription, product, from: upgraded, to: end, reason: "PURCHASE")
+    redeem(&subscription, product)
+    script.sign(
+      subscription, as: .offerRedeemedToUpgrade, at: upgraded, status: .active,
+      others: [replaced])
+    script.expect(.active(product, willRenew: true), from: upgraded)
+    script.expectSilence(product, from: end)
+  }
+
+  static let offerDowngrade = LifeCycleStory(
+    "redeems a code for the smaller product on day 8, which comes with the renewal",
+    characteristicDay: 15
+  ) { script in
+    let current = SimulatedApp.proMonthly
+    let next = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: current)
+    let asked = script.start.adding(days: 8)
+    let renewed = script.start.adding(months: 1)
+    let end = script.start.adding(months: 2)
+    subscription.renewalInfo.autoRenewProductID = next.id
+    subscription.renewalInfo.renewalOffer = code
+    subscription.renewalInfo.renewalPrice = next.price / 2
+    script.sign(subscription, as: .offerRedeemedToDowngrade, at: asked, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
+    redeem(&subscription, next)
+    subscription.renewalInfo.renewalOffer = nil
+    script.sign(subscription, as: .renewal, at: renewed, status: .active)
+    script.expect(.active(next, willRenew: true), from: renewed)
+    script.expectSilence(next, from: end)
+  }
+
+  static let offerResubscribed = LifeCycleStory(
+    "lets a subscription end and subscribes again with a code on day 40", characteristicDay: 50
+  ) { script in
+    let product = SimulatedApp.basicMonthly
+    var subscription = script.subscribeForOneMonth(to: product)
+    let cancelled = script.start.adding(days: 12)
+    subscription.stopRenewing()
+    script.sign(subscription, as: .autoRenewDisabled, at: cancelled, status: .active)
+    script.expect(
+      .active(product, willRenew: false, callToAction: .keepSubscription), from: cancelled)
+    script.endCancelled(&subscription, product, at: script.start.adding(months: 1))
+    let again = script.start.adding(days: 40)
+    let end = again.adding(months: 1)
+    script.nextPeriod(of: &subscription, product, from: again, to: end, reason: "PURCHASE")
+    redeem(&subscription, product)
+    subscription.renewalInfo.recentSubscriptionStartDate = again
+    script.sign(subscription, as: .offerRedeemedToResubscribe, at: again, status: .active)
+    script.expect(.active(product, willRenew: true), from: again)
+    script.expectSilence(product, from: end)
+  }
+
+  /// Half the price for one month.
+  private static let code = Offer(
+    type: .offerCode, identifier: "autumn", discountType: .payAsYouGo, period: "P1M")
+
+  private static func redeem(
+    _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct
+  ) {
+    subscription.transaction.offer = code
+    subscription.transaction.price = product.price / 2
+  }
+}

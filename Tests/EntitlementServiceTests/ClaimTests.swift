@@ -1,0 +1,60 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import StoreSimulator
+import Testing
+import Verification
+
+@Suite("Claims under the app's link policy (R44)")
+struct ClaimTests {
+  private static func catalog(_ policy: String) -> String {
+    SimulatedApp.catalogYAML.replacing(
+      "    environments: [Production, Sandbox]",
+      with: "    environments: [Production, Sandbox]\n    link_policy: \(policy)")
+  }
+
+  @Test("keep: the fact is stored, the claim refused, and nothing is said about the owner")
+  func keep() async throws {
+    try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
+      let jws = try bench.purchase()
+      _ = try await bench.submit([jws], account: "owner")
+      let owner = try await bench.state(of: "owner")
+      for _ in 0..<2 {
+        let claim = try await bench.submit([jws], account: "claimer")
+        #expect(claim.items.map(\.verdict) == [.ok])
+        #expect(claim.items.map(\.link) == [.alreadyLinked])
+        #expect(claim.items.map(\.detail) == [nil])
+        #expect(claim.customers.allSatisfy { $0.subject != .account(ServiceBench.scope, "owner") })
+      }
+      #expect(bench.counters[.links(.alreadyLinked)] == 2)
+      #expect(try await bench.state(of: "owner") == owner)
+      #expect(try await bench.state(of: "claimer").coreState == .new)
+      #expect(bench.log.lines.isEmpty)
+    }
+  }
+
+  @Test("transfer: the claimer gets it, and both read it at once")
+  func transfer() async throws {
+    try await ServiceBench.run { bench async throws in
+      let jws = try bench.purchase()
+      _ = try await bench.submit([jws], account: "owner")
+      #expect(try await bench.state(of: "owner").coreState == .active)
+      let claim = try await bench.submit([jws], account: "claimer")
+      #expect(claim.items.map(\.link) == [.transferred])
+      #expect(try await bench.state(of: "owner").coreState == .new)
+      #expect(try await bench.state(of: "claimer").coreState == .active)
+    }
+  }
+
+  @Test("A reloaded policy judges the next claim")
+  func reloaded() async throws {
+    try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
+      let jws = try bench.purchase()
+      _ = try await bench.submit([jws], account: "owner")
+      bench.file.set(Self.catalog("transfer"))
+      #expect(await bench.reloader.reload().isValid)
+      let claim = try await bench.submit([jws], account: "claimer")
+      #expect(claim.items.map(\.link) == [.transferred])
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import EntitlementDomain
+import EntitlementService
+import Testing
+import Verification
+
+@Suite("Figures")
+struct ServiceStatisticsTests {
+  @Test("Every counter is told from the start, each under a name of its own, by name")
+  func all() async throws {
+    try await ServiceBench.run { bench async throws in
+      let statistics = ServiceStatistics([
+        { bench.counters.values }, { bench.reader.statistics.values },
+      ])
+      statistics.add { bench.pool.statistics.values }
+      let names = statistics.values.map(\.name)
+      #expect(names == names.sorted())
+      #expect(Set(names).count == names.count)
+      #expect(statistics.values.allSatisfy { $0.value == 0 })
+      #expect(names.contains("submissions.refused.INVALID_SIGNATURE"))
+      #expect(names.contains("notifications.status_mismatch"))
+
+      _ = try await bench.submit([try bench.purchase(), "garbage"], account: "anna")
+      _ = try await bench.state(of: "anna")
+      let values = Dictionary(
+        uniqueKeysWithValues: statistics.values.map { ($0.name, $0.value) })
+      #expect(values["submissions.facts.ADDED"] == 1)
+      #expect(values["submissions.links.LINKED"] == 1)
+      #expect(values["submissions.refused.MALFORMED"] == 1)
+      #expect(values["cache.misses"] == 1)
+      #expect(values["cache.entries"] == 1)
+      #expect(values["verification.verdicts.OK"] == 1)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import EntitlementDomain
+import JSONDocuments
+import Testing
+import Wire
+
+@testable import OperatorCommands
+
+@Suite("The change feed for people")
+struct ChangeTableTests {
+  private let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
+  /// 2026-01-02 03:04:05Z.
+  private let now: Milliseconds = 1_767_323_045_000
+
+  @Test func `a line says when, whom, what and which events`() {
+    let event = FeedEvent(kind: .refunded, notificationUUID: "u")
+    let text = ChangeTable.text(of: [
+      ChangeEntry(
+        sequence: 1, scope: scope, subject: .account("customer-1"), committedAt: now,
+        hasFacts: true, isLinked: true),
+      ChangeEntry(
+        sequence: 2, scope: scope, subject: .unlinkedChain("2000000000"), committedAt: now,
+        isUnlinked: true, hasGrants: true, events: [event]),
+      ChangeEntry(sequence: 3, scope: scope, subject: nil, committedAt: now, events: [event]),
+    ])
+    #expect(
+      text == """
+        SEQUENCE  TIME                  CUSTOMER          WHAT              EVENTS
+        1         2026-01-02 03:04:05Z  customer-1        facts, linked     -
+        2         2026-01-02 03:04:05Z  chain 2000000000  unlinked, grants  REFUNDED
+        3         2026-01-02 03:04:05Z  -                 -                 REFUNDED
+        """)
+  }
+
+  @Test func `in JSON an entry names its account, its chain or nobody`() throws {
+    let rows: [(SubmittedCustomer.Subject?, String)] = [
+      (.account("customer-1"), #""account_id":"customer-1","#),
+      (.unlinkedChain("2000000000"), ""), (nil, ""),
+    ]
+    for (subject, account) in rows {
+      let chain = subject == .unlinkedChain("2000000000")
+      let entry = ChangeEntry(
+        sequence: 5, scope: scope, subject: subject, committedAt: now, hasGrants: true)
+      #expect(
+        try JSONText.line(ChangeDocument(entry))
+          == #"{\#(account)"bundle_id":"com.example.scribe","committed_at_ms":1767323045000,"#
+          + #""environment":"Production","events":[],"facts":false,"grants":true,"linked":false,"#
+          + (chain ? #""original_transaction_id":"2000000000","# : "")
+          + #""sequence":5,"unlinked":false}"#)
+    }
+  }
+}

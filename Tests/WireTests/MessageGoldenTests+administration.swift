@@ -1,0 +1,120 @@
+import EntitlementDomain
+import NIOCore
+import Testing
+
+@testable import Wire
+
+extension MessageGoldenTests {
+  @Test("Explanations have the bytes that protoc gives them, and are read from them")
+  func explanations() throws {
+    try expect(
+      ExplainCustomerStateRequest(
+        customer: .account("émile"), scope: MessageSample.scope, at: 1_700_000_000_123,
+        catalogYAML: "apps: []\n"),
+      "CggKBsOpbWlsZRISY29tLmV4YW1wbGUuc2NyaWJlGAIg+9CV/7wxKglhcHBzOiBbXQo=")
+    var explanation = Explanation.full
+    explanation.state = .bare
+    try expect(
+      ExplainCustomerStateResponse(explanation: explanation),
+      """
+      CgcKAWEQATABEs0BCgNwcm8QARrDAQobCBMSF1RoZSBncsOiY2UgcGVyaW9kIHJ1bnMuEkoIARIQMjAwMDAwMDAwMD
+      AwMDAwMhoWY29tLmV4YW1wbGUuc2NyaWJlLnBybyCA0JX/vDEoATITCBMSD0l0IGlzIGluIGdyYWNlLhImCAUSDXBh
+      aWRfYmVmb3JlXzIyEwglEg9Ob3RoaW5nIHRvIHNheS4aGAiA4KfmyzESDwgUEgtHcmFjZSBlbmRzLhoWEhQIAxIQQS
+      ByZW5ld2FsIGNvbWVzLhIKCgR0ZWFtGgIKABrSAQoIMjE0MDAwMDEQAhrDAQobCBMSF1RoZSBncsOiY2UgcGVyaW9k
+      IHJ1bnMuEkoIARIQMjAwMDAwMDAwMDAwMDAwMhoWY29tLmV4YW1wbGUuc2NyaWJlLnBybyCA0JX/vDEoATITCBMSD0
+      l0IGlzIGluIGdyYWNlLhImCAUSDXBhaWRfYmVmb3JlXzIyEwglEg9Ob3RoaW5nIHRvIHNheS4aGAiA4KfmyzESDwgU
+      EgtHcmFjZSBlbmRzLhoWEhQIAxIQQSByZW5ld2FsIGNvbWVzLg==
+      """)
+  }
+
+  @Test("Messages about grants have the bytes that protoc gives them, and are read from them")
+  func grants() throws {
+    try expect(
+      AddGrantRequest(
+        grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
+        accountID: "émile", entitlementID: "pro", starts: 1_700_000_000_000,
+        expires: 1_800_000_000_000, reason: "an outage", author: "support"),
+      """
+      CiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbG
+      UqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VKB3N1cHBvcnQ=
+      """)
+    try expect(
+      WithdrawGrantRequest(
+        grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
+        reason: "a mistake", author: "support"),
+      """
+      CiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIglhIG1pc3
+      Rha2UqB3N1cHBvcnQ=
+      """)
+    try expect(
+      GrantResponse(grant: .full, isChanged: true, revision: 12),
+      """
+      Co8BCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW
+      1pbGUqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VKB3N1cHBvcnRQ/8+V/7wxWhsIgJjFn+IxEgdiaWxsaW5n
+      GglhIG1pc3Rha2UQARgM
+      """)
+    try expect(
+      ListGrantsRequest(scope: MessageSample.scope, accountID: "émile"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxl")
+    // The list in one field: that of GrantResponse, whose other fields are the last four bytes.
+    let grants = try GrantResponse(grant: .full, isChanged: true, revision: 12).encoded()
+    #expect(
+      try ListGrantsResponse(grants: [.full]).encoded()
+        == grants.getSlice(at: grants.readerIndex, length: grants.readableBytes - 4))
+  }
+
+  @Test("Messages about the catalog have the bytes that protoc gives them, and are read from them")
+  func catalog() throws {
+    try expect(GetCatalogRequest(), "")
+    try expect(ReloadCatalogRequest(isDryRun: true), "CAE=")
+    try expect(
+      CatalogResponse.full,
+      """
+      Cgg5Zjg2ZDA4MRCA0JX/vDEYASDQDygDMAQ6BxABGAEqAW1CagiB0JX/vDEaCDYwMzAzYWUyIjUIARAMGAUiFHByb2
+      R1Y3RzWzJdLmR1cmF0aW9uKhfigJwxTeKAnSBpcyBub3QgYWxsb3dlZCIHEAEYASoBbSoXdGhlIGZpbGUgY2Fubm90
+      IGJlIHJlYWQ=
+      """)
+  }
+
+  @Test("The feed and the counters have the bytes that protoc gives them, and are read from them")
+  func feed() throws {
+    try expect(ListChangesRequest(afterSequence: 41, pageSize: 1_000), "CCkQ6Ac=")
+    try expect(
+      ListChangesResponse(changes: MessageSample.changes),
+      """
+      CqABCCoSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbGUwgNCV/7wxOAFAAUgBUAFaaAgIEiQ3YzllNjY3OS03ND
+      I1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcaEDIwMDAwMDAwMDAwMDAwMDEiEDIwMDAwMDAwMDAwMDAwMDIogKzik70x
+      MAI6EUFDVElWRSBpcyBFWFBJUkVEWgUIARIBdQobCCsSAWEYASoQMjAwMDAwMDAwMDAwMDAwMUgBChAILBIBYRgBMA
+      FaBQgBEgF1
+      """)
+    try expect(GetStatisticsRequest(), "")
+    try expect(
+      GetStatisticsResponse(counters: [
+        StatisticsCounter(name: "notifications.unknown_type", value: 3),
+        StatisticsCounter(name: "connections.open", value: -1),
+      ]),
+      "Ch4KGm5vdGlmaWNhdGlvbnMudW5rbm93bl90eXBlEAMKHQoQY29ubmVjdGlvbnMub3BlbhD///////////8B")
+    try expect(
+      SubmitNotificationResponse(
+        verdict: .ok, notificationUUID: "u", notificationType: "REFUND",
+        results: [
+          SubmittedItemResult(
+            verdict: .ok, kind: .transaction, disposition: .added, originalTransactionID: "1",
+            transactionID: "2", link: .transferred)
+        ], events: MessageSample.events),
+      """
+      CAEaAXUiBlJFRlVORDoOCAEYASABKgExMgEyOARKaAgIEiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOT
+      BhZTcaEDIwMDAwMDAwMDAwMDAwMDEiEDIwMDAwMDAwMDAwMDAwMDIogKzik70xMAI6EUFDVElWRSBpcyBFWFBJUkVE
+      SgUIARIBdQ==
+      """)
+  }
+
+  private func expect<Message: WireMessage & Equatable>(
+    _ message: Message, _ base64: String, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    let golden = try MessageBytes.base64(base64)
+    #expect(try Array(message.encoded().readableBytesView) == golden, sourceLocation: location)
+    #expect(
+      try Message.decode(from: ByteBuffer(bytes: golden)) == message, sourceLocation: location)
+  }
+}
