@@ -152,6 +152,12 @@ let package = Package(
     .testTarget(
       name: "OperatorCommandsTests",
       dependencies: ["EntitlementDomain", "JSONDocuments", "OperatorCommands", "Wire"]),
+    // Every file under Tests/Scenarios, and what runs them.
+    .testTarget(
+      name: "ScenarioTests",
+      dependencies: [
+        "EntitlementDomain", "JSONDocuments", "Scenarios", "StoreSimulator", "TestSupport",
+      ]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",

@@ -1,0 +1,46 @@
+import EntitlementDomain
+import StoreSimulator
+import Testing
+
+@testable import Scenarios
+
+/// Nothing that must have a scenario goes without one.
+@Suite("The scenarios under Tests/Scenarios, taken together")
+struct ScenarioCoverageTests {
+  /// Those that can be read; the others fail their own test.
+  private static let scenarios = ScenarioPaths.files.compactMap { file in
+    try? Scenario.load("\(ScenarioPaths.folder)/\(file)")
+  }
+
+  @Test("cite each of the 26 named cases")
+  func namedCases() {
+    let cited = Set(Self.scenarios.flatMap(\.rules))
+    #expect((1...26).map { "case \($0)" }.filter { !cited.contains($0) } == [])
+  }
+
+  @Test("send a notification of each type and subtype")
+  func notifications() {
+    var sent: Set<[String]> = []
+    for case .notification(let plan) in Self.scenarios.flatMap(\.steps).map(\.action) {
+      guard case .text(let type) = plan.outer["notificationType"] else { continue }
+      if case .text(let subtype) = plan.outer["subtype"] {
+        sent.insert([type, subtype])
+      } else {
+        sent.insert([type])
+      }
+    }
+    let known = NotificationForm.all.map { form in
+      [form.type.rawValue] + [form.subtype?.rawValue].compactMap(\.self)
+    }
+    #expect(known.filter { !sent.contains($0) } == [])
+  }
+
+  @Test("tell each life cycle of the simulator")
+  func lifeCycles() {
+    var told: Set<LifeCycle> = []
+    for case .lifeCycle(let events) in Self.scenarios.flatMap(\.steps).map(\.action) {
+      told.insert(events.lifeCycle)
+    }
+    #expect(LifeCycle.allCases.filter { !told.contains($0) } == [])
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Scenarios
+import StoreSimulator
+import TestSupport
+import Testing
+
+@Suite("Running scenarios")
+struct ScenarioRunningTests {
+  private func report(_ text: String) async throws -> ScenarioReport {
+    let folder = try TemporaryFolder()
+    let runner = try ScenarioRunner()
+    let report = try await runner.run(
+      try Scenario.load(try folder.write(text, to: "scenario.yaml")))
+    await runner.close()
+    return report
+  }
+
+  private static let purchase = """
+    scenario: x
+    account: anna
+    steps:
+      - at: 2026-01-10T09:00:00Z
+        submit:
+          transactions:
+            - transactionId: 1001
+              productId: com.example.scribe.pro.monthly
+              purchaseDate: 2026-01-10T09:00:00Z
+              expiresDate: 2026-02-10T09:00:00Z
+
+    """
+
+  @Test("Each wrong expectation is told, readably, and the run goes on")
+  func differences() async throws {
+    let report = try await report(
+      Self.purchase + """
+            expect: {results: [{disposition: DUPLICATE}]}
+          - state:
+              core_state: INACTIVE
+              entitlements: [pro, vip]
+              next_transition_at: 2026-02-10T09:00:00.001Z
+              calls_to_action: []
+              groups:
+                "21000001": {standing: {status: GRACE, will_renew: absent, offer: {type: 1}}}
+                "21000009": {trial_used: true}
+              products: {com.example.scribe.pro.monthly: absent}
+          - state: {entitlements: {pro: {sources: [{transaction_id: 1002}, {}]}}}
+            at: 2026-01-11T00:00:00.500Z
+
+        """)
+    #expect(!report.hasPassed)
+    #expect(
+      report.differences.prefix(8).map(\.description) == [
+        """
+        11: 2026-01-10T09:00:00Z: steps[0].expect.results[0].disposition
+          expected  DUPLICATE
+          actual    ADDED
+        """,
+        """
+        13: 2026-01-10T09:00:00Z: core_state
+          expected  INACTIVE
+          actual    ACTIVE
+        """,
+        """
+        14: 2026-01-10T09:00:00Z: entitlements
+          expected  [pro, vip]
+          actual    [basic, pro]
+        """,
+        """
+        15: 2026-01-10T09:00:00Z: next_transition_at
+          expected  2026-02-10T09:00:00.001Z
+          actual    2026-02-10T09:00:00Z
+        """,
+        """
+        16: 2026-01-10T09:00:00Z: calls_to_action
+          expected  []
+          actual    [NONE]
+        """,
+        """
+        18: 2026-01-10T09:00:00Z: groups.21000001.standing.status
+          expected  GRACE
+          actual    ACTIVE
+        """,
+        """
+        18: 2026-01-10T09:00:00Z: groups.21000001.standing.offer
+          expected  there
+          actual    absent
+        """,
+        """
+        19: 2026-01-10T09:00:00Z: groups.21000009
+          expected  there
+          actual    absent; there are [21000001]
+        """,
+      ])
+    let rest = report.differences.dropFirst(8)
+    #expect(
+      rest.map(\.field) == [
+        "products.com.example.scribe.pro.monthly", "entitlements.pro.sources",
+        "entitlements.pro.sources[0].transaction_id",
+      ])
+    #expect(rest.map(\.line) == [20, 21, 21])
+    #expect(rest.first?.expected == "absent")
+  }
+
+  @Test("A refusal that nobody expects is a difference that says why")
+  func refusal() async throws {
+    let report = try await report(
+      """
+      scenario: x
+      account: anna
+      steps:
+        - {at: 2026-01-10T09:00:00Z, submit: {signed: [not.a.jws]}}
+        - {at: 2026-01-10T09:00:00Z, submit: {signed: [not.a.jws]}, expect: {results: [{}]}}
+        - at: 2026-01-10T09:00:00Z
+          submit: {signed: [not.a.jws]}
+          expect: {results: [{verdict: MALFORMED}]}
+        - at: 2026-01-10T09:00:00Z
+          notification: {type: TEST, data: {bundleId: com.example.elsewhere}}
+        - {at: 2026-01-10T09:00:00Z, grant: {entitlement: unheard-of}}
+      """)
+    #expect(report.differences.map(\.line) == [4, 5, 9, 11])
+    #expect(report.differences[0].actual.hasPrefix("MALFORMED: "))
+    #expect(report.differences[2].actual.hasPrefix("WRONG_APP: "))
+    #expect(report.differences[3].actual == "the catalog names no such entitlement")
+  }
+
+  /// Anna has it, then Bert claims it: who comes last owns it.
+  private static let claims = """
+    scenario: x
+    facts:
+      bought:
+        transactionId: 1001
+        productId: com.example.scribe.adfree
+        purchaseDate: 2026-01-10T09:00:00Z
+    steps:
+      - {at: 2026-01-10T09:00:00Z, account: anna, submit: {transactions: [bought]}}
+      - at: 2026-01-11T09:00:00Z
+        account: bert
+        submit: {transactions: [bought]}
+      - {state: {entitlements: [ad_free]}, customer: {account: bert}}
+
+    """
+
+  @Test("What depends on order is told, unless the file says that it does (R3)")
+  func otherOrders() async throws {
+    let report = try await report(Self.claims)
+    let variants = Set(report.differences.map(\.variant))
+    #expect(variants == ["facts one by one in reverse order"])
+    #expect(report.differences.contains { $0.field == "core_state" && $0.actual == "NEW" })
+    #expect(report.differences.allSatisfy { $0.line == 12 })
+
+    let unshuffled = try await self.report("shuffle: false\n" + Self.claims)
+    #expect(unshuffled.hasPassed)
+  }
+
+  @Test("What was found can be expected: every state of every scenario, as it is shown")
+  func shownStates() async throws {
+    let runner = try ScenarioRunner()
+    for file in ScenarioPaths.files where file.hasPrefix("format/") {
+      let path = "\(ScenarioPaths.folder)/\(file)"
+      let report = try await runner.run(try Scenario.load(path))
+      for state in report.states {
+        #expect(state.text.contains("state:"), "\(file)")
+      }
+    }
+    let bought = try await report(
+      Self.purchase + """
+            expect: {results: [{}]}
+          - state: {}
+            at: {from: 2026-01-10T09:00:00Z, until: 2026-06-10T09:00:00Z}
+          - state: {}
+            customer: {app_account_token: "5B8C: 0"}
+
+        """)
+    let again = try await report(
+      Self.purchase + bought.states.map { $0.text + "\n" }.joined())
+    #expect(bought.states.count == 3)
+    #expect(again.differences.map(\.description) == [])
+    await runner.close()
+  }
+
+  @Test("The example of the documentation is the file beside the others, and passes")
+  func documentedExample() throws {
+    let page = try String(
+      contentsOf: ScenarioPaths.package.appending(path: "deploy/docs/scenarios.md"),
+      encoding: .utf8)
+    let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
+    let example = try #require(blocks.first?.components(separatedBy: "```\n").first)
+    let file = try String(
+      contentsOfFile: "\(ScenarioPaths.folder)/format/complete-example.yaml", encoding: .utf8)
+    #expect(example == file)
+  }
+}
