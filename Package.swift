@@ -112,8 +112,16 @@ let package = Package(
       dependencies: ["EntitlementDomain", "EntitlementStore", "TestSupport"],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    // Measurements, apart from the product: deploy/benchmark.
+    .executableTarget(
+      name: "benchmark", dependencies: ["EntitlementDomain", argumentParser],
+      path: "Tests/Benchmarks"),
     .testTarget(
       name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
+    // What holds for every customer, over thousands of random ones.
+    .testTarget(
+      name: "EvaluationPropertyTests",
+      dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core]),
     .testTarget(
       name: "VerificationTests",
       dependencies: [

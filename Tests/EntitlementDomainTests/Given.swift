@@ -109,6 +109,15 @@ enum Given {
 extension CustomerState {
   var entitlementIDs: [EntitlementID] { entitlements.map(\.entitlementID) }
 
+  func sources(of id: EntitlementID) -> [EntitlementSource] {
+    entitlements.first { $0.entitlementID == id }?.sources ?? []
+  }
+
+  /// Until when each source of an entitlement confers.
+  func ends(of id: EntitlementID) -> [Milliseconds?] {
+    sources(of: id).map(\.until)
+  }
+
   func group(_ id: SubscriptionGroupID) -> Standing? {
     groups.first { $0.groupID == id }?.standing
   }

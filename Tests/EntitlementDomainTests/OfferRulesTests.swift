@@ -66,10 +66,10 @@ struct OfferRulesTests {
       $0.ownership = use.ownership
       $0.offer = use.offer
     }
-    let group = Given.state([period], at: 400).groups[0]
-    #expect(group.trialUsed == use.trial)
-    #expect(group.introductoryOfferUsed == use.introductory)
-    #expect(group.standing.offer == use.offer)
+    let groups = Given.state([period], at: 400).groups
+    #expect(groups.map(\.trialUsed) == [use.trial])
+    #expect(groups.map(\.introductoryOfferUsed) == [use.introductory])
+    #expect(groups.map(\.standing.offer) == [use.offer])
   }
 
   @Test("R29: an offer of a period that is yet to begin is not used, and then it is")

@@ -18,7 +18,7 @@ struct PurchaseRulesTests {
       [Given.purchase(1, product: "adfree", type: .nonConsumable, at: 0)], at: 10_000)
     #expect(state.coreState == .active)
     #expect(state.entitlementIDs == ["ad_free"])
-    #expect(state.entitlements[0].sources[0].until == nil)
+    #expect(state.ends(of: "ad_free") == [nil])
     #expect(state.nextTransitionAt == nil)
     #expect(state.callsToAction == [.none])
   }
@@ -32,7 +32,7 @@ struct PurchaseRulesTests {
     let again = Given.purchase(2, product: "adfree", type: .nonConsumable, at: 5)
     let state = Given.state([refunded, again], at: 6)
     #expect(state.coreState == .active)
-    #expect(state.entitlements[0].sources.map(\.transactionID) == ["t2"])
+    #expect(state.sources(of: "ad_free").map(\.transactionID) == ["t2"])
   }
 
   @Test("R11: a non-renewing purchase ends after the catalog's duration")
@@ -60,8 +60,8 @@ struct PurchaseRulesTests {
       Given.purchase(1, product: "pass", type: .nonRenewing, at: 0),
       Given.purchase(2, product: "pass", type: .nonRenewing, at: 10),
     ]
-    #expect(Given.state([passes[0]], at: 1).entitlements[0].sources[0].until == Given.day(30))
-    #expect(Given.state(passes, at: 11).entitlements[0].sources[0].until == Given.day(60))
+    #expect(Given.state([passes[0]], at: 1).ends(of: "season") == [Given.day(30)])
+    #expect(Given.state(passes, at: 11).ends(of: "season") == [Given.day(60)])
     #expect(Given.state(passes, at: 59).coreState == .active)
     #expect(Given.state(passes, at: 60).coreState == .inactive)
     let seasons = [
@@ -148,7 +148,7 @@ struct PurchaseRulesTests {
     let season = Given.purchase(2, product: "season", type: .nonRenewing, at: 0)
     let state = Given.state([news, season], at: 1)
     #expect(state.entitlements.map(\.entitlementID) == ["season"])
-    #expect(state.entitlements[0].sources.map(\.transactionID) == ["t2", "t1"])
-    #expect(state.entitlements[0].sources.map(\.until) == [Given.day(31), Given.day(30)])
+    #expect(state.sources(of: "season").map(\.transactionID) == ["t2", "t1"])
+    #expect(state.ends(of: "season") == [Given.day(31), Given.day(30)])
   }
 }

@@ -65,6 +65,15 @@ struct SubscriptionRulesTests {
     #expect(after.group("g1")?.notices == [])
   }
 
+  @Test("R17: an upgrade to a shorter period ends the longer one for good")
+  func upgradeFromYear() {
+    let year = Given.period(1, product: "basic.monthly", from: 0, to: 365) { $0.isUpgraded = true }
+    let month = Given.period(2, from: 10, to: 40)
+    #expect(Given.state([year, month], at: 11).group("g1")?.productID == "pro.monthly")
+    #expect(Given.state([year, month], at: 39).nextTransitionAt == Given.day(40))
+    #expect(Given.state([year, month], at: 41).coreState == .inactive)
+  }
+
   @Test("R17: without its successor an upgraded period keeps access, and says what is missing")
   func successorMissing() throws {
     let old = Given.period(1, product: "basic.monthly", from: 0) { $0.isUpgraded = true }
@@ -82,10 +91,8 @@ struct SubscriptionRulesTests {
     }
     let before = Given.state([first, second], at: 29.5)
     #expect(before.group("g1")?.productID == "pro.monthly")
-    #expect(
-      before.entitlements.first { $0.entitlementID == "basic" }?.sources[0].until == Given.day(60))
-    #expect(
-      before.entitlements.first { $0.entitlementID == "pro" }?.sources[0].until == Given.day(30))
+    #expect(before.ends(of: "basic") == [Given.day(60)])
+    #expect(before.ends(of: "pro") == [Given.day(30)])
     #expect(Given.state([first, second], at: 30).group("g1")?.productID == "basic.monthly")
   }
 
@@ -212,20 +219,6 @@ struct SubscriptionRulesTests {
     #expect(Given.state([period], [info], at: 31, catalog: catalog).coreState == .inactive)
   }
 
-  @Test("R16, R31: grace and leeway end at a revocation that is known to come")
-  func revocationAhead() {
-    let period = Given.period(1, from: 0) { $0.revocationDate = Given.day(31) }
-    let grace = Given.renewal(signed: 30) { $0.gracePeriodExpiresDate = Given.day(46) }
-    var catalog = Given.catalog
-    catalog.renewalLeeway = 72 * Milliseconds.hourLength
-    for info in [grace, Given.renewal(signed: 1)] {
-      let state = Given.state([period], [info], at: 30.5, catalog: catalog)
-      #expect(state.coreState == .active)
-      #expect(state.entitlements[0].sources[0].until == Given.day(31))
-      #expect(state.nextTransitionAt == Given.day(31))
-    }
-  }
-
   @Test("R26: a commitment is told beside the monthly period, which decides access")
   func commitment() {
     let period = Given.period(1, from: 0) {
@@ -312,7 +305,9 @@ struct SubscriptionRulesTests {
     }
     var dated = trouble
     dated.renewalDate = Given.day(30)
-    for info in [trouble, dated] {
+    var withoutGrace = dated
+    withoutGrace.gracePeriodExpiresDate = nil
+    for info in [trouble, dated, withoutGrace] {
       let standing = Given.state([first, second], [info], at: 61).group("g1")
       #expect(standing?.status == .expired)
       #expect(standing?.expirationReason == .unknown)
@@ -337,6 +332,15 @@ struct SubscriptionRulesTests {
     #expect(
       Given.state([pro, next], [asked], at: 29.8).group("g1")?.pendingChange
         == PendingChange(productID: "basic.monthly", effectiveAt: Given.day(60)))
+  }
+
+  @Test("R28: what expired is told before what was revoked, though it ended earlier")
+  func expiredBeforeRevoked() {
+    let expired = Given.period(1, of: "c1", from: 0)
+    let revoked = Given.period(2, of: "c2", from: 40) { $0.revocationDate = Given.day(50) }
+    let standing = Given.state([expired, revoked], at: 60).group("g1")
+    #expect(standing?.status == .expired)
+    #expect(standing?.originalTransactionID == "c1")
   }
 
   @Test("R14, R28: a product unknown to the catalog hides no access of a known one, only its end")
@@ -375,12 +379,12 @@ struct SubscriptionRulesTests {
       $0.offer = Offer(type: .introductory, discountType: .freeTrial)
     }
     let state = Given.state([trial], at: 400)
-    #expect(state.groups[0].trialUsed)
-    #expect(state.groups[0].introductoryOfferUsed)
+    #expect(state.groups.map(\.trialUsed) == [true])
+    #expect(state.groups.map(\.introductoryOfferUsed) == [true])
     var shared = trial
     shared.ownership = .familyShared
     let relative = Given.state([shared], at: 1)
-    #expect(!relative.groups[0].trialUsed)
-    #expect(!relative.groups[0].introductoryOfferUsed)
+    #expect(relative.groups.map(\.trialUsed) == [false])
+    #expect(relative.groups.map(\.introductoryOfferUsed) == [false])
   }
 }

@@ -73,14 +73,14 @@ struct VersionRulesTests {
         fact.webOrderLineItemID = item
         return fact
       }
-      #expect(Given.state(facts, at: 1).entitlements[0].sources[0].until == Given.day(60))
+      #expect(Given.state(facts, at: 1).ends(of: "pro") == [Given.day(60)])
     }
     let chains = [Given.period(1, of: "c1", from: 0), Given.period(2, of: "c2", from: 0)].map {
       var fact = $0
       fact.webOrderLineItemID = "w"
       return fact
     }
-    #expect(Given.state(chains, at: 1).entitlements[0].sources.count == 2)
+    #expect(Given.state(chains, at: 1).sources(of: "pro").count == 2)
   }
 
   @Test(
@@ -94,7 +94,7 @@ struct VersionRulesTests {
     }
     let state = Given.state(order.map { facts[$0] }, at: 10)
     #expect(state.group("g1")?.originalTransactionID == "c1")
-    #expect(state.entitlements[0].sources.count == 1)
+    #expect(state.sources(of: "pro").count == 1)
   }
 
   @Test("R7: a chain whose only transaction moved away is no part of the state")

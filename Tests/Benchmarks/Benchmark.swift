@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// Measures parts of the service against their targets. A report, never a test.
+@main
+struct Benchmark: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "benchmark", abstract: "Measures parts of the service.",
+    subcommands: [EvaluateBenchmark.self])
+}

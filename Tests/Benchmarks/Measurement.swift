@@ -1,0 +1,24 @@
+/// What one thing took, over several rounds.
+struct Measurement {
+  /// Microseconds of processor time, one number a round.
+  private(set) var times: [Double] = []
+
+  /// Measures one more round.
+  ///
+  /// - Parameter repeats: how often the work is done, so that a round is long against the clock's
+  ///   resolution.
+  mutating func addRound(repeats: Int, work: () -> Void) {
+    let started = ProcessorTime.used
+    for _ in 0..<repeats { work() }
+    times.append((ProcessorTime.used - started) / Double(repeats))
+  }
+
+  /// The middle one of the rounds; of an even number, the greater of the two in the middle.
+  var median: Double {
+    let sorted = times.sorted()
+    return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+  }
+
+  var lowest: Double { times.min() ?? 0 }
+  var highest: Double { times.max() ?? 0 }
+}

@@ -1,0 +1,67 @@
+import EntitlementDomain
+import TestSupport
+import Testing
+
+@Suite("Random customers")
+struct RandomCustomerTests {
+  /// Everything that states told, as text.
+  private struct Told {
+    var values: Set<String> = []
+
+    mutating func add(_ state: CustomerState) {
+      insert("core", state.coreState)
+      for call in state.callsToAction { insert("call", call) }
+      for product in state.products { add(product.standing) }
+      for rule in state.grandfathering { insert("outcome", rule.outcome) }
+      for source in state.entitlements.flatMap(\.sources) {
+        switch source.origin {
+        case .purchase: insert("source", "purchase")
+        case .grant: insert("source", "grant")
+        case .grandfathering: insert("source", "grandfathering")
+        }
+      }
+      insert("transition", state.nextTransitionAt != nil)
+    }
+
+    private mutating func add(_ standing: Standing) {
+      insert("status", standing.status)
+      if let reason = standing.expirationReason { insert("reason", reason) }
+      for notice in standing.notices { insert("notice", notice) }
+      if standing.pendingChange != nil { insert("pending", "change") }
+      if !standing.winBackOfferIDs.isEmpty { insert("pending", "win-back") }
+    }
+
+    mutating func insert(_ name: String, _ value: some Any) {
+      values.insert("\(name) \(value)")
+    }
+  }
+
+  /// Otherwise the properties would hold for want of cases.
+  @Test("They reach all that a state can tell")
+  func variety() {
+    var told = Told()
+    let first = SeededRandom(for: "variety").seed
+    for index in 0..<3_000 {
+      var customer = RandomCustomer(seed: first &+ UInt64(index))
+      told.add(customer.state(at: customer.clock()))
+    }
+    var expected = Told()
+    for value in CoreState.allCases { expected.insert("core", value) }
+    for value in CallToAction.allCases { expected.insert("call", value) }
+    for value in DetailedStatus.allCases { expected.insert("status", value) }
+    for value in ExpirationReason.allCases { expected.insert("reason", value) }
+    for value in Notice.allCases { expected.insert("notice", value) }
+    for value in GrandfatheringOutcome.allCases { expected.insert("outcome", value) }
+    for value in ["purchase", "grant", "grandfathering"] { expected.insert("source", value) }
+    for value in ["change", "win-back"] { expected.insert("pending", value) }
+    for value in [true, false] { expected.insert("transition", value) }
+    #expect(told.values == expected.values)
+  }
+
+  @Test("The same seed makes the same customer, and another seed another one")
+  func seeds() {
+    #expect(RandomCustomer(seed: 7).record == RandomCustomer(seed: 7).record)
+    #expect(RandomCustomer(seed: 7).catalog == RandomCustomer(seed: 7).catalog)
+    #expect(RandomCustomer(seed: 7).record != RandomCustomer(seed: 8).record)
+  }
+}
