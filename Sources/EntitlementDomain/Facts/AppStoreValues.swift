@@ -4,7 +4,17 @@
 /// `type` of a transaction.
 package struct ProductType: RawRepresentable, Hashable, Sendable {
   package let rawValue: String
-  package init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The known types share their text: every fact has one, and text that is a constant of the
+  /// program is copied without counting.
+  package init(rawValue: String) {
+    self.rawValue =
+      switch rawValue {
+      case "Auto-Renewable Subscription": "Auto-Renewable Subscription"
+      case "Non-Renewing Subscription": "Non-Renewing Subscription"
+      default: rawValue
+      }
+  }
 
   package static let autoRenewable = ProductType(rawValue: "Auto-Renewable Subscription")
   package static let nonRenewing = ProductType(rawValue: "Non-Renewing Subscription")
