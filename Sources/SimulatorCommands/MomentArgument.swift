@@ -7,37 +7,19 @@ import StoreSimulator
 struct MomentArgument: ExpressibleByArgument {
   let value: Milliseconds
 
-  static var now: MomentArgument { MomentArgument(Date()) }
+  static var now: MomentArgument {
+    MomentArgument(Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
+  }
 
   private init(_ value: Milliseconds) {
     self.value = value
   }
 
-  private init(_ date: Date) {
-    self.init(Milliseconds(Int64((date.timeIntervalSince1970 * 1_000).rounded())))
-  }
-
   init?(argument: String) {
-    if let number = Int64(argument) {
-      self.init(Milliseconds(number))
-    } else {
-      let styles = [
-        Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true),
-      ]
-      guard let date = styles.lazy.compactMap({ try? $0.parse(argument) }).first else {
-        return nil
-      }
-      self.init(date)
-    }
-    guard SimulatedCalendar.range.contains(value) else { return nil }
+    guard let value = Milliseconds(written: argument), SimulatedCalendar.range.contains(value)
+    else { return nil }
+    self.init(value)
   }
 
   var defaultValueDescription: String { "now" }
-}
-
-extension Milliseconds {
-  /// For messages to people: ISO 8601 in UTC.
-  var text: String {
-    Date(timeIntervalSince1970: Double(rawValue) / 1_000).formatted(.iso8601)
-  }
 }

@@ -53,7 +53,7 @@ struct SignCommand: ParsableCommand {
     let lines = SignedLine.lines(
       of: try authority.load().sign(timeline.history(until: at)), include: include)
     StandardError.print(
-      "\(lifeCycle.rawValue), seed \(clock.seed), from \(start.text) to \(at.text): "
+      "\(lifeCycle.rawValue), seed \(clock.seed), from \(start.rfc3339) to \(at.rfc3339): "
         + "\(lines.count) payloads")
     if output == "-" {
       for line in lines {

@@ -51,7 +51,7 @@ struct SubmitCommand: AsyncParsableCommand {
       environment: clock.environment.value)
     let authority = try authority.load()
     StandardError.print(
-      "\(customers) customers, seed \(clock.seed), at \(population.now.text), root "
+      "\(customers) customers, seed \(clock.seed), at \(population.now.rfc3339), root "
         + "\(authority.rootFingerprint)")
     let tally: SubmissionTally
     do {

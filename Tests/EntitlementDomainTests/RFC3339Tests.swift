@@ -39,4 +39,28 @@ struct RFC3339Tests {
   func refused(text: String) {
     #expect(Milliseconds(rfc3339: text) == nil)
   }
+
+  @Test(
+    "A moment is written to the second, or exactly, as far as years of four digits go",
+    arguments: [
+      (1_375_340_400_000, "2013-08-01T07:00:00Z", "2013-08-01T07:00:00Z"),
+      (1_375_340_400_007, "2013-08-01T07:00:00Z", "2013-08-01T07:00:00.007Z"),
+      (-1, "1969-12-31T23:59:59Z", "1969-12-31T23:59:59.999Z"),
+      (-62_167_219_200_000, "0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
+      (253_402_300_800_000, "253402300800000 ms since 1970", "253402300800000"),
+      (Int64.min, "\(Int64.min) ms since 1970", "\(Int64.min)"),
+    ] as [(Int64, String, String)])
+  func written(milliseconds: Int64, toTheSecond: String, exactly: String) {
+    let moment = Milliseconds(milliseconds)
+    #expect(moment.rfc3339 == toTheSecond)
+    #expect(moment.exactRFC3339 == exactly)
+    #expect(Milliseconds(written: moment.exactRFC3339) == moment)
+  }
+
+  @Test("Beside RFC 3339 people write milliseconds, and nothing else")
+  func writtenByPeople() {
+    #expect(Milliseconds(written: "1375340400000") == 1_375_340_400_000)
+    #expect(Milliseconds(written: "2013-08-01T09:00:00+02:00") == 1_375_340_400_000)
+    #expect(Milliseconds(written: "yesterday") == nil)
+  }
 }

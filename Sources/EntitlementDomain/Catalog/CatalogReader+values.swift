@@ -141,10 +141,7 @@ extension CatalogReader {
   /// RFC 3339, or milliseconds since 1970. Before the App Store nobody got an app: such a moment is
   /// one in seconds, or a slip.
   mutating func moment(_ node: YAMLNode, at path: String) -> Milliseconds? {
-    let moment = node.scalar.flatMap { text in
-      Int64(text).map { Milliseconds($0) } ?? Milliseconds(rfc3339: text)
-    }
-    guard let moment else {
+    guard let moment = node.scalar.flatMap({ Milliseconds(written: $0) }) else {
       report(
         "a moment such as 2024-03-01T00:00:00Z or 2024-03-01T00:00:00+01:00, or milliseconds since "
           + "1970, is expected",

@@ -125,6 +125,6 @@ struct Comparison {
   private static func shown(_ value: AnswerValue?, isMoment: Bool = false) -> String {
     guard let value else { return "absent" }
     guard isMoment, case .integer(let number) = value else { return value.text }
-    return WrittenMoment.text(Milliseconds(number))
+    return Milliseconds(number).exactRFC3339
   }
 }

@@ -18,7 +18,7 @@ package struct Difference: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     let context = variant.map { " (\($0))" } ?? ""
     return """
-      \(line): \(WrittenMoment.text(moment))\(context): \(field)
+      \(line): \(moment.exactRFC3339)\(context): \(field)
         expected  \(expected)
         actual    \(actual)
       """

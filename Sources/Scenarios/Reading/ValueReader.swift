@@ -56,8 +56,10 @@ struct ValueReader {
 
   func moment(_ node: Node?, at path: String) -> Milliseconds? {
     guard let node else { return nil }
-    guard let moment = node.scalar.flatMap({ WrittenMoment.parse($0.string) }) else {
-      issues.report(WrittenMoment.expectation, at: path, node)
+    guard let moment = node.scalar.flatMap({ Milliseconds(written: $0.string) }) else {
+      issues.report(
+        "a moment is expected: RFC 3339 with an offset, such as 2026-01-10T09:00:00Z, or milliseconds",
+        at: path, node)
       return nil
     }
     return moment

@@ -11,7 +11,7 @@ enum FoundStateText {
   static func step(
     state: AnswerValue, at moment: Milliseconds, selector: CustomerSelector
   ) -> String {
-    var lines = ["  - at: \(WrittenMoment.text(moment))", "    customer: \(selector.written)"]
+    var lines = ["  - at: \(moment.exactRFC3339)", "    customer: \(selector.written)"]
     lines.append("    state:")
     guard case .object(let members) = state, case .object(let shapes) = AnswerShape.state else {
       return lines.joined(separator: "\n")
@@ -30,7 +30,7 @@ enum FoundStateText {
     switch (shape, value) {
     case (.moment, .integer(let number)):
       let written = name.hasSuffix("_ms") ? String(name.dropLast(3)) : name
-      lines.append("\(margin)\(written): \(WrittenMoment.text(Milliseconds(number)))")
+      lines.append("\(margin)\(written): \(Milliseconds(number).exactRFC3339)")
     case (.object(let shapes), .object(let members)):
       lines.append("\(margin)\(name):")
       for (name, value) in members.sorted(by: { $0.key < $1.key }) {

@@ -4,37 +4,12 @@ import EntitlementDomain
 extension LifeCycleStory {
   static let upgrade = LifeCycleStory(
     "changes to the better product on day 10, at once", characteristicDay: 20
-  ) { script in
-    var subscription = script.subscribeForOneMonth(to: SimulatedApp.basicMonthly)
-    let upgraded = script.start.adding(days: 10)
-    let end = upgraded.adding(months: 1)
-    var replaced = subscription.transaction
-    replaced.isUpgraded = true
-    let product = SimulatedApp.proMonthly
-    script.nextPeriod(of: &subscription, product, from: upgraded, to: end, reason: "PURCHASE")
-    script.sign(
-      subscription, as: .upgrade, at: upgraded, status: .active, others: [replaced])
-    script.expect(.active(product, willRenew: true), from: upgraded)
-    script.expectSilence(product, from: end)
-  }
+  ) { script in writeUpgrade(as: .upgrade, to: &script) }
 
   static let downgrade = LifeCycleStory(
     "asks on day 8 for the smaller product, which comes with the renewal", characteristicDay: 15
   ) { script in
-    let current = SimulatedApp.proMonthly
-    let next = SimulatedApp.basicMonthly
-    var subscription = script.subscribeForOneMonth(to: current)
-    let asked = script.start.adding(days: 8)
-    let renewed = script.start.adding(months: 1)
-    let end = script.start.adding(months: 2)
-    subscription.renewalInfo.autoRenewProductID = next.id
-    subscription.renewalInfo.renewalPrice = next.price
-    script.sign(subscription, as: .downgrade, at: asked, status: .active)
-    script.expect(.active(current, willRenew: true, pending: next), from: asked)
-    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
-    script.sign(subscription, as: .renewal, at: renewed, status: .active)
-    script.expect(.active(next, willRenew: true), from: renewed)
-    script.expectSilence(next, from: end)
+    writeChangeAtRenewal(to: SimulatedApp.basicMonthly, months: 1, as: .downgrade, in: &script)
   }
 
   static let priceIncrease = LifeCycleStory(
@@ -68,27 +43,16 @@ extension LifeCycleStory {
     script.expect(.expired(product, .priceIncreaseDeclined, willRenew: false), from: end)
   }
 
+  /// Another duration comes with the renewal, whatever the level.
   static let crossgrade = LifeCycleStory(
     "changes from months to years at the renewal, and the app sets another token",
     characteristicDay: 45
   ) { script in
-    let current = SimulatedApp.proMonthly
-    let next = SimulatedApp.proYearly
-    var subscription = script.subscribeForOneMonth(to: current)
-    let asked = script.start.adding(days: 8)
-    let renewed = script.start.adding(months: 1)
-    let end = script.start.adding(months: 13)
-    subscription.renewalInfo.autoRenewProductID = next.id
-    subscription.renewalInfo.renewalPrice = next.price
-    subscription.renewalInfo.appAccountToken = script.laterAppAccountToken
-    // Another duration comes with the renewal, whatever the level.
-    script.sign(subscription, as: .downgrade, at: asked, status: .active)
-    script.expect(.active(current, willRenew: true, pending: next), from: asked)
-    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
-    subscription.transaction.appAccountToken = script.laterAppAccountToken
-    script.sign(subscription, as: .renewal, at: renewed, status: .active)
-    script.expect(.active(next, willRenew: true), from: renewed)
-    script.expectSilence(next, from: end)
+    let token = script.laterAppAccountToken
+    writeChangeAtRenewal(
+      to: SimulatedApp.proYearly, months: 12, as: .downgrade, in: &script,
+      asking: { $0.renewalInfo.appAccountToken = token },
+      renewing: { $0.transaction.appAccountToken = token })
   }
 
   static let downgradeWithdrawn = LifeCycleStory(
@@ -130,6 +94,54 @@ extension LifeCycleStory {
     subscription.renewalInfo.renewalPrice = increasedPrice
     tell(.priceChange, onDay: 11)
     script.expectSilence(product, from: script.start.adding(months: 1))
+  }
+
+  /// On day 10 the better product takes the place of the smaller one.
+  ///
+  /// - Parameter change: made to the new period before it is signed.
+  static func writeUpgrade(
+    as name: NotificationName, to script: inout LifeCycleScript,
+    change: (inout ScriptedSubscription, SimulatedProduct) -> Void = { _, _ in }
+  ) {
+    var subscription = script.subscribeForOneMonth(to: SimulatedApp.basicMonthly)
+    let upgraded = script.start.adding(days: 10)
+    let end = upgraded.adding(months: 1)
+    var replaced = subscription.transaction
+    replaced.isUpgraded = true
+    let product = SimulatedApp.proMonthly
+    script.nextPeriod(of: &subscription, product, from: upgraded, to: end, reason: "PURCHASE")
+    change(&subscription, product)
+    script.sign(subscription, as: name, at: upgraded, status: .active, others: [replaced])
+    script.expect(.active(product, willRenew: true), from: upgraded)
+    script.expectSilence(product, from: end)
+  }
+
+  /// Asked for on day 8, another product comes when the better one's month ends.
+  ///
+  /// - Parameters:
+  ///   - months: the length of the other product's period.
+  ///   - asking: a change made to what is signed when it is asked for.
+  ///   - renewing: a change made to the new period before it is signed.
+  static func writeChangeAtRenewal(
+    to next: SimulatedProduct, months: Int, as name: NotificationName,
+    in script: inout LifeCycleScript, asking: (inout ScriptedSubscription) -> Void = { _ in },
+    renewing: (inout ScriptedSubscription) -> Void = { _ in }
+  ) {
+    let current = SimulatedApp.proMonthly
+    var subscription = script.subscribeForOneMonth(to: current)
+    let asked = script.start.adding(days: 8)
+    let renewed = script.start.adding(months: 1)
+    let end = script.start.adding(months: 1 + months)
+    subscription.renewalInfo.autoRenewProductID = next.id
+    subscription.renewalInfo.renewalPrice = next.price
+    asking(&subscription)
+    script.sign(subscription, as: name, at: asked, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
+    renewing(&subscription)
+    script.sign(subscription, as: .renewal, at: renewed, status: .active)
+    script.expect(.active(next, willRenew: true), from: renewed)
+    script.expectSilence(next, from: end)
   }
 
   private static func askForConsent(

@@ -83,7 +83,7 @@ extension LifeCycleStory {
     cancel(&subscription, of: product, script: &script)
   }
 
-  private static func cancel(
+  static func cancel(
     _ subscription: inout ScriptedSubscription, of product: SimulatedProduct,
     script: inout LifeCycleScript
   ) {

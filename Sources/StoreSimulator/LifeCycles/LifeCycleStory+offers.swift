@@ -36,42 +36,26 @@ extension LifeCycleStory {
   static let offerUpgrade = LifeCycleStory(
     "changes to the better product with a code on day 10, at once", characteristicDay: 20
   ) { script in
-    var subscription = script.subscribeForOneMonth(to: SimulatedApp.basicMonthly)
-    let upgraded = script.start.adding(days: 10)
-    let end = upgraded.adding(months: 1)
-    var replaced = subscription.transaction
-    replaced.isUpgraded = true
-    let product = SimulatedApp.proMonthly
-    script.nextPeriod(of: &subscription, product, from: upgraded, to: end, reason: "PURCHASE")
-    redeem(&subscription, product)
-    script.sign(
-      subscription, as: .offerRedeemedToUpgrade, at: upgraded, status: .active,
-      others: [replaced])
-    script.expect(.active(product, willRenew: true), from: upgraded)
-    script.expectSilence(product, from: end)
+    writeUpgrade(as: .offerRedeemedToUpgrade, to: &script) { subscription, product in
+      redeem(&subscription, product)
+    }
   }
 
   static let offerDowngrade = LifeCycleStory(
     "redeems a code for the smaller product on day 8, which comes with the renewal",
     characteristicDay: 15
   ) { script in
-    let current = SimulatedApp.proMonthly
     let next = SimulatedApp.basicMonthly
-    var subscription = script.subscribeForOneMonth(to: current)
-    let asked = script.start.adding(days: 8)
-    let renewed = script.start.adding(months: 1)
-    let end = script.start.adding(months: 2)
-    subscription.renewalInfo.autoRenewProductID = next.id
-    subscription.renewalInfo.renewalOffer = code
-    subscription.renewalInfo.renewalPrice = next.price / 2
-    script.sign(subscription, as: .offerRedeemedToDowngrade, at: asked, status: .active)
-    script.expect(.active(current, willRenew: true, pending: next), from: asked)
-    script.nextPeriod(of: &subscription, next, from: renewed, to: end)
-    redeem(&subscription, next)
-    subscription.renewalInfo.renewalOffer = nil
-    script.sign(subscription, as: .renewal, at: renewed, status: .active)
-    script.expect(.active(next, willRenew: true), from: renewed)
-    script.expectSilence(next, from: end)
+    writeChangeAtRenewal(
+      to: next, months: 1, as: .offerRedeemedToDowngrade, in: &script,
+      asking: { subscription in
+        subscription.renewalInfo.renewalOffer = code
+        subscription.renewalInfo.renewalPrice = next.price / 2
+      },
+      renewing: { subscription in
+        redeem(&subscription, next)
+        subscription.renewalInfo.renewalOffer = nil
+      })
   }
 
   static let offerResubscribed = LifeCycleStory(
@@ -79,12 +63,7 @@ extension LifeCycleStory {
   ) { script in
     let product = SimulatedApp.basicMonthly
     var subscription = script.subscribeForOneMonth(to: product)
-    let cancelled = script.start.adding(days: 12)
-    subscription.stopRenewing()
-    script.sign(subscription, as: .autoRenewDisabled, at: cancelled, status: .active)
-    script.expect(
-      .active(product, willRenew: false, callToAction: .keepSubscription), from: cancelled)
-    script.endCancelled(&subscription, product, at: script.start.adding(months: 1))
+    cancel(&subscription, of: product, script: &script)
     let again = script.start.adding(days: 40)
     let end = again.adding(months: 1)
     script.nextPeriod(of: &subscription, product, from: again, to: end, reason: "PURCHASE")

@@ -1,4 +1,15 @@
 extension Milliseconds {
+  /// Reads a moment as people write it: RFC 3339, or milliseconds since 1970.
+  ///
+  /// - Returns: nil for any other form.
+  package init?(written text: String) {
+    if let number = Int64(text) {
+      self.init(number)
+    } else {
+      self.init(rfc3339: text)
+    }
+  }
+
   /// Reads a moment such as `2026-11-21T09:30:00Z` or `2026-11-21T10:30:00.250+01:00` (RFC 3339,
   /// section 5.6). An offset is needed. Fractions are cut to milliseconds.
   ///
