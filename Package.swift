@@ -4,6 +4,7 @@ import PackageDescription
 let nio = (
   core: Target.Dependency.product(name: "NIOCore", package: "swift-nio"),
   posix: Target.Dependency.product(name: "NIOPosix", package: "swift-nio"),
+  http: Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio"),
   embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 )
 let argumentParser = Target.Dependency.product(
@@ -28,6 +29,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
   ],
   targets: [
     // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
@@ -42,13 +44,20 @@ let package = Package(
     // What Apple signed: certificates, signatures and their verdicts.
     .target(name: "Cryptography", dependencies: ["COpenSSL"]),
     .target(name: "Verification", dependencies: ["Cryptography", "EntitlementDomain"]),
+    .target(
+      name: "CertificateStatus",
+      dependencies: [
+        "Verification", .product(name: "AsyncHTTPClient", package: "async-http-client"), nio.core,
+        nio.http,
+      ]),
 
     // What is kept: the store protocol and its embedded implementation.
     .target(name: "EntitlementStore", dependencies: ["EntitlementDomain"]),
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "Cryptography", "EntitlementDomain", "EntitlementStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
     // The framed front: messages, streams, connections.
@@ -96,8 +105,9 @@ let package = Package(
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCEndpoints", "RPCServer",
-        "SQLiteStore", "Verification", "Wire", "Yams", argumentParser, logging, nio.core,
+        "CertificateStatus", "EntitlementDomain", "EntitlementService", "EntitlementStore",
+        "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification", "Wire", "Yams", argumentParser,
+        logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -114,7 +124,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     // Measurements, apart from the product: deploy/benchmark.
     .executableTarget(
-      name: "benchmark", dependencies: ["EntitlementDomain", argumentParser],
+      name: "benchmark",
+      dependencies: ["EntitlementDomain", "StoreSimulator", "Verification", argumentParser],
       path: "Tests/Benchmarks"),
     .testTarget(
       name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
@@ -126,6 +137,12 @@ let package = Package(
       name: "VerificationTests",
       dependencies: [
         "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+      ]),
+    .testTarget(
+      name: "CertificateStatusTests",
+      dependencies: [
+        "CertificateStatus", "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport",
+        "Verification",
       ]),
     .testTarget(
       name: "SQLiteStoreTests",
@@ -144,7 +161,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "StoreSimulatorTests",
-      dependencies: ["Cryptography", "EntitlementDomain", "StoreSimulator", "Verification"]),
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+      ]),
     .testTarget(
       name: "EntitlementServiceTests",
       dependencies: [

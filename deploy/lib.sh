@@ -12,10 +12,11 @@ readonly BUILD_PACKAGES=(
   pkg-config libssl-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
 )
 # What the tests need beside: a stock ttrpc client in Go, and the compiler for its messages. The
-# Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library.
+# Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library. OpenSSL's
+# program answers for the status of certificates.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
-  protobuf-compiler
+  protobuf-compiler openssl
 )
 # The compiler that Package.swift asks for.
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=2

@@ -7,6 +7,7 @@
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -14,8 +15,10 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
+#include <openssl/ocsp.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <stdint.h>
@@ -35,6 +38,13 @@ static inline int entitle_asn1_time_seconds(const ASN1_TIME *time, int64_t *seco
   if (time == NULL || ASN1_TIME_to_tm(time, &parts) != 1) return 0;
   *seconds = (int64_t)timegm(&parts);
   return 1;
+}
+
+// The signer of a message, which the message keeps; NULL unless there is exactly one.
+static inline CMS_SignerInfo *entitle_cms_only_signer(CMS_ContentInfo *message) {
+  STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(message);
+  if (signers == NULL || sk_CMS_SignerInfo_num(signers) != 1) return NULL;
+  return sk_CMS_SignerInfo_value(signers, 0);
 }
 
 // Signing: keys and certificates that are made here.

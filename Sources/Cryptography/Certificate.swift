@@ -4,7 +4,7 @@ import COpenSSL
 // @unchecked: the `X509` is never changed after it was parsed, what OpenSSL caches in it is behind
 // its own lock, and it is freed once, here.
 package final class Certificate: @unchecked Sendable {
-  private let pointer: OpaquePointer
+  let pointer: OpaquePointer
   /// Of the whole certificate in DER.
   package let fingerprint: CertificateFingerprint
   /// The first and the last moment of validity (RFC 5280 section 4.1.2.5), in milliseconds since
@@ -13,7 +13,8 @@ package final class Certificate: @unchecked Sendable {
   /// What OpenSSL found in the extensions (`EXFLAG_…`).
   private let flags: UInt32
 
-  /// Reads one certificate in DER that fills `der` exactly.
+  /// Reads one certificate in DER that fills `der` exactly. Other encodings that mean the same (BER)
+  /// are refused, so that each certificate has one text and one fingerprint.
   ///
   /// - Throws: ``CryptographyError/Code/malformedCertificate``, or
   ///   ``CryptographyError/Code/libraryFault``.
@@ -22,6 +23,10 @@ package final class Certificate: @unchecked Sendable {
       var position = buffer.baseAddress
       guard let pointer = d2i_X509(nil, &position, buffer.count) else { return nil }
       guard position == buffer.baseAddress.map({ $0 + buffer.count }) else {
+        X509_free(pointer)
+        return nil
+      }
+      guard Self.encoded(pointer) == der else {
         X509_free(pointer)
         return nil
       }
@@ -65,9 +70,22 @@ package final class Certificate: @unchecked Sendable {
   /// Whether the key usage is stated and allows signing data.
   package var maySignData: Bool { hasKeyUsage(UInt32(KU_DIGITAL_SIGNATURE)) }
 
-  /// Whether a critical extension is present that OpenSSL does not know: such a certificate must
-  /// not be relied on (RFC 5280 section 4.2).
-  package var hasUnknownCriticalExtension: Bool { flags & UInt32(EXFLAG_CRITICAL) != 0 }
+  /// Whether a critical extension is present that nobody judges, known to OpenSSL or not: such a
+  /// certificate must not be relied on (RFC 5280 section 4.2).
+  ///
+  /// Judged are basic constraints and key usage, and certificate policies, of which any will do.
+  ///
+  /// - Parameter judged: the dotted object identifiers of others.
+  package func hasUnknownCriticalExtension(besides judged: [String]) -> Bool {
+    let known = [NID_basic_constraints, NID_key_usage, NID_certificate_policies]
+    return (0..<X509_get_ext_count(pointer)).contains { index in
+      let item = X509_get_ext(pointer, index)
+      guard X509_EXTENSION_get_critical(item) == 1,
+        let object = X509_EXTENSION_get_object(item), !known.contains(OBJ_obj2nid(object))
+      else { return false }
+      return !judged.contains { Self.isObject(object, named: $0) }
+    }
+  }
 
   /// Whether an extension is present.
   ///
@@ -107,6 +125,23 @@ package final class Certificate: @unchecked Sendable {
 
   /// The issuer's name in RFC 2253 form, for people to read.
   package var issuer: String { text(of: X509_get_issuer_name(pointer)) }
+
+  private static func isObject(_ object: OpaquePointer, named identifier: String) -> Bool {
+    guard let named = OBJ_txt2obj(identifier, 1) else {
+      ERR_clear_error()
+      return false
+    }
+    defer { ASN1_OBJECT_free(named) }
+    return OBJ_cmp(object, named) == 0
+  }
+
+  /// The certificate in DER; what was signed stands in it as it came.
+  private static func encoded(_ pointer: OpaquePointer) -> [UInt8] {
+    var output: UnsafeMutablePointer<UInt8>?
+    let length = i2d_X509(pointer, &output)
+    defer { CRYPTO_free(output, nil, 0) }
+    return Array(UnsafeBufferPointer(start: output, count: max(0, Int(length))))
+  }
 
   private func hasKeyUsage(_ usage: UInt32) -> Bool {
     // Without the extension OpenSSL reports every usage: only a stated one counts here.

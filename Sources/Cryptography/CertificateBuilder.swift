@@ -10,6 +10,9 @@ package struct CertificateBuilder: Sendable {
     case authority(pathLength: Int?)
     /// Signs data.
     case signing
+    /// Signs data, and calls itself an authority all the same: the one certificate that StoreKit
+    /// Testing in Xcode makes.
+    case localSigning
   }
 
   /// An extension by its object identifier.
@@ -34,9 +37,9 @@ package struct CertificateBuilder: Sendable {
   package struct Issuer: Sendable {
     /// In DER.
     package var certificate: [UInt8]
-    package var key: SigningKey
+    package var key: any CertificateKey
 
-    package init(certificate: [UInt8], key: SigningKey) {
+    package init(certificate: [UInt8], key: any CertificateKey) {
       self.certificate = certificate
       self.key = key
     }
@@ -61,13 +64,13 @@ package struct CertificateBuilder: Sendable {
     self.extensions = extensions
   }
 
-  /// A certificate for `key`, signed by `issuer`, or by itself when there is none. The signature is
-  /// ECDSA with SHA-256 or SHA-384, by the issuer's curve.
+  /// A certificate for `key`, signed by `issuer`, or by itself when there is none, with the hash that
+  /// goes with the signer's key: see ``CertificateKey/certificateDigestName``.
   ///
   /// - Returns: the certificate in DER.
   /// - Throws: ``CryptographyError``.
   package func certificate(
-    for key: SigningKey, issuedBy issuer: Issuer? = nil
+    for key: any CertificateKey, issuedBy issuer: Issuer? = nil
   ) throws(CryptographyError) -> [UInt8] {
     let certificate = try OwnedCertificate()
     let authority =
@@ -79,13 +82,14 @@ package struct CertificateBuilder: Sendable {
     try addStandardExtensions(to: certificate, authority: authority)
     for item in extensions { try add(item, to: certificate) }
     let signer = issuer?.key ?? key
-    let digest = signer.curve == .p384 ? EVP_sha384() : EVP_sha256()
+    let digest = EVP_get_digestbyname(signer.certificateDigestName)
     try check(
-      signer.withPointer { X509_sign(certificate.pointer, $0, digest) } > 0, "signature")
+      digest != nil && signer.withPointer { X509_sign(certificate.pointer, $0, digest) } > 0,
+      "signature")
     return try certificate.derBytes()
   }
 
-  private func setFields(of certificate: OwnedCertificate, key: SigningKey)
+  private func setFields(of certificate: OwnedCertificate, key: any CertificateKey)
     throws(CryptographyError)
   {
     let pointer = certificate.pointer
@@ -120,6 +124,9 @@ package struct CertificateBuilder: Sendable {
       usage = "critical,keyCertSign,cRLSign"
     case .signing:
       constraints = "critical,CA:FALSE"
+      usage = "critical,digitalSignature"
+    case .localSigning:
+      constraints = "critical,CA:TRUE,pathlen:0"
       usage = "critical,digitalSignature"
     }
     // The subject's key identifier comes first: a root's authority key identifier repeats it.

@@ -5,7 +5,7 @@ import COpenSSL
 /// `@unchecked Sendable` holds because the key is never changed after `init`, and OpenSSL allows an
 /// `EVP_PKEY` that nobody changes to be used from many threads; each operation makes its own
 /// context.
-package final class SigningKey: @unchecked Sendable {
+package final class SigningKey: CertificateKey, @unchecked Sendable {
   package let curve: SigningCurve
   /// The one reference that this object owns.
   private let key: OpaquePointer
@@ -38,14 +38,7 @@ package final class SigningKey: @unchecked Sendable {
   /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none, or it is on another
   ///   curve.
   package init(privateKeyPEM pem: [UInt8]) throws(CryptographyError) {
-    let input = try MemoryBuffer(holding: pem)
-    // Without the callback OpenSSL would ask for a password on the terminal.
-    guard
-      let key = PEM_read_bio_PrivateKey(input.pointer, nil, { _, _, _, _ in -1 }, nil)
-    else {
-      ERR_clear_error()
-      throw CryptographyError(.malformedPrivateKey, "not a PEM file with a plain private key")
-    }
+    let key = try PrivateKeyPEM.read(pem)
     var name = [CChar](repeating: 0, count: 80)
     var length = 0
     let isNamed = EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
@@ -57,17 +50,6 @@ package final class SigningKey: @unchecked Sendable {
     }
     self.key = key
     self.curve = curve
-  }
-
-  /// The key as PKCS#8 in PEM, not encrypted: keep it in a file that only its owner can read.
-  ///
-  /// - Throws: ``CryptographyError/Code/libraryFault``.
-  package func privateKeyPEM() throws(CryptographyError) -> [UInt8] {
-    let output = try MemoryBuffer()
-    guard PEM_write_bio_PrivateKey(output.pointer, key, nil, nil, 0, nil, nil) == 1 else {
-      throw Self.fault("the key could not be written")
-    }
-    return output.bytes
   }
 
   /// Signs `message` with ECDSA over SHA-256: ES256 of RFC 7518 §3.4 for a P-256 key.
@@ -89,18 +71,10 @@ package final class SigningKey: @unchecked Sendable {
     return try rawSignature(fromDER: encoded.prefix(length))
   }
 
-  /// True when `certificate`, in DER, certifies the public half of this key.
-  package func belongs(toCertificate certificate: [UInt8]) -> Bool {
-    guard let parsed = try? OwnedCertificate(der: certificate),
-      let certified = X509_get0_pubkey(parsed.pointer)
-    else { return false }
-    let result = EVP_PKEY_eq(certified, key)
-    ERR_clear_error()
-    return result == 1
-  }
+  /// SHA-384 for P-384, as in Apple's certificates, else SHA-256.
+  package var certificateDigestName: String { curve == .p384 ? "SHA384" : "SHA256" }
 
-  /// Lends the key for the length of `body`, which must neither keep nor free it.
-  func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+  package func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
     // The key lives as long as this object, and the call keeps this object alive.
     withExtendedLifetime(self) { body(key) }
   }

@@ -30,7 +30,17 @@ package final class VerifyingKey: @unchecked Sendable {
     _ signature: [UInt8], of message: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> Bool {
     guard signature.count == Self.signatureLength else { return false }
-    let digest = try SHA256.digest(of: message)
+    return try isValidSignature(signature, ofDigest: try SHA256.digest(of: message))
+  }
+
+  /// Whether `signature` (r‖s) is this key's signature of the message with this SHA-256. Any other
+  /// length than ``signatureLength`` is no signature.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL could not decide.
+  package func isValidSignature(
+    _ signature: [UInt8], ofDigest digest: SHA256Digest
+  ) throws(CryptographyError) -> Bool {
+    guard signature.count == Self.signatureLength else { return false }
     let context: VerifyingContext
     if let idle = contexts.borrow() {
       context = idle

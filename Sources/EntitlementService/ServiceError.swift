@@ -9,6 +9,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case invalidArgument(field: String)
     /// What the request names is not known.
     case notFound
+    /// The catalog does not accept archived responses of the app. Nothing was stored.
+    case archivesNotAccepted
     /// A queue is full: nothing was done, and the same call may succeed later.
     case resourceExhausted
     case deadlineExceeded

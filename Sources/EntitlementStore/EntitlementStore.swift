@@ -18,8 +18,8 @@ package protocol EntitlementStore: Sendable {
   func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> StoredCustomer
 
-  /// The bundle ids under which transactions of this chain are known in an environment: what a
-  /// renewal info without an app of its own can be bound to.
+  /// The bundle ids under which transactions of this chain that Apple signed are known in an
+  /// environment: what a renewal info without an app of its own can be bound to.
   func bundleIDs(
     ofChain chain: OriginalTransactionID, environment: StoreEnvironment
   ) async throws(StoreError) -> [BundleID]
@@ -139,7 +139,8 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   case linked = 3
   /// It left another account for the one that the submission named.
   case transferred = 4
-  /// It belongs to another account, and the app's policy keeps it there.
+  /// It belongs to another account, and stays there: by the app's policy, or because nobody signed
+  /// what claims it.
   case alreadyLinked = 5
 }
 
@@ -182,7 +183,7 @@ package struct CustomerRevision: Hashable, Sendable {
 /// | original transaction | the account that the chain is linked to, else the chain alone |
 /// | transaction | as for the chain of the transaction's standing version (R7) |
 /// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
-/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that do |
+/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that do; only what Apple signed carries one |
 package struct StoredCustomer: Hashable, Sendable {
   package var record: CustomerRecord
   /// The one subject that the answer depends on beside facts not seen yet; nil when it depends on

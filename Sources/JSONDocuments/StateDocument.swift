@@ -30,10 +30,12 @@ package struct StateDocument: Encodable {
     var grandfatheringRuleId: String?
     let sinceMs: Int64
     let untilMs: Int64?
+    let evidence: String?
 
     init(_ source: EntitlementSource) {
       sinceMs = source.since.rawValue
       untilMs = source.until?.rawValue
+      evidence = source.evidence?.evidenceName
       switch source.origin {
       case .purchase(let transaction, let chain, let product):
         transactionId = transaction.rawValue

@@ -12,7 +12,8 @@ package struct EntitleControl: AsyncParsableCommand {
       """,
     subcommands: [
       CustomerCommand.self, GrantCommand.self, SubmitCommand.self, NotificationCommand.self,
-      ChangeCommand.self, CatalogCommand.self, StatisticsCommand.self, HealthCommand.self,
+      ReceiptCommand.self, ChangeCommand.self, CatalogCommand.self, StatisticsCommand.self,
+      HealthCommand.self,
       VerifyCommand.self, InspectCommand.self, ScenarioCommand.self,
     ])
 

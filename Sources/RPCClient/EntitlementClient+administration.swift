@@ -1,6 +1,6 @@
 package import Wire
 
-// Operating: grants, the catalog, the change feed, counters.
+// Operating: grants, the catalog, the change feed, archived responses, counters.
 extension EntitlementClient {
   /// Gives an account an entitlement. With a grant id in the request it is idempotent: after an
   /// error it may be repeated.
@@ -42,6 +42,14 @@ extension EntitlementClient {
     _ request: ListChangesRequest
   ) async throws(RPCClientError) -> ListChangesResponse {
     try await call(WireMethods.listChanges, request)
+  }
+
+  /// Imports a response of `verifyReceipt` that somebody kept: what nobody signed. Idempotent:
+  /// after an error it may be repeated.
+  package func importArchivedResponse(
+    _ request: ImportArchivedResponseRequest
+  ) async throws(RPCClientError) -> SubmitReceiptResponse {
+    try await call(WireMethods.importArchivedResponse, request)
   }
 
   /// What the server counted since its start.

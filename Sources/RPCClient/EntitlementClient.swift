@@ -98,6 +98,13 @@ package struct EntitlementClient: Sendable {
     try await call(WireMethods.submitNotification, request)
   }
 
+  /// Hands in a legacy app receipt. Idempotent: after an error it may be repeated.
+  package func submitReceipt(
+    _ request: SubmitReceiptRequest
+  ) async throws(RPCClientError) -> SubmitReceiptResponse {
+    try await call(WireMethods.submitReceipt, request)
+  }
+
   /// - Parameter service: Full name of a service; empty asks for the server as a whole.
   package func health(
     of service: String = ""

@@ -3,22 +3,24 @@ package import EntitlementService
 package import RPCServer
 import Wire
 
-/// `entitle.v1.AdminService`: grants, the catalog, the change feed, figures.
+/// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, figures.
 package struct AdminEndpoint: Sendable {
   private let grants: GrantService
   private let catalog: CatalogHolder
   private let reloader: CatalogReloader
   private let feed: ChangeFeed
+  private let submissions: SubmissionService
   private let statistics: ServiceStatistics
 
   package init(
     grants: GrantService, catalog: CatalogHolder, reloader: CatalogReloader, feed: ChangeFeed,
-    statistics: ServiceStatistics
+    submissions: SubmissionService, statistics: ServiceStatistics
   ) {
     self.grants = grants
     self.catalog = catalog
     self.reloader = reloader
     self.feed = feed
+    self.submissions = submissions
     self.statistics = statistics
   }
 
@@ -29,6 +31,7 @@ package struct AdminEndpoint: Sendable {
     router.unary(WireMethods.getCatalog, getCatalog)
     router.unary(WireMethods.reloadCatalog, reloadCatalog)
     router.unary(WireMethods.listChanges, listChanges)
+    router.unary(WireMethods.importArchivedResponse, importArchivedResponse)
     router.unary(WireMethods.getStatistics, getStatistics)
   }
 
@@ -92,6 +95,21 @@ package struct AdminEndpoint: Sendable {
         let changes = try await feed.changes(
           after: request.afterSequence, limit: request.effectivePageSize)
         return try ListChangesResponse(changes: changes.map { ChangeEntry($0) }).encoded()
+      }
+    }
+  }
+
+  @Sendable
+  private func importArchivedResponse(_ call: RPCCall, _ answer: RPCAnswer) {
+    let deadline = call.instant
+    answer.respond(to: call, ImportArchivedResponseRequest.self) { request in
+      .later {
+        let result = try await submissions.importArchive(
+          ArchiveSubmission(
+            response: request.response, bundleID: request.bundleID,
+            accountID: request.accountID),
+          deadline: deadline, isCancelled: { answer.isCancelled })
+        return try SubmitReceiptResponse(result).encoded()
       }
     }
   }

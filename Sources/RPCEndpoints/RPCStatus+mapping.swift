@@ -21,6 +21,10 @@ extension RPCStatus {
         fieldViolations: [FieldViolation(field: field, description: error.message)])
     case .notFound:
       self.init(.notFound, error.message)
+    case .archivesNotAccepted:
+      self.init(
+        .failedPrecondition, error.message,
+        errorInfo: ErrorInfo(reason: "ARCHIVED_RESPONSES_NOT_ACCEPTED", domain: Self.domain))
     case .resourceExhausted:
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
     case .deadlineExceeded:

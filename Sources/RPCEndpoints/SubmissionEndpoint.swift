@@ -1,6 +1,5 @@
 import EntitlementDomain
 package import EntitlementService
-import EntitlementStore
 package import RPCServer
 import Verification
 import Wire
@@ -16,6 +15,7 @@ package struct SubmissionEndpoint: Sendable {
   package func register(in router: inout RPCRouter) {
     router.unary(WireMethods.submitSignedTransactions, submitSignedTransactions)
     router.unary(WireMethods.submitNotification, submitNotification)
+    router.unary(WireMethods.submitReceipt, submitReceipt)
   }
 
   @Sendable
@@ -26,7 +26,8 @@ package struct SubmissionEndpoint: Sendable {
         let result = try await submissions.submit(
           TransactionSubmission(
             signedPayloads: request.signedPayloads.map { Array($0.utf8) },
-            bundleID: request.bundleID, accountID: request.accountID),
+            bundleID: request.bundleID, accountID: request.accountID,
+            priority: WorkPriority(request.priority)),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitSignedTransactionsResponse(
           results: result.items.map { SubmittedItemResult($0) },
@@ -43,7 +44,8 @@ package struct SubmissionEndpoint: Sendable {
       .later {
         let result = try await submissions.submit(
           NotificationSubmission(
-            signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID),
+            signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID,
+            priority: WorkPriority(request.priority)),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitNotificationResponse(
           verdict: SubmissionVerdict(result.verdict), detail: result.detail,
@@ -55,43 +57,20 @@ package struct SubmissionEndpoint: Sendable {
       }
     }
   }
-}
 
-// The wire has enumerations of its own, with the same raw values: it knows neither the store nor
-// verification.
-
-extension SubmissionVerdict {
-  init(_ verdict: Verdict) {
-    self = SubmissionVerdict(rawValue: verdict.rawValue) ?? .unrecognized
-  }
-}
-
-extension SubmittedItemResult {
-  fileprivate init(_ item: ItemResult) {
-    self.init(
-      verdict: SubmissionVerdict(item.verdict), detail: item.detail,
-      kind: item.kind.map { SubmittedKind($0) },
-      disposition: item.disposition.flatMap { SubmissionDisposition(rawValue: $0.rawValue) },
-      originalTransactionID: item.originalTransactionID, transactionID: item.transactionID,
-      link: item.link.flatMap { SubmissionLinkOutcome(rawValue: $0.rawValue) })
-  }
-}
-
-extension SubmittedKind {
-  fileprivate init(_ kind: SignedKind) {
-    switch kind {
-    case .transaction: self = .transaction
-    case .renewalInfo: self = .renewalInfo
-    case .appTransaction: self = .appTransaction
-    case .notification: self = .notification
+  @Sendable
+  private func submitReceipt(_ call: RPCCall, _ answer: RPCAnswer) {
+    let deadline = call.instant
+    answer.respond(to: call, SubmitReceiptRequest.self) { request in
+      .later {
+        let result = try await submissions.submit(
+          ReceiptSubmission(
+            receipt: request.receipt, deviceIdentifier: request.deviceIdentifier,
+            bundleID: request.bundleID, accountID: request.accountID,
+            priority: WorkPriority(request.priority)),
+          deadline: deadline, isCancelled: { answer.isCancelled })
+        return try SubmitReceiptResponse(result).encoded()
+      }
     }
-  }
-}
-
-extension SubmittedCustomer {
-  fileprivate init(_ customer: CustomerRevision) {
-    self.init(
-      subject: Subject(customer.subject), scope: customer.subject.scope,
-      revision: customer.revision)
   }
 }

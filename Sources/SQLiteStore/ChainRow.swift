@@ -8,6 +8,8 @@ struct ChainRow {
   let originalTransactionID: OriginalTransactionID
   /// The linked account's row; nil while no account has claimed the chain.
   var account: Int64?
+  /// Nobody signed what the account was named with: the link leads nothing else to it.
+  var isLinkUnsigned: Bool
   /// Sequence number of the latest change as an unlinked chain; 0 when there was none.
   var revision: Int64
   /// When that change was made; nil when there was none.
@@ -20,6 +22,7 @@ struct ChainRow {
     account = row[3]
     revision = row[4]
     changedAt = revision > 0 ? Milliseconds(row[5]) : nil
+    isLinkUnsigned = row[6]
   }
 
   init(id: Int64, scopeID: Int64, originalTransactionID: OriginalTransactionID) {
@@ -27,6 +30,7 @@ struct ChainRow {
     self.scopeID = scopeID
     self.originalTransactionID = originalTransactionID
     self.account = nil
+    self.isLinkUnsigned = false
     self.revision = 0
   }
 }

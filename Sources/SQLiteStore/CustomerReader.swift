@@ -73,8 +73,8 @@ struct CustomerReader {
     -> StoredCustomer
   {
     let appTransaction = AppTransactionKey(scopeID: scopeID, identity: id)
-    if let account = try database.linkedAccount(of: appTransaction) {
-      return try customer(accountRowID: account)
+    if let link = try database.link(of: appTransaction) {
+      return try customer(accountRowID: link.account)
     }
     var customer = try customer(
       unlinkedChains: database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]))

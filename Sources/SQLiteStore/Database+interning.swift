@@ -1,3 +1,4 @@
+import Cryptography
 import EntitlementDomain
 import EntitlementStore
 import GRDB
@@ -24,6 +25,20 @@ extension Database {
   func internedHeaderID(_ header: [UInt8]) throws -> Int64 {
     if let row = try row(.findHeader, [header.stored]) { return row[0] }
     try run(.insertHeader, [header.stored])
+    return lastInsertedRowID
+  }
+
+  /// - Throws: ``StoreError/Code/internalFault`` when the document cannot be hashed; errors of
+  ///   SQLite.
+  func internedDocumentID(_ document: [UInt8]) throws -> Int64 {
+    let digest: PayloadDigest
+    do throws(CryptographyError) {
+      digest = PayloadDigest(words: try SHA256.digest(of: document).words)
+    } catch {
+      throw StoreError(.internalFault, "a document cannot be hashed")
+    }
+    if let row = try row(.findDocument, [digest.stored]) { return row[0] }
+    try run(.insertDocument, [digest.stored, document.stored])
     return lastInsertedRowID
   }
 }

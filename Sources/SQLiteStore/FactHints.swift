@@ -1,6 +1,9 @@
 import EntitlementDomain
 
 /// The hints at a customer that a fact carries, by which a chain finds its account (R42).
+///
+/// What nobody signed hints at nobody: neither does it link what Apple signed, nor is it found by
+/// a token. Its app transaction id only tells with what it came.
 struct FactHints {
   var appTransactionID: AppTransactionID?
   var appAccountToken: AppAccountToken?
@@ -18,6 +21,10 @@ struct FactHints {
       appAccountToken = fact.appAccountToken
     case .appTransaction:
       break
+    }
+    if !fact.authority.isSigned {
+      appAccountToken = nil
+      previousChain = nil
     }
   }
 }

@@ -86,8 +86,7 @@ extension SQLiteStore {
       else { return nil }
       return SignedFact(
         fact: try StoredFact.decode(row, scope: scope),
-        signed: SignedPayload(
-          header: try row.bytes(5), payload: try row.bytes(3), signature: try row.bytes(4)))
+        signed: SignedPayload(payload: try row.bytes(3), proof: try StoredFact.proof(row)))
     }
   }
 

@@ -1,9 +1,10 @@
 /// Every statement that runs against the tables, so that a test can look at each one's plan.
 ///
-/// Identifiers in the tables: `scope_id`, `chain_id`, `account` and `header_id` are small integers
-/// that stand for the long names; `kind` is a `FactKind`, `kinds` are `ChangeKinds`.
+/// Identifiers in the tables: `scope_id`, `chain_id`, `account`, `header_id` and `document_id` are
+/// small integers that stand for the long names; `kind` is a `FactKind`, `kinds` are `ChangeKinds`,
+/// `authority` is a `FactAuthority`: 0 is that of what nobody signed.
 package enum StoreStatement: String, CaseIterable, Sendable {
-  // MARK: Scopes and headers
+  // MARK: Scopes, headers and documents
 
   case findScope = "SELECT id FROM scopes WHERE environment = ? AND bundle_id = ?"
   case scopeByID = "SELECT bundle_id, environment FROM scopes WHERE id = ?"
@@ -11,28 +12,39 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case findHeader = "SELECT id FROM headers WHERE bytes = ?"
   case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
 
+  case findDocument = "SELECT id FROM documents WHERE digest = ?"
+  case insertDocument = "INSERT INTO documents (digest, bytes) VALUES (?, ?)"
+  case deleteUnusedDocument = """
+    DELETE FROM documents
+    WHERE id = ? AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.document_id = documents.id)
+    """
+
   // MARK: Facts
 
   case findFact = """
-    SELECT id, chain_id, authority, signed_date, is_revoked, is_upgraded, digest FROM facts
+    SELECT id, chain_id, authority, signed_date, is_revoked, is_upgraded, digest, document_id
+    FROM facts
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case insertFact = """
     INSERT INTO facts (
       chain_id, app_transaction_id, app_account_token, previous_chain, authority, signed_date,
-      is_revoked, is_upgraded, digest, header_id, payload, signature, scope_id, kind, identifier)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      is_revoked, is_upgraded, digest, header_id, payload, signature, document_id, scope_id, kind,
+      identifier)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case replaceFact = """
     UPDATE facts SET
       chain_id = ?, app_transaction_id = ?, app_account_token = ?, previous_chain = ?,
       authority = ?, signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?,
-      payload = ?, signature = ?
+      payload = ?, signature = ?, document_id = ?
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
+      facts.document_id, documents.bytes
     FROM facts JOIN headers ON headers.id = facts.header_id
+      LEFT JOIN documents ON documents.id = facts.document_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case factByKey = """
@@ -56,7 +68,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case bundlesOfChain = """
     SELECT bundle_id FROM scopes
     WHERE environment = ? AND EXISTS (
-      SELECT 1 FROM chains CROSS JOIN facts ON facts.chain_id = chains.id AND facts.kind = 1
+      SELECT 1 FROM chains CROSS JOIN facts
+        ON facts.chain_id = chains.id AND facts.kind = 1 AND facts.authority > 0
       WHERE chains.scope_id = scopes.id AND chains.original_transaction_id = ?)
     ORDER BY bundle_id
     """
@@ -64,19 +77,19 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Chains and what hints at their account
 
   case findChain = """
-    SELECT id, scope_id, original_transaction_id, account, revision, updated_at FROM chains
-    WHERE scope_id = ? AND original_transaction_id = ?
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned
+    FROM chains WHERE scope_id = ? AND original_transaction_id = ?
     """
   case chainByID = """
-    SELECT id, scope_id, original_transaction_id, account, revision, updated_at FROM chains
-    WHERE id = ?
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned
+    FROM chains WHERE id = ?
     """
   case insertChain = "INSERT INTO chains (scope_id, original_transaction_id) VALUES (?, ?)"
-  case linkChain = "UPDATE chains SET account = ? WHERE id = ?"
+  case linkChain = "UPDATE chains SET account = ?, is_link_unsigned = ? WHERE id = ?"
   case setChainRevision = "UPDATE chains SET revision = ?, updated_at = ? WHERE id = ?"
   case hintsOfChain = """
     SELECT app_account_token, app_transaction_id, previous_chain FROM facts
-    WHERE chain_id = ? ORDER BY signed_date DESC, digest DESC
+    WHERE chain_id = ? AND authority > 0 ORDER BY signed_date DESC, digest DESC
     """
   case accountOfChainByToken = """
     SELECT chains.account FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
@@ -125,11 +138,14 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case findToken = "SELECT account FROM account_tokens WHERE scope_id = ? AND token = ?"
   case insertToken = "INSERT INTO account_tokens (scope_id, token, account) VALUES (?, ?, ?)"
   case findAppTransaction = """
-    SELECT account FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    SELECT account, is_link_unsigned FROM app_transactions
+    WHERE scope_id = ? AND app_transaction_id = ?
     """
   case linkAppTransaction = """
-    INSERT INTO app_transactions (scope_id, app_transaction_id, account) VALUES (?, ?, ?)
-    ON CONFLICT (scope_id, app_transaction_id) DO UPDATE SET account = excluded.account
+    INSERT INTO app_transactions (scope_id, app_transaction_id, account, is_link_unsigned)
+    VALUES (?, ?, ?, ?)
+    ON CONFLICT (scope_id, app_transaction_id)
+      DO UPDATE SET account = excluded.account, is_link_unsigned = excluded.is_link_unsigned
     """
 
   // MARK: Grants

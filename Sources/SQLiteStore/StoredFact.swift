@@ -22,8 +22,21 @@ enum StoredFact {
     guard fact.scope == scope else {
       throw StoreError(.corrupt, "a stored fact is of another app or environment")
     }
-    fact.weigh(as: authority)
+    // A payload does not say how it came: decoding takes it for a JWS.
+    fact.authority = authority
     return fact
+  }
+
+  /// - Parameter row: of ``StoreStatement/signedFact``.
+  /// - Throws: ``StoreError/Code/corrupt`` when its document is not stored.
+  static func proof(_ row: Row) throws -> SignedPayload.Proof {
+    guard !row.hasNull(atIndex: 6) else {
+      return .jws(header: try row.bytes(5), signature: try row.bytes(4))
+    }
+    guard !row.hasNull(atIndex: 7) else {
+      throw StoreError(.corrupt, "the document of a stored fact is not stored")
+    }
+    return .document(try row.bytes(7))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.
@@ -32,23 +45,6 @@ enum StoredFact {
       throw StoreError(.corrupt, "a stored fact has an unknown authority")
     }
     return authority
-  }
-}
-
-extension Fact {
-  /// A payload does not say how it came: decoding takes it for a JWS. A renewal info never comes as
-  /// anything else.
-  fileprivate mutating func weigh(as authority: FactAuthority) {
-    switch self {
-    case .transaction(var fact):
-      fact.authority = authority
-      self = .transaction(fact)
-    case .appTransaction(var fact):
-      fact.authority = authority
-      self = .appTransaction(fact)
-    case .renewalInfo:
-      break
-    }
   }
 }
 

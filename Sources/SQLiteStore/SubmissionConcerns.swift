@@ -18,6 +18,8 @@ struct SubmissionConcerns {
     /// The account linked now.
     var account: Int64?
     let accountBefore: Int64?
+    /// Nobody signed what the account was named with: the link leads nothing else to it.
+    var isLinkUnsigned: Bool
     var hasNewFacts = false
     /// As for a chain.
     var isClaimRefused = false
@@ -36,10 +38,12 @@ struct SubmissionConcerns {
   }
 
   /// Does nothing when the app transaction was added before.
-  mutating func add(_ key: AppTransactionKey, account: Int64?) {
+  mutating func add(_ key: AppTransactionKey, _ link: AppTransactionLink?) {
     if appTransactions[key] != nil { return }
     appTransactionOrder.append(key)
-    appTransactions[key] = AppTransaction(account: account, accountBefore: account)
+    appTransactions[key] = AppTransaction(
+      account: link?.account, accountBefore: link?.account,
+      isLinkUnsigned: link?.isUnsigned ?? false)
   }
 
   /// What the whole submission meant for the owner of a fact: the same for all facts of one chain,

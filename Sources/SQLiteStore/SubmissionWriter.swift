@@ -15,6 +15,10 @@ struct SubmissionWriter {
   /// Unlinked chains that may find their account by what this submission taught.
   var chainsToSettle: [Int64] = []
   private var scopes: [Int64: AppScope] = [:]
+  /// The document that was interned last: all facts of a receipt share one, which is hashed once.
+  var internedDocument: (bytes: [UInt8], id: Int64)?
+  /// Documents that a fact no longer comes out of; others may.
+  var releasedDocuments: Set<Int64> = []
 
   init(database: Database, submission: Submission) {
     self.database = database
@@ -29,6 +33,7 @@ struct SubmissionWriter {
     for signed in submission.facts {
       merges.append(try merge(signed))
     }
+    try deleteUnusedDocuments()
     try link(merges, named: submission.accountID)
     var findings: NotificationFindings?
     if let notification = submission.notification, !notificationWasKnown {
@@ -52,14 +57,16 @@ struct SubmissionWriter {
   private func record(_ notification: SignedNotification) throws -> Bool {
     let record = notification.record
     if try database.row(.findNotification, [record.uuid.stored]) != nil { return true }
+    guard case .jws(let header, let signature) = notification.signed.proof else {
+      throw StoreError(.internalFault, "a notification comes as a JWS only")
+    }
     try database.run(
       .insertNotification,
       [
         record.uuid.stored, record.scope.map { try database.internedScopeID($0) },
         record.type.stored, record.subtype?.stored, record.status, record.signedDate?.rawValue,
         receivedAt.rawValue, record.digest.stored,
-        database.internedHeaderID(notification.signed.header), notification.signed.payload.stored,
-        notification.signed.signature.stored,
+        database.internedHeaderID(header), notification.signed.payload.stored, signature.stored,
       ])
     return false
   }
@@ -107,27 +114,29 @@ struct SubmissionWriter {
       return FactMerge(fact: fact, disposition: .superseded, chainRowID: knownChain)
     }
     let chain = try fact.chain.map { try concernedChain($0, scopeID: scopeID) }
+    if let document: Int64 = known[7] { releasedDocuments.insert(document) }
     try store(signed, by: .replaceFact, scopeID: scopeID, chainRowID: chain)
     return FactMerge(
       fact: fact, disposition: .replaced, chainRowID: chain,
       formerChainRowID: knownChain == chain ? nil : knownChain)
   }
 
-  private func store(
+  private mutating func store(
     _ signed: SignedFact, by statement: StoreStatement, scopeID: Int64, chainRowID: Int64?
   ) throws {
     let precedence = signed.fact.precedence
     let hints = FactHints(signed.fact)
     let key = signed.fact.key
+    let proof = try storedProof(signed.signed.proof)
     try database.run(
       statement,
       [
         chainRowID, hints.appTransactionID?.stored, hints.appAccountToken?.stored,
         hints.previousChain?.stored, precedence.authority.rawValue,
         precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
-        precedence.digest.stored,
-        database.internedHeaderID(signed.signed.header), signed.signed.payload.stored,
-        signed.signed.signature.stored, scopeID, key.kind.rawValue, key.identifier.stored,
+        precedence.digest.stored, proof.headerID, signed.signed.payload.stored,
+        proof.signature.stored, proof.documentID, scopeID, key.kind.rawValue,
+        key.identifier.stored,
       ])
   }
 
@@ -159,6 +168,6 @@ struct SubmissionWriter {
 
   mutating func concern(_ appTransaction: AppTransactionKey) throws {
     if concerns.appTransactions[appTransaction] != nil { return }
-    concerns.add(appTransaction, account: try database.linkedAccount(of: appTransaction))
+    concerns.add(appTransaction, try database.link(of: appTransaction))
   }
 }

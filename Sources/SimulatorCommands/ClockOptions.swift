@@ -10,7 +10,7 @@ struct ClockOptions: ParsableArguments {
       """)
   var at: MomentArgument = .now
 
-  @Option(help: "Where it is signed, in any case.")
+  @Option(help: "Where it is signed, in upper or lower case.")
   var environment: EnvironmentArgument = EnvironmentArgument(value: .production)
 
   @Option(help: "The same seed gives the same payloads.")

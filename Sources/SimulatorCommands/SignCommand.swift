@@ -1,5 +1,4 @@
 import ArgumentParser
-import EntitlementDomain
 import StoreSimulator
 
 struct SignCommand: ParsableCommand {
@@ -21,17 +20,7 @@ struct SignCommand: ParsableCommand {
 
   @OptionGroup var authority: AuthorityOption
 
-  @Option(help: ArgumentHelp("A name from `storesim life-cycles`.", valueName: "name"))
-  var lifeCycle: LifeCycle
-
-  @OptionGroup var clock: ClockOptions
-
-  @Option(
-    help: """
-      When the life cycle starts, in the form of --at. Default: so that at --at the customer is in \
-      the state that the life cycle is named after.
-      """)
-  var start: MomentArgument?
+  @OptionGroup var customer: CustomerOptions
 
   @Option(help: "Which payloads; transactions stands for renewal infos and app transactions too.")
   var include = SignedLineKinds.transactions
@@ -43,18 +32,11 @@ struct SignCommand: ParsableCommand {
   var output = "-"
 
   func run() throws {
-    let at = clock.at.value
-    let start =
-      self.start?.value
-      ?? SimulatedCalendar.floorDay(at)
-      .advanced(by: -lifeCycle.characteristicDay * Milliseconds.dayLength)
-    let timeline = Timeline(
-      lifeCycle, seed: clock.seed, start: start, environment: clock.environment.value)
+    let timeline = customer.timeline
     let lines = SignedLine.lines(
-      of: try authority.load().sign(timeline.history(until: at)), include: include)
+      of: try authority.load().sign(timeline.history(until: customer.at)), include: include)
     StandardError.print(
-      "\(lifeCycle.rawValue), seed \(clock.seed), from \(start.rfc3339) to \(at.rfc3339): "
-        + "\(lines.count) payloads")
+      "\(customer.summary(of: timeline)): \(lines.count) payloads")
     if output == "-" {
       for line in lines {
         switch format {

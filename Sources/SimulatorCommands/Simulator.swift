@@ -28,14 +28,14 @@ struct SimulatorCommand: AsyncParsableCommand {
     commandName: "storesim",
     abstract: "An App Store in a box, for tests, demonstrations and load.",
     discussion: """
-      It signs what the App Store would sign, with a root of its own. A server accepts it only \
-      when that root is named there, with --trust-root.
+      It signs what the App Store would sign, with roots of its own. A server accepts it only \
+      when they are named there, with --trust-root.
 
       Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 \
       failed, 2 refused by the server, 3 server unreachable, 4 not authorised, 64 wrong usage.
       """,
     subcommands: [
-      AuthorityCommand.self, CatalogCommand.self, LifeCyclesCommand.self, SignCommand.self,
-      SubmitCommand.self,
+      AuthorityCommand.self, CatalogCommand.self, LifeCyclesCommand.self, ReceiptCommand.self,
+      SignCommand.self, SubmitCommand.self,
     ])
 }

@@ -18,6 +18,20 @@ struct PrivateDirectory {
     }
   }
 
+  /// Runs `body` while no other program does the same in this directory, which must exist.
+  func exclusively<Result>(
+    _ body: () throws(SimulatorError) -> Result
+  ) throws(SimulatorError) -> Result {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("\(path) cannot be opened") }
+    // Closing it gives up the lock too.
+    defer { close(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw failure("\(path) cannot be locked") }
+    }
+    return try body()
+  }
+
   func hasFile(_ name: String) throws(SimulatorError) -> Bool {
     if access(location(of: name), F_OK) == 0 { return true }
     if errno == ENOENT || errno == ENOTDIR { return false }

@@ -32,6 +32,11 @@ package struct SeededGenerator: Sendable {
     Int(next() % UInt64(bound))
   }
 
+  /// Random bytes.
+  package mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
+
   /// A random UUID (RFC 9562 §5.4) in lower case.
   package mutating func uuid() -> String {
     let high = next() & 0xffff_ffff_ffff_0fff | 0x4000

@@ -1,7 +1,7 @@
 import Cryptography
 
 extension SigningAuthority {
-  /// The authority kept in a directory, made there when the directory is absent or empty, so that
+  /// The authority kept in a directory, made there when the directory is absent or has none, so that
   /// the root's fingerprint stays the same between runs.
   ///
   /// Keys and certificates are PEM files that only their owner can read.
@@ -11,45 +11,23 @@ extension SigningAuthority {
   package static func loadOrCreate(inDirectory path: String) throws(SimulatorError)
     -> SigningAuthority
   {
-    let directory = PrivateDirectory(path: path)
-    try directory.create()
-    var present: [FileName] = []
-    for file in FileName.allCases where try directory.hasFile(file.rawValue) {
-      present.append(file)
-    }
-    if present.isEmpty {
+    let files = files(in: path)
+    try files.directory.create()
+    return try files.directory.exclusively { () throws(SimulatorError) in
+      if let chain = try AuthorityChain.loadIfPresent(from: files) {
+        return try SigningAuthority(kept: chain, in: path)
+      }
       let authority = try generate()
-      try authority.save(in: directory)
+      try authority.chain.save(to: files)
       return authority
     }
-    return try load(from: directory)
   }
 
   /// The authority that ``loadOrCreate(inDirectory:)`` has put into a directory.
   ///
   /// - Throws: as ``loadOrCreate(inDirectory:)``.
   package static func load(fromDirectory path: String) throws(SimulatorError) -> SigningAuthority {
-    try load(from: PrivateDirectory(path: path))
-  }
-
-  private static func load(from directory: PrivateDirectory) throws(SimulatorError)
-    -> SigningAuthority
-  {
-    for file in FileName.allCases where try !directory.hasFile(file.rawValue) {
-      throw SimulatorError(
-        .damagedAuthority,
-        "\(directory.path) has no \(file.rawValue); name a directory with a whole authority, "
-          + "or an empty one")
-    }
-    let authority = try SigningAuthority(
-      root: try member(.rootCertificate, .rootKey, in: directory),
-      intermediate: try member(.intermediateCertificate, .intermediateKey, in: directory),
-      leaf: try member(.leafCertificate, .leafKey, in: directory))
-    guard try authority.isChained() else {
-      throw SimulatorError(
-        .damagedAuthority, "the certificates in \(directory.path) do not belong together")
-    }
-    return authority
+    try SigningAuthority(kept: try AuthorityChain.load(from: files(in: path)), in: path)
   }
 
   /// PEM of the root certificate, for those who want a file of their trust anchor.
@@ -61,61 +39,16 @@ extension SigningAuthority {
     }
   }
 
-  private enum FileName: String, CaseIterable {
-    case rootKey = "root.key.pem"
-    case intermediateKey = "intermediate.key.pem"
-    case leafKey = "leaf.key.pem"
-    case rootCertificate = "root.pem"
-    case intermediateCertificate = "intermediate.pem"
-    case leafCertificate = "leaf.pem"
+  private init(kept chain: AuthorityChain<SigningKey>, in path: String) throws(SimulatorError) {
+    guard chain.leaf.key.curve == .p256 else {
+      throw SimulatorError(.damagedAuthority, "the leaf's key in \(path) is not on P-256")
+    }
+    try self.init(chain)
   }
 
-  private func save(in directory: PrivateDirectory) throws(SimulatorError) {
-    let files: [(FileName, FileName, Member)] = [
-      (.rootKey, .rootCertificate, root),
-      (.intermediateKey, .intermediateCertificate, intermediate),
-      (.leafKey, .leafCertificate, leaf),
-    ]
-    for (keyFile, certificateFile, member) in files {
-      let pem = try SimulatorError.wrapping { () throws(CryptographyError) in
-        (try member.key.privateKeyPEM(), try CertificatePEM.encode(member.certificate))
-      }
-      try directory.write(pem.0, toNewFile: keyFile.rawValue)
-      try directory.write(pem.1, toNewFile: certificateFile.rawValue)
-    }
-  }
-
-  private static func member(
-    _ certificateFile: FileName, _ keyFile: FileName, in directory: PrivateDirectory
-  ) throws(SimulatorError) -> Member {
-    let certificatePEM = try directory.read(certificateFile.rawValue)
-    let keyPEM = try directory.read(keyFile.rawValue)
-    let member: Member
-    do throws(CryptographyError) {
-      member = Member(
-        certificate: try CertificatePEM.decode(certificatePEM),
-        key: try SigningKey(privateKeyPEM: keyPEM))
-    } catch {
-      throw SimulatorError(
-        .damagedAuthority,
-        "\(certificateFile.rawValue) or \(keyFile.rawValue) in \(directory.path): \(error.message)")
-    }
-    guard member.key.belongs(toCertificate: member.certificate) else {
-      throw SimulatorError(
-        .damagedAuthority,
-        "\(keyFile.rawValue) in \(directory.path) is not the key of \(certificateFile.rawValue)")
-    }
-    return member
-  }
-
-  private func isChained() throws(SimulatorError) -> Bool {
-    try SimulatorError.wrapping { () throws(CryptographyError) in
-      let rootCertificate = try Certificate(der: root.certificate)
-      let intermediateCertificate = try Certificate(der: intermediate.certificate)
-      let leafCertificate = try Certificate(der: leaf.certificate)
-      return leafCertificate.isIssued(by: intermediateCertificate)
-        && intermediateCertificate.isIssued(by: rootCertificate)
-        && leaf.key.curve == .p256
-    }
+  private static func files(in path: String) -> AuthorityChain<SigningKey>.Files {
+    AuthorityChain.Files(
+      directory: PrivateDirectory(path: path), prefix: "",
+      advice: "name a directory with a whole authority, or an empty one")
   }
 }

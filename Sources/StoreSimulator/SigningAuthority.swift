@@ -4,16 +4,7 @@ package import Cryptography
 /// leaf with Apple's certificate marks. What it signs is genuine to whoever trusts its root, and to
 /// nobody else.
 package struct SigningAuthority: Sendable {
-  /// A certificate in DER and its private key.
-  package struct Member: Sendable {
-    package let certificate: [UInt8]
-    package let key: SigningKey
-
-    package init(certificate: [UInt8], key: SigningKey) {
-      self.certificate = certificate
-      self.key = key
-    }
-  }
+  package typealias Member = AuthorityMember<SigningKey>
 
   /// The extension that marks a leaf as a signer of App Store data.
   package static let leafMark = "1.2.840.113635.100.6.11.1"
@@ -40,15 +31,25 @@ package struct SigningAuthority: Sendable {
       chain: [leaf.certificate, intermediate.certificate, root.certificate])
   }
 
+  init(_ chain: AuthorityChain<SigningKey>) throws(SimulatorError) {
+    try self.init(root: chain.root, intermediate: chain.intermediate, leaf: chain.leaf)
+  }
+
+  var chain: AuthorityChain<SigningKey> {
+    AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+  }
+
   /// New keys and certificates, valid over the whole range of the simulated clock.
   ///
   /// - Throws: ``SimulatorError/Code/cryptography``.
   package static func generate() throws(SimulatorError) -> SigningAuthority {
-    let members = try SimulatorError.wrapping { () throws(CryptographyError) in
-      try generateMembers()
-    }
-    return try SigningAuthority(
-      root: members.root, intermediate: members.intermediate, leaf: members.leaf)
+    try SigningAuthority(
+      try SimulatorError.wrapping { () throws(CryptographyError) in
+        try AuthorityChain.generate(
+          rootName: "Simulated App Store Root",
+          authorityKey: { () throws(CryptographyError) in try SigningKey.generate(.p384) },
+          leafKey: { () throws(CryptographyError) in try SigningKey.generate(.p256) })
+      })
   }
 
   /// Signs a payload with ES256 under a header with the three certificates in `x5c`.
@@ -76,56 +77,6 @@ package struct SigningAuthority: Sendable {
     header.set(
       "x5c", chain.map { String(decoding: Base64Form.standard.encode($0), as: UTF8.self) })
     return Base64Form.urlWithoutPadding.encode(header.bytes)
-  }
-
-  private struct Members {
-    let root: Member
-    let intermediate: Member
-    let leaf: Member
-  }
-
-  private static func generateMembers() throws(CryptographyError) -> Members {
-    let rootKey = try SigningKey.generate(.p384)
-    let root = Member(
-      certificate: try builder("Simulated App Store Root", .authority(pathLength: nil))
-        .certificate(for: rootKey),
-      key: rootKey)
-    let intermediateKey = try SigningKey.generate(.p384)
-    let intermediate = Member(
-      certificate: try builder(
-        "Simulated Developer Relations Authority", .authority(pathLength: 0),
-        mark: intermediateMark
-      ).certificate(for: intermediateKey, issuedBy: root.issuer),
-      key: intermediateKey)
-    let leafKey = try SigningKey.generate(.p256)
-    let leaf = Member(
-      certificate: try builder("Simulated App Store Receipts", .signing, mark: leafMark)
-        .certificate(for: leafKey, issuedBy: intermediate.issuer),
-      key: leafKey)
-    return Members(root: root, intermediate: intermediate, leaf: leaf)
-  }
-
-  private static func builder(
-    _ commonName: String, _ purpose: CertificateBuilder.Purpose, mark: String? = nil
-  ) -> CertificateBuilder {
-    CertificateBuilder(
-      subject: DistinguishedName(
-        commonName: commonName, organizationalUnit: "Not for production",
-        organization: "Simulated App Store", country: "US"),
-      serialNumber: UInt64.random(in: 1...(.max)),
-      validity: validitySeconds,
-      purpose: purpose,
-      extensions: mark.map { [CertificateBuilder.Extension(objectIdentifier: $0)] } ?? [])
-  }
-
-  /// From the App Store's first day, 2008-07-10, to the last second of the year 2099: wider than
-  /// ``SimulatedCalendar/range``.
-  private static let validitySeconds: ClosedRange<Int64> = 1_215_648_000...4_102_444_799
-}
-
-extension SigningAuthority.Member {
-  package var issuer: CertificateBuilder.Issuer {
-    CertificateBuilder.Issuer(certificate: certificate, key: key)
   }
 }
 

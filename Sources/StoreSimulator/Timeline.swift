@@ -9,6 +9,9 @@ package struct Timeline: Sendable {
   package let events: [StoreEvent]
   /// Spans of time without gaps, the first from the beginning of time.
   package let stretches: [ExpectedStretch]
+  let environment: StoreEnvironment
+  /// What is random about the customer's device.
+  let deviceSeed: UInt64
 
   /// A timeline on its own.
   ///
@@ -40,6 +43,9 @@ package struct Timeline: Sendable {
     lifeCycle.story.write(&script)
     self.lifeCycle = lifeCycle
     self.start = start
+    self.environment = environment
+    var device = SeededGenerator(seed: seed, label: "\(label) device", index: UInt64(index))
+    deviceSeed = device.next()
     events = script.events
     stretches = script.stretches
   }

@@ -34,8 +34,8 @@ package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(isFault ? .retryable : verdict, "\(part): \(error.message)")
   }
 
-  /// The refusal of a payload inside another one.
-  func inside(_ field: String) -> Refusal {
-    Refusal(verdict, "\(field): \(detail)")
+  /// The refusal of a payload inside a notification, with the field that carries it.
+  func inside(_ kind: SignedKind) -> Refusal {
+    Refusal(verdict, "\(kind.notificationField ?? kind.label): \(detail)")
   }
 }

@@ -50,6 +50,12 @@ package struct TrustAnchors: Hashable, Sendable {
     }
   }
 
+  /// The roots that the operator named beside Apple's, in the order of their digits.
+  package var named: [CertificateFingerprint] {
+    origins.filter { $0.value == .operatorNamed }.keys
+      .sorted { $0.description < $1.description }
+  }
+
   /// Who vouches for this root; nil when nobody does.
   package func origin(of fingerprint: CertificateFingerprint) -> Origin? {
     origins[fingerprint]

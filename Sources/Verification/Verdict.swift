@@ -6,7 +6,7 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
   case malformed = 2
   /// Another algorithm than ES256, or extensions that must be understood (`crit`).
   case unsupportedAlgorithm = 3
-  /// `x5c` does not hold three certificates with Apple's marks.
+  /// Not three certificates with Apple's marks, nor one that the operator named.
   case invalidCertificate = 4
   /// The certificates do not lead to a trusted root.
   case untrustedChain = 5
@@ -20,6 +20,8 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
   case wrongApp = 10
   /// Authentic, but from an environment that is not accepted, or from none.
   case wrongEnvironment = 11
+  /// An authentic receipt, but made for another device than the one named.
+  case wrongDevice = 12
 
   /// The name by which people and programs know it.
   package var name: String {
@@ -35,6 +37,7 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
     case .invalidSignature: "INVALID_SIGNATURE"
     case .wrongApp: "WRONG_APP"
     case .wrongEnvironment: "WRONG_ENVIRONMENT"
+    case .wrongDevice: "WRONG_DEVICE"
     }
   }
 }

@@ -99,18 +99,26 @@ package struct VerificationPolicy: Hashable, Sendable {
     case .unknown:
       throw Refusal(.wrongEnvironment, "the environment is not one that is known")
     }
+    try Self.check(environment, under: origin)
+    guard accepts(environment, for: claims.bundleID) else {
+      throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted here")
+    }
+  }
+
+  /// Apple's certificates vouch for the App Store alone (R9).
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
+  static func check(
+    _ environment: StoreEnvironment, under origin: TrustAnchors.Origin
+  ) throws(Refusal) {
     switch environment {
     case .production, .sandbox: break
     case .xcode, .localTesting:
-      // Apple's certificates vouch for the App Store alone (R9).
       guard origin == .operatorNamed else {
         throw Refusal(
           .wrongEnvironment,
           "\(environment.rawValue) is accepted only under a root that the operator named")
       }
-    }
-    guard accepts(environment, for: claims.bundleID) else {
-      throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted here")
     }
   }
 

@@ -53,6 +53,13 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "Payloads that may wait to be verified. Default: 4096.")
   var verificationQueue: String?
 
+  @Option(
+    help: """
+      Ask for the status of Apple's certificates: off, soft (no answer passes) or strict (no \
+      answer is to be retried). Default: off.
+      """)
+  var certificateStatus: String?
+
   @Option(help: "Memory for answers, in megabytes. Default: 256.")
   var cacheMegabytes: String?
 
@@ -107,7 +114,8 @@ struct Entitled: AsyncParsableCommand {
   /// What the command line gave, by setting.
   private var flags: [SettingKey: ConfigContent] {
     let texts: [(SettingKey, String?)] = [
-      (.catalog, catalog), (.store, store), (.logLevel, logLevel), (.logFormat, logFormat),
+      (.catalog, catalog), (.store, store), (.certificateStatus, certificateStatus),
+      (.logLevel, logLevel), (.logFormat, logFormat),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),

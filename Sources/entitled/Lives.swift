@@ -1,3 +1,4 @@
+import CertificateStatus
 import EntitlementStore
 import Logging
 import RPCEndpoints
@@ -38,6 +39,17 @@ struct PoolLife: Service {
   func run() async throws {
     try? await gracefulShutdown()
     await pool.shutdown(deadline: .now + Self.drainTime)
+  }
+}
+
+/// The questions for the status of certificates: those under way end without an answer.
+struct CertificateStatusLife: Service {
+  /// Nil when nobody is asked.
+  let responder: HTTPStatusResponder?
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await responder?.shutDown()
   }
 }
 

@@ -1,3 +1,4 @@
+import CertificateStatus
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
@@ -40,6 +41,7 @@ struct Server {
       addresses = try await parts.rpcServer.start(on: settings.listen)
     } catch {
       await parts.pool.shutdown()
+      await parts.status?.responder.shutDown()
       await store.close()
       throw StartFailure(error)
     }
@@ -49,11 +51,13 @@ struct Server {
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     // Graceful shutdown goes from the last service to the first: its limit begins, the catalog stays
     // as it is, nobody says any more that the store is well, the front finishes its calls, the
-    // workers end, the store closes.
+    // workers end, issuers are not asked any more, the store closes.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
-          .init(service: StoreLife(store: store)), .init(service: PoolLife(pool: parts.pool)),
+          .init(service: StoreLife(store: store)),
+          .init(service: CertificateStatusLife(responder: parts.status?.responder)),
+          .init(service: PoolLife(pool: parts.pool)),
           .init(
             service: FrontLife(
               server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
@@ -107,6 +111,8 @@ struct Server {
 /// Everything between the store and the sockets.
 private struct Parts {
   let pool: VerificationPool
+  /// Nil when nobody is asked.
+  let status: CertificateStatusParts?
   let reloader: CatalogReloader
   let rpcServer: RPCServer
   let health = HealthBoard()
@@ -116,8 +122,11 @@ private struct Parts {
     settings: Settings, catalog: CatalogHolder, source: CatalogSource,
     store: any EntitlementStore, logger: Logger
   ) {
+    let status = CertificateStatusParts(policy: settings.certificateStatus, logger: logger)
+    self.status = status
     let pool = VerificationPool(
-      verifier: JWSVerifier(anchors: settings.trustAnchors), width: settings.verificationWorkers,
+      verifier: JWSVerifier(anchors: settings.trustAnchors, judgesNow: status != nil),
+      status: status?.checker, width: settings.verificationWorkers,
       capacity: settings.verificationQueue)
     self.pool = pool
     let counters = ServiceCounters()
@@ -135,6 +144,7 @@ private struct Parts {
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { pool.statistics.values },
+      { (status?.checker.statistics ?? StatusStatistics()).values },
     ])
 
     var router = RPCRouter()
@@ -145,7 +155,7 @@ private struct Parts {
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     AdminEndpoint(
       grants: grants, catalog: catalog, reloader: reloader, feed: ChangeFeed(store: store),
-      statistics: statistics
+      submissions: submissions, statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
     rpcServer = RPCServer(

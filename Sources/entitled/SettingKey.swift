@@ -9,6 +9,7 @@ enum SettingKey: String, CaseIterable {
   case allowUnprotectedListen = "allow_unprotected_listen"
   case verificationWorkers = "verification_workers"
   case verificationQueue = "verification_queue"
+  case certificateStatus = "certificate_status"
   case cacheMegabytes = "cache_megabytes"
   case maximumConnections = "maximum_connections"
   case idleSeconds = "idle_seconds"

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import Logging
+import Verification
 import Wire
 
 extension Settings {
@@ -9,10 +10,11 @@ extension Settings {
       (.listen, listen.map(\.description).joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, "sqlite:\(databasePath)"),
-      (.trustRoots, "Apple's and \(namedRootCount) more"),
+      (.trustRoots, (["Apple's"] + trustAnchors.named.map { "\($0)" }).joined(separator: ", ")),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.verificationWorkers, String(verificationWorkers)),
       (.verificationQueue, String(verificationQueue)),
+      (.certificateStatus, certificateStatus.rawValue),
       (.cacheMegabytes, String(cacheBytes >> 20)),
       (.maximumConnections, String(maximumConnections)),
       (.idleSeconds, String(idleTime.components.seconds)),

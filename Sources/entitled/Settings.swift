@@ -13,12 +13,12 @@ struct Settings: Sendable {
   var catalogPath: String
   var databasePath: String
   var trustAnchors: TrustAnchors
-  /// How many roots the operator named beside Apple's.
-  var namedRootCount: Int
   var allowUnprotectedListen: Bool
   var verificationWorkers: Int
   /// Payloads that may wait for a worker.
   var verificationQueue: Int
+  /// Whether issuers are asked for the status of their certificates, and what that counts for.
+  var certificateStatus: StatusPolicy
   var cacheBytes: Int
   var maximumConnections: Int
   var idleTime: Duration
@@ -117,12 +117,12 @@ private struct SettingsReader {
     let catalogPath = await string(.catalog)
     if catalogPath == nil { report(.catalog, "missing: the path of the catalog file") }
     let databasePath = databasePath(of: await string(.store) ?? "sqlite:entitle.sqlite")
-    let rootNames = await strings(.trustRoots) ?? []
-    let anchors = trustAnchors(named: rootNames)
+    let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
     // One submission must fit: its batch is queued as a whole.
     let queue = await integer(
       .verificationQueue, default: 4_096, range: MessageLimits.submissionSize...1_000_000)
+    let status = await choice(.certificateStatus, default: StatusPolicy.off)
     let cache = await integer(.cacheMegabytes, default: 256, range: 1...1_048_576)
     let connections = await integer(.maximumConnections, default: 10_000, range: 1...1_000_000)
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
@@ -133,9 +133,9 @@ private struct SettingsReader {
     guard let catalogPath, let databasePath else { return nil }
     return Settings(
       listen: addresses, catalogPath: catalogPath, databasePath: databasePath,
-      trustAnchors: anchors, namedRootCount: rootNames.count,
-      allowUnprotectedListen: unprotected, verificationWorkers: workers, verificationQueue: queue,
-      cacheBytes: cache << 20, maximumConnections: connections, idleTime: .seconds(idle),
+      trustAnchors: anchors, allowUnprotectedListen: unprotected, verificationWorkers: workers,
+      verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
+      maximumConnections: connections, idleTime: .seconds(idle),
       shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
   }
 

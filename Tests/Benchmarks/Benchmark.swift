@@ -2,8 +2,8 @@ import ArgumentParser
 
 /// Measures parts of the service against their targets. A report, never a test.
 @main
-struct Benchmark: ParsableCommand {
+struct Benchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "benchmark", abstract: "Measures parts of the service.",
-    subcommands: [EvaluateBenchmark.self])
+    subcommands: [EvaluateBenchmark.self, VerifyBenchmark.self])
 }

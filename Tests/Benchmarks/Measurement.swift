@@ -1,7 +1,12 @@
 /// What one thing took, over several rounds.
 struct Measurement {
-  /// Microseconds of processor time, one number a round.
+  /// Microseconds of processor time, or what is computed of them; one number a round.
   private(set) var times: [Double] = []
+
+  /// Adds what a round gave.
+  mutating func add(_ number: Double) {
+    times.append(number)
+  }
 
   /// Measures one more round.
   ///
@@ -10,7 +15,7 @@ struct Measurement {
   mutating func addRound(repeats: Int, work: () -> Void) {
     let started = ProcessorTime.used
     for _ in 0..<repeats { work() }
-    times.append((ProcessorTime.used - started) / Double(repeats))
+    add((ProcessorTime.used - started) / Double(repeats))
   }
 
   /// The middle one of the rounds; of an even number, the greater of the two in the middle.

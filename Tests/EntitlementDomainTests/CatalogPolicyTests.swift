@@ -73,6 +73,19 @@ struct CatalogPolicyTests {
     #expect(catalog.linkPolicy(in: AppScope(bundleID: app, environment: .sandbox)) == .transfer)
   }
 
+  @Test("Archived responses are refused, unless the app says otherwise")
+  func archivedResponses() throws {
+    for (field, isAccepted) in [
+      ("", false), ("\n    archived_responses: refuse", false),
+      ("\n    archived_responses: accept", true),
+    ] {
+      let text = Self.valid.replacing("link_policy: keep", with: "link_policy: keep\(field)")
+      let apps = try CatalogFile.parse(text).catalog.apps
+      #expect(apps["com.example.notes"]?.acceptsArchivedResponses == isAccepted)
+      #expect(apps["com.example.scribe"]?.acceptsArchivedResponses == false)
+    }
+  }
+
   /// A line of the valid file, what stands there instead, and the issue expected.
   static let broken: [(String, String, Int, Int, String, String)] = [
     (
@@ -83,6 +96,19 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "link_policy: {Production: keep}", 11, 19,
       "apps[1].link_policy.Production", "does not accept this environment; allowed: Sandbox, Xcode"
+    ),
+    (
+      "link_policy: keep", "archived_responses: yes", 11, 25, "apps[1].archived_responses",
+      "unknown policy; allowed: refuse, accept"
+    ),
+    (
+      "link_policy: keep", "archived_responses: [accept]", 11, 25, "apps[1].archived_responses",
+      "unknown policy; allowed: refuse, accept"
+    ),
+    (
+      "link_policy: keep", "archive: accept", 11, 5, "apps[1].archive",
+      "unknown field; allowed: bundle_id, app_apple_id, environments, link_policy, "
+        + "archived_responses"
     ),
     (
       "Sandbox: transfer_if", "Moon: transfer_if", 8, 7, "apps[0].link_policy.Moon", "allowed: Prod"

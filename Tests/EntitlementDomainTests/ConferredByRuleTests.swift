@@ -47,7 +47,8 @@ struct ConferredByRuleTests {
             entitlementID: "pro",
             sources: [
               EntitlementSource(
-                origin: .grandfathering("early"), since: Given.day(5), until: nil)
+                origin: .grandfathering("early"), since: Given.day(5), until: nil,
+                evidence: .signedTransaction)
             ])
         ])
     #expect(state.grandfathering.map(\.outcome) == [.granted])

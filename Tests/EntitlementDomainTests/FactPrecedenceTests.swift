@@ -31,6 +31,42 @@ struct FactPrecedenceTests {
     }
   }
 
+  @Test("R51: a JWS stands above a receipt, and that above an archived response, whatever else")
+  func authority() {
+    for (index, lesser) in Self.ordered.enumerated() {
+      for greater in Self.ordered[...index] {
+        for (low, high) in [
+          (FactAuthority.archivedResponse, FactAuthority.receipt), (.receipt, .signedTransaction),
+          (.archivedResponse, .signedTransaction),
+        ] {
+          #expect(lesser.weighed(as: low) < greater.weighed(as: high))
+        }
+      }
+    }
+    #expect(FactAuthority.receipt.isSigned && FactAuthority.signedTransaction.isSigned)
+    #expect(!FactAuthority.archivedResponse.isSigned)
+  }
+
+  @Test("A fact of every kind takes an authority, and keeps the rest of itself")
+  func settingAuthority() {
+    let facts = [
+      Fact.transaction(Given.period(1, from: 0)), .renewalInfo(Given.renewal(signed: 1)),
+      .appTransaction(Given.app()),
+    ]
+    for fact in facts {
+      #expect(fact.authority == .signedTransaction)
+      for authority in [FactAuthority.archivedResponse, .receipt] {
+        var other = fact
+        other.authority = authority
+        #expect(other.authority == authority)
+        #expect(other.precedence == fact.precedence.weighed(as: authority))
+        #expect(other != fact)
+        other.authority = .signedTransaction
+        #expect(other == fact)
+      }
+    }
+  }
+
   @Test("A digest keeps its 32 bytes and compares as they do")
   func digest() {
     let bytes = (0..<32).map { UInt8($0 * 7 % 256) }
@@ -39,5 +75,13 @@ struct FactPrecedenceTests {
     larger[31] += 1
     #expect(PayloadDigest(bytes) < PayloadDigest(larger))
     #expect(PayloadDigest(bytes).hexadecimal.hasPrefix("00070e15"))
+  }
+}
+
+extension FactPrecedence {
+  fileprivate func weighed(as authority: FactAuthority) -> FactPrecedence {
+    FactPrecedence(
+      authority: authority, signedDate: signedDate, isRevoked: isRevoked, isUpgraded: isUpgraded,
+      digest: digest)
   }
 }

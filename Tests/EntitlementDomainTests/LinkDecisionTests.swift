@@ -71,6 +71,30 @@ struct LinkDecisionTests {
     }
   }
 
+  @Test("R44: what nobody signed takes nothing from an account, whatever the policy")
+  func unsignedClaims() {
+    for claim in Self.claims {
+      let decision = decide(existing: "owner", named: "claimer", claim, isNamedUnsigned: true)
+      #expect(decision.accountID == "owner")
+      #expect(decision.reason == nil)
+      #expect(decision.isClaimRefused)
+    }
+  }
+
+  @Test("R42, R44: an import gives what has no account to the one named, and repeats are no claim")
+  func imports() {
+    for claim in Self.claims {
+      let first = decide(existing: nil, named: "named", claim, isNamedUnsigned: true)
+      #expect(first.accountID == "named")
+      #expect(first.reason == .imported)
+      #expect(!first.isClaimRefused)
+      let repeated = decide(existing: "named", named: "named", claim, isNamedUnsigned: true)
+      #expect(repeated.accountID == "named")
+      #expect(repeated.reason == nil)
+      #expect(!repeated.isClaimRefused)
+    }
+  }
+
   @Test("R44: whether the chain confers is asked only where the answer matters")
   func asksOnlyWhenNeeded() {
     var asked: [String] = []
@@ -88,6 +112,13 @@ struct LinkDecisionTests {
     decide("unlinked", existing: nil, named: "claimer", .transferIfInactive)
     decide("own", existing: "owner", named: "owner", .transferIfInactive)
     decide("claim", existing: "owner", named: "claimer", .transferIfInactive)
+    _ = LinkDecision.decide(
+      existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
+      byPreviousChain: nil, isNamedUnsigned: true, policy: .transferIfInactive,
+      confersNow: {
+        asked.append("import")
+        return false
+      })
     #expect(asked == ["claim"])
   }
 
@@ -101,9 +132,11 @@ struct LinkDecisionTests {
     }
   }
 
-  private func decide(existing: AccountID?, named: AccountID?, _ claim: Claim) -> LinkDecision {
+  private func decide(
+    existing: AccountID?, named: AccountID?, _ claim: Claim, isNamedUnsigned: Bool = false
+  ) -> LinkDecision {
     LinkDecision.decide(
       existing: existing, named: named, byToken: nil, byAppTransaction: nil, byPreviousChain: nil,
-      policy: claim.policy, confersNow: { claim.confersNow })
+      isNamedUnsigned: isNamedUnsigned, policy: claim.policy, confersNow: { claim.confersNow })
   }
 }

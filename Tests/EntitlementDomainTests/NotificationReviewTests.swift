@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What a notification asks somebody to do or to know")
 struct NotificationReviewTests {
-  static let uuid: NotificationUUID = "5e09dcfc-205e-4ea1-9883-96676f394992"
+  static let uuid: NotificationUUID = "b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054"
   static let subscription = Given.period(1, from: 0)
   static let renewal = Given.renewal(signed: 0) { $0.renewalDate = Given.day(30) }
 

@@ -1,14 +1,15 @@
 import EntitlementDomain
 import Testing
 
-/// Receipts tell less than signed transactions do, and weigh less.
-@Suite("Purchases out of receipts")
+/// Receipts and responses to them tell less than signed transactions do, and weigh less.
+@Suite("Purchases out of receipts and archived responses")
 struct ReceiptRulesTests {
   private func item(
-    _ id: Int, product: ProductID, from start: Double, to end: Double? = nil
+    _ id: Int, product: ProductID, from start: Double, to end: Double? = nil,
+    authority: FactAuthority = .receipt
   ) -> TransactionFact {
     var fact = Given.purchase(id, product: product, type: ProductType(rawValue: ""), at: start)
-    fact.authority = .receipt
+    fact.authority = authority
     fact.expiresDate = end.map(Given.day)
     return fact
   }
@@ -17,6 +18,8 @@ struct ReceiptRulesTests {
     product: ProductID, end: Double?, type: ProductType, status: DetailedStatus,
     entitlements: [EntitlementID]
   )
+
+  static let lesser: [FactAuthority] = [.receipt, .archivedResponse]
 
   static let rows: [Row] = [
     ("pro.monthly", 30, .autoRenewable, .active, ["basic", "pro"]),
@@ -28,10 +31,11 @@ struct ReceiptRulesTests {
   ]
 
   @Test(
-    "R51: a receipt without types takes them from the catalog, else from the expiry",
-    arguments: rows)
-  func type(_ row: Row) throws {
-    let state = Given.state([item(1, product: row.product, from: 0, to: row.end)], at: 1)
+    "R51: what is without types takes them from the catalog, else from the expiry",
+    arguments: rows, lesser)
+  func type(_ row: Row, _ authority: FactAuthority) throws {
+    let purchase = item(1, product: row.product, from: 0, to: row.end, authority: authority)
+    let state = Given.state([purchase], at: 1)
     let standing = try #require(state.product(row.product))
     #expect(standing.productType == row.type)
     #expect(standing.status == row.status)
@@ -55,10 +59,11 @@ struct ReceiptRulesTests {
     #expect(state.product("pro.monthly")?.periodEnd == Given.day(30))
   }
 
-  @Test("R51: a receipt never replaces a signed transaction, though it was made later")
-  func authority() {
+  @Test(
+    "R51: neither replaces a signed transaction, though it was made later", arguments: lesser)
+  func authority(_ authority: FactAuthority) {
     let signed = Given.period(1, from: 0) { $0.revocationDate = Given.day(3) }
-    var receipt = item(1, product: "pro.monthly", from: 0, to: 30)
+    var receipt = item(1, product: "pro.monthly", from: 0, to: 30, authority: authority)
     receipt.originalTransactionID = "c1"
     receipt.signedDate = Given.day(9)
     for facts in [[signed, receipt], [receipt, signed]] {
@@ -67,10 +72,12 @@ struct ReceiptRulesTests {
     #expect(Given.state([receipt], at: 10).coreState == .active)
   }
 
-  @Test("R6: of one line item the signed transaction stands, though the receipt was made later")
-  func lineItem() {
+  @Test(
+    "R6: of one line item the signed transaction stands, though the other was made later",
+    arguments: lesser)
+  func lineItem(_ authority: FactAuthority) {
     let signed = Given.period(1, from: 0) { $0.webOrderLineItemID = "w" }
-    var receipt = item(2, product: "pro.monthly", from: 0, to: 60)
+    var receipt = item(2, product: "pro.monthly", from: 0, to: 60, authority: authority)
     receipt.originalTransactionID = "c1"
     receipt.webOrderLineItemID = "w"
     receipt.signedDate = Given.day(9)

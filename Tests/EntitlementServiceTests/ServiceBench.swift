@@ -30,13 +30,18 @@ struct ServiceBench {
   let reloader: CatalogReloader
   private let folder: TemporaryFolder
 
-  init(queue: Int = 1_000, catalog text: String = SimulatedApp.catalogYAML) throws {
+  init(
+    queue: Int = 1_000, catalog text: String = SimulatedApp.catalogYAML,
+    status: StatusChecker? = nil
+  ) throws {
     folder = try TemporaryFolder()
     store = try SQLiteStore.open(at: folder.file("store.sqlite"))
     authority = try SigningAuthority.generate()
     var anchors = TrustAnchors.apple
     anchors.trust(authority.rootFingerprint)
-    pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
+    anchors.trust(try Self.receiptAuthority.get().rootFingerprint)
+    pool = VerificationPool(
+      verifier: JWSVerifier(anchors: anchors), status: status, width: 2, capacity: queue)
     file = CatalogText(text)
     let start = try file.source.read()
     holder = CatalogHolder(
@@ -64,9 +69,9 @@ struct ServiceBench {
   /// Runs `body` and takes everything down, also when it throws.
   static func run(
     queue: Int = 1_000, catalog: String = SimulatedApp.catalogYAML,
-    _ body: (ServiceBench) async throws -> Void
+    status: StatusChecker? = nil, _ body: (ServiceBench) async throws -> Void
   ) async throws {
-    let bench = try ServiceBench(queue: queue, catalog: catalog)
+    let bench = try ServiceBench(queue: queue, catalog: catalog, status: status)
     do {
       try await body(bench)
       await bench.close()

@@ -14,10 +14,11 @@ struct RandomCustomerTests {
       for product in state.products { add(product.standing) }
       for rule in state.grandfathering { insert("outcome", rule.outcome) }
       for source in state.entitlements.flatMap(\.sources) {
+        let evidence = source.evidence.map { "\($0)" } ?? "nothing"
         switch source.origin {
-        case .purchase: insert("source", "purchase")
-        case .grant: insert("source", "grant")
-        case .grandfathering: insert("source", "grandfathering")
+        case .purchase: insert("source", "purchase by \(evidence)")
+        case .grant: insert("source", "grant by \(evidence)")
+        case .grandfathering: insert("source", "grandfathering by \(evidence)")
         }
       }
       insert("transition", state.nextTransitionAt != nil)
@@ -52,7 +53,12 @@ struct RandomCustomerTests {
     for value in ExpirationReason.allCases { expected.insert("reason", value) }
     for value in Notice.allCases { expected.insert("notice", value) }
     for value in GrandfatheringOutcome.allCases { expected.insert("outcome", value) }
-    for value in ["purchase", "grant", "grandfathering"] { expected.insert("source", value) }
+    for value in ["signedTransaction", "receipt", "archivedResponse"] {
+      expected.insert("source", "purchase by \(value)")
+      expected.insert("source", "grandfathering by \(value)")
+    }
+    // The second: by values that the catalog simulates.
+    for value in ["grant", "grandfathering"] { expected.insert("source", "\(value) by nothing") }
     for value in ["change", "win-back"] { expected.insert("pending", value) }
     for value in [true, false] { expected.insert("transition", value) }
     #expect(told.values == expected.values)

@@ -2,7 +2,8 @@ import EntitlementDomain
 import TestSupport
 
 /// The facts of one customer in one scope: chains, other purchases and app transactions, with several
-/// signed versions of some, transactions that moved between chains, and items out of receipts.
+/// signed versions of some, transactions that moved between chains, and items out of receipts and
+/// of archived responses.
 struct RandomHistory {
   let scope: AppScope
   private let prefix: String
@@ -95,7 +96,7 @@ struct RandomHistory {
     fact.originalPurchaseDate =
       random.chance(4) ? nil : RandomDates.near(0...120, with: &random)
     fact.preorderDate = random.chance(4) ? RandomDates.near(0...120, with: &random) : nil
-    fact.authority = random.chance(4) ? .receipt : .signedTransaction
+    if random.chance(3) { fact.authority = lesserAuthority() }
     facts.append(.appTransaction(fact))
   }
 
@@ -123,6 +124,8 @@ struct RandomHistory {
     info.priceIncreaseStatus = random.pick([nil, nil, .pending, .accepted])
     info.renewalOffer = random.chance(6) ? Offer(type: .promotional, identifier: "half") : nil
     info.eligibleWinBackOfferIDs = random.chance(4) ? ["back.1", "back.2"] : []
+    // A receipt says nothing of renewals.
+    if random.chance(5) { info.authority = .archivedResponse }
     facts.append(.renewalInfo(info))
   }
 
@@ -139,16 +142,21 @@ struct RandomHistory {
     return fact
   }
 
-  /// Adds a transaction, perhaps revoked, perhaps in several versions, perhaps out of a receipt.
+  /// Adds a transaction, perhaps revoked, perhaps in several versions, perhaps out of a document.
   private mutating func add(_ transaction: TransactionFact, day: Int) {
     var fact = transaction
     fact.signedDate = RandomDates.near((day - 2)...(day + 40), with: &random)
     revoke(&fact, day: day, odds: 4)
-    if random.chance(8) {
-      fact.authority = .receipt
+    if random.chance(6) {
+      fact.authority = lesserAuthority()
       if random.chance(2) { fact.type = ProductType(rawValue: "") }
     }
     facts.append(.transaction(fact))
+    // The very same content may come in two ways.
+    if random.chance(12) {
+      fact.authority = lesserAuthority()
+      facts.append(.transaction(fact))
+    }
     for _ in 0..<random.pick([0, 0, 0, 1, 2]) { addVersion(of: transaction, day: day) }
   }
 
@@ -161,7 +169,7 @@ struct RandomHistory {
     if random.chance(5) { fact.isUpgraded.toggle() }
     if random.chance(5) { fact.originalTransactionID = named("moved") }
     if random.chance(8) { fact.webOrderLineItemID = "w" }
-    if random.chance(8) { fact.authority = .receipt }
+    if random.chance(6) { fact.authority = lesserAuthority() }
     facts.append(.transaction(fact))
   }
 
@@ -170,6 +178,10 @@ struct RandomHistory {
     fact.revocationDate = RandomDates.near((day - 1)...(day + 35), with: &random)
     fact.revocationReason = random.pick([nil, .appIssue, .other])
     fact.revocationType = random.pick([nil, .refundFull, .refundProrated, .familyRevoke])
+  }
+
+  private mutating func lesserAuthority() -> FactAuthority {
+    random.pick([.receipt, .archivedResponse])
   }
 
   private func named<Kind>(_ text: String) -> Identifier<Kind> {

@@ -59,6 +59,9 @@ struct StateCheck {
   private func fault(of source: EntitlementSource, _ entitlement: EntitlementID) -> String? {
     if source.since > now { return "\(source.origin) is yet to confer" }
     if let until = source.until, until <= now { return "\(source.origin) ended" }
+    if source.evidence != evidence(of: source) {
+      return "\(source.origin) rests on \(String(describing: source.evidence))"
+    }
     switch source.origin {
     case .purchase(_, _, let product):
       let state = state.products.first { $0.productID == product }
@@ -73,6 +76,38 @@ struct StateCheck {
       return rule?.entitlements.contains(entitlement) == true
         ? nil : "rule \(id) confers \(entitlement)"
     }
+  }
+
+  /// What stands behind a source (R51): the standing statements that decide, the weaker of two.
+  private func evidence(of source: EntitlementSource) -> FactAuthority? {
+    switch source.origin {
+    case .purchase(let id, let chain, let product):
+      guard let fact = customer.standingTransaction(id) else { return nil }
+      let standing = state.products.first { $0.productID == product }?.standing
+      let end = fact.expiresDate ?? fact.purchaseDate
+      guard standing?.productType == .autoRenewable, end <= now else { return fact.authority }
+      // After the end of the period a renewal info keeps it in force (R19, R24).
+      return authority(
+        of: FactKey(kind: .renewalInfo, identifier: chain.rawValue)
+      ).map { min($0, fact.authority) }
+    case .grant:
+      return nil
+    case .grandfathering(let id):
+      // Outside Production values are simulated (R35).
+      guard state.scope.environment == .production else { return nil }
+      let decided = state.grandfathering.first { $0.ruleID == id }?.appTransactionID
+      return decided.flatMap {
+        authority(of: FactKey(kind: .appTransaction, identifier: $0.rawValue))
+      }
+    }
+  }
+
+  /// That of the standing version of a fact.
+  private func authority(of key: FactKey) -> FactAuthority? {
+    let versions = customer.record.facts.filter {
+      $0.key == key && $0.scope == customer.record.scope
+    }
+    return versions.max { $0.precedence < $1.precedence }?.authority
   }
 
   /// R14: what is active and in the catalog confers all that the catalog says.

@@ -99,6 +99,22 @@ func (c *Client) Notify(
 	return response, c.call(ctx, submissionService, "SubmitNotification", request, response)
 }
 
+// SubmitReceipt hands over a legacy app receipt.
+func (c *Client) SubmitReceipt(
+	ctx context.Context, request *entitle.SubmitReceiptRequest,
+) (*entitle.SubmitReceiptResponse, error) {
+	response := &entitle.SubmitReceiptResponse{}
+	return response, c.call(ctx, submissionService, "SubmitReceipt", request, response)
+}
+
+// ImportArchivedResponse hands over what verifyReceipt answered once.
+func (c *Client) ImportArchivedResponse(
+	ctx context.Context, request *entitle.ImportArchivedResponseRequest,
+) (*entitle.SubmitReceiptResponse, error) {
+	response := &entitle.SubmitReceiptResponse{}
+	return response, c.call(ctx, adminService, "ImportArchivedResponse", request, response)
+}
+
 // AddGrant gives an account an entitlement outside the App Store.
 func (c *Client) AddGrant(
 	ctx context.Context, request *entitle.AddGrantRequest,

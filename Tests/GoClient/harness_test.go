@@ -74,7 +74,7 @@ func run(m *testing.M) int {
 // Unix socket.
 func start(directory string) (*process, error) {
 	authority := filepath.Join(directory, "authority")
-	fingerprint, err := output("storesim", "authority", "--directory", authority)
+	fingerprints, err := output("storesim", "authority", "--directory", authority)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +99,15 @@ func start(directory string) (*process, error) {
 			tcp:       fmt.Sprintf("127.0.0.1:%d", port),
 			socket:    filepath.Join(directory, "entitled.sock"),
 		}
-		started.command = exec.Command(filepath.Join(*programs, "entitled"),
-			"--listen", started.tcp, "--listen", "unix:"+started.socket,
-			"--catalog", catalogFile, "--store", "sqlite:"+filepath.Join(directory, "store.sqlite"),
-			"--trust-root", strings.TrimSpace(string(fingerprint)))
+		arguments := []string{
+			"--listen", started.tcp, "--listen", "unix:" + started.socket,
+			"--catalog", catalogFile, "--store", "sqlite:" + filepath.Join(directory, "store.sqlite"),
+		}
+		// One root for what is signed as a JWS, one for receipts.
+		for _, fingerprint := range strings.Fields(string(fingerprints)) {
+			arguments = append(arguments, "--trust-root", fingerprint)
+		}
+		started.command = exec.Command(filepath.Join(*programs, "entitled"), arguments...)
 		started.command.Stdout = started.log
 		started.command.Stderr = started.log
 		if err := started.command.Start(); err != nil {
@@ -218,6 +223,22 @@ func history(t *testing.T, lifeCycle string, seed int) []string {
 		t.Fatalf("nothing was signed for %s", lifeCycle)
 	}
 	return payloads
+}
+
+// receipt is the legacy receipt, in DER, that the app of the customer with that history has.
+func receipt(t *testing.T, lifeCycle string, seed int) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "receipt.der")
+	if _, err := output("storesim", "receipt", "--authority", server.authority, "--life-cycle",
+		lifeCycle, "--seed", fmt.Sprint(seed), "--at", fmt.Sprint(moment),
+		"--output", file); err != nil {
+		t.Fatal(err)
+	}
+	contents, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
 }
 
 // output runs one of the programs and returns its standard output.

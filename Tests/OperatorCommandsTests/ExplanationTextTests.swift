@@ -74,11 +74,11 @@ struct ExplanationTextTests {
         entitlement pro: conferred
           R19: In grace until 2026-01-05 03:04:05Z.
           decided by
-            transaction 2000000001, com.example.scribe.pro.monthly, signed 2026-01-01 03:04:05Z
-            renewal info of chain 2000000000, signed 2026-01-01 03:04:05Z
+            transaction 2000000001, com.example.scribe.pro.monthly, stated 2026-01-01 03:04:05Z
+            renewal info of chain 2000000000, stated 2026-01-01 03:04:05Z
               R19: Grants grace.
           also considered
-            app transaction 7000000001, signed 2026-01-02 03:04:05Z
+            app transaction 7000000001, stated 2026-01-02 03:04:05Z
               R37: Came after the change.
             grant 0190a000-0000-4000-8000-000000000001, given 2026-01-02 03:04:05Z
               R32: Ended.

@@ -17,6 +17,9 @@ struct ServiceBench {
   static let now: Milliseconds = 1_790_000_000_000
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
 
+  /// One for all tests: RSA keys take their time.
+  static let receiptAuthority = Result { try ReceiptAuthority.generate() }
+
   let authority: SigningAuthority
   let store: SQLiteStore
   let health = HealthBoard()
@@ -35,6 +38,7 @@ struct ServiceBench {
     store = try SQLiteStore.open(at: folder.appending(path: "store.sqlite").path)
     var anchors = TrustAnchors.apple
     anchors.trust(authority.rootFingerprint)
+    anchors.trust(try Self.receiptAuthority.get().rootFingerprint)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
     let clock = ServiceClock { Self.now }
     let path = folder.appending(path: "catalog.yaml").path
@@ -59,11 +63,10 @@ struct ServiceBench {
       reader: reader,
       explanations: ExplanationService(store: store, catalog: catalog, clock: clock)
     ).register(in: &router)
-    SubmissionEndpoint(
-      submissions: SubmissionService(
-        store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
-        logger: logger, customersChanged: { reader.customersChanged($0) })
-    ).register(in: &router)
+    let submissions = SubmissionService(
+      store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
+      logger: logger, customersChanged: { reader.customersChanged($0) })
+    SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { [pool] in pool.statistics.values },
     ])
@@ -74,7 +77,7 @@ struct ServiceBench {
       catalog: catalog,
       reloader: CatalogReloader(
         source: source, holder: catalog, clock: clock, counters: counters, logger: logger),
-      feed: ChangeFeed(store: store), statistics: statistics
+      feed: ChangeFeed(store: store), submissions: submissions, statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
     let server = RPCServer(router: router, logger: logger)

@@ -24,7 +24,10 @@ struct MigrationTests {
   @Test("No step is edited once it was released: a database may have taken it as it was")
   func stepsStay() {
     // A new step adds its number here; none of those that are here ever changes.
-    #expect(Schema.steps.map { fingerprint($0) } == [0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112])
+    #expect(
+      Schema.steps.map { fingerprint($0) } == [
+        0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112, 0x3998_7ef4_cb5b_3ee5,
+      ])
   }
 
   @Test("What version 1 stored is all there after the migration")
@@ -54,6 +57,42 @@ struct MigrationTests {
     #expect(try await store.notification(NotificationUUID(VersionOneFile.notification)) != nil)
     #expect(try await store.grants(of: "alice", in: testScope) == [])
     await store.close()
+  }
+
+  @Test(
+    "What version 2 stored is all there after the migration, and receipts are kept from then on")
+  func versionTwo() async throws {
+    try VersionTwoFile.make(at: path)
+    let store = try SQLiteStore.open(at: path)
+    let receiptFact = VersionTwoFile.receiptFact
+    for fact in [VersionOneFile.facts[0], receiptFact] {
+      #expect(try await store.signedFact(fact.fact.key, in: testScope) == fact)
+    }
+    #expect(
+      try await store.customer(.account("alice"), in: testScope).record.grants
+        == [VersionTwoFile.grant])
+    // Links of old lead on as ever: somebody signed for them.
+    var following = testFact(3)
+    if case .transaction(var fact) = following.fact {
+      fact.previousOriginalTransactionID = "1"
+      following.fact = .transaction(fact)
+    }
+    #expect(try await store.submit(following).links == [.linked])
+    var newer = receiptFact
+    if case .transaction(var fact) = newer.fact {
+      fact.signedDate = 9_000
+      fact.digest = PayloadDigest([UInt8](repeating: 255, count: 32))
+      newer.fact = .transaction(fact)
+    }
+    newer.signed.proof = .document(Array("a receipt".utf8))
+    #expect(try await store.submit(newer).dispositions == [.replaced])
+    #expect(try await store.signedFact(newer.fact.key, in: testScope)?.signed == newer.signed)
+    await store.close()
+    let queue = try DatabaseQueue(path: path)
+    #expect(try await number(queue, "SELECT COUNT(*) FROM pragma_foreign_key_check") == 0)
+    #expect(try await number(queue, "PRAGMA user_version") == Schema.currentVersion)
+    #expect(try await number(queue, "SELECT COUNT(*) FROM documents") == 1)
+    try queue.close()
   }
 
   @Test("The feed is the same after the migration, and its numbers go on")

@@ -10,7 +10,14 @@ import GRDB
 /// Written with the first step and the columns that it has, and never with the store's statements,
 /// which belong to the current version.
 enum VersionOneFile {
-  static let facts = [testFact(1), testFact(2)]
+  private static let header = Array("eyJhbGciOiJFUzI1NiJ9".utf8)
+  private static let signature = [UInt8](repeating: 7, count: 64)
+
+  static let facts = [1, 2].map { number in
+    var fact = testFact(number)
+    fact.signed.proof = .jws(header: header, signature: signature)
+    return fact
+  }
   static let notification = "0b6f2c1e-5f0a-4c1d-8a57-3d1d6f9a0001"
 
   static func make(at path: String, change: (Database) throws -> Void = { _ in }) throws {
@@ -50,13 +57,13 @@ enum VersionOneFile {
       sql: "INSERT INTO notifications VALUES (1, ?, 2, 'TEST', NULL, NULL, 4, 5, ?, 1, ?, ?)",
       arguments: [
         notification, facts[0].fact.digest.stored, facts[0].signed.payload.stored,
-        facts[0].signed.signature.stored,
+        signature.stored,
       ])
   }
 
   private static func insert(_ signed: SignedFact, chain: Int, into database: Database) throws {
     try database.execute(
-      sql: "INSERT OR IGNORE INTO headers VALUES (1, ?)", arguments: [signed.signed.header.stored])
+      sql: "INSERT OR IGNORE INTO headers VALUES (1, ?)", arguments: [header.stored])
     try database.execute(
       sql: """
         INSERT INTO facts (
@@ -66,7 +73,7 @@ enum VersionOneFile {
         """,
       arguments: [
         signed.fact.key.identifier, chain, signed.fact.digest.stored,
-        signed.signed.payload.stored, signed.signed.signature.stored,
+        signed.signed.payload.stored, signature.stored,
       ])
   }
 }

@@ -101,7 +101,9 @@ struct AnswerShapeTests {
       entitlements: [
         EntitlementState(
           entitlementID: "pro",
-          sources: sources.map { EntitlementSource(origin: $0, since: 1, until: 2) })
+          sources: sources.map {
+            EntitlementSource(origin: $0, since: 1, until: 2, evidence: .receipt)
+          })
       ],
       products: [ProductState(productID: "p", groupID: "g", isInCatalog: true, standing: standing)],
       groups: [

@@ -1,7 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What a legacy receipt says counts where no JWS says it (R51), whenever either was made.
+// What a legacy receipt says counts where no JWS says it, and what an archived response says where
+// nothing that Apple signed says it (R51), whenever each was made.
 extension StoreConformanceSuite {
   static let authorityCases = [
     ConformanceCase("A receipt never replaces what came as a JWS, however new it is (R51)") {
@@ -81,5 +82,62 @@ extension StoreConformanceSuite {
         try expectEqual(stored, [versions[1](scope).fact], "fact of order \(number)")
       }
     },
+
+    ConformanceCase(
+      "JWS, receipt and archived response merge by what they are, whatever their dates"
+    ) {
+      store, _ in
+      try await expectTheSigned(TransactionSample("1", "1"), { $0.signedAt = $1 }, in: store)
+      try await expectTheSigned(AppTransactionSample("900"), { $0.signedAt = $1 }, in: store)
+      try await expectTheSigned(RenewalSample("1"), { $0.signedAt = $1 }, in: store)
+    },
+
+    ConformanceCase("A receipt replaces a newer archived response, and never the other way round") {
+      store, _ in
+      let sample = TransactionSample("1", "1")
+      let archived = try sample.with { $0.signedAt = 9_000 }.archived()
+      let receipt = try sample.signedByReceipt()
+      try expectEqual(
+        try await store.submit([archived, receipt, archived]).dispositions,
+        [.added, .replaced, .superseded])
+      try expectEqual(try await store.signedFact(receipt.fact.key, in: readerScope), receipt)
+    },
+
+    ConformanceCase("The very same content in another kind of document is no duplicate") {
+      store, _ in
+      let sample = RenewalSample("1")
+      let archived = try sample.archived()
+      try expectEqual(
+        try await store.submit([archived, archived, sample.signed(), archived]).dispositions,
+        [.added, .duplicate, .replaced, .superseded])
+      try expectEqual(
+        try await store.customer(.originalTransaction("1")).record.facts.map(\.authority),
+        [.signedTransaction])
+    },
   ]
+
+  /// Stores a JWS, a receipt's item and an archived one with every assignment of dates in every
+  /// order, each in a scope of its own, and expects the JWS to stand.
+  private static func expectTheSigned<Sample: FactSample>(
+    _ sample: Sample, _ date: (inout Sample, Int64) -> Void, in store: any EntitlementStore
+  ) async throws {
+    var number = 0
+    for dates in [Int64(1_000), 2_000, 3_000].permutations() {
+      for order in [0, 1, 2].permutations() {
+        number += 1
+        let scope = AppScope(
+          bundleID: BundleID("com.example.\(Sample.self).\(number)"), environment: .production)
+        let versions = try dates.enumerated().map { kind, moment in
+          var sample = sample
+          sample.scope = scope
+          date(&sample, moment)
+          return try kind == 0
+            ? sample.signed() : kind == 1 ? sample.signedByReceipt() : sample.archived()
+        }
+        for kind in order { try await store.submit([versions[kind]]) }
+        let stored = try await store.signedFact(versions[0].fact.key, in: scope)
+        try expectEqual(stored, versions[0], "dates \(dates), order \(order)")
+      }
+    }
+  }
 }

@@ -12,18 +12,24 @@ extension AppTransactionSample: FactSample {}
 
 extension FactSample {
   /// As it would come out of a legacy receipt.
-  func signedByReceipt() throws -> SignedFact {
+  ///
+  /// - Parameter document: the receipt; nil: one that holds this fact alone.
+  func signedByReceipt(_ document: [UInt8]? = nil) throws -> SignedFact {
+    try taken(from: document, as: .receipt)
+  }
+
+  /// As it would come out of an archived response, which nobody signed.
+  ///
+  /// - Parameter document: the response; nil: one that holds this fact alone.
+  func archived(_ document: [UInt8]? = nil) throws -> SignedFact {
+    try taken(from: document, as: .archivedResponse)
+  }
+
+  private func taken(from document: [UInt8]?, as authority: FactAuthority) throws -> SignedFact {
     var signed = try signed()
-    switch signed.fact {
-    case .transaction(var fact):
-      fact.authority = .receipt
-      signed.fact = .transaction(fact)
-    case .appTransaction(var fact):
-      fact.authority = .receipt
-      signed.fact = .appTransaction(fact)
-    case .renewalInfo:
-      break
-    }
+    signed.fact.authority = authority
+    let document = document ?? Array("\(authority): ".utf8) + signed.signed.payload
+    signed.signed.proof = .document(document)
     return signed
   }
 }

@@ -28,7 +28,9 @@ extension StoreConformanceSuite {
       var facts: [SignedFact] = []
       for number in 0..<6 {
         var fact = try TransactionSample("\(number)", "1").signed()
-        fact.signed.header += Array("\(number % 2)".utf8)
+        fact.signed.proof = .jws(
+          header: Array("eyJraWQiOiI\(number % 2)In0".utf8),
+          signature: [UInt8](repeating: UInt8(number), count: 64))
         facts.append(fact)
       }
       try await store.submit(facts)

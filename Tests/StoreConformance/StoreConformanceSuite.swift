@@ -2,8 +2,9 @@
 /// empty database of its own.
 package enum StoreConformanceSuite {
   package static let cases: [ConformanceCase] =
-    mergeCases + movedTransactionCases + authorityCases + selectorCases + linkCases
-    + propagationCases + claimCases + linkPolicyCases + refusedClaimCases + grantCases
+    mergeCases + movedTransactionCases + authorityCases + documentCases + selectorCases + linkCases
+    + propagationCases + claimCases + linkPolicyCases + refusedClaimCases + unsignedClaimCases
+    + unsignedHintCases + grantCases
     + revisionCases + feedCases + eventCases + recordCases + scopeCases + durabilityCases
     + concurrencyCases
 }

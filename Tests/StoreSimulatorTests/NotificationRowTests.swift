@@ -129,7 +129,7 @@ struct NotificationRowTests {
     #expect(events.map(\.transactionID) == [upgrade.transactions[0].transactionID])
     // Its successor makes it whole.
     try history.deliverRest(of: upgrade)
-    upgrade.notification?.uuid = "5e09dcfc-205e-4ea1-9883-96676f394992"
+    upgrade.notification?.uuid = "b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054"
     #expect(try #require(try history.deliverNotification(of: upgrade)).events.isEmpty)
   }
 

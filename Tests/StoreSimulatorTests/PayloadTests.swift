@@ -118,7 +118,7 @@ struct PayloadTests {
   @Test("A notification carries what its subject has room for, and nothing else")
   func notification() throws {
     var payload = StoreNotification(
-      type: "REFUND", subtype: nil, uuid: "5e09dcfc-205e-4ea1-9883-96676f394992", signedDate: 1,
+      type: "REFUND", subtype: nil, uuid: "b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054", signedDate: 1,
       environment: .sandbox, appAppleID: 42, bundleID: "com.example.scribe", status: 2)
     payload.consumptionRequestReason = "OTHER"
     let summary = RenewalExtensionSummary(

@@ -94,13 +94,17 @@ struct AppleSampleTests {
 
   @Test func `the notification with an inner transaction yields both`() throws {
     let entry = try #require(
-      AppleSamples.signed.first { $0.kind == "notification" && $0.file.contains("da2c238f") })
+      AppleSamples.signed.first {
+        $0.kind == "notification" && $0.verifiedAs?.environment == "Production"
+      })
+    let jws = try AppleSamples.contents(of: entry)
+    let named = try PayloadDecoder.notification(try verifier.inspect(jws).payload.fields())
+    let bundleID = try #require(named.bundleID)
     let policy = VerificationPolicy(apps: [
       VerificationPolicy.App(
-        bundleID: "com.jrjj.keysns", appAppleID: 1_601_830_814, environments: [.production])
+        bundleID: bundleID, appAppleID: named.appAppleID, environments: [.production])
     ])
-    let verified = try verifier.verify(
-      try AppleSamples.contents(of: entry), as: .notification, policy: policy, now: now)
+    let verified = try verifier.verify(jws, as: .notification, policy: policy, now: now)
     guard case .notification(let notification) = verified.content else {
       Issue.record("not a notification")
       return
@@ -110,10 +114,8 @@ struct AppleSampleTests {
     #expect(notification.transaction?.fact.scope == notification.record.scope)
     #expect(notification.renewalInfo == nil)
     let other = VerificationPolicy(apps: [
-      VerificationPolicy.App(
-        bundleID: "com.jrjj.keysns", appAppleID: 1, environments: [.production])
+      VerificationPolicy.App(bundleID: bundleID, appAppleID: 1, environments: [.production])
     ])
-    #expect(
-      verdict(verifier, try AppleSamples.contents(of: entry), policy: other, now: now) == .wrongApp)
+    #expect(verdict(verifier, jws, policy: other, now: now) == .wrongApp)
   }
 }

@@ -117,9 +117,26 @@ struct CertificateChainTests {
       (ChainShape(leafPurpose: .authority(pathLength: nil)), .untrustedChain),
       (ChainShape(leafMark: nil), .invalidCertificate),
       (ChainShape(leafMark: SigningAuthority.intermediateMark), .invalidCertificate),
+      (ChainShape(intermediateMark: SigningAuthority.leafMark), .invalidCertificate),
+      (
+        ChainShape(
+          leafMark: SigningAuthority.intermediateMark, intermediateMark: SigningAuthority.leafMark),
+        .invalidCertificate
+      ),
+      (ChainShape(leafPurpose: .localSigning), .untrustedChain),
+      (ChainShape(intermediatePurpose: .localSigning), .untrustedChain),
+      (ChainShape(rootPurpose: .localSigning), .untrustedChain),
+      // The curves of those that issue are theirs to choose: Apple's are P-384 today.
+      (ChainShape(rootCurve: .p256, intermediateCurve: .p256), .ok),
+      // Critical, but judged: Apple's marks, and policies, of which any will do.
+      (ChainShape(leafMarkIsCritical: true), .ok),
+      (ChainShape(leafCriticalExtension: .policies), .ok),
+      // Critical, known to OpenSSL, and judged by nobody here.
+      (ChainShape(leafCriticalExtension: .extendedUsage), .invalidCertificate),
+      (ChainShape(intermediateCriticalExtension: .nameConstraints), .invalidCertificate),
       (ChainShape(intermediateMark: nil), .invalidCertificate),
       (ChainShape(leafCurve: .p384), .invalidCertificate),
-      (ChainShape(leafCriticalExtension: "1.2.3.4"), .invalidCertificate),
+      (ChainShape(leafCriticalExtension: .unknown), .invalidCertificate),
     ]
     for (shape, expected) in table {
       let authority = try shape.authority()
@@ -167,53 +184,5 @@ struct CertificateChainTests {
           VerificationTests.verdict(verifier, undated, now: Milliseconds(moment)) == expected)
       }
     }
-  }
-}
-
-/// How an authority is to be made, wrong in one respect.
-struct ChainShape {
-  var rootPurpose = CertificateBuilder.Purpose.authority(pathLength: nil)
-  var intermediatePurpose = CertificateBuilder.Purpose.authority(pathLength: 0)
-  var leafPurpose = CertificateBuilder.Purpose.signing
-  var leafMark: String? = SigningAuthority.leafMark
-  var intermediateMark: String? = SigningAuthority.intermediateMark
-  var leafCurve = SigningCurve.p256
-  var leafCriticalExtension: String?
-  /// Seconds since the Unix epoch.
-  var leafValidity: ClosedRange<Int64> = 1_600_000_000...1_900_000_000
-  var intermediateValidity: ClosedRange<Int64> = 1_600_000_000...1_900_000_000
-  var rootValidity: ClosedRange<Int64> = 1_600_000_000...1_900_000_000
-
-  func authority() throws -> SigningAuthority {
-    let root = try member(
-      "Test Root", .p384, rootPurpose, rootValidity, extensions: [], issuer: nil)
-    let intermediate = try member(
-      "Test Intermediate", .p384, intermediatePurpose, intermediateValidity,
-      extensions: mark(intermediateMark), issuer: root)
-    let critical =
-      leafCriticalExtension.map {
-        [CertificateBuilder.Extension(objectIdentifier: $0, isCritical: true)]
-      } ?? []
-    let leaf = try member(
-      "Test Leaf", leafCurve, leafPurpose, leafValidity, extensions: mark(leafMark) + critical,
-      issuer: intermediate)
-    return try SigningAuthority(root: root, intermediate: intermediate, leaf: leaf)
-  }
-
-  private func mark(_ identifier: String?) -> [CertificateBuilder.Extension] {
-    identifier.map { [CertificateBuilder.Extension(objectIdentifier: $0)] } ?? []
-  }
-
-  private func member(
-    _ name: String, _ curve: SigningCurve, _ purpose: CertificateBuilder.Purpose,
-    _ validity: ClosedRange<Int64>, extensions: [CertificateBuilder.Extension],
-    issuer: SigningAuthority.Member?
-  ) throws -> SigningAuthority.Member {
-    let key = try SigningKey.generate(curve)
-    let builder = CertificateBuilder(
-      subject: DistinguishedName(commonName: name), serialNumber: UInt64.random(in: 1...1 << 62),
-      validity: validity, purpose: purpose, extensions: extensions)
-    return SigningAuthority.Member(
-      certificate: try builder.certificate(for: key, issuedBy: issuer?.issuer), key: key)
   }
 }

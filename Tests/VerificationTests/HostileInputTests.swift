@@ -9,40 +9,6 @@ import TestSupport
 struct HostileInputTests {
   let workshop = Workshop.shared
 
-  @Test func `a valid payload cut at any length is refused`() throws {
-    let jws = try workshop.sign(.transaction())
-    let verifier = workshop.verifier
-    #expect(verdict(verifier, jws) == .ok)
-    for length in 0..<jws.count {
-      let outcome = verdict(verifier, Array(jws[..<length]))
-      #expect(outcome != .ok, "cut at \(length)")
-    }
-  }
-
-  @Test func `a valid payload with any byte altered is refused`() throws {
-    let jws = try workshop.sign(.transaction())
-    let verifier = workshop.verifier
-    var generator = SeededRandom(for: "altered bytes")
-    for index in jws.indices {
-      var altered = jws
-      altered[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-      #expect(verdict(verifier, altered) != .ok, "altered at \(index)")
-    }
-  }
-
-  @Test func `every bit of the payload and the signature counts`() throws {
-    let jws = try workshop.sign(.transaction())
-    let verifier = workshop.verifier
-    let headerEnd = try #require(jws.firstIndex(of: UInt8(ascii: ".")))
-    for index in headerEnd..<jws.count {
-      for bit in 0..<8 {
-        var altered = jws
-        altered[index] ^= 1 << UInt8(bit)
-        #expect(verdict(verifier, altered) != .ok, "altered at \(index), bit \(bit)")
-      }
-    }
-  }
-
   @Test func `random bytes are refused`() {
     var generator = SeededRandom(for: "random bytes")
     let verifier = workshop.verifier

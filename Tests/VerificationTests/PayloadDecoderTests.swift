@@ -24,7 +24,7 @@ struct PayloadDecoderTests {
       "type": #""Auto-Renewable Subscription""#, "purchaseDate": "10", "signedDate": "20",
       "originalPurchaseDate": "5", "expiresDate": "30", "webOrderLineItemId": #""w""#,
       "subscriptionGroupIdentifier": #""g""#, "quantity": "1",
-      "appAccountToken": #""207262DA-1AC8-4E0A-A399-5AA62A82800F""#,
+      "appAccountToken": #""3B9D5F10-7C2E-4D84-B6A1-0E5F7A9C3D8F""#,
       "appTransactionId": #""a""#, "previousOriginalTransactionId": #""0""#,
       "inAppOwnershipType": #""FAMILY_SHARED""#, "revocationDate": "25", "revocationReason": "1",
       "revocationType": #""REFUND_PRORATED""#, "isUpgraded": "true", "offerType": "2",
@@ -42,7 +42,7 @@ struct PayloadDecoderTests {
     expected.webOrderLineItemID = "w"
     expected.subscriptionGroupID = "g"
     expected.quantity = 1
-    expected.appAccountToken = "207262da-1ac8-4e0a-a399-5aa62a82800f"
+    expected.appAccountToken = "3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8f"
     expected.appTransactionID = "a"
     expected.previousOriginalTransactionID = "0"
     expected.ownership = .familyShared
@@ -67,7 +67,7 @@ struct PayloadDecoderTests {
       "priceIncreaseStatus": "1", "offerType": "4", "offerIdentifier": #""w""#,
       "renewalDate": "50", "recentSubscriptionStartDate": "5",
       "eligibleWinBackOfferIds": #"["x","y"]"#, "appTransactionId": #""a""#,
-      "appAccountToken": #""207262da-1ac8-4e0a-a399-5aa62a82800f""#,
+      "appAccountToken": #""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8f""#,
     ])
     var expected = RenewalInfoFact(
       bundleID: "com.example.bound", environment: .sandbox, originalTransactionID: "1",
@@ -84,7 +84,7 @@ struct PayloadDecoderTests {
     expected.recentSubscriptionStartDate = 5
     expected.eligibleWinBackOfferIDs = ["x", "y"]
     expected.appTransactionID = "a"
-    expected.appAccountToken = "207262da-1ac8-4e0a-a399-5aa62a82800f"
+    expected.appAccountToken = "3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8f"
     #expect(try fact(.renewalInfo, payload) == .renewalInfo(expected))
   }
 
@@ -108,10 +108,10 @@ struct PayloadDecoderTests {
   }
 
   @Test(arguments: [
-    #""207262da-1ac8-4e0a-a399-5aa62a82800""#, #""207262da1ac84e0aa3995aa62a82800f""#,
-    #""207262da-1ac8-4e0a-a399-5aa62a82800g""#, #""207262da-1ac8-4e0a-a399_5aa62a82800f""#,
+    #""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8""#, #""3b9d5f107c2e4d84b6a10e5f7a9c3d8f""#,
+    #""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8g""#, #""3b9d5f10-7c2e-4d84-b6a1_0e5f7a9c3d8f""#,
     #""""#, #""customer-42""#, "null",
-    #""-07262da-1ac8-4e0a-a399-5aa62a82800f""#,
+    #""-07262da-1ac8-4e0a-a399-0e5f7a9c3d8f""#,
   ])
   func `R43: a token that is no UUID counts as absent`(token: String) throws {
     #expect(

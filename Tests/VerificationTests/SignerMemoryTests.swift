@@ -25,9 +25,13 @@ struct SignerMemoryTests {
     let verifier = workshop.verifier
     let first = try verifier.verify(
       try workshop.sign(.transaction()), policy: .scribe, now: Workshop.signedDate)
-    #expect(first.signed.header == workshop.authority.headerSegment)
     #expect(first.signed.payload == Payload.transaction().bytes)
-    #expect(first.signed.signature.count == 64)
+    guard case .jws(let header, let signature) = first.signed.proof else {
+      Issue.record("not the proof of a JWS")
+      return
+    }
+    #expect(header == workshop.authority.headerSegment)
+    #expect(signature.count == 64)
   }
 
   @Test func `a flood of forged headers neither grows the memory nor evicts a signer`() throws {
@@ -61,6 +65,25 @@ struct SignerMemoryTests {
       verifier.memory.trustedSigner(header: $0) != nil
     }
     #expect(isKnown)
+  }
+
+  @Test func `a flood of the longest headers neither grows the memory nor evicts a signer`() throws
+  {
+    let verifier = workshop.verifier
+    let genuine = try workshop.sign(.transaction())
+    #expect(verdict(verifier, genuine) == .ok)
+    let tail = genuine.drop { $0 != UInt8(ascii: ".") }
+    let room = VerificationLimits.headerLength / 4 * 3 - 200
+    for number in 0..<(VerificationLimits.rememberedRefusals + 10) {
+      var header = Header(x5c: [])
+      header.more = ",\"n\":\"\(number)\(String(repeating: "a", count: room))\""
+      #expect(header.segment.utf8.count > VerificationLimits.headerLength - 400)
+      #expect(verdict(verifier, Array(header.segment.utf8) + tail) == .invalidCertificate)
+    }
+    // Refusals are kept by the digest of their header, so a long one takes no more than a short one.
+    #expect(verifier.memory.counts.refusals == VerificationLimits.rememberedRefusals)
+    #expect(verifier.memory.counts.trusted == 1)
+    #expect(verdict(verifier, genuine) == .ok)
   }
 
   @Test func `a header above its limit is malformed, whoever signed it`() throws {
@@ -104,15 +127,15 @@ struct SignerMemoryTests {
     func isKnown(_ number: Int) -> Bool {
       header(number).withUnsafeBytes { memory.trustedSigner(header: $0) != nil }
     }
-    func remember(_ number: Int) {
+    func remember(_ number: Int) throws {
       memory.remember(
-        TrustedSigner(header: header(number), key: key, chain: chain, origin: .operatorNamed))
+        try TrustedSigner(header: header(number), key: key, chain: chain, origin: .operatorNamed))
     }
-    for number in 0..<VerificationLimits.rememberedSigners { remember(number) }
-    remember(0)
+    for number in 0..<VerificationLimits.rememberedSigners { try remember(number) }
+    try remember(0)
     #expect(memory.counts.trusted == VerificationLimits.rememberedSigners)
     #expect(isKnown(0))
-    remember(1_000)
+    try remember(1_000)
     #expect(isKnown(0))
     #expect(isKnown(1_000))
     #expect(!isKnown(1))

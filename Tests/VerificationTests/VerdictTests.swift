@@ -109,23 +109,6 @@ struct VerdictTests {
     #expect(verdict(verifier, jws) == .malformed)
   }
 
-  @Test(arguments: [
-    nil, "null", #""""#, #""es256""#, #""ES384""#, #""RS256""#, #""HS256""#, #""none""#, "256",
-    #"["ES256"]"#,
-  ])
-  func `any other algorithm is unsupported`(alg: String?) throws {
-    var header = Header(x5c: workshop.chain)
-    header.alg = alg
-    #expect(verdict(verifier, try workshop.sign(header: header)) == .unsupportedAlgorithm)
-  }
-
-  @Test(arguments: [#"["b64"]"#, "[]", "null", #"["exp"],"exp":1"#])
-  func `extensions that must be understood are unsupported`(crit: String) throws {
-    var header = Header(x5c: workshop.chain)
-    header.more = #","crit":\#(crit)"#
-    #expect(verdict(verifier, try workshop.sign(header: header)) == .unsupportedAlgorithm)
-  }
-
   @Test func `members of the header that are not known are passed over`() throws {
     var header = Header(x5c: workshop.chain)
     header.more = #","kid":"1","typ":"JWT","nested":{"a":[1,2]}"#
@@ -164,8 +147,8 @@ struct VerdictTests {
   }
 
   @Test func `every verdict has a name of its own and the number of the wire`() {
-    #expect(Set(Verdict.allCases.map(\.name)).count == 11)
-    #expect(Verdict.allCases.map(\.rawValue) == Array(1...11))
+    #expect(Set(Verdict.allCases.map(\.name)).count == 12)
+    #expect(Verdict.allCases.map(\.rawValue) == Array(1...12))
     #expect(Verdict.untrustedChain.name == "UNTRUSTED_CHAIN")
   }
 

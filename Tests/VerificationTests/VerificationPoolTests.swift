@@ -77,4 +77,45 @@ struct VerificationPoolTests {
     }
     #expect(pool.statistics.verdicts.isEmpty)
   }
+
+  @Test func `receipts run on the same workers, each one item of work`() async throws {
+    let authority = try ReceiptAuthority.generate()
+    var anchors = TrustAnchors.apple
+    anchors.trust(authority.rootFingerprint)
+    let pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 1)
+    let policy = VerificationPolicy(apps: [
+      .init(bundleID: SimulatedApp.bundleID, appAppleID: 1, environments: [.production])
+    ])
+    let receipt = SimulatedReceipt.ofLongHistory(
+      itemCount: 40, creationDate: Workshop.signedDate)
+    let signed = try authority.sign(receipt)
+    for priority in WorkPriority.allCases {
+      let result = try await pool.run(
+        signed, policy: policy, now: Workshop.signedDate, priority: priority)
+      #expect(try result.get().receipt.items.count == 40)
+    }
+    let otherDevice = try await pool.run(
+      signed, deviceIdentifier: [1, 2, 3], policy: policy, now: Workshop.signedDate)
+    #expect(throws: Refusal.self) { try otherDevice.get() }
+    let noReceipt = try await pool.run([1, 2, 3], policy: policy, now: Workshop.signedDate)
+    #expect(throws: Refusal.self) { try noReceipt.get() }
+    let archive = try await pool.read(archivedResponse: receipt.archivedResponse())
+    #expect(try archive.get().receipt.items.count == 40)
+    await #expect(throws: PoolError.cancelled) {
+      try await pool.run(
+        signed, policy: policy, now: Workshop.signedDate, isCancelled: { true })
+    }
+    await #expect(throws: PoolError.deadlineExceeded) {
+      try await pool.read(archivedResponse: [], deadline: .now)
+    }
+    await pool.shutdown()
+    let statistics = pool.statistics
+    // Nobody signed the archived response, so it got no verdict.
+    #expect(statistics.verdicts == [.ok: 2, .wrongDevice: 1, .malformed: 1])
+    #expect(statistics.work.interactive.done == 3)
+    #expect(statistics.work.interactive.givenUp == 1)
+    #expect(statistics.work.bulk.done == 2)
+    #expect(statistics.work.bulk.givenUp == 1)
+    #expect(statistics.work.weight == 0)
+  }
 }

@@ -1,7 +1,7 @@
+import Cryptography
 import Dispatch
 import EntitlementDomain
 import StoreSimulator
-import Synchronization
 import Testing
 import Verification
 
@@ -37,7 +37,7 @@ struct WorkerPoolTests {
   ) -> WorkerPool {
     WorkerPool(
       label: "test", width: width, capacity: capacity, weightCapacity: weightCapacity,
-      itemsPerPiece: 2, now: now)
+      pieceSize: PieceSize(leastItems: 2), now: now)
   }
 
   /// Lets other tasks run until `condition` holds.
@@ -188,7 +188,7 @@ struct WorkerPoolTests {
 
   @Test func `a batch that is cancelled ends with the item at work`() async throws {
     let pool = pool()
-    let isCancelled = Mutex(false)
+    let isCancelled = Guarded(false)
     await #expect(throws: PoolError.cancelled) {
       try await pool.map(Array(0..<6), isCancelled: { isCancelled.withLock { $0 } }) { item in
         if item == 1 { isCancelled.withLock { $0 = true } }
@@ -205,7 +205,7 @@ struct WorkerPoolTests {
   @Test func `a failed batch ends on all workers`() async throws {
     let pool = pool(width: 2)
     let gate = Gate()
-    let asked = Mutex(0)
+    let asked = Guarded(0)
     // Only the third to ask is told, so one of the two pieces learns of it from the batch alone.
     let batch = Task { () throws(PoolError) in
       try await pool.map(
@@ -288,10 +288,10 @@ struct WorkerPoolTests {
 
 /// A clock that moves when it is told to.
 final class SharedClock: Sendable {
-  private let instant: Mutex<ContinuousClock.Instant>
+  private let instant: Guarded<ContinuousClock.Instant>
 
   init(_ start: ContinuousClock.Instant) {
-    instant = Mutex(start)
+    instant = Guarded(start)
   }
 
   var now: ContinuousClock.Instant { instant.withLock { $0 } }

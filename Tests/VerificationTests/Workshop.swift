@@ -130,7 +130,7 @@ struct Payload {
   static func notification(data: Payload?) -> Payload {
     var payload = Payload(members: [
       "notificationType": #""DID_RENEW""#, "version": #""2.0""#,
-      "notificationUUID": #""5e09dcfc-205e-4ea1-9883-96676f394992""#,
+      "notificationUUID": #""b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054""#,
       "signedDate": "\(Workshop.signedDate)",
     ])
     payload.members["data"] = data?.json

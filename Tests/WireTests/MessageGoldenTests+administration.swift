@@ -109,7 +109,7 @@ extension MessageGoldenTests {
       """)
   }
 
-  private func expect<Message: WireMessage & Equatable>(
+  func expect<Message: WireMessage & Equatable>(
     _ message: Message, _ base64: String, at location: SourceLocation = #_sourceLocation
   ) throws {
     let golden = try MessageBytes.base64(base64)

@@ -54,6 +54,59 @@ struct MessageLimitTests {
     }
   }
 
+  @Test("A receipt of 1.5 MiB is read, a longer one refused; a device has at most 64 bytes")
+  func receipts() throws {
+    func decode(_ length: Int, device: Int = 0) throws -> SubmitReceiptRequest {
+      let request = SubmitReceiptRequest(
+        receipt: [UInt8](repeating: 0xff, count: length),
+        deviceIdentifier: [UInt8](repeating: 0, count: device))
+      return try SubmitReceiptRequest.decode(from: request.encoded())
+    }
+    let limit = 3 << 19
+    #expect(try decode(limit).receipt == [UInt8](repeating: 0xff, count: limit))
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "receipt", limit: limit), in: "entitle.v1.SubmitReceiptRequest")
+    ) { try decode(limit + 1) }
+    #expect(try decode(1).deviceIdentifier == nil)
+    #expect(try decode(1, device: 64).deviceIdentifier == [UInt8](repeating: 0, count: 64))
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "device_identifier", limit: 64), in: "entitle.v1.SubmitReceiptRequest")
+    ) { try decode(1, device: 65) }
+    // 1 MiB of DER as base64, in lines of 64 characters that end with CR and LF.
+    let base64 = ((1 << 20) + 2) / 3 * 4
+    #expect(base64 + (base64 + 63) / 64 * 2 <= limit)
+  }
+
+  @Test("An archived response of 1 MiB is read, a longer one is refused")
+  func archivedResponses() throws {
+    func decode(_ length: Int) throws -> ImportArchivedResponseRequest {
+      let request = ImportArchivedResponseRequest(
+        bundleID: "b", response: [UInt8](repeating: 0x20, count: length))
+      return try ImportArchivedResponseRequest.decode(from: request.encoded())
+    }
+    let limit = 1 << 20
+    #expect(try decode(limit).response.count == limit)
+    #expect(
+      throws: MessageError(
+        .tooLong(field: "response", limit: limit), in: "entitle.v1.ImportArchivedResponseRequest")
+    ) { try decode(limit + 1) }
+  }
+
+  @Test(
+    "Identifiers of a receipt's submission have their limit",
+    arguments: [(1, "bundle_id"), (2, "account_id")] as [(UInt64, String)])
+  func receiptIdentifiers(field: UInt64, name: String) {
+    func bytes(_ length: Int) -> MessageBytes {
+      MessageBytes().field(field, text: String(repeating: "a", count: length)).field(3, text: "r")
+    }
+    #expect(throws: Never.self) { try SubmitReceiptRequest.decode(from: bytes(256).buffer) }
+    #expect(
+      throws: MessageError(.tooLong(field: name, limit: 256), in: "entitle.v1.SubmitReceiptRequest")
+    ) { try SubmitReceiptRequest.decode(from: bytes(257).buffer) }
+  }
+
   @Test("A page token of 1024 bytes is read, a longer one is refused; no page size is negative")
   func pages() throws {
     func request(_ length: Int) -> ListCustomersRequest {

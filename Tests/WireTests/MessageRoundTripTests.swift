@@ -69,6 +69,17 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random receipts and what became of them survive encoding")
+  func randomReceipts() throws {
+    var generator = SeededRandom(for: "random receipts")
+    for _ in 0..<200 {
+      let request = SubmitReceiptRequest.random(using: &generator)
+      #expect(try SubmitReceiptRequest.decode(from: request.encoded()) == request)
+      let response = SubmitReceiptResponse.random(using: &generator)
+      #expect(try SubmitReceiptResponse.decode(from: response.encoded()) == response)
+    }
+  }
+
   @Test("Threads that code at the same time do not disturb each other")
   func concurrency() async throws {
     await withTaskGroup(of: Int.self) { group in

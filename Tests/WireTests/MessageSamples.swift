@@ -37,7 +37,7 @@ extension MessageSample {
   static let barest = AppScope(bundleID: "a", environment: .production)
 
   static let all: [MessageSample] =
-    reads + writes + explanations + administration + [
+    reads + writes + receipts + explanations + administration + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
       MessageSample("full", HealthCheckResponse(status: .serving)),
@@ -167,11 +167,13 @@ extension CustomerState {
       EntitlementSource(
         origin: .purchase(
           "2000000000000002", chain: "2000000000000001", product: "com.example.scribe.pro"),
-        since: 1_700_000_000_000, until: 1_703_974_400_000),
+        since: 1_700_000_000_000, until: 1_703_974_400_000, evidence: .receipt),
       EntitlementSource(
         origin: .grant("7c9e6679-7425-40de-944b-e07fc1f90ae7"), since: 1_700_000_000_001,
         until: nil),
-      EntitlementSource(origin: .grandfathering("paid_before_2"), since: 0, until: nil),
+      EntitlementSource(
+        origin: .grandfathering("paid_before_2"), since: 0, until: nil,
+        evidence: .archivedResponse),
     ]
     return CustomerState(
       scope: MessageSample.scope, accountID: "émile", revision: 42, evaluatedAt: 1_703_000_000_000,

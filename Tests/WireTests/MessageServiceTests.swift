@@ -12,6 +12,7 @@ struct MessageServiceTests {
       signature(WireMethods.checkEntitlement), signature(WireMethods.listCustomers),
       signature(WireMethods.explainCustomerState),
       signature(WireMethods.submitSignedTransactions), signature(WireMethods.submitNotification),
+      signature(WireMethods.submitReceipt), signature(WireMethods.importArchivedResponse),
       signature(WireMethods.addGrant), signature(WireMethods.withdrawGrant),
       signature(WireMethods.listGrants), signature(WireMethods.getCatalog),
       signature(WireMethods.reloadCatalog), signature(WireMethods.listChanges),

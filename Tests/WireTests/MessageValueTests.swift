@@ -16,6 +16,7 @@ struct MessageValueTests {
     expectSame(PriceConsent.self, protos.enumerations["PriceConsent"])
     expectSame(Notice.self, protos.enumerations["Notice"])
     expectSame(SubmissionVerdict.self, protos.enumerations["Verdict"], zero: "unrecognized")
+    expectSame(SubmissionPriority.self, protos.enumerations["SubmissionPriority"])
     expectSame(SubmittedKind.self, protos.enumerations["PayloadKind"])
     expectSame(SubmissionDisposition.self, protos.enumerations["Disposition"])
     expectSame(SubmissionLinkOutcome.self, protos.enumerations["LinkOutcome"])
@@ -70,6 +71,12 @@ struct MessageValueTests {
     expectFieldForEachProperty(try #require(explanation.reasoning.changes.first))
     expectFieldForEachProperty(SubmittedItemResult(verdict: .ok))
     expectFieldForEachProperty(SubmitNotificationResponse(verdict: .ok))
+    expectFieldForEachProperty(SubmitReceiptResponse(verdict: .ok))
+    expectFieldForEachProperty(ReceiptSummary.full, more: 1)
+    expectFieldForEachProperty(SubmitReceiptRequest(receipt: []))
+    expectFieldForEachProperty(SubmitSignedTransactionsRequest(signedPayloads: []))
+    expectFieldForEachProperty(SubmitNotificationRequest(signedPayload: ""))
+    expectFieldForEachProperty(ImportArchivedResponseRequest(bundleID: "", response: []))
   }
 
   @Test("An environment that is not named is production, one that is not known is refused (R9)")
@@ -135,10 +142,13 @@ struct MessageValueTests {
 
   @Test("A verdict that is not known is not read as accepted")
   func verdict() throws {
-    for number in [12, UInt64.max] {
+    for number in [13, UInt64.max] {
       let bytes = MessageBytes().field(1, message: MessageBytes().field(1, number: number))
       let response = try SubmitSignedTransactionsResponse.decode(from: bytes.buffer)
       #expect(response.results == [SubmittedItemResult(verdict: .unrecognized)])
+      let receipt = try SubmitReceiptResponse.decode(
+        from: MessageBytes().field(1, number: number).buffer)
+      #expect(receipt == SubmitReceiptResponse(verdict: .unrecognized))
     }
   }
 
@@ -200,6 +210,30 @@ struct MessageValueTests {
       (
         "signed_payload", "SubmitNotificationRequest",
         { _ = try SubmitNotificationRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "receipt", "SubmitReceiptRequest",
+        { _ = try SubmitReceiptRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "receipt", "SubmitReceiptRequest",
+        {
+          _ = try SubmitReceiptRequest.decode(from: MessageBytes().field(3, bytes: []).buffer)
+        }
+      ),
+      (
+        "bundle_id", "ImportArchivedResponseRequest",
+        {
+          let bytes = MessageBytes().field(3, text: "{}")
+          _ = try ImportArchivedResponseRequest.decode(from: bytes.buffer)
+        }
+      ),
+      (
+        "response", "ImportArchivedResponseRequest",
+        {
+          let bytes = MessageBytes().field(1, text: "b")
+          _ = try ImportArchivedResponseRequest.decode(from: bytes.buffer)
+        }
       ),
       (
         "customer", "ExplainCustomerStateRequest",

@@ -18,7 +18,11 @@ extension CustomerState {
           sources: many(using: &generator) { generator in
             EntitlementSource(
               origin: .random(using: &generator), since: .random(using: &generator),
-              until: maybe(using: &generator) { .random(using: &$0) })
+              until: maybe(using: &generator) { .random(using: &$0) },
+              evidence: maybe(using: &generator) { generator in
+                [.archivedResponse, .receipt, .signedTransaction]
+                  .randomElement(using: &generator)!
+              })
           })
       },
       products: many(using: &generator) { generator in

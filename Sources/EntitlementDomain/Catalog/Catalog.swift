@@ -39,16 +39,20 @@ package struct CatalogApp: Hashable, Sendable {
   package var environments: Set<StoreEnvironment>
   /// Where none is given: ``LinkPolicy/transfer``.
   package var linkPolicies: [StoreEnvironment: LinkPolicy]
+  /// Whether operators may import archived responses of `verifyReceipt`, which nobody signed
+  /// (`archived_responses` in the catalog file).
+  package var acceptsArchivedResponses: Bool
 
   package init(
     bundleID: BundleID, appAppleID: Int64? = nil,
     environments: Set<StoreEnvironment> = [.production, .sandbox],
-    linkPolicies: [StoreEnvironment: LinkPolicy] = [:]
+    linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false
   ) {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
     self.environments = environments
     self.linkPolicies = linkPolicies
+    self.acceptsArchivedResponses = acceptsArchivedResponses
   }
 }
 

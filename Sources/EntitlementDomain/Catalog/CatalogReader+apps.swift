@@ -3,13 +3,19 @@ extension CatalogReader {
     guard
       var fields = fields(
         of: node, at: path,
-        allowed: ["bundle_id", "app_apple_id", "environments", "link_policy"])
+        allowed: [
+          "bundle_id", "app_apple_id", "environments", "link_policy", "archived_responses",
+        ])
     else { return }
     let appAppleIDNode = fields.take("app_apple_id")
     let appAppleID = integer(appAppleIDNode, at: path + ".app_apple_id", range: 1...Int64.max)
     let environments = environments(fields.take("environments"), at: path + ".environments")
     let policies = linkPolicies(
       fields.take("link_policy"), at: path + ".link_policy", acceptedIn: environments)
+    let archivedResponses = fields.take("archived_responses").flatMap {
+      choice(
+        $0, of: ArchivedResponsePolicy.self, "policy", at: path + ".archived_responses")
+    }
     let idNode = fields.take("bundle_id")
     let id = identifier(idNode, at: path + ".bundle_id", in: node)
     if environments.contains(.production), appAppleIDNode == nil {
@@ -21,10 +27,17 @@ extension CatalogReader {
     guard let id else { return }
     let app = CatalogApp(
       bundleID: BundleID(id), appAppleID: appAppleID, environments: environments,
-      linkPolicies: policies)
+      linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept)
     if catalog.apps.updateValue(app, forKey: app.bundleID) != nil {
       report("named twice", at: path + ".bundle_id", idNode ?? node)
     }
+  }
+
+  /// Whether operators may import archived responses of `verifyReceipt`. Raw values are those of
+  /// the file.
+  private enum ArchivedResponsePolicy: String, CaseIterable {
+    case refuse
+    case accept
   }
 
   private mutating func environments(

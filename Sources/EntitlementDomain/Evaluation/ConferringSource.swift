@@ -2,8 +2,9 @@
 /// carries much text.
 struct ConferringSource {
   enum Ground {
-    /// Position of a transaction in ``Evidence/facts``.
-    case purchase(fact: Int)
+    /// Positions in ``Evidence/facts``: of a transaction, and of the renewal info that alone keeps
+    /// it in force after its end (R19, R24).
+    case purchase(fact: Int, renewal: Int? = nil)
     /// Position in ``History/grants``.
     case grant(Int)
     /// Position in ``History/grandfathering``.
@@ -22,7 +23,7 @@ extension Evidence {
     let (leftEnd, rightEnd) = (left.until ?? Milliseconds(.max), right.until ?? Milliseconds(.max))
     if leftEnd != rightEnd { return leftEnd > rightEnd }
     switch (left.ground, right.ground) {
-    case (.purchase(let left), .purchase(let right)):
+    case (.purchase(let left, _), .purchase(let right, _)):
       return transaction(left).transactionID < transaction(right).transactionID
     case (.grant(let left), .grant(let right)), (.rule(let left), .rule(let right)):
       // Both lists are in the order of their ids.
@@ -35,14 +36,37 @@ extension Evidence {
 
 extension History {
   func told(_ source: ConferringSource) -> EntitlementSource {
-    let origin: EntitlementSource.Origin =
-      switch source.ground {
-      case .purchase(let fact): evidence.origin(fact)
-      case .grant(let position): .grant(grants[position].id)
-      case .rule(let position): .grandfathering(grandfathering[position].rule.id)
+    let origin: EntitlementSource.Origin
+    var authority: FactAuthority?
+    switch source.ground {
+    case .purchase(let fact, let renewal):
+      let transaction = evidence.transaction(fact)
+      origin = transaction.origin
+      authority = transaction.authority
+      // It rests on both, and so on the weaker.
+      if let renewal {
+        authority = min(transaction.authority, evidence.renewalInfo(renewal).authority)
       }
-    return EntitlementSource(origin: origin, since: source.since, until: source.until)
+    case .grant(let position):
+      origin = .grant(grants[position].id)
+    case .rule(let position):
+      origin = .grandfathering(grandfathering[position].rule.id)
+      authority = grandfathering[position].verdict.evidence
+    }
+    return EntitlementSource(
+      origin: origin, since: source.since, until: source.until, evidence: authority)
   }
+}
+
+extension TransactionFact {
+  fileprivate var origin: EntitlementSource.Origin {
+    .purchase(transactionID, chain: originalTransactionID, product: productID)
+  }
+}
+
+extension Evidence {
+  /// - Parameter fact: the position of a transaction.
+  func origin(_ fact: Int) -> EntitlementSource.Origin { transaction(fact).origin }
 }
 
 extension ConferringSource.Ground {

@@ -97,11 +97,13 @@ struct StateGathering {
     let conferred = history.evidence.products[period.product].entitlements
     if conferred.isEmpty { return }
     let end = chain.conferringEnd(of: verdict, leeway: history.renewalLeeway)
+    let renewal = verdict.outcome.restsOnRenewal ? chain.renewal?.fact : nil
     for entitlement in conferred {
       let until = chain.accessEnd(of: entitlement, from: end, in: history.evidence)
       add(
         ConferringSource(
-          ground: .purchase(fact: period.fact), since: period.start, until: until),
+          ground: .purchase(fact: period.fact, renewal: renewal), since: period.start,
+          until: until),
         to: entitlement)
     }
   }
@@ -246,15 +248,5 @@ extension SubscriptionChain {
     }
     // A revocation that is known to come ends grace and leeway, too (R16).
     return period.revocationDate.map { min(end, $0) } ?? end
-  }
-}
-
-extension Evidence {
-  /// - Parameter fact: the position of a transaction.
-  func origin(_ fact: Int) -> EntitlementSource.Origin {
-    let transaction = transaction(fact)
-    return .purchase(
-      transaction.transactionID, chain: transaction.originalTransactionID,
-      product: transaction.productID)
   }
 }

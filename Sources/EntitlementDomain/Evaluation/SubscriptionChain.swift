@@ -75,6 +75,9 @@ struct SubscriptionChain {
     /// It gives access.
     var isActive: Bool { status == .active || status == .grace }
 
+    /// It gives access after the period's end, because the renewal info says so (R19, R24).
+    var restsOnRenewal: Bool { isActive && (rule == 19 || rule == 24) }
+
     init(_ status: DetailedStatus, _ rule: Rule, reason: ExpirationReason? = nil) {
       self.status = status
       self.rule = rule

@@ -5,7 +5,8 @@ struct TransactionOutline {
   let productID: ProductID
   /// Nil for an auto-renewable subscription.
   let oneTimeKind: OneTimeKind?
-  /// The type is to be taken from the catalog: receipts do not tell it.
+  /// The type is to be taken from the catalog: receipts, and responses to
+  /// them, do not tell it (R51).
   let lacksType: Bool
   let lineItemHash: UInt64?
   /// As a period of an auto-renewable chain, its product still to be numbered.
@@ -24,7 +25,7 @@ struct TransactionOutline {
     return TransactionOutline(
       chain: transaction.originalTransactionID, productID: transaction.productID,
       oneTimeKind: OneTimeKind(type),
-      lacksType: transaction.authority == .receipt && type.rawValue.isEmpty,
+      lacksType: transaction.authority < .signedTransaction && type.rawValue.isEmpty,
       lineItemHash: transaction.webOrderLineItemID.map { IdentifierNumbers.hash(of: $0) },
       period: Period(
         fact: position, start: purchaseDate, end: transaction.expiresDate ?? purchaseDate,

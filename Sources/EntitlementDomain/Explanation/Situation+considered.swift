@@ -66,7 +66,8 @@ extension Situation {
         decision: Decision(
           6,
           "\(evidence.subject(fact)) is another version of a period of chain \(chain.id.name), "
-            + "of the same line item, and a later one stands: set aside."))
+            + "of the same line item, and a later one stands: set aside."
+        ).resting(on: evidence.transaction(fact).authority))
     }
     if let renewal = chain.renewal {
       let info = evidence.renewalInfo(renewal.fact)
@@ -75,7 +76,8 @@ extension Situation {
           item: ConsideredItem(
             kind: .renewalInfo, identifier: chain.id.rawValue, productID: info.productID,
             statedAt: info.signedDate, isDecisive: false,
-            decision: statement(on: renewal, of: position)), moment: info.signedDate))
+            decision: statement(on: renewal, of: position).resting(on: info.authority)),
+          moment: info.signedDate))
     }
     return items
   }
@@ -110,7 +112,8 @@ extension Situation {
       Consideration(
         item: ConsideredItem(
           kind: .appTransaction, identifier: fact.identity.rawValue, statedAt: fact.signedDate,
-          isDecisive: false, decision: statement(on: fact)), moment: fact.signedDate)
+          isDecisive: false, decision: statement(on: fact).resting(on: fact.authority)),
+        moment: fact.signedDate)
     }
     return items
   }

@@ -16,6 +16,7 @@ extension Situation {
     case .followed(let period, let position):
       let outcome = history.chains[position].outcomeOfFollowed(period, at: now)
       return decision(on: period, outcome: outcome, for: entitlement)
+        .resting(on: evidence.transaction(period.fact).authority)
     case .purchase(let window, let position):
       return decision(onWindow: window, of: position)
     case .grant(let position):
@@ -33,9 +34,8 @@ extension Situation {
 
   /// How a group stands, and by which of its chains (R28).
   func decision(on group: SubscriptionGroupID, by position: Int) -> Decision {
-    let own = decision(onChain: position, for: nil)
     let others = chains(in: group).filter { $0 != position }
-    guard var second = others.first else { return own }
+    guard var second = others.first else { return decision(onChain: position, for: nil) }
     for other in others.dropFirst() where isBetter(other, than: second) {
       second = other
     }
@@ -43,7 +43,8 @@ extension Situation {
       28,
       "Of \(others.count + 1) chains, \(history.chains[position].id.name) stands above "
         + "\(history.chains[second].id.name) (\(verdicts[second].outcome.status.word)): "
-        + own.sentence)
+        + bareDecision(onChain: position, for: nil).sentence
+    ).resting(on: authority(ofChain: position))
   }
 
   /// R28, of two chains of a group.

@@ -28,7 +28,8 @@ extension Situation {
         isSimulated ? " by the catalog's simulated values" : appTransaction(of: state)
       return Decision(
         decidingRule(state, of: rule),
-        "\(name) \(outcome)\(source): \(Self.reason(of: state, by: rule)).")
+        "\(name) \(outcome)\(source): \(Self.reason(of: state, by: rule))."
+      ).resting(on: verdict.evidence)
     }
   }
 

@@ -5,6 +5,12 @@ extension Situation {
   ///
   /// - Parameter entitlement: the one that it is asked about; nil for the group.
   func decision(onChain position: Int, for entitlement: EntitlementID?) -> Decision {
+    bareDecision(onChain: position, for: entitlement)
+      .resting(on: authority(ofChain: position))
+  }
+
+  /// The same, without what stands behind it.
+  func bareDecision(onChain position: Int, for entitlement: EntitlementID?) -> Decision {
     let chain = history.chains[position]
     let verdict = verdicts[position]
     if let entitlement, verdict.outcome.rule == 15, verdict.outcome.status == .active {
@@ -20,7 +26,7 @@ extension Situation {
     return decision(on: verdict.period, outcome: verdict.outcome, for: entitlement)
   }
 
-  /// How a period stands under an outcome.
+  /// How a period stands under an outcome, without what stands behind it.
   func decision(
     on period: Period, outcome: SubscriptionChain.Outcome, for entitlement: EntitlementID?
   ) -> Decision {
@@ -127,6 +133,13 @@ extension Situation {
 
   /// What a period says for itself that does not decide its chain.
   func statement(
+    on period: Period, of position: Int, for entitlement: EntitlementID?
+  ) -> Decision {
+    bareStatement(on: period, of: position, for: entitlement)
+      .resting(on: evidence.transaction(period.fact).authority)
+  }
+
+  private func bareStatement(
     on period: Period, of position: Int, for entitlement: EntitlementID?
   ) -> Decision {
     let subject = subject(period, for: entitlement)

@@ -3,6 +3,13 @@
 extension Situation {
   /// - Parameter position: of the purchases in the history.
   func decision(onWindow index: Int, of position: Int) -> Decision {
+    let window = history.purchases[position].windows[index]
+    return bareDecision(onWindow: index, of: position)
+      .resting(on: evidence.transaction(window.fact).authority)
+  }
+
+  /// The same, without what stands behind it.
+  private func bareDecision(onWindow index: Int, of position: Int) -> Decision {
     let purchases = history.purchases[position]
     let window = purchases.windows[index]
     let subject = evidence.subject(window.fact)

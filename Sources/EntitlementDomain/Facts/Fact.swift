@@ -45,11 +45,36 @@ package enum Fact: Hashable, Sendable {
     case .transaction(let fact): fact.precedence
     case .renewalInfo(let fact):
       FactPrecedence(
-        signedDate: fact.signedDate, isRevoked: false, isUpgraded: false, digest: fact.digest)
+        authority: fact.authority, signedDate: fact.signedDate, isRevoked: false,
+        isUpgraded: false, digest: fact.digest)
     case .appTransaction(let fact):
       FactPrecedence(
         authority: fact.authority, signedDate: fact.signedDate, isRevoked: false,
         isUpgraded: false, digest: fact.digest)
+    }
+  }
+
+  /// How much the fact weighs against another version of it (R51).
+  package var authority: FactAuthority {
+    get {
+      switch self {
+      case .transaction(let fact): fact.authority
+      case .renewalInfo(let fact): fact.authority
+      case .appTransaction(let fact): fact.authority
+      }
+    }
+    set {
+      switch self {
+      case .transaction(var fact):
+        fact.authority = newValue
+        self = .transaction(fact)
+      case .renewalInfo(var fact):
+        fact.authority = newValue
+        self = .renewalInfo(fact)
+      case .appTransaction(var fact):
+        fact.authority = newValue
+        self = .appTransaction(fact)
+      }
     }
   }
 

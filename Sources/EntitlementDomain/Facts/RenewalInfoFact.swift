@@ -23,6 +23,8 @@ package struct RenewalInfoFact: Hashable, Sendable {
   package var appTransactionID: AppTransactionID?
   package var signedDate: Milliseconds
   package var digest: PayloadDigest
+  /// Never ``FactAuthority/receipt``: a legacy receipt says nothing of renewals.
+  package var authority: FactAuthority
 
   package init(
     bundleID: BundleID, environment: StoreEnvironment,
@@ -34,6 +36,7 @@ package struct RenewalInfoFact: Hashable, Sendable {
     self.eligibleWinBackOfferIDs = []
     self.signedDate = signedDate
     self.digest = digest
+    self.authority = .signedTransaction
   }
 
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }

@@ -2,6 +2,8 @@
 struct GrandfatheringEvidence {
   /// Nil when simulated values count for a customer without an app transaction.
   let identity: AppTransactionID?
+  /// How much what decides weighs; nil when the catalog simulates it.
+  let authority: FactAuthority?
   /// Apple's `originalPlatform`, raw: absent in legacy receipts and in app transactions signed
   /// before it existed.
   let platform: String?
@@ -16,6 +18,7 @@ struct GrandfatheringEvidence {
 
   init(_ fact: AppTransactionFact) {
     identity = fact.identity
+    authority = fact.authority
     platform = fact.originalPlatform
     version = fact.originalApplicationVersion
     date = [fact.originalPurchaseDate, fact.preorderDate].compactMap { $0 }.min()
@@ -25,6 +28,7 @@ struct GrandfatheringEvidence {
   /// Of the app transaction, only the platform counts.
   init(simulated: GrandfatheringRule.Simulated, for fact: AppTransactionFact?) {
     identity = fact?.identity
+    authority = nil
     platform = fact?.originalPlatform
     version = simulated.originalVersion?.description
     date = simulated.originalPurchaseDate

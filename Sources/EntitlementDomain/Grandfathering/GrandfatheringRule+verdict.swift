@@ -129,6 +129,7 @@ extension GrandfatheringRule {
       state: GrandfatheringState(
         ruleID: id, outcome: outcome, reason: reason, isFlagged: isFlagged,
         appTransactionID: evidence?.identity),
-      since: outcome == .granted ? evidence.map { $0.date ?? $0.fallbackDate } : nil)
+      since: outcome == .granted ? evidence.map { $0.date ?? $0.fallbackDate } : nil,
+      evidence: evidence?.authority)
   }
 }

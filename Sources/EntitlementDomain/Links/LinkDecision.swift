@@ -17,6 +17,8 @@ package struct LinkDecision: Hashable, Sendable {
   /// - Parameters:
   ///   - existing: the account linked now.
   ///   - named: the account that the submission names.
+  ///   - isNamedUnsigned: whether it names it with nothing that Apple signed. Such a name is as good
+  ///     as any for what has no account; it never takes something from one.
   ///   - byToken: the account known for the transaction's `appAccountToken`.
   ///   - byAppTransaction: the account linked to the same `appTransactionId`.
   ///   - byPreviousChain: the account linked to `previousOriginalTransactionId` (R7).
@@ -25,7 +27,7 @@ package struct LinkDecision: Hashable, Sendable {
   ///     where the policy depends on it.
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
-    byPreviousChain: AccountID?, policy: LinkPolicy = .transfer,
+    byPreviousChain: AccountID?, isNamedUnsigned: Bool = false, policy: LinkPolicy = .transfer,
     confersNow: () throws -> Bool = { true }
   ) rethrows -> LinkDecision {
     if let existing {
@@ -35,6 +37,7 @@ package struct LinkDecision: Hashable, Sendable {
       }
       let isGranted =
         switch policy {
+        case _ where isNamedUnsigned: false
         case .transfer: true
         case .transferIfInactive: try !confersNow()
         case .keep: false
@@ -43,7 +46,9 @@ package struct LinkDecision: Hashable, Sendable {
         ? LinkDecision(accountID: named, reason: .claimed)
         : LinkDecision(accountID: existing, reason: nil, isClaimRefused: true)
     }
-    if let named { return LinkDecision(accountID: named, reason: .named) }
+    if let named {
+      return LinkDecision(accountID: named, reason: isNamedUnsigned ? .imported : .named)
+    }
     if let byToken { return LinkDecision(accountID: byToken, reason: .appAccountToken) }
     if let byAppTransaction {
       return LinkDecision(accountID: byAppTransaction, reason: .appTransaction)
@@ -65,4 +70,7 @@ package enum LinkReason: String, Hashable, Sendable {
   case appAccountToken
   case appTransaction
   case previousChain
+  /// An operator's import of what nobody signed named the account, and there was none. Such a link
+  /// leads nothing else to the account until the account comes with something signed.
+  case imported
 }

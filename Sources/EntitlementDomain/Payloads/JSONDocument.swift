@@ -2,11 +2,13 @@
 package final class JSONDocument: Sendable {
   let bytes: [UInt8]
   let nodes: ContiguousArray<JSONNode>
+  /// Of the whole, where it is an object with many members.
+  private let names: JSONNameTable?
 
   /// - Throws: ``PayloadError`` about the text, by ``JSONParser``'s rules.
   package init(_ bytes: [UInt8]) throws(PayloadError) {
     self.bytes = bytes
-    nodes = try bytes.withUnsafeBufferPointer { (buffer) throws(PayloadError) in
+    (nodes, names) = try bytes.withUnsafeBufferPointer { (buffer) throws(PayloadError) in
       try JSONParser.nodes(of: buffer)
     }
   }
@@ -25,18 +27,30 @@ package final class JSONDocument: Sendable {
   func value(of name: StaticString, inObjectAt object: Int) -> Int? {
     let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     let hash = JSONName.hash(of: wanted)
+    if object == 0, let names {
+      let name = names.name(hash: hash) { isName($0, wanted, hash) }
+      return name.map { $0 + 1 }
+    }
     let end = Int(nodes[object].next)
     var index = object + 1
     while index < end {
-      let node = nodes[index]
-      if node.hash == hash,
-        bytes.withUnsafeBufferPointer({ JSONText.matches(node, wanted, in: $0) })
-      {
-        return index + 1
-      }
+      if isName(index, wanted, hash) { return index + 1 }
       index = Int(nodes[index + 1].next)
     }
     return nil
+  }
+
+  private func isName(
+    _ index: Int, _ wanted: UnsafeBufferPointer<UInt8>, _ hash: UInt32
+  ) -> Bool {
+    let node = nodes[index]
+    return node.hash == hash
+      && bytes.withUnsafeBufferPointer { JSONText.matches(node, wanted, in: $0) }
+  }
+
+  /// Whether a string holds a NUL, which only an escape can spell.
+  func holdsNUL(stringAt index: Int) -> Bool {
+    nodes[index].hasEscapes && content(ofStringAt: index).contains(0)
   }
 
   /// What a string reads, in UTF-8.

@@ -4,7 +4,7 @@ package enum JSONLimits {
   package static let length = 1_048_576
   /// Nested objects and arrays. Apple nests four; the parser's stack grows with each.
   package static let depth = 64
-  /// Members of one object up to which each name is compared with each: faster than a set for the
-  /// 40 of a transaction, and quadratic.
-  static let pairwiseComparedMembers = 64
+  /// Members of one object up to which each name is compared with each: faster than a table, and
+  /// quadratic.
+  static let pairwiseComparedMembers = 8
 }

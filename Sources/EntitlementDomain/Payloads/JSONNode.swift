@@ -18,14 +18,3 @@ struct JSONNode {
   /// For names: ``JSONName/hash(of:)`` of what it reads; for values 0.
   let hash: UInt32
 }
-
-/// Finds names without making strings of them.
-enum JSONName {
-  /// It only saves comparisons: equality is always decided on the bytes. Seeded anew in each
-  /// process (SipHash), so that nobody can choose names that must all be compared.
-  static func hash(of bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-    return UInt32(truncatingIfNeeded: hasher.finalize())
-  }
-}

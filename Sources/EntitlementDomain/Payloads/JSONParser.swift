@@ -6,14 +6,17 @@ struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   private(set) var nodes: ContiguousArray<JSONNode> = []
+  /// The names of the object that ended last, where it has many members.
+  private var names: JSONNameTable?
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
+  /// - Returns: the nodes, and the names of the outermost object where it has many members.
   static func nodes(
     of bytes: UnsafeBufferPointer<UInt8>
-  ) throws(PayloadError) -> ContiguousArray<JSONNode> {
+  ) throws(PayloadError) -> (ContiguousArray<JSONNode>, names: JSONNameTable?) {
     guard bytes.count <= JSONLimits.length else {
       throw PayloadError(.tooLarge, "more than \(JSONLimits.length) bytes")
     }
@@ -24,7 +27,8 @@ struct JSONParser {
     try parser.readValue(depth: 0)
     parser.skipWhiteSpace()
     guard parser.position == bytes.count else { throw parser.malformed("bytes follow the value") }
-    return parser.nodes
+    // The outermost object ends last.
+    return (parser.nodes, parser.nodes[0].kind == .object ? parser.names : nil)
   }
 
   private mutating func readValue(depth: Int) throws(PayloadError) {
@@ -157,30 +161,41 @@ struct JSONParser {
     }
   }
 
-  private func refuseDuplicates(ofObjectAt index: Int, members: Int) throws(PayloadError) {
+  private mutating func refuseDuplicates(
+    ofObjectAt index: Int, members: Int
+  ) throws(PayloadError) {
+    names = nil
     guard members > 1 else { return }
+    guard members <= JSONLimits.pairwiseComparedMembers else {
+      return try refuseDuplicates(ofLargeObjectAt: index, members: members)
+    }
     let end = Int(nodes[index].next)
-    var known: Set<[UInt8]> = []
-    let usesSet = members > JSONLimits.pairwiseComparedMembers
     var name = index + 1
     while name < end {
-      if usesSet {
-        guard known.insert(JSONText.content(of: nodes[name], in: bytes)).inserted else {
+      var earlier = index + 1
+      while earlier < name {
+        if nodes[earlier].hash == nodes[name].hash,
+          JSONText.areEqual(nodes[earlier], nodes[name], in: bytes)
+        {
           throw duplicate(name)
         }
-      } else {
-        var earlier = index + 1
-        while earlier < name {
-          if nodes[earlier].hash == nodes[name].hash,
-            JSONText.areEqual(nodes[earlier], nodes[name], in: bytes)
-          {
-            throw duplicate(name)
-          }
-          earlier = Int(nodes[earlier + 1].next)
-        }
+        earlier = Int(nodes[earlier + 1].next)
       }
       name = Int(nodes[name + 1].next)
     }
+  }
+
+  private mutating func refuseDuplicates(
+    ofLargeObjectAt index: Int, members: Int
+  ) throws(PayloadError) {
+    var table = JSONNameTable(members: members)
+    let end = Int(nodes[index].next)
+    var name = index + 1
+    while name < end {
+      guard table.insert(name, of: nodes, in: bytes) else { throw duplicate(name) }
+      name = Int(nodes[name + 1].next)
+    }
+    names = table
   }
 
   private func duplicate(_ name: Int) -> PayloadError {

@@ -12,15 +12,37 @@ enum JSONText {
     if left.hasEscapes || right.hasEscapes {
       return content(of: left, in: bytes) == content(of: right, in: bytes)
     }
-    return bytes[Int(left.start)..<Int(left.end)].elementsEqual(
-      bytes[Int(right.start)..<Int(right.end)])
+    return areEqual(
+      UnsafeBufferPointer(rebasing: bytes[Int(left.start)..<Int(left.end)]),
+      UnsafeBufferPointer(rebasing: bytes[Int(right.start)..<Int(right.end)]))
   }
 
   static func matches(
     _ node: JSONNode, _ name: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
   ) -> Bool {
     if node.hasEscapes { return content(of: node, in: bytes).elementsEqual(name) }
-    return bytes[Int(node.start)..<Int(node.end)].elementsEqual(name)
+    return areEqual(UnsafeBufferPointer(rebasing: bytes[Int(node.start)..<Int(node.end)]), name)
+  }
+
+  /// Eight bytes at a time: names may be long, and chosen to differ late.
+  private static func areEqual(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard left.count == right.count else { return false }
+    let (left, right) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+    var position = 0
+    while position + 8 <= left.count {
+      guard
+        left.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+          == right.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      else { return false }
+      position += 8
+    }
+    while position < left.count {
+      guard left[position] == right[position] else { return false }
+      position += 1
+    }
+    return true
   }
 
   /// - Parameter raw: what stands between the quotes, its escapes checked by ``JSONParser``.

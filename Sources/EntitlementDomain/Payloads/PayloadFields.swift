@@ -25,11 +25,10 @@ package struct PayloadFields: Sendable {
   /// - Throws: ``PayloadError/Code/wrongType``; ``PayloadError/Code/invalidText`` for a NUL, at
   ///   which the C libraries that handle ids would cut them short.
   package func identifier(_ name: StaticString) throws(PayloadError) -> String? {
-    guard let text = try text(name), !text.isEmpty else { return nil }
-    guard !text.utf8.contains(0) else {
-      throw PayloadError(.invalidText, field: name, "holds a NUL character")
-    }
-    return text
+    guard let index = try find(name, .string, "a string") else { return nil }
+    guard !document.holdsNUL(stringAt: index) else { throw holdsNUL(name) }
+    let text = document.text(ofStringAt: index)
+    return text.isEmpty ? nil : text
   }
 
   /// - Throws: ``PayloadError/Code/missingField`` beside those of ``identifier(_:)``.
@@ -125,7 +124,8 @@ package struct PayloadFields: Sendable {
 
   /// The strings of an array; nil when it is absent.
   ///
-  /// - Throws: ``PayloadError/Code/wrongType``, also for an element.
+  /// - Throws: ``PayloadError/Code/wrongType``, also for an element;
+  ///   ``PayloadError/Code/invalidText`` for a NUL, as ``identifier(_:)``.
   package func texts(_ name: StaticString) throws(PayloadError) -> [String]? {
     guard let index = try find(name, .array, "an array") else { return nil }
     let end = Int(document.nodes[index].next)
@@ -135,10 +135,15 @@ package struct PayloadFields: Sendable {
       guard document.nodes[element].kind == .string else {
         throw PayloadError(.wrongType, field: name, "holds something else than strings")
       }
+      guard !document.holdsNUL(stringAt: element) else { throw holdsNUL(name) }
       texts.append(document.text(ofStringAt: element))
       element = Int(document.nodes[element].next)
     }
     return texts
+  }
+
+  private func holdsNUL(_ name: StaticString) -> PayloadError {
+    PayloadError(.invalidText, field: name, "holds a NUL character")
   }
 
   /// The index of a value that is present and not `null`.

@@ -127,10 +127,17 @@ package struct EntitlementSource: Hashable, Sendable {
   package var since: Milliseconds
   /// Nil when it has no end.
   package var until: Milliseconds?
+  /// What stands behind the purchase, or behind what the grandfathering rule went by (R51): the
+  /// weaker where a renewal info has a say, too. Nil for a grant, and for a rule whose values the
+  /// catalog simulates.
+  package var evidence: FactAuthority?
 
-  package init(origin: Origin, since: Milliseconds, until: Milliseconds?) {
+  package init(
+    origin: Origin, since: Milliseconds, until: Milliseconds?, evidence: FactAuthority? = nil
+  ) {
     self.origin = origin
     self.since = since
     self.until = until
+    self.evidence = evidence
   }
 }

@@ -99,15 +99,21 @@ extension CatalogHolder.Snapshot {
   ///   that the catalog does not name: nothing can be known there, and an empty answer would tell a
   ///   misspelt caller that nobody has bought anything (R27).
   func checkServed(_ scope: AppScope) throws(ServiceError) {
-    guard let app = catalog.apps[scope.bundleID] else {
-      throw ServiceError(
-        .invalidArgument(field: "bundle_id"), "the catalog names no app with this bundle id")
-    }
-    guard app.environments.contains(scope.environment) else {
+    guard try app(scope.bundleID).environments.contains(scope.environment) else {
       throw ServiceError(
         .invalidArgument(field: "environment"),
         "the catalog does not accept this environment of the app")
     }
+  }
+
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app that the catalog
+  ///   does not name.
+  func app(_ bundleID: BundleID) throws(ServiceError) -> CatalogApp {
+    guard let app = catalog.apps[bundleID] else {
+      throw ServiceError(
+        .invalidArgument(field: "bundle_id"), "the catalog names no app with this bundle id")
+    }
+    return app
   }
 }
 

@@ -9,8 +9,7 @@ package struct ExplanationService: Sendable {
   private let clock: ServiceClock
   /// Parsing a catalog takes time that event loops and Swift's threads do not have.
   private let workers = WorkerPool(
-    label: "entitle.explanation", width: 1, capacity: ExplanationLimits.queuedCatalogs,
-    itemsPerPiece: 1)
+    label: "entitle.explanation", width: 1, capacity: ExplanationLimits.queuedCatalogs)
 
   package init(store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock) {
     self.store = store

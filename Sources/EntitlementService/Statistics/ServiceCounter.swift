@@ -17,6 +17,10 @@ package enum ServiceCounter: Hashable, Sendable {
   case notificationDuplicate
   /// Of those that came for the first time: Apple's `data.status` is not ours (R47).
   case statusMismatch
+  /// Receipts that verified, known before or not.
+  case receiptAccepted
+  /// Archived responses that were imported, known before or not.
+  case archiveAccepted
   /// Values of Apple's enumerations that are not known, in new facts and notifications (R10).
   case unknownValue(UnknownValue.Field)
   case grantAdded
@@ -34,6 +38,8 @@ package enum ServiceCounter: Hashable, Sendable {
     case .notificationAccepted: "notifications.accepted"
     case .notificationDuplicate: "notifications.duplicate"
     case .statusMismatch: "notifications.status_mismatch"
+    case .receiptAccepted: "receipts.accepted"
+    case .archiveAccepted: "archives.accepted"
     case .unknownValue(let field): field.counterName
     case .grantAdded: "grants.added"
     case .grantWithdrawn: "grants.withdrawn"
@@ -46,8 +52,8 @@ package enum ServiceCounter: Hashable, Sendable {
     Verdict.allCases.filter { $0 != .ok }.map { .refused($0) }
     + FactDisposition.allCases.map { .facts($0) } + LinkOutcome.allCases.map { .links($0) }
     + UnknownValue.Field.allCases.map { .unknownValue($0) } + [
-      .notificationAccepted, .notificationDuplicate, .statusMismatch, .grantAdded,
-      .grantWithdrawn, .catalogReloadValid, .catalogReloadFailed,
+      .notificationAccepted, .notificationDuplicate, .statusMismatch, .receiptAccepted,
+      .archiveAccepted, .grantAdded, .grantWithdrawn, .catalogReloadValid, .catalogReloadFailed,
     ]
 }
 

@@ -54,8 +54,33 @@ extension VerificationPool.Statistics {
       StatisticValue("verification.turned_away", work.turnedAway),
       StatisticValue("verification.bytes", work.weight),
     ]
+      + WorkPriority.allCases.flatMap { work[$0].values(of: $0) }
       + Verdict.allCases.map {
         StatisticValue("verification.verdicts.\($0.name)", verdicts[$0] ?? 0)
       }
+  }
+}
+
+extension WorkerPool.Work {
+  fileprivate func values(of priority: WorkPriority) -> [StatisticValue] {
+    func value(_ name: String, _ value: some BinaryInteger) -> StatisticValue {
+      StatisticValue("verification.\(name).\(priority.rawValue)", value)
+    }
+    return [
+      value("queued", queued), value("running", running), value("done", done),
+      value("given_up", givenUp), value("turned_away", turnedAway), value("bytes", weight),
+      value("pieces", pieces), value("waiting_microseconds", waitingTime.microseconds),
+      value("working_microseconds", workingTime.microseconds),
+    ]
+  }
+}
+
+extension Duration {
+  /// Rounded down; what does not fit is the greatest that does.
+  fileprivate var microseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let (sum, isTooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+    return isTooLarge || isTooMuch ? .max : sum
   }
 }

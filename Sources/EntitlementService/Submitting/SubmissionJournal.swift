@@ -19,6 +19,43 @@ struct SubmissionJournal: Sendable {
       ])
   }
 
+  /// A receipt or an archived response that was refused as a whole.
+  func refused(_ refusal: Refusal, _ document: ReceiptOrigin) {
+    counters.add(.refused(refusal.verdict))
+    logger.info(
+      "refused a receipt",
+      metadata: [
+        "verdict": "\(refusal.verdict.name)", "detail": "\(refusal.detail)",
+        "document": "\(document.label)",
+      ])
+  }
+
+  /// A receipt or an archived response that was accepted, and committed where it holds facts. One
+  /// line for all of its parts that were refused: there may be hundreds.
+  func accepted(
+    _ document: ReceiptOrigin, of app: BundleID, facts: Int, refusals: [Refusal]
+  ) {
+    let counter: ServiceCounter =
+      switch document {
+      case .receipt: .receiptAccepted
+      case .archivedResponse: .archiveAccepted
+      }
+    counters.add([counter] + refusals.map { .refused($0.verdict) })
+    if let first = refusals.first {
+      logger.info(
+        "refused parts of a receipt",
+        metadata: [
+          "document": "\(document.label)", "refused": "\(refusals.count)",
+          "accepted": "\(facts)", "verdict": "\(first.verdict.name)", "detail": "\(first.detail)",
+        ])
+    }
+    if case .archivedResponse = document {
+      // Nobody signed it: that it is there at all should be seen.
+      logger.notice(
+        "imported an archived response", metadata: ["bundle_id": "\(app)", "facts": "\(facts)"])
+    }
+  }
+
   func committed(_ facts: [SignedFact], _ receipt: CommitReceipt) {
     // What was known before was counted then.
     let unknown = zip(facts, receipt.dispositions).flatMap { fact, disposition in

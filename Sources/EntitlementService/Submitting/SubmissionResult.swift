@@ -54,6 +54,36 @@ package struct SubmissionResult: Sendable {
   package let customers: [CustomerRevision]
 }
 
+/// What became of a receipt, or of an archived response to one.
+package struct ReceiptResult: Sendable {
+  package let verdict: Verdict
+  /// Why it was refused; nil when it was not.
+  package let detail: String?
+  /// Nil when it was refused.
+  package let receipt: Receipt?
+  /// What became of what it says: of the app, then of each purchase in its order; of an archived
+  /// response, the renewals last. Empty when it was refused.
+  package let items: [ItemResult]
+  /// As for a submission of transactions.
+  package let customers: [CustomerRevision]
+
+  init(refusal: Refusal) {
+    verdict = refusal.verdict
+    detail = refusal.detail
+    receipt = nil
+    items = []
+    customers = []
+  }
+
+  init(accepted receipt: Receipt, items: [ItemResult], customers: [CustomerRevision]) {
+    verdict = .ok
+    detail = nil
+    self.receipt = receipt
+    self.items = items
+    self.customers = customers
+  }
+}
+
 /// What became of a notification.
 package struct NotificationResult: Sendable {
   package let verdict: Verdict

@@ -7,10 +7,10 @@ package import Verification
 /// committed (R48, R49).
 package struct SubmissionService: Sendable {
   private let store: any EntitlementStore
-  private let catalog: CatalogHolder
-  private let pool: VerificationPool
-  private let clock: ServiceClock
-  private let journal: SubmissionJournal
+  let catalog: CatalogHolder
+  let pool: VerificationPool
+  let clock: ServiceClock
+  let journal: SubmissionJournal
   /// Told of every customer that changed before the submission is acknowledged.
   private let customersChanged: @Sendable ([CustomerSubject]) -> Void
 
@@ -42,8 +42,8 @@ package struct SubmissionService: Sendable {
     // One catalog for all of it, whatever comes in force meanwhile.
     let snapshot = catalog.snapshot
     let outcomes = try await verify(
-      request.signedPayloads, as: nil, policy: snapshot.policy, deadline: deadline,
-      isCancelled: isCancelled)
+      request.signedPayloads, as: nil, policy: snapshot.policy, priority: request.priority,
+      deadline: deadline, isCancelled: isCancelled)
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var binder = RenewalInfoBinder()
     for case .success(let payload) in outcomes { binder.learn(payload) }
@@ -89,8 +89,8 @@ package struct SubmissionService: Sendable {
   ) async throws(ServiceError) -> NotificationResult {
     let snapshot = catalog.snapshot
     let outcomes = try await verify(
-      [request.signedPayload], as: .notification, policy: snapshot.policy, deadline: deadline,
-      isCancelled: isCancelled)
+      [request.signedPayload], as: .notification, policy: snapshot.policy,
+      priority: request.priority, deadline: deadline, isCancelled: isCancelled)
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
@@ -129,20 +129,24 @@ package struct SubmissionService: Sendable {
 
   // MARK: Steps
 
+  static let otherApp = Refusal(.wrongApp, "it belongs to another app than the request names")
+
   private func verify(
     _ payloads: [[UInt8]], as kind: SignedKind?, policy: VerificationPolicy,
-    deadline: ContinuousClock.Instant?, isCancelled: @escaping @Sendable () -> Bool
+    priority: WorkPriority, deadline: ContinuousClock.Instant?,
+    isCancelled: @escaping @Sendable () -> Bool
   ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
     do {
       return try await pool.run(
         payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
-        policy: policy, now: clock.now(), deadline: deadline, isCancelled: isCancelled)
+        policy: policy, now: clock.now(), deadline: deadline, priority: priority,
+        isCancelled: isCancelled)
     } catch {
       throw ServiceError(error)
     }
   }
 
-  private func results(of facts: [SignedFact], from receipt: CommitReceipt) -> [ItemResult] {
+  func results(of facts: [SignedFact], from receipt: CommitReceipt) -> [ItemResult] {
     zip(facts, zip(receipt.dispositions, receipt.links)).map { fact, outcome in
       ItemResult(stored: fact.fact, disposition: outcome.0, link: outcome.1)
     }
@@ -172,7 +176,7 @@ package struct SubmissionService: Sendable {
         Refusal(.malformed, "a notification; it is submitted by SubmitNotification"))
     }
     if let expected, fact.scope.bundleID != expected {
-      return .failure(Refusal(.wrongApp, "it belongs to another app than the request names"))
+      return .failure(Self.otherApp)
     }
     return .success(SignedFact(fact: fact, signed: payload.signed))
   }
@@ -188,7 +192,7 @@ package struct SubmissionService: Sendable {
     }
   }
 
-  private func commit(
+  func commit(
     _ submission: Submission, unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> CommitReceipt {
     if isCancelled() { throw ServiceError(PoolError.cancelled) }

@@ -18,7 +18,9 @@ enum InputFile {
       throw CommandFailure(.failed, "\(path): cannot be read")
     }
     guard data.count <= limit else {
-      throw CommandFailure(.failed, "\(path): larger than \(limit >> 20) MiB")
+      let isWhole = limit.isMultiple(of: 1 << 20)
+      throw CommandFailure(
+        .failed, "\(path): larger than \(isWhole ? "\(limit >> 20) MiB" : "\(limit) bytes")")
     }
     return [UInt8](data)
   }

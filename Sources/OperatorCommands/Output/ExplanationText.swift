@@ -39,7 +39,7 @@ enum ExplanationText {
       var line = "    \(name(of: item.kind)) \(item.identifier)"
       if let productID = item.productID { line += ", \(productID)" }
       if let statedAt = item.statedAt {
-        line += ", \(item.kind == .grant ? "given" : "signed") \(statedAt.display)"
+        line += ", \(item.kind == .grant ? "given" : "stated") \(statedAt.display)"
       }
       // What decided has its sentence above already.
       let own = item.decision == reasoning.decision ? [] : ["      \(sentence(item.decision))"]

@@ -56,7 +56,7 @@ enum StateTable {
       for source in entitlement.sources {
         table.add([
           entitlement.entitlementID.rawValue, source.since.display, source.until?.display ?? "-",
-          description(of: source.origin),
+          description(of: source),
         ])
       }
     }
@@ -96,12 +96,18 @@ enum StateTable {
     return table
   }
 
-  private static func description(of origin: EntitlementSource.Origin) -> String {
-    switch origin {
-    case .purchase(let transaction, chain: _, let product):
-      "\(product), transaction \(transaction)"
-    case .grant(let id): "grant \(id)"
-    case .grandfathering(let id): "grandfathering rule \(id)"
+  private static func description(of source: EntitlementSource) -> String {
+    let origin =
+      switch source.origin {
+      case .purchase(let transaction, chain: _, let product):
+        "\(product), transaction \(transaction)"
+      case .grant(let id): "grant \(id)"
+      case .grandfathering(let id): "grandfathering rule \(id)"
+      }
+    switch source.evidence {
+    case .archivedResponse: return origin + " (UNSIGNED)"
+    case .receipt: return origin + " (receipt)"
+    case .signedTransaction, nil: return origin
     }
   }
 

@@ -4,9 +4,11 @@ import Verification
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect", abstract: "Shows what signed payloads hold, without trusting them.",
+    commandName: "inspect",
+    abstract: "Shows what signed payloads and receipts hold, without trusting them.",
     discussion: """
-      Nothing is verified: use verify to know whether Apple signed it. Exit code 0 when all can \
+      Files hold one JWS a line, or JSON as the App Store Server API returns it; or one legacy \
+      receipt, DER or base64; or an archived response of verifyReceipt. Nothing is verified: use verify to know whether Apple signed it. Exit code 0 when all can \
       be read, 2 when a payload cannot, 1 when a file cannot; the others are shown all the same.
       """)
 
@@ -23,6 +25,8 @@ struct InspectCommand: ParsableCommand {
     let header: JSONValue?
     let certificates: [CertificateDocument]?
     let payload: JSONValue?
+    let digestAlgorithm: String?
+    let receipt: ReceiptDocument?
   }
 
   private struct CertificateDocument: Encodable {
@@ -60,45 +64,45 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  private static func inspect(
-    _ finding: SourcedFinding
-  ) -> Result<InspectedPayload, Refusal> {
+  private static func inspect(_ finding: SourcedFinding) -> Result<LookedAt, Refusal> {
     do throws(Refusal) {
-      return .success(try InspectedPayload(finding.payload().jws))
+      return .success(try LookedAt(finding.content.get()))
     } catch {
       return .failure(error)
     }
   }
 
-  private static func text(_ name: String, _ result: Result<InspectedPayload, Refusal>) -> String {
+  private static func text(_ name: String, _ result: Result<LookedAt, Refusal>) -> String {
     switch result {
     case .failure(let error):
       return "\(name)  \(error)"
     case .success(let inspected):
-      var lines = ["\(name)  \(inspected.kind?.name ?? "UNKNOWN")  not verified"]
-      for certificate in inspected.certificates {
+      let hash = inspected.digestAlgorithm.map { ", \($0)" } ?? ""
+      var lines = ["\(name)  \(inspected.kind ?? "UNKNOWN")  not verified\(hash)"]
+      for certificate in inspected.certificates ?? [] {
         lines.append(
           "  \(certificate.subject), \(certificate.validFrom.display) to "
             + "\(certificate.validUntil.display), \(certificate.fingerprint)")
       }
-      lines.append(inspected.payload.indented())
+      lines.append(inspected.text)
       return lines.joined(separator: "\n")
     }
   }
 
   private static func document(
-    _ name: String, _ result: Result<InspectedPayload, Refusal>
+    _ name: String, _ result: Result<LookedAt, Refusal>
   ) -> Document {
     switch result {
     case .failure(let error):
       Document(
-        file: name, kind: nil, error: "\(error)", header: nil, certificates: nil, payload: nil)
+        file: name, kind: nil, error: "\(error)", header: nil, certificates: nil, payload: nil,
+        digestAlgorithm: nil, receipt: nil)
     case .success(let inspected):
       Document(
-        file: name, kind: inspected.kind?.name, error: nil,
-        header: try? JSONValue(inspected.header),
-        certificates: inspected.certificates.map { CertificateDocument($0) },
-        payload: try? JSONValue(inspected.payload))
+        file: name, kind: inspected.kind, error: nil, header: inspected.header,
+        certificates: inspected.certificates?.map { CertificateDocument($0) },
+        payload: inspected.payload, digestAlgorithm: inspected.digestAlgorithm,
+        receipt: inspected.receipt)
     }
   }
 }

@@ -3,7 +3,8 @@ import Verification
 
 /// Reads signed payloads from files: one JWS a line, or JSON as Apple's API returns it, in which
 /// every text under a name that begins with `signed` is taken. Of one JSON object the transactions
-/// come before the renewal infos, as people look for them.
+/// come before the renewal infos, as people look for them. A file may be a legacy receipt instead,
+/// or an archived response to one.
 enum PayloadSource {
   /// Far above a page of Apple's API; keeps a wrong file from filling the memory.
   static let maximumFileBytes = 256 << 20
@@ -42,26 +43,27 @@ enum PayloadSource {
   private static func findings(in path: String) throws(CommandFailure) -> [SourcedFinding] {
     let bytes = try InputFile.contents(of: path, limit: maximumFileBytes)
     let name = path == "-" ? "stdin" : path
-    let texts: [[UInt8]]
+    let contents: [SourcedContent]
     do throws(Refusal) {
-      texts = try self.texts(in: bytes)
+      contents = try self.contents(of: bytes)
     } catch {
       return [SourcedFinding(name: name, content: .failure(error))]
     }
-    return texts.enumerated().map { index, text in
-      let name = texts.count > 1 ? "\(name)#\(index + 1)" : name
-      return SourcedFinding(
-        name: name, content: .success(SourcedPayload(name: name, jws: text)))
+    return contents.enumerated().map { index, content in
+      SourcedFinding(
+        name: contents.count > 1 ? "\(name)#\(index + 1)" : name, content: .success(content))
     }
   }
 
-  private static func texts(in bytes: [UInt8]) throws(Refusal) -> [[UInt8]] {
+  private static func contents(of bytes: [UInt8]) throws(Refusal) -> [SourcedContent] {
+    if ReceiptForm.isReceipt(bytes) { return [.receipt(bytes)] }
+    if bytes.contains(0) { throw Refusal(.malformed, "no signed payload in it: it is not text") }
     let first = bytes.first { !isBlank($0) }
-    let texts =
+    let contents =
       first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-      ? try signedTexts(inJSON: bytes) : lines(of: bytes)
-    if texts.isEmpty { throw Refusal(.malformed, "no signed payload in it") }
-    return texts
+      ? try contents(ofJSON: bytes) : lines(of: bytes).map { SourcedContent.jws($0) }
+    if contents.isEmpty { throw Refusal(.malformed, "no signed payload in it") }
+    return contents
   }
 
   private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
@@ -76,16 +78,23 @@ enum PayloadSource {
     byte == 0x20 || (0x09...0x0d).contains(byte)
   }
 
-  private static func signedTexts(inJSON bytes: [UInt8]) throws(Refusal) -> [[UInt8]] {
+  private static func contents(ofJSON bytes: [UInt8]) throws(Refusal) -> [SourcedContent] {
     let value: Any
     do {
       value = try JSONSerialization.jsonObject(with: Data(bytes))
     } catch {
       throw Refusal(.malformed, "no signed payload in it: it begins like JSON, and is none")
     }
+    if let object = value as? [String: Any], isArchivedResponse(object) {
+      return [.archivedResponse(bytes)]
+    }
     var texts: [[UInt8]] = []
     collect(value, isSigned: false, into: &texts)
-    return texts
+    return texts.map { .jws($0) }
+  }
+
+  private static func isArchivedResponse(_ object: [String: Any]) -> Bool {
+    object["status"] != nil && (object["receipt"] != nil || object["latest_receipt_info"] != nil)
   }
 
   private static func collect(_ value: Any, isSigned: Bool, into texts: inout [[UInt8]]) {

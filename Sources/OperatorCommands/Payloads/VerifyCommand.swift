@@ -5,10 +5,10 @@ import Verification
 
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Verifies signed payloads, without a server.",
+    commandName: "verify", abstract: "Verifies signed payloads and receipts, without a server.",
     discussion: """
-      Files hold one JWS a line, or JSON as the App Store Server API returns it. Certificates are \
-      judged at the moment of signing. A renewal info names no app: --bundle-id holds it to that of \
+      Files hold one JWS a line, or JSON as the App Store Server API returns it; or one legacy \
+      receipt, DER or base64. Certificates are judged at the moment of signing. A renewal info names no app: --bundle-id holds it to that of \
       its chain's transactions among these files; where there is none, it is OK with a reason that \
       says that its app was not checked. Exit code 0 when all are OK, 2 when one is refused or a \
       file holds none, 1 when a file cannot be read; the others are printed all the same.
@@ -16,6 +16,9 @@ struct VerifyCommand: ParsableCommand {
 
   @Argument(help: "Files, or - for stdin.")
   var files: [String]
+
+  @Option(help: "The device that receipts must have been made for: UUID or HEX. Default: any.")
+  var deviceIdentifier: DeviceIdentifier?
 
   @OptionGroup var trust: TrustOptions
   @OptionGroup var output: OutputOptions
@@ -27,28 +30,35 @@ struct VerifyCommand: ParsableCommand {
     /// Why it was refused, or what was not checked.
     let reason: String?
     /// Nil when it cannot be read.
-    let inspected: InspectedPayload?
+    let seen: LookedAt?
   }
 
-  /// A finding in JSON: a contract. `payload` is left out when it cannot be read.
+  /// A finding in JSON: a contract. It has a `payload` or a `receipt`, or neither when it cannot be
+  /// read.
   private struct Document: Encodable {
     let file: String
     let kind: String?
     let verdict: String
     let reason: String?
     let payload: JSONValue?
+    let receipt: ReceiptDocument?
 
     init(_ finding: Finding) {
       file = finding.file
-      kind = finding.inspected?.kind?.name
+      kind = finding.seen?.kind
       verdict = finding.verdict.name
       reason = finding.reason
-      payload = finding.inspected.flatMap { try? JSONValue($0.payload) }
+      payload = finding.seen?.payload
+      receipt = finding.seen?.receipt
     }
   }
 
   func run() throws {
-    let verifier = JWSVerifier(anchors: try trust.anchors())
+    let anchors = try trust.anchors()
+    let verifier = SourceVerifier(
+      payloads: JWSVerifier(anchors: anchors), receipts: ReceiptVerifier(anchors: anchors),
+      deviceIdentifier: deviceIdentifier?.bytes,
+      now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
     let (sourced, isComplete) = PayloadSource.survey(files)
     let findings = findings(about: sourced, by: verifier)
     if output.output == .table {
@@ -68,48 +78,40 @@ struct VerifyCommand: ParsableCommand {
   /// All are verified before a renewal info is held to the app of its chain, which another file may
   /// tell.
   private func findings(
-    about sourced: [SourcedFinding], by verifier: JWSVerifier
+    about sourced: [SourcedFinding], by verifier: SourceVerifier
   ) -> [Finding] {
-    let now = Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000))
-    func outcome(
-      of finding: SourcedFinding, _ policy: VerificationPolicy
-    ) -> Result<VerifiedPayload, Refusal> {
-      do throws(Refusal) {
-        return .success(try verifier.verify(try finding.payload().jws, policy: policy, now: now))
-      } catch {
-        return .failure(error)
-      }
-    }
-
-    let outcomes = sourced.map { outcome(of: $0, trust.policy) }
+    let outcomes = sourced.map { verifier.verify($0, policy: trust.policy) }
     var apps = ChainApps()
     for (finding, result) in zip(sourced, outcomes) {
       switch result {
-      case .success(let payload):
+      case .success(.payload(let payload)):
         apps.learn(payload)
+      case .success(.receipt):
+        break
       case .failure(let refusal):
         // Of another app than asked for, but genuine: it tells that its chain is, too.
         guard refusal.verdict == .wrongApp else { continue }
-        if case .success(let payload) = outcome(of: finding, trust.policyForAnyApp) {
-          apps.learn(payload)
-        }
+        let anyApp = verifier.verify(finding, policy: trust.policyForAnyApp)
+        if case .success(.payload(let payload)) = anyApp { apps.learn(payload) }
       }
     }
     return zip(sourced, outcomes).map { finding, result in
       let (verdict, reason) = judge(result, apps: apps)
       return Finding(
         file: finding.name, verdict: verdict, reason: reason,
-        inspected: try? verifier.inspect(finding.payload().jws))
+        seen: try? LookedAt(finding.content.get()))
     }
   }
 
   private func judge(
-    _ result: Result<VerifiedPayload, Refusal>, apps: ChainApps
+    _ result: Result<SourceVerifier.Verified, Refusal>, apps: ChainApps
   ) -> (Verdict, reason: String?) {
     switch result {
     case .failure(let refusal):
       return (refusal.verdict, refusal.detail)
-    case .success(let payload):
+    case .success(.receipt):
+      return (.ok, nil)
+    case .success(.payload(let payload)):
       guard let expected = trust.expectedBundleID, case .renewalInfo(let info) = payload.content
       else { return (.ok, nil) }
       let known = apps.bundleIDs(for: info)
@@ -124,10 +126,10 @@ struct VerifyCommand: ParsableCommand {
   }
 
   private static func text(of finding: Finding) -> String {
-    let kind = finding.inspected?.kind?.name ?? "UNKNOWN"
+    let kind = finding.seen?.kind ?? "UNKNOWN"
     let reason = finding.reason.map { ": \($0)" } ?? ""
-    let payload = finding.inspected.map { "\n\($0.payload.indented())" } ?? ""
-    return "\(finding.file)  \(kind)  \(finding.verdict.name)\(reason)\(payload)"
+    let content = finding.seen.map { "\n\($0.text)" } ?? ""
+    return "\(finding.file)  \(kind)  \(finding.verdict.name)\(reason)\(content)"
   }
 }
 

@@ -19,6 +19,7 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
+  @OptionGroup var priority: PriorityOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
@@ -62,7 +63,7 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
         let response = try await client.submitNotification(
           SubmitNotificationRequest(
             signedPayload: String(decoding: payload.jws, as: UTF8.self),
-            accountID: account.map { AccountID($0) }))
+            accountID: account.map { AccountID($0) }, priority: priority.submissionPriority))
         outcomes.append(Outcome(file: payload.name, response: response))
       }
     }

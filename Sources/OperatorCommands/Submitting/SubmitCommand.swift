@@ -21,6 +21,7 @@ struct SubmitCommand: AsyncParsableCommand {
   @Option(help: "The app that every payload must be of. Default: any that the server accepts.")
   var bundleID: String?
 
+  @OptionGroup var priority: PriorityOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
@@ -34,7 +35,8 @@ struct SubmitCommand: AsyncParsableCommand {
         let response = try await client.submitSignedTransactions(
           SubmitSignedTransactionsRequest(
             signedPayloads: batch.map { String(decoding: $0.jws, as: UTF8.self) },
-            bundleID: bundleID.map { BundleID($0) }, accountID: account.map { AccountID($0) }))
+            bundleID: bundleID.map { BundleID($0) }, accountID: account.map { AccountID($0) },
+            priority: priority.submissionPriority))
         documents += zip(batch, response.results).map { SubmittedDocument($0.name, $1) }
         start = batch.endIndex
         if payloads.count > batch.count {

@@ -42,6 +42,7 @@ indirect enum AnswerShape: Sendable {
   private static let source = AnswerShape.object([
     "transaction_id": .text, "original_transaction_id": .text, "product_id": .text,
     "grant_id": .text, "grandfathering_rule_id": .text, "since_ms": .moment, "until_ms": .moment,
+    "evidence": .text,
   ])
 
   /// `JSONDocuments.StandingDocument`.

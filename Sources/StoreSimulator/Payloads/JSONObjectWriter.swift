@@ -46,6 +46,17 @@ package struct JSONObjectWriter: Sendable {
     contents += value.bytes
   }
 
+  /// An empty list is written as such.
+  package mutating func set(_ name: String, objects values: [JSONObjectWriter]) {
+    begin(name)
+    contents.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { contents.append(UInt8(ascii: ",")) }
+      contents += value.bytes
+    }
+    contents.append(UInt8(ascii: "]"))
+  }
+
   private mutating func begin(_ name: String) {
     if !contents.isEmpty { contents.append(UInt8(ascii: ",")) }
     append(quoted: name)

@@ -34,7 +34,8 @@ struct DocumentContractTests {
         "account_id", "bundle_id", "calls_to_action", "core_state", "entitlements", "environment",
         "evaluated_at_ms", "grandfathering", "groups", "next_transition_at_ms", "products",
         "revision", "entitlements[].entitlement_id", "entitlements[].sources",
-        "entitlements[].sources[].grandfathering_rule_id", "entitlements[].sources[].grant_id",
+        "entitlements[].sources[].evidence", "entitlements[].sources[].grandfathering_rule_id",
+        "entitlements[].sources[].grant_id",
         "entitlements[].sources[].original_transaction_id", "entitlements[].sources[].product_id",
         "entitlements[].sources[].since_ms", "entitlements[].sources[].transaction_id",
         "entitlements[].sources[].until_ms", "grandfathering[].app_transaction_id",
@@ -142,6 +143,57 @@ struct DocumentContractTests {
     try await DocumentContract.compare(rows, closed: ["payload", "header"])
   }
 
+  @Test func `of receipts`() async throws {
+    let bench = try Bench()
+    let authority = try ReceiptAuthority.loadOrCreate(inDirectory: bench.authorityPath)
+    let trust = ["--trust-root", "\(authority.rootFingerprint)"]
+    let server = try await bench.startServer(trust[0], trust[1])
+    let timeline = Timeline(.refunded, seed: 9, start: 1_704_067_200_000)
+    var receipt = timeline.receipt(at: timeline.start.advanced(by: 90 * Milliseconds.dayLength))
+    receipt.receiptType = "ProductionVPP"
+    receipt.expirationDate = receipt.creationDate
+    let path = bench.folder.file("receipt.der")
+    try Data(try authority.sign(receipt)).write(to: URL(filePath: path))
+    let shown =
+      [
+        "application_version", "bundle_id", "creation_ms", "environment", "expiration_ms", "in_app",
+        "in_app[].cancellation_ms", "in_app[].expires_ms",
+        "in_app[].is_in_introductory_offer_period", "in_app[].is_trial_period",
+        "in_app[].original_purchase_ms", "in_app[].original_transaction_id",
+        "in_app[].product_id", "in_app[].purchase_ms", "in_app[].quantity",
+        "in_app[].transaction_id", "in_app[].unknown_attributes",
+        "in_app[].unknown_attributes[].type", "in_app[].unknown_attributes[].value",
+        "in_app[].unknown_attributes[].version", "in_app[].web_order_line_item_id",
+        "original_application_version", "original_purchase_ms", "receipt_type",
+        "unknown_attributes", "unknown_attributes[].type", "unknown_attributes[].value",
+        "unknown_attributes[].version",
+      ].map { "receipt.\($0)" } + ["receipt"]
+    let rows: [([String], String, [String])] = [
+      (["verify", path] + trust, "", ["file", "kind", "verdict"] + shown),
+      (
+        ["inspect", path], "",
+        [
+          "certificates", "certificates[].fingerprint", "certificates[].issuer",
+          "certificates[].subject", "certificates[].valid_from_ms",
+          "certificates[].valid_until_ms", "digest_algorithm", "file", "kind",
+        ] + shown
+      ),
+      (
+        ["receipt", "submit", path, "--server", "\(server.address)"], "",
+        [
+          "file", "receipt", "receipt.application_version", "receipt.bundle_id",
+          "receipt.creation_ms", "receipt.environment", "receipt.expiration_ms",
+          "receipt.in_app_count", "receipt.original_application_version",
+          "receipt.original_purchase_ms", "receipt.receipt_type", "results",
+          "results[].disposition", "results[].file", "results[].kind", "results[].link",
+          "results[].original_transaction_id", "results[].transaction_id", "results[].verdict",
+          "verdict",
+        ]
+      ),
+    ]
+    try await DocumentContract.compare(rows, closed: [])
+  }
+
   @Test func `inside a payload the names stay Apple's, and numbers exact`() async throws {
     let bench = try Bench()
     let payload = #"{"bundleId":"com.example.scribe","price":9007199254740993,"x_yZ":[1.5,null]}"#
@@ -183,7 +235,7 @@ struct DocumentContractTests {
       names(SubmissionVerdict.self) == [
         "UNRECOGNIZED", "OK", "MALFORMED", "UNSUPPORTED_ALGORITHM", "INVALID_CERTIFICATE",
         "UNTRUSTED_CHAIN", "CERTIFICATE_EXPIRED", "CERTIFICATE_REVOKED", "RETRYABLE",
-        "INVALID_SIGNATURE", "WRONG_APP", "WRONG_ENVIRONMENT",
+        "INVALID_SIGNATURE", "WRONG_APP", "WRONG_ENVIRONMENT", "WRONG_DEVICE",
       ])
     #expect(
       names(SubmittedKind.self) == [

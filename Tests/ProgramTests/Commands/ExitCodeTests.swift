@@ -92,6 +92,12 @@ struct ExitCodeTests {
     arguments: [
       ["nonsense"], ["authority"], ["sign"], ["submit"],
       ["sign", "--authority", "x", "--life-cycle", "none"],
+      ["receipt", "--life-cycle", "grace"],
+      ["receipt", "--authority", "x", "--life-cycle", "none"],
+      ["receipt", "--authority", "x", "--life-cycle", "grace", "--digest", "md5"],
+      ["receipt", "--authority", "x", "--life-cycle", "grace", "--device-identifier", "xyz"],
+      ["receipt", "--archive", "--life-cycle", "grace", "--environment", "LocalTesting"],
+      ["receipt", "--archive", "--life-cycle", "grace", "--environment", "Xcode"],
       ["submit", "--authority", "x", "--server", "nowhere"],
       ["submit", "--authority", "x", "--server", "[::1]:1", "--customers", "-1"],
       ["submit", "--authority", "x", "--server", "[::1]:1", "--concurrency", "0"],

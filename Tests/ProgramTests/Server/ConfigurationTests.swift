@@ -55,9 +55,14 @@ struct ConfigurationTests {
         name: "trust_roots", file: "['\(roots[0])']",
         environment: roots[1...2].joined(separator: ","),
         flags: roots[3...5].flatMap { ["--trust-root", $0] },
-        inForce: (1...3).map { "Apple's and \($0) more" }),
+        inForce: [roots[0...0], roots[1...2], roots[3...5]].map {
+          (["Apple's"] + $0).joined(separator: ", ")
+        }),
       plain("verification_workers", ["1", "2", "3"]),
       plain("verification_queue", ["1000", "2000", "3000"]),
+      // `off` by itself is `false` to YAML.
+      plain("certificate_status", ["off", "soft", "strict"]),
+      plain("certificate_status", ["soft", "strict", "off"]),
       plain("cache_megabytes", ["11", "22", "33"]),
       plain("maximum_connections", ["100", "200", "300"]),
       plain("idle_seconds", ["1", "2", "3"]),

@@ -817,6 +817,51 @@ void   entitle__v1__counter__free_unpacked
   assert(message->base.descriptor == &entitle__v1__counter__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__import_archived_response_request__init
+                     (Entitle__V1__ImportArchivedResponseRequest         *message)
+{
+  static const Entitle__V1__ImportArchivedResponseRequest init_value = ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__import_archived_response_request__get_packed_size
+                     (const Entitle__V1__ImportArchivedResponseRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__import_archived_response_request__pack
+                     (const Entitle__V1__ImportArchivedResponseRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__import_archived_response_request__pack_to_buffer
+                     (const Entitle__V1__ImportArchivedResponseRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ImportArchivedResponseRequest *
+       entitle__v1__import_archived_response_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ImportArchivedResponseRequest *)
+     protobuf_c_message_unpack (&entitle__v1__import_archived_response_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__import_archived_response_request__free_unpacked
+                     (Entitle__V1__ImportArchivedResponseRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor entitle__v1__grant__field_descriptors[11] =
 {
   {
@@ -2176,7 +2221,71 @@ const ProtobufCMessageDescriptor entitle__v1__counter__descriptor =
   (ProtobufCMessageInit) entitle__v1__counter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[7] =
+static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[3] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "response",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, response),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__import_archived_response_request__field_indices_by_name[] = {
+  1,   /* field[1] = account_id */
+  0,   /* field[0] = bundle_id */
+  2,   /* field[2] = response */
+};
+static const ProtobufCIntRange entitle__v1__import_archived_response_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ImportArchivedResponseRequest",
+  "ImportArchivedResponseRequest",
+  "Entitle__V1__ImportArchivedResponseRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ImportArchivedResponseRequest),
+  3,
+  entitle__v1__import_archived_response_request__field_descriptors,
+  entitle__v1__import_archived_response_request__field_indices_by_name,
+  1,  entitle__v1__import_archived_response_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__import_archived_response_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[8] =
 {
   { "AddGrant", &entitle__v1__add_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
   { "WithdrawGrant", &entitle__v1__withdraw_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
@@ -2184,12 +2293,14 @@ static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descri
   { "GetCatalog", &entitle__v1__get_catalog_request__descriptor, &entitle__v1__catalog_response__descriptor },
   { "ReloadCatalog", &entitle__v1__reload_catalog_request__descriptor, &entitle__v1__catalog_response__descriptor },
   { "ListChanges", &entitle__v1__list_changes_request__descriptor, &entitle__v1__list_changes_response__descriptor },
+  { "ImportArchivedResponse", &entitle__v1__import_archived_response_request__descriptor, &entitle__v1__submit_receipt_response__descriptor },
   { "GetStatistics", &entitle__v1__get_statistics_request__descriptor, &entitle__v1__get_statistics_response__descriptor },
 };
 const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
   0,        /* AddGrant */
   3,        /* GetCatalog */
-  6,        /* GetStatistics */
+  7,        /* GetStatistics */
+  6,        /* ImportArchivedResponse */
   5,        /* ListChanges */
   2,        /* ListGrants */
   4,        /* ReloadCatalog */
@@ -2202,7 +2313,7 @@ const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor =
   "AdminService",
   "Entitle__V1__AdminService",
   "entitle.v1",
-  7,
+  8,
   entitle__v1__admin_service__method_descriptors,
   entitle__v1__admin_service__method_indices_by_name
 };
@@ -2254,13 +2365,21 @@ void entitle__v1__admin_service__list_changes(ProtobufCService *service,
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
   service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__admin_service__import_archived_response(ProtobufCService *service,
+                                                          const Entitle__V1__ImportArchivedResponseRequest *input,
+                                                          Entitle__V1__SubmitReceiptResponse_Closure closure,
+                                                          void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
                                                 void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
                                        Entitle__V1__AdminService_ServiceDestroy destroy)

@@ -734,7 +734,7 @@ const ProtobufCMessageDescriptor entitle__v1__entitlement_state__descriptor =
   (ProtobufCMessageInit) entitle__v1__entitlement_state__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_descriptors[7] =
+static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_descriptors[8] =
 {
   {
     "transaction_id",
@@ -820,8 +820,21 @@ static const ProtobufCFieldDescriptor entitle__v1__entitlement_source__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "evidence",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__EntitlementSource, evidence),
+    &entitle__v1__evidence__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__entitlement_source__field_indices_by_name[] = {
+  7,   /* field[7] = evidence */
   6,   /* field[6] = grandfathering_rule_id */
   5,   /* field[5] = grant_id */
   1,   /* field[1] = original_transaction_id */
@@ -833,7 +846,7 @@ static const unsigned entitle__v1__entitlement_source__field_indices_by_name[] =
 static const ProtobufCIntRange entitle__v1__entitlement_source__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor entitle__v1__entitlement_source__descriptor =
 {
@@ -843,7 +856,7 @@ const ProtobufCMessageDescriptor entitle__v1__entitlement_source__descriptor =
   "Entitle__V1__EntitlementSource",
   "entitle.v1",
   sizeof(Entitle__V1__EntitlementSource),
-  7,
+  8,
   entitle__v1__entitlement_source__field_descriptors,
   entitle__v1__entitlement_source__field_indices_by_name,
   1,  entitle__v1__entitlement_source__number_ranges,
@@ -1930,6 +1943,38 @@ const ProtobufCEnumDescriptor entitle__v1__notice__descriptor =
   entitle__v1__notice__enum_values_by_name,
   1,
   entitle__v1__notice__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__evidence__enum_values_by_number[4] =
+{
+  { "EVIDENCE_UNSPECIFIED", "ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED", 0 },
+  { "EVIDENCE_SIGNED_TRANSACTION", "ENTITLE__V1__EVIDENCE__EVIDENCE_SIGNED_TRANSACTION", 1 },
+  { "EVIDENCE_RECEIPT", "ENTITLE__V1__EVIDENCE__EVIDENCE_RECEIPT", 2 },
+  { "EVIDENCE_UNSIGNED_ARCHIVE", "ENTITLE__V1__EVIDENCE__EVIDENCE_UNSIGNED_ARCHIVE", 3 },
+};
+static const ProtobufCIntRange entitle__v1__evidence__value_ranges[] = {
+{0, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex entitle__v1__evidence__enum_values_by_name[4] =
+{
+  { "EVIDENCE_RECEIPT", 2 },
+  { "EVIDENCE_SIGNED_TRANSACTION", 1 },
+  { "EVIDENCE_UNSIGNED_ARCHIVE", 3 },
+  { "EVIDENCE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__evidence__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.Evidence",
+  "Evidence",
+  "Entitle__V1__Evidence",
+  "entitle.v1",
+  4,
+  entitle__v1__evidence__enum_values_by_number,
+  4,
+  entitle__v1__evidence__enum_values_by_name,
+  1,
+  entitle__v1__evidence__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue entitle__v1__grandfathering_outcome__enum_values_by_number[5] =

@@ -367,6 +367,141 @@ void   entitle__v1__submit_notification_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__submit_receipt_request__init
+                     (Entitle__V1__SubmitReceiptRequest         *message)
+{
+  static const Entitle__V1__SubmitReceiptRequest init_value = ENTITLE__V1__SUBMIT_RECEIPT_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__submit_receipt_request__get_packed_size
+                     (const Entitle__V1__SubmitReceiptRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__submit_receipt_request__pack
+                     (const Entitle__V1__SubmitReceiptRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__submit_receipt_request__pack_to_buffer
+                     (const Entitle__V1__SubmitReceiptRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__SubmitReceiptRequest *
+       entitle__v1__submit_receipt_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__SubmitReceiptRequest *)
+     protobuf_c_message_unpack (&entitle__v1__submit_receipt_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__submit_receipt_request__free_unpacked
+                     (Entitle__V1__SubmitReceiptRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__submit_receipt_response__init
+                     (Entitle__V1__SubmitReceiptResponse         *message)
+{
+  static const Entitle__V1__SubmitReceiptResponse init_value = ENTITLE__V1__SUBMIT_RECEIPT_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__submit_receipt_response__get_packed_size
+                     (const Entitle__V1__SubmitReceiptResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__submit_receipt_response__pack
+                     (const Entitle__V1__SubmitReceiptResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__submit_receipt_response__pack_to_buffer
+                     (const Entitle__V1__SubmitReceiptResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__SubmitReceiptResponse *
+       entitle__v1__submit_receipt_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__SubmitReceiptResponse *)
+     protobuf_c_message_unpack (&entitle__v1__submit_receipt_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__submit_receipt_response__free_unpacked
+                     (Entitle__V1__SubmitReceiptResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__receipt_summary__init
+                     (Entitle__V1__ReceiptSummary         *message)
+{
+  static const Entitle__V1__ReceiptSummary init_value = ENTITLE__V1__RECEIPT_SUMMARY__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__receipt_summary__get_packed_size
+                     (const Entitle__V1__ReceiptSummary *message)
+{
+  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__receipt_summary__pack
+                     (const Entitle__V1__ReceiptSummary *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__receipt_summary__pack_to_buffer
+                     (const Entitle__V1__ReceiptSummary *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ReceiptSummary *
+       entitle__v1__receipt_summary__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ReceiptSummary *)
+     protobuf_c_message_unpack (&entitle__v1__receipt_summary__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__receipt_summary__free_unpacked
+                     (Entitle__V1__ReceiptSummary *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor entitle__v1__feed_event__field_descriptors[7] =
 {
   {
@@ -727,7 +862,7 @@ const ProtobufCMessageDescriptor entitle__v1__customer_revision__descriptor =
   (ProtobufCMessageInit) entitle__v1__customer_revision__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_request__field_descriptors[4] =
 {
   {
     "bundle_id",
@@ -765,16 +900,29 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_re
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "priority",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitSignedTransactionsRequest, priority),
+    &entitle__v1__submission_priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_signed_transactions_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
   0,   /* field[0] = bundle_id */
   2,   /* field[2] = items */
+  3,   /* field[3] = priority */
 };
 static const ProtobufCIntRange entitle__v1__submit_signed_transactions_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_request__descriptor =
 {
@@ -784,7 +932,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_request
   "Entitle__V1__SubmitSignedTransactionsRequest",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitSignedTransactionsRequest),
-  3,
+  4,
   entitle__v1__submit_signed_transactions_request__field_descriptors,
   entitle__v1__submit_signed_transactions_request__field_indices_by_name,
   1,  entitle__v1__submit_signed_transactions_request__number_ranges,
@@ -842,7 +990,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_respons
   (ProtobufCMessageInit) entitle__v1__submit_signed_transactions_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__field_descriptors[2] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__field_descriptors[3] =
 {
   {
     "signed_payload",
@@ -868,15 +1016,28 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "priority",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitNotificationRequest, priority),
+    &entitle__v1__submission_priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_notification_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
+  2,   /* field[2] = priority */
   0,   /* field[0] = signed_payload */
 };
 static const ProtobufCIntRange entitle__v1__submit_notification_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descriptor =
 {
@@ -886,7 +1047,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descr
   "Entitle__V1__SubmitNotificationRequest",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitNotificationRequest),
-  2,
+  3,
   entitle__v1__submit_notification_request__field_descriptors,
   entitle__v1__submit_notification_request__field_indices_by_name,
   1,  entitle__v1__submit_notification_request__number_ranges,
@@ -1035,7 +1196,329 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_response__desc
   (ProtobufCMessageInit) entitle__v1__submit_notification_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[12] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_receipt_request__field_descriptors[5] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "receipt",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, receipt),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "device_identifier",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, device_identifier),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "priority",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, priority),
+    &entitle__v1__submission_priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__submit_receipt_request__field_indices_by_name[] = {
+  1,   /* field[1] = account_id */
+  0,   /* field[0] = bundle_id */
+  3,   /* field[3] = device_identifier */
+  4,   /* field[4] = priority */
+  2,   /* field[2] = receipt */
+};
+static const ProtobufCIntRange entitle__v1__submit_receipt_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__submit_receipt_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.SubmitReceiptRequest",
+  "SubmitReceiptRequest",
+  "Entitle__V1__SubmitReceiptRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__SubmitReceiptRequest),
+  5,
+  entitle__v1__submit_receipt_request__field_descriptors,
+  entitle__v1__submit_receipt_request__field_indices_by_name,
+  1,  entitle__v1__submit_receipt_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__submit_receipt_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__submit_receipt_response__field_descriptors[5] =
+{
+  {
+    "verdict",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptResponse, verdict),
+    &entitle__v1__verdict__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "detail",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptResponse, detail),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "receipt",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptResponse, receipt),
+    &entitle__v1__receipt_summary__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "results",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__SubmitReceiptResponse, n_results),
+    offsetof(Entitle__V1__SubmitReceiptResponse, results),
+    &entitle__v1__item_result__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "customers",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__SubmitReceiptResponse, n_customers),
+    offsetof(Entitle__V1__SubmitReceiptResponse, customers),
+    &entitle__v1__customer_revision__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__submit_receipt_response__field_indices_by_name[] = {
+  4,   /* field[4] = customers */
+  1,   /* field[1] = detail */
+  2,   /* field[2] = receipt */
+  3,   /* field[3] = results */
+  0,   /* field[0] = verdict */
+};
+static const ProtobufCIntRange entitle__v1__submit_receipt_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__submit_receipt_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.SubmitReceiptResponse",
+  "SubmitReceiptResponse",
+  "Entitle__V1__SubmitReceiptResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__SubmitReceiptResponse),
+  5,
+  entitle__v1__submit_receipt_response__field_descriptors,
+  entitle__v1__submit_receipt_response__field_indices_by_name,
+  1,  entitle__v1__submit_receipt_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__submit_receipt_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__receipt_summary__field_descriptors[9] =
+{
+  {
+    "receipt_type",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, receipt_type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bundle_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "creation_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, creation_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "application_version",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, application_version),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_application_version",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, original_application_version),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_purchase_ms",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ReceiptSummary, has_original_purchase_ms_case),
+    offsetof(Entitle__V1__ReceiptSummary, original_purchase_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expiration_ms",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ReceiptSummary, has_expiration_ms_case),
+    offsetof(Entitle__V1__ReceiptSummary, expiration_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "in_app_count",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceiptSummary, in_app_count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__receipt_summary__field_indices_by_name[] = {
+  4,   /* field[4] = application_version */
+  1,   /* field[1] = bundle_id */
+  3,   /* field[3] = creation_ms */
+  2,   /* field[2] = environment */
+  7,   /* field[7] = expiration_ms */
+  8,   /* field[8] = in_app_count */
+  5,   /* field[5] = original_application_version */
+  6,   /* field[6] = original_purchase_ms */
+  0,   /* field[0] = receipt_type */
+};
+static const ProtobufCIntRange entitle__v1__receipt_summary__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor entitle__v1__receipt_summary__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ReceiptSummary",
+  "ReceiptSummary",
+  "Entitle__V1__ReceiptSummary",
+  "entitle.v1",
+  sizeof(Entitle__V1__ReceiptSummary),
+  9,
+  entitle__v1__receipt_summary__field_descriptors,
+  entitle__v1__receipt_summary__field_indices_by_name,
+  1,  entitle__v1__receipt_summary__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__receipt_summary__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[13] =
 {
   { "VERDICT_UNSPECIFIED", "ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED", 0 },
   { "VERDICT_OK", "ENTITLE__V1__VERDICT__VERDICT_OK", 1 },
@@ -1049,11 +1532,12 @@ static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[12] 
   { "VERDICT_INVALID_SIGNATURE", "ENTITLE__V1__VERDICT__VERDICT_INVALID_SIGNATURE", 9 },
   { "VERDICT_WRONG_APP", "ENTITLE__V1__VERDICT__VERDICT_WRONG_APP", 10 },
   { "VERDICT_WRONG_ENVIRONMENT", "ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT", 11 },
+  { "VERDICT_WRONG_DEVICE", "ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE", 12 },
 };
 static const ProtobufCIntRange entitle__v1__verdict__value_ranges[] = {
-{0, 0},{0, 12}
+{0, 0},{0, 13}
 };
-static const ProtobufCEnumValueIndex entitle__v1__verdict__enum_values_by_name[12] =
+static const ProtobufCEnumValueIndex entitle__v1__verdict__enum_values_by_name[13] =
 {
   { "VERDICT_CERTIFICATE_EXPIRED", 6 },
   { "VERDICT_CERTIFICATE_REVOKED", 7 },
@@ -1066,6 +1550,7 @@ static const ProtobufCEnumValueIndex entitle__v1__verdict__enum_values_by_name[1
   { "VERDICT_UNSUPPORTED_ALGORITHM", 3 },
   { "VERDICT_UNTRUSTED_CHAIN", 5 },
   { "VERDICT_WRONG_APP", 10 },
+  { "VERDICT_WRONG_DEVICE", 12 },
   { "VERDICT_WRONG_ENVIRONMENT", 11 },
 };
 const ProtobufCEnumDescriptor entitle__v1__verdict__descriptor =
@@ -1075,12 +1560,42 @@ const ProtobufCEnumDescriptor entitle__v1__verdict__descriptor =
   "Verdict",
   "Entitle__V1__Verdict",
   "entitle.v1",
-  12,
+  13,
   entitle__v1__verdict__enum_values_by_number,
-  12,
+  13,
   entitle__v1__verdict__enum_values_by_name,
   1,
   entitle__v1__verdict__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue entitle__v1__submission_priority__enum_values_by_number[3] =
+{
+  { "SUBMISSION_PRIORITY_UNSPECIFIED", "ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED", 0 },
+  { "SUBMISSION_PRIORITY_INTERACTIVE", "ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_INTERACTIVE", 1 },
+  { "SUBMISSION_PRIORITY_BULK", "ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_BULK", 2 },
+};
+static const ProtobufCIntRange entitle__v1__submission_priority__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex entitle__v1__submission_priority__enum_values_by_name[3] =
+{
+  { "SUBMISSION_PRIORITY_BULK", 2 },
+  { "SUBMISSION_PRIORITY_INTERACTIVE", 1 },
+  { "SUBMISSION_PRIORITY_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__submission_priority__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.SubmissionPriority",
+  "SubmissionPriority",
+  "Entitle__V1__SubmissionPriority",
+  "entitle.v1",
+  3,
+  entitle__v1__submission_priority__enum_values_by_number,
+  3,
+  entitle__v1__submission_priority__enum_values_by_name,
+  1,
+  entitle__v1__submission_priority__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue entitle__v1__payload_kind__enum_values_by_number[5] =
@@ -1263,13 +1778,15 @@ const ProtobufCEnumDescriptor entitle__v1__refetch_reason__descriptor =
   entitle__v1__refetch_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__submission_service__method_descriptors[2] =
+static const ProtobufCMethodDescriptor entitle__v1__submission_service__method_descriptors[3] =
 {
   { "SubmitSignedTransactions", &entitle__v1__submit_signed_transactions_request__descriptor, &entitle__v1__submit_signed_transactions_response__descriptor },
   { "SubmitNotification", &entitle__v1__submit_notification_request__descriptor, &entitle__v1__submit_notification_response__descriptor },
+  { "SubmitReceipt", &entitle__v1__submit_receipt_request__descriptor, &entitle__v1__submit_receipt_response__descriptor },
 };
 const unsigned entitle__v1__submission_service__method_indices_by_name[] = {
   1,        /* SubmitNotification */
+  2,        /* SubmitReceipt */
   0         /* SubmitSignedTransactions */
 };
 const ProtobufCServiceDescriptor entitle__v1__submission_service__descriptor =
@@ -1279,7 +1796,7 @@ const ProtobufCServiceDescriptor entitle__v1__submission_service__descriptor =
   "SubmissionService",
   "Entitle__V1__SubmissionService",
   "entitle.v1",
-  2,
+  3,
   entitle__v1__submission_service__method_descriptors,
   entitle__v1__submission_service__method_indices_by_name
 };
@@ -1298,6 +1815,14 @@ void entitle__v1__submission_service__submit_notification(ProtobufCService *serv
 {
   assert(service->descriptor == &entitle__v1__submission_service__descriptor);
   service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__submission_service__submit_receipt(ProtobufCService *service,
+                                                     const Entitle__V1__SubmitReceiptRequest *input,
+                                                     Entitle__V1__SubmitReceiptResponse_Closure closure,
+                                                     void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__submission_service__descriptor);
+  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__submission_service__init (Entitle__V1__SubmissionService_Service *service,
                                             Entitle__V1__SubmissionService_ServiceDestroy destroy)

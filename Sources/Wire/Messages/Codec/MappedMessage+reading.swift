@@ -1,3 +1,4 @@
+import CEntitleMessages
 import EntitlementDomain
 
 // Reading fields of generated structures.
@@ -68,6 +69,27 @@ extension MappedMessage {
     guard let text = optionalText(field) else { return nil }
     guard isUUID(text) else { throw error(.notUUID(field: name.description)) }
     return Identifier(text.lowercased())
+  }
+
+  /// Bytes that a caller must send, at most `limit` of them.
+  static func required(
+    _ field: ProtobufCBinaryData, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> [UInt8] {
+    guard let bytes = try bounded(field, name, limit: limit) else {
+      throw error(.missing(field: name.description))
+    }
+    return bytes
+  }
+
+  /// Bytes that a caller may send, at most `limit` of them; nil when there are none.
+  static func bounded(
+    _ field: ProtobufCBinaryData, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> [UInt8]? {
+    guard field.len > 0 else { return nil }
+    guard field.len <= limit else {
+      throw error(.tooLong(field: name.description, limit: limit))
+    }
+    return Array(UnsafeBufferPointer(start: field.data, count: field.len))
   }
 
   /// Whether it is 32 hexadecimal digits with hyphens where RFC 9562, section 4, has them.

@@ -1,3 +1,4 @@
+import CEntitleMessages
 import EntitlementDomain
 
 // Setting fields of generated structures: copies into the arena.
@@ -48,6 +49,16 @@ extension MappedMessage {
       (pointers + index).initialize(to: try Self.text(text, name, in: arena))
     }
     return pointers
+  }
+
+  /// Absent bytes are sent as none, which are not sent at all.
+  static func bytes(
+    _ bytes: [UInt8]?, in arena: MessageArena
+  ) throws(MessageError) -> ProtobufCBinaryData {
+    guard let bytes, !bytes.isEmpty else { return ProtobufCBinaryData() }
+    let memory = try array(of: UInt8.self, count: bytes.count, in: arena)
+    memory.initialize(from: bytes, count: bytes.count)
+    return ProtobufCBinaryData(len: bytes.count, data: memory)
   }
 
   static func list<Part: MappedMessage>(

@@ -18,6 +18,16 @@ package enum MessageLimits {
   /// Signed payloads in one submission: a few kilobytes each, so that they fit the largest frame,
   /// and some 20 ms of signature checks on one core.
   package static let submissionSize = 500
+  /// Bytes of a receipt in a request: 1 MiB of DER, or the base64 of as much, which takes a third
+  /// more, and a line break after every few dozen characters. Receipts grow by some 200 bytes with
+  /// each purchase, and keep every purchase but consumable ones for ever.
+  package static let receiptLength = 3 << 19
+  /// Bytes of a device's identifier: 16 for `identifierForVendor`, 6 for a Mac's network address,
+  /// and room for what comes next.
+  package static let deviceIdentifierLength = 64
+  /// Bytes of an archived response of `verifyReceipt`: about a thousand purchases, which it lists
+  /// twice.
+  package static let archivedResponseLength = 1 << 20
   /// Customers on a page when the request does not say.
   package static let defaultPageSize = 50
   /// Customers on a page at most.

@@ -34,6 +34,9 @@ package enum WireMethods {
     SubmitNotificationRequest, SubmitNotificationResponse
   >(service: ServiceNames.submissions, name: "SubmitNotification")
 
+  package static let submitReceipt = WireMethod<SubmitReceiptRequest, SubmitReceiptResponse>(
+    service: ServiceNames.submissions, name: "SubmitReceipt")
+
   package static let addGrant = WireMethod<AddGrantRequest, GrantResponse>(
     service: ServiceNames.admin, name: "AddGrant")
 
@@ -51,6 +54,10 @@ package enum WireMethods {
 
   package static let listChanges = WireMethod<ListChangesRequest, ListChangesResponse>(
     service: ServiceNames.admin, name: "ListChanges")
+
+  package static let importArchivedResponse = WireMethod<
+    ImportArchivedResponseRequest, SubmitReceiptResponse
+  >(service: ServiceNames.admin, name: "ImportArchivedResponse")
 
   package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
     service: ServiceNames.admin, name: "GetStatistics")

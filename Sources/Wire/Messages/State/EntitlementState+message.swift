@@ -26,7 +26,8 @@ extension EntitlementSource: MappedMessage {
   init(reading message: Entitle__V1__EntitlementSource) throws(MessageError) {
     self.init(
       origin: try Self.origin(message), since: Milliseconds(message.since_ms),
-      until: message.has_until_ms_case.isSet ? Milliseconds(message.until_ms) : nil)
+      until: message.has_until_ms_case.isSet ? Milliseconds(message.until_ms) : nil,
+      evidence: FactAuthority(message.evidence))
   }
 
   /// Exactly one: who reads a source must know what it stands on.
@@ -74,5 +75,6 @@ extension EntitlementSource: MappedMessage {
       message.has_until_ms_case = ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS_UNTIL_MS
       message.until_ms = until.rawValue
     }
+    if let evidence { message.evidence = evidence.message }
   }
 }

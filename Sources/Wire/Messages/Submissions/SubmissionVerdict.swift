@@ -14,6 +14,8 @@ package enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   case invalidSignature = 9
   case wrongApp = 10
   case wrongEnvironment = 11
+  /// A receipt that was made for another device than the request names.
+  case wrongDevice = 12
 }
 
 /// What a signed payload is. Raw values are those of the wire.

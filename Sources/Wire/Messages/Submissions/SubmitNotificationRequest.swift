@@ -8,10 +8,14 @@ package struct SubmitNotificationRequest: Hashable, WireMessage {
   package var signedPayload: String
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
   package var accountID: AccountID?
+  package var priority: SubmissionPriority
 
-  package init(signedPayload: String, accountID: AccountID? = nil) {
+  package init(
+    signedPayload: String, accountID: AccountID? = nil, priority: SubmissionPriority = .interactive
+  ) {
     self.signedPayload = signedPayload
     self.accountID = accountID
+    self.priority = priority
   }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
@@ -32,6 +36,7 @@ extension SubmitNotificationRequest: MappedMessage {
     }
     signedPayload = payload
     accountID = try Self.bounded(message.account_id, "account_id")
+    priority = try Self.priority(message.priority)
   }
 
   func write(
@@ -39,5 +44,6 @@ extension SubmitNotificationRequest: MappedMessage {
   ) throws(MessageError) {
     message.signed_payload = try Self.text(signedPayload, "signed_payload", in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.priority = priority.message
   }
 }

@@ -11,13 +11,16 @@ package struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
   package var accountID: AccountID?
   /// JWS in compact form: one to ``MessageLimits/submissionSize`` of them, none empty.
   package var signedPayloads: [String]
+  package var priority: SubmissionPriority
 
   package init(
-    signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil
+    signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil,
+    priority: SubmissionPriority = .interactive
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
     self.signedPayloads = signedPayloads
+    self.priority = priority
   }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
@@ -41,6 +44,7 @@ extension SubmitSignedTransactionsRequest: MappedMessage {
     }
     signedPayloads = try Self.list(message.items, count: message.n_items, of: SignedItem.self)
       .map(\.signedPayload)
+    priority = try Self.priority(message.priority)
   }
 
   func write(
@@ -51,6 +55,7 @@ extension SubmitSignedTransactionsRequest: MappedMessage {
     message.n_items = signedPayloads.count
     message.items = try Self.list(
       signedPayloads.map(SignedItem.init(signedPayload:)), in: arena)
+    message.priority = priority.message
   }
 }
 

@@ -35,6 +35,7 @@ typedef struct Entitle__V1__Change Entitle__V1__Change;
 typedef struct Entitle__V1__GetStatisticsRequest Entitle__V1__GetStatisticsRequest;
 typedef struct Entitle__V1__GetStatisticsResponse Entitle__V1__GetStatisticsResponse;
 typedef struct Entitle__V1__Counter Entitle__V1__Counter;
+typedef struct Entitle__V1__ImportArchivedResponseRequest Entitle__V1__ImportArchivedResponseRequest;
 
 
 /* --- enums --- */
@@ -533,6 +534,28 @@ struct  Entitle__V1__Counter
     , (char *)protobuf_c_empty_string, 0 }
 
 
+struct  Entitle__V1__ImportArchivedResponseRequest
+{
+  ProtobufCMessage base;
+  /*
+   * The app that the response must be of. Required; at most 256 bytes.
+   */
+  char *bundle_id;
+  /*
+   * The account that owns the purchases; links those that have no account; empty when it is not
+   * known. At most 256 bytes.
+   */
+  char *account_id;
+  /*
+   * The JSON that verifyReceipt answered. At most 1 MiB. Required.
+   */
+  ProtobufCBinaryData response;
+};
+#define ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__import_archived_response_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL} }
+
+
 /* Entitle__V1__Grant methods */
 void   entitle__v1__grant__init
                      (Entitle__V1__Grant         *message);
@@ -875,6 +898,25 @@ Entitle__V1__Counter *
 void   entitle__v1__counter__free_unpacked
                      (Entitle__V1__Counter *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__ImportArchivedResponseRequest methods */
+void   entitle__v1__import_archived_response_request__init
+                     (Entitle__V1__ImportArchivedResponseRequest         *message);
+size_t entitle__v1__import_archived_response_request__get_packed_size
+                     (const Entitle__V1__ImportArchivedResponseRequest   *message);
+size_t entitle__v1__import_archived_response_request__pack
+                     (const Entitle__V1__ImportArchivedResponseRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__import_archived_response_request__pack_to_buffer
+                     (const Entitle__V1__ImportArchivedResponseRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ImportArchivedResponseRequest *
+       entitle__v1__import_archived_response_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__import_archived_response_request__free_unpacked
+                     (Entitle__V1__ImportArchivedResponseRequest *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__Grant_Closure)
@@ -931,6 +973,9 @@ typedef void (*Entitle__V1__GetStatisticsResponse_Closure)
 typedef void (*Entitle__V1__Counter_Closure)
                  (const Entitle__V1__Counter *message,
                   void *closure_data);
+typedef void (*Entitle__V1__ImportArchivedResponseRequest_Closure)
+                 (const Entitle__V1__ImportArchivedResponseRequest *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -962,6 +1007,10 @@ struct Entitle__V1__AdminService_Service
                        const Entitle__V1__ListChangesRequest *input,
                        Entitle__V1__ListChangesResponse_Closure closure,
                        void *closure_data);
+  void (*import_archived_response)(Entitle__V1__AdminService_Service *service,
+                                   const Entitle__V1__ImportArchivedResponseRequest *input,
+                                   Entitle__V1__SubmitReceiptResponse_Closure closure,
+                                   void *closure_data);
   void (*get_statistics)(Entitle__V1__AdminService_Service *service,
                          const Entitle__V1__GetStatisticsRequest *input,
                          Entitle__V1__GetStatisticsResponse_Closure closure,
@@ -980,6 +1029,7 @@ void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *servic
       function_prefix__ ## get_catalog,\
       function_prefix__ ## reload_catalog,\
       function_prefix__ ## list_changes,\
+      function_prefix__ ## import_archived_response,\
       function_prefix__ ## get_statistics  }
 void entitle__v1__admin_service__add_grant(ProtobufCService *service,
                                            const Entitle__V1__AddGrantRequest *input,
@@ -1005,6 +1055,10 @@ void entitle__v1__admin_service__list_changes(ProtobufCService *service,
                                               const Entitle__V1__ListChangesRequest *input,
                                               Entitle__V1__ListChangesResponse_Closure closure,
                                               void *closure_data);
+void entitle__v1__admin_service__import_archived_response(ProtobufCService *service,
+                                                          const Entitle__V1__ImportArchivedResponseRequest *input,
+                                                          Entitle__V1__SubmitReceiptResponse_Closure closure,
+                                                          void *closure_data);
 void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
@@ -1030,6 +1084,7 @@ extern const ProtobufCMessageDescriptor entitle__v1__change__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__counter__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor;
 extern const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -230,6 +230,29 @@ typedef enum _Entitle__V1__Notice {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTICE)
 } Entitle__V1__Notice;
 /*
+ * What stands behind a purchase, or behind what a grandfathering rule went by. Read a number that
+ * you do not know as UNSIGNED_ARCHIVE.
+ */
+typedef enum _Entitle__V1__Evidence {
+  /*
+   * Nothing of the App Store's: an operator's grant, or a catalog that simulates.
+   */
+  ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED = 0,
+  /*
+   * A JWS that Apple signed.
+   */
+  ENTITLE__V1__EVIDENCE__EVIDENCE_SIGNED_TRANSACTION = 1,
+  /*
+   * A legacy receipt that Apple signed.
+   */
+  ENTITLE__V1__EVIDENCE__EVIDENCE_RECEIPT = 2,
+  /*
+   * A response of verifyReceipt that an operator imported: nobody signed it.
+   */
+  ENTITLE__V1__EVIDENCE__EVIDENCE_UNSIGNED_ARCHIVE = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EVIDENCE)
+} Entitle__V1__Evidence;
+/*
  * What a grandfathering rule says. Read a number that you do not know as UNKNOWN.
  */
 typedef enum _Entitle__V1__GrandfatheringOutcome {
@@ -428,6 +451,10 @@ struct  Entitle__V1__EntitlementSource
    * The catalog's grandfathering rule; empty unless it is one.
    */
   char *grandfathering_rule_id;
+  /*
+   * What stands behind it; absent for a grant.
+   */
+  Entitle__V1__Evidence evidence;
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
     int64_t until_ms;
@@ -435,7 +462,7 @@ struct  Entitle__V1__EntitlementSource
 };
 #define ENTITLE__V1__ENTITLEMENT_SOURCE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__entitlement_source__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED, ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__NOT_SET, {0} }
 
 
 /*
@@ -1020,6 +1047,7 @@ extern const ProtobufCEnumDescriptor    entitle__v1__detailed_status__descriptor
 extern const ProtobufCEnumDescriptor    entitle__v1__expiration_reason__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__price_consent__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__notice__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__evidence__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__grandfathering_outcome__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__grandfathering_reason__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_state__descriptor;

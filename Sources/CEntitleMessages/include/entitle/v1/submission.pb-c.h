@@ -24,6 +24,9 @@ typedef struct Entitle__V1__SubmitSignedTransactionsRequest Entitle__V1__SubmitS
 typedef struct Entitle__V1__SubmitSignedTransactionsResponse Entitle__V1__SubmitSignedTransactionsResponse;
 typedef struct Entitle__V1__SubmitNotificationRequest Entitle__V1__SubmitNotificationRequest;
 typedef struct Entitle__V1__SubmitNotificationResponse Entitle__V1__SubmitNotificationResponse;
+typedef struct Entitle__V1__SubmitReceiptRequest Entitle__V1__SubmitReceiptRequest;
+typedef struct Entitle__V1__SubmitReceiptResponse Entitle__V1__SubmitReceiptResponse;
+typedef struct Entitle__V1__ReceiptSummary Entitle__V1__ReceiptSummary;
 
 
 /* --- enums --- */
@@ -45,7 +48,7 @@ typedef enum _Entitle__V1__Verdict {
    */
   ENTITLE__V1__VERDICT__VERDICT_MALFORMED = 2,
   /*
-   * Signed with another algorithm than ES256.
+   * Signed with another algorithm than ES256, or, a receipt, than RSA with SHA-1 or SHA-256.
    */
   ENTITLE__V1__VERDICT__VERDICT_UNSUPPORTED_ALGORITHM = 3,
   /*
@@ -79,9 +82,31 @@ typedef enum _Entitle__V1__Verdict {
   /*
    * Signed in an environment that the service does not accept.
    */
-  ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT = 11
+  ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT = 11,
+  /*
+   * A receipt that was made for another device than the request names.
+   */
+  ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE = 12
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__VERDICT)
 } Entitle__V1__Verdict;
+/*
+ * How soon a submission is verified when there is more to do than workers.
+ */
+typedef enum _Entitle__V1__SubmissionPriority {
+  /*
+   * The same as INTERACTIVE.
+   */
+  ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED = 0,
+  /*
+   * Somebody waits: before whatever is bulk.
+   */
+  ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_INTERACTIVE = 1,
+  /*
+   * An import: when nobody waits, and never in more than its share of the queue.
+   */
+  ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_BULK = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__SUBMISSION_PRIORITY)
+} Entitle__V1__SubmissionPriority;
 /*
  * The kinds of signed payload.
  */
@@ -379,10 +404,14 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
    */
   size_t n_items;
   Entitle__V1__SignedItem **items;
+  /*
+   * Absent: INTERACTIVE.
+   */
+  Entitle__V1__SubmissionPriority priority;
 };
 #define ENTITLE__V1__SUBMIT_SIGNED_TRANSACTIONS_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_signed_transactions_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0,NULL }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0,NULL, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
 
 
 struct  Entitle__V1__SubmitSignedTransactionsResponse
@@ -416,10 +445,14 @@ struct  Entitle__V1__SubmitNotificationRequest
    * caller does not know it. At most 256 bytes.
    */
   char *account_id;
+  /*
+   * Absent: INTERACTIVE.
+   */
+  Entitle__V1__SubmissionPriority priority;
 };
 #define ENTITLE__V1__SUBMIT_NOTIFICATION_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_notification_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
 
 
 struct  Entitle__V1__SubmitNotificationResponse
@@ -469,6 +502,135 @@ struct  Entitle__V1__SubmitNotificationResponse
 #define ENTITLE__V1__SUBMIT_NOTIFICATION_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_notification_response__descriptor) \
     , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0,NULL, 0,NULL, 0,NULL }
+
+
+struct  Entitle__V1__SubmitReceiptRequest
+{
+  ProtobufCMessage base;
+  /*
+   * The app that the receipt must be of; empty: any app that the service accepts. At most 256
+   * bytes.
+   */
+  char *bundle_id;
+  /*
+   * The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
+   * caller does not know it. At most 256 bytes.
+   */
+  char *account_id;
+  /*
+   * The receipt as the app has it: DER, or the standard base64 of it. At most 1 MiB of DER.
+   * Required.
+   */
+  ProtobufCBinaryData receipt;
+  /*
+   * The device that the receipt must have been made for: the 16 bytes of its identifierForVendor,
+   * or, of a Mac, the 6 of its primary network address. Empty: not checked. At most 64 bytes.
+   */
+  ProtobufCBinaryData device_identifier;
+  /*
+   * Absent: INTERACTIVE.
+   */
+  Entitle__V1__SubmissionPriority priority;
+};
+#define ENTITLE__V1__SUBMIT_RECEIPT_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_receipt_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, {0,NULL}, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
+
+
+/*
+ * What became of a receipt, or of an archived response to one.
+ */
+struct  Entitle__V1__SubmitReceiptResponse
+{
+  ProtobufCMessage base;
+  /*
+   * What verification said about the whole. When it is not OK nothing was stored, and only the
+   * detail is set beside it.
+   */
+  Entitle__V1__Verdict verdict;
+  /*
+   * Why it was refused, in English, for logs and people; empty when it was not.
+   */
+  char *detail;
+  /*
+   * What it says of itself; absent when it was refused.
+   */
+  Entitle__V1__ReceiptSummary *receipt;
+  /*
+   * What became of what it says: of the app first, then of each in-app purchase in its order. Of an
+   * archived response, the renewals come last.
+   */
+  size_t n_results;
+  Entitle__V1__ItemResult **results;
+  /*
+   * The customers that it concerns, each once, changed or not.
+   */
+  size_t n_customers;
+  Entitle__V1__CustomerRevision **customers;
+};
+#define ENTITLE__V1__SUBMIT_RECEIPT_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_receipt_response__descriptor) \
+    , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, NULL, 0,NULL, 0,NULL }
+
+
+typedef enum {
+  ENTITLE__V1__RECEIPT_SUMMARY__HAS_ORIGINAL_PURCHASE_MS__NOT_SET = 0,
+  ENTITLE__V1__RECEIPT_SUMMARY__HAS_ORIGINAL_PURCHASE_MS_ORIGINAL_PURCHASE_MS = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIPT_SUMMARY__HAS_ORIGINAL_PURCHASE_MS__CASE)
+} Entitle__V1__ReceiptSummary__HasOriginalPurchaseMsCase;
+
+typedef enum {
+  ENTITLE__V1__RECEIPT_SUMMARY__HAS_EXPIRATION_MS__NOT_SET = 0,
+  ENTITLE__V1__RECEIPT_SUMMARY__HAS_EXPIRATION_MS_EXPIRATION_MS = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIPT_SUMMARY__HAS_EXPIRATION_MS__CASE)
+} Entitle__V1__ReceiptSummary__HasExpirationMsCase;
+
+/*
+ * What a receipt says of itself.
+ */
+struct  Entitle__V1__ReceiptSummary
+{
+  ProtobufCMessage base;
+  /*
+   * Apple's receipt type as it came: "Production", "ProductionSandbox", "ProductionVPP", …
+   */
+  char *receipt_type;
+  /*
+   * The app.
+   */
+  char *bundle_id;
+  /*
+   * The environment that the type stands for.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * When it was made, in milliseconds since the epoch.
+   */
+  int64_t creation_ms;
+  /*
+   * The version of the app that it was made for; empty when absent.
+   */
+  char *application_version;
+  /*
+   * The version that the customer first had; empty when absent.
+   */
+  char *original_application_version;
+  /*
+   * How many in-app purchases it holds.
+   */
+  int64_t in_app_count;
+  Entitle__V1__ReceiptSummary__HasOriginalPurchaseMsCase has_original_purchase_ms_case;
+  union {
+    int64_t original_purchase_ms;
+  };
+  Entitle__V1__ReceiptSummary__HasExpirationMsCase has_expiration_ms_case;
+  union {
+    int64_t expiration_ms;
+  };
+};
+#define ENTITLE__V1__RECEIPT_SUMMARY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__receipt_summary__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, ENTITLE__V1__RECEIPT_SUMMARY__HAS_ORIGINAL_PURCHASE_MS__NOT_SET, {0}, ENTITLE__V1__RECEIPT_SUMMARY__HAS_EXPIRATION_MS__NOT_SET, {0} }
 
 
 /* Entitle__V1__FeedEvent methods */
@@ -623,6 +785,63 @@ Entitle__V1__SubmitNotificationResponse *
 void   entitle__v1__submit_notification_response__free_unpacked
                      (Entitle__V1__SubmitNotificationResponse *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__SubmitReceiptRequest methods */
+void   entitle__v1__submit_receipt_request__init
+                     (Entitle__V1__SubmitReceiptRequest         *message);
+size_t entitle__v1__submit_receipt_request__get_packed_size
+                     (const Entitle__V1__SubmitReceiptRequest   *message);
+size_t entitle__v1__submit_receipt_request__pack
+                     (const Entitle__V1__SubmitReceiptRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__submit_receipt_request__pack_to_buffer
+                     (const Entitle__V1__SubmitReceiptRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__SubmitReceiptRequest *
+       entitle__v1__submit_receipt_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__submit_receipt_request__free_unpacked
+                     (Entitle__V1__SubmitReceiptRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__SubmitReceiptResponse methods */
+void   entitle__v1__submit_receipt_response__init
+                     (Entitle__V1__SubmitReceiptResponse         *message);
+size_t entitle__v1__submit_receipt_response__get_packed_size
+                     (const Entitle__V1__SubmitReceiptResponse   *message);
+size_t entitle__v1__submit_receipt_response__pack
+                     (const Entitle__V1__SubmitReceiptResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__submit_receipt_response__pack_to_buffer
+                     (const Entitle__V1__SubmitReceiptResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__SubmitReceiptResponse *
+       entitle__v1__submit_receipt_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__submit_receipt_response__free_unpacked
+                     (Entitle__V1__SubmitReceiptResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ReceiptSummary methods */
+void   entitle__v1__receipt_summary__init
+                     (Entitle__V1__ReceiptSummary         *message);
+size_t entitle__v1__receipt_summary__get_packed_size
+                     (const Entitle__V1__ReceiptSummary   *message);
+size_t entitle__v1__receipt_summary__pack
+                     (const Entitle__V1__ReceiptSummary   *message,
+                      uint8_t             *out);
+size_t entitle__v1__receipt_summary__pack_to_buffer
+                     (const Entitle__V1__ReceiptSummary   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ReceiptSummary *
+       entitle__v1__receipt_summary__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__receipt_summary__free_unpacked
+                     (Entitle__V1__ReceiptSummary *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__FeedEvent_Closure)
@@ -649,6 +868,15 @@ typedef void (*Entitle__V1__SubmitNotificationRequest_Closure)
 typedef void (*Entitle__V1__SubmitNotificationResponse_Closure)
                  (const Entitle__V1__SubmitNotificationResponse *message,
                   void *closure_data);
+typedef void (*Entitle__V1__SubmitReceiptRequest_Closure)
+                 (const Entitle__V1__SubmitReceiptRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__SubmitReceiptResponse_Closure)
+                 (const Entitle__V1__SubmitReceiptResponse *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ReceiptSummary_Closure)
+                 (const Entitle__V1__ReceiptSummary *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -664,6 +892,10 @@ struct Entitle__V1__SubmissionService_Service
                               const Entitle__V1__SubmitNotificationRequest *input,
                               Entitle__V1__SubmitNotificationResponse_Closure closure,
                               void *closure_data);
+  void (*submit_receipt)(Entitle__V1__SubmissionService_Service *service,
+                         const Entitle__V1__SubmitReceiptRequest *input,
+                         Entitle__V1__SubmitReceiptResponse_Closure closure,
+                         void *closure_data);
 };
 typedef void (*Entitle__V1__SubmissionService_ServiceDestroy)(Entitle__V1__SubmissionService_Service *);
 void entitle__v1__submission_service__init (Entitle__V1__SubmissionService_Service *service,
@@ -673,7 +905,8 @@ void entitle__v1__submission_service__init (Entitle__V1__SubmissionService_Servi
 #define ENTITLE__V1__SUBMISSION_SERVICE__INIT(function_prefix__) \
     { ENTITLE__V1__SUBMISSION_SERVICE__BASE_INIT,\
       function_prefix__ ## submit_signed_transactions,\
-      function_prefix__ ## submit_notification  }
+      function_prefix__ ## submit_notification,\
+      function_prefix__ ## submit_receipt  }
 void entitle__v1__submission_service__submit_signed_transactions(ProtobufCService *service,
                                                                  const Entitle__V1__SubmitSignedTransactionsRequest *input,
                                                                  Entitle__V1__SubmitSignedTransactionsResponse_Closure closure,
@@ -682,10 +915,15 @@ void entitle__v1__submission_service__submit_notification(ProtobufCService *serv
                                                           const Entitle__V1__SubmitNotificationRequest *input,
                                                           Entitle__V1__SubmitNotificationResponse_Closure closure,
                                                           void *closure_data);
+void entitle__v1__submission_service__submit_receipt(ProtobufCService *service,
+                                                     const Entitle__V1__SubmitReceiptRequest *input,
+                                                     Entitle__V1__SubmitReceiptResponse_Closure closure,
+                                                     void *closure_data);
 
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    entitle__v1__verdict__descriptor;
+extern const ProtobufCEnumDescriptor    entitle__v1__submission_priority__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__payload_kind__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__disposition__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__link_outcome__descriptor;
@@ -699,6 +937,9 @@ extern const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_
 extern const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__submit_notification_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__submit_receipt_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__submit_receipt_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__receipt_summary__descriptor;
 extern const ProtobufCServiceDescriptor entitle__v1__submission_service__descriptor;
 
 PROTOBUF_C__END_DECLS

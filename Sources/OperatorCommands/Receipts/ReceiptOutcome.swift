@@ -1,0 +1,109 @@
+import ArgumentParser
+import EntitlementDomain
+import JSONDocuments
+import RPCClient
+import Wire
+
+/// A receipt or an archived response, and what became of it.
+struct ReceiptOutcome {
+  let file: String
+  let response: SubmitReceiptResponse
+
+  /// Hands in one after the other, and prints what was answered. Ends the command with the failure
+  /// at which it stopped, or with "refused".
+  static func collect(
+    _ inputs: [(name: String, bytes: [UInt8])], server: ServerOptions, output: OutputOptions,
+    _ submit: (EntitlementClient, [UInt8]) async throws -> SubmitReceiptResponse
+  ) async throws {
+    var outcomes: [ReceiptOutcome] = []
+    let failure = try await server.failure { client in
+      for input in inputs {
+        let response = try await submit(client, input.bytes)
+        outcomes.append(ReceiptOutcome(file: input.name, response: response))
+        if inputs.count > 1 {
+          StandardError.write("submitted \(outcomes.count) of \(inputs.count)")
+        }
+      }
+    }
+    // What was answered is committed, whatever became of the rest.
+    if failure == nil || !outcomes.isEmpty {
+      try output.write(outcomes.map { Document($0) }) { _ in table(outcomes) }
+    }
+    if let failure { throw failure }
+    if outcomes.contains(where: \.hasRefusal) {
+      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+    }
+  }
+
+  /// The whole was refused, or a part of it.
+  private var hasRefusal: Bool {
+    response.verdict != .ok || response.results.contains { $0.verdict != .ok }
+  }
+
+  /// In JSON: a contract.
+  private struct Document: Encodable {
+    let file: String
+    let verdict: String
+    let reason: String?
+    let receipt: Summary?
+    let results: [SubmittedDocument]
+
+    init(_ outcome: ReceiptOutcome) {
+      let response = outcome.response
+      file = outcome.file
+      verdict = wireName(response.verdict)
+      reason = response.detail
+      receipt = response.receipt.map { Summary($0) }
+      results = response.results.map { SubmittedDocument(outcome.file, $0) }
+    }
+  }
+
+  private struct Summary: Encodable {
+    let receiptType: String
+    let bundleId: String
+    let environment: String
+    let creationMs: Int64
+    let applicationVersion: String?
+    let originalApplicationVersion: String?
+    let originalPurchaseMs: Int64?
+    let expirationMs: Int64?
+    let inAppCount: Int
+
+    init(_ summary: ReceiptSummary) {
+      receiptType = summary.receiptType
+      bundleId = summary.scope.bundleID.rawValue
+      environment = summary.scope.environment.rawValue
+      creationMs = summary.creationDate.rawValue
+      applicationVersion = summary.applicationVersion
+      originalApplicationVersion = summary.originalApplicationVersion
+      originalPurchaseMs = summary.originalPurchaseDate?.rawValue
+      expirationMs = summary.expirationDate?.rawValue
+      inAppCount = summary.inAppCount
+    }
+  }
+
+  /// A line for each file, then one for each part of it that was refused.
+  private static func table(_ outcomes: [ReceiptOutcome]) -> String {
+    var table = TextTable(
+      header: ["FILE", "VERDICT", "TYPE", "CREATED", "PURCHASES", "NEW", "REASON"])
+    for outcome in outcomes {
+      let response = outcome.response
+      let new = response.results.count {
+        $0.disposition == .added || $0.disposition == .replaced
+      }
+      table.add([
+        outcome.file, wireName(response.verdict), response.receipt?.receiptType ?? "-",
+        response.receipt?.creationDate.display ?? "-",
+        response.receipt.map { "\($0.inAppCount)" } ?? "-",
+        response.receipt == nil ? "-" : "\(new)", response.detail ?? "-",
+      ])
+      for (position, result) in response.results.enumerated() where result.verdict != .ok {
+        table.add([
+          "\(outcome.file)#\(position + 1)", wireName(result.verdict), "-", "-", "-", "-",
+          result.detail ?? "-",
+        ])
+      }
+    }
+    return table.text
+  }
+}

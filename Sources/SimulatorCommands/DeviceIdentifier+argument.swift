@@ -1,0 +1,8 @@
+import ArgumentParser
+import EntitlementDomain
+
+extension DeviceIdentifier: ExpressibleByArgument {
+  package init?(argument: String) {
+    self.init(text: argument)
+  }
+}

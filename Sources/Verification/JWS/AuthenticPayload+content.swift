@@ -1,0 +1,77 @@
+import Cryptography
+import EntitlementDomain
+
+extension AuthenticPayload {
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it lacks what a fact of its kind cannot
+  ///   be without, ``Verdict/wrongEnvironment`` when it names no environment.
+  func content() throws(Refusal) -> VerifiedPayload.Content {
+    let digest = try payloadDigest()
+    do {
+      switch kind {
+      case .transaction:
+        return .transaction(try PayloadDecoder.transaction(fields, digest: digest))
+      case .renewalInfo:
+        return .renewalInfo(try UnboundRenewalInfo(fields, digest: digest))
+      case .appTransaction:
+        return .appTransaction(try PayloadDecoder.appTransaction(fields, digest: digest))
+      case .notification:
+        break
+      }
+    } catch {
+      throw Refusal(error, in: "payload")
+    }
+    return .notification(try notification(digest: digest))
+  }
+
+  private func notification(digest: PayloadDigest) throws(Refusal) -> VerifiedNotification {
+    guard let payload = claims.notification else {
+      // Claims of a notification always hold it.
+      throw Refusal(.malformed, "payload: not a notification")
+    }
+    let scope = try notificationScope()
+    let record = NotificationRecord(
+      uuid: payload.uuid, type: payload.type, subtype: payload.subtype, scope: scope,
+      status: payload.status, signedDate: payload.signedDate, digest: digest)
+    var facts: [SignedKind: SignedFact] = [:]
+    for payload in inner {
+      do {
+        facts[payload.kind] = SignedFact(
+          fact: try payload.fact(in: scope), signed: payload.signed)
+      } catch {
+        throw error.inside(payload.kind)
+      }
+    }
+    return VerifiedNotification(
+      record: record, transaction: facts[.transaction], renewalInfo: facts[.renewalInfo],
+      appTransaction: facts[.appTransaction])
+  }
+
+  private func notificationScope() throws(Refusal) -> AppScope {
+    guard let bundleID = claims.bundleID else {
+      throw Refusal(.wrongApp, "the notification names no bundle id")
+    }
+    guard case .known(let environment) = claims.environment else {
+      throw Refusal(.wrongEnvironment, "the notification names no environment")
+    }
+    return AppScope(bundleID: bundleID, environment: environment)
+  }
+
+  private func fact(in scope: AppScope) throws(Refusal) -> Fact {
+    switch try content() {
+    case .transaction(let fact): return .transaction(fact)
+    case .renewalInfo(let info): return .renewalInfo(info.bound(to: scope.bundleID))
+    case .appTransaction(let fact): return .appTransaction(fact)
+    case .notification:
+      // Verification accepts none inside another one.
+      throw Refusal(.malformed, "payload: a notification inside a notification")
+    }
+  }
+
+  private func payloadDigest() throws(Refusal) -> PayloadDigest {
+    do {
+      return PayloadDigest(words: try SHA256.digest(of: signed.payload).words)
+    } catch {
+      throw Refusal(error, as: .retryable, in: "payload")
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import EntitlementDomain
+
+extension ArchivedResponse {
+  /// One purchase of a response, whether or not it can be a fact.
+  struct Purchase {
+    let item: ReceiptItem
+    let purchase: Result<ReceiptPurchase, Refusal>
+
+    init(_ fields: PayloadFields) {
+      do throws(PayloadError) {
+        let read = try ReceiptItem(archived: fields)
+        var more = ReceiptPurchase.Archived()
+        try more.read(fields)
+        (item, purchase) = (read, read.purchase.map { more.completing($0) })
+      } catch {
+        (item, purchase) = (ReceiptItem(), .failure(Refusal(error, in: "purchase")))
+      }
+    }
+  }
+
+  /// The purchases of both lists, each transaction once.
+  static func purchases(
+    _ response: PayloadFields, _ receipt: PayloadFields
+  ) throws(PayloadError) -> [Purchase] {
+    let fields =
+      try (receipt.objects("in_app") ?? []) + (response.objects("latest_receipt_info") ?? [])
+    guard fields.count <= VerificationLimits.receiptItems else {
+      throw PayloadError(.tooLarge, "more than \(VerificationLimits.receiptItems) purchases")
+    }
+    var purchases: [Purchase] = []
+    var positions: [TransactionID: Int] = [:]
+    for purchase in fields.map(Purchase.init(_:)) {
+      if let identifier = purchase.item.transactionID {
+        if let position = positions[identifier] {
+          purchases[position] = purchase
+          continue
+        }
+        positions[identifier] = purchases.count
+      }
+      purchases.append(purchase)
+    }
+    return purchases
+  }
+
+  /// - Parameter answered: when Apple gave the response; nil where it does not say.
+  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
+  static func facts(
+    _ receipt: Receipt, _ purchases: [Purchase], _ renewals: [PayloadFields],
+    response json: [UInt8], answered: Milliseconds?
+  ) throws(Refusal) -> [Result<SignedFact, Refusal>] {
+    let facts = try ReceiptFacts(
+      of: receipt, in: json, authority: .archivedResponse,
+      signedDate: answered ?? receipt.creationDate)
+    return [facts.app(receipt)] + purchases.map { facts.transaction($0.purchase) }
+      + renewals.map { facts.renewalInfo(Self.renewal($0)) }
+  }
+
+  private static func renewal(_ fields: PayloadFields) -> Result<ReceiptRenewal, Refusal> {
+    do throws(PayloadError) {
+      return .success(try ReceiptRenewal(archived: fields))
+    } catch {
+      return .failure(Refusal(error, in: "renewal"))
+    }
+  }
+}
+
+extension Receipt {
+  /// - Parameters:
+  ///   - fields: `receipt` of the response.
+  ///   - environment: that of the response, which old receipts without a type rely on.
+  /// - Throws: ``PayloadError``.
+  init(archived fields: PayloadFields, environment: String?) throws(PayloadError) {
+    let stated = environment.flatMap(StoreEnvironment.init(rawValue:))
+    let receiptType: String
+    if let type = try fields.identifier("receipt_type") {
+      receiptType = type
+    } else {
+      receiptType = stated == .sandbox ? "ProductionSandbox" : environment ?? ""
+    }
+    let created = try fields.archivedMoment("receipt_creation_date_ms")
+    let answered = try fields.archivedMoment("request_date_ms")
+    guard let creationDate = created ?? answered else {
+      throw PayloadError(.missingField, "receipt_creation_date_ms is missing")
+    }
+    self.init(
+      receiptType: receiptType, bundleID: BundleID(try fields.requiredIdentifier("bundle_id")),
+      bundleIDBytes: [], creationDate: creationDate)
+    // No response is of Xcode's: it never asked Apple (R9).
+    guard self.environment == .production || self.environment == .sandbox else {
+      throw PayloadError(.environmentUnknown, "the receipt's environment is not the App Store's")
+    }
+    guard environment == nil || stated == self.environment else {
+      throw PayloadError(.wrongType, "environment is not that of receipt_type")
+    }
+    applicationVersion = try fields.archivedIdentifier("application_version")
+    originalApplicationVersion = try fields.archivedIdentifier("original_application_version")
+    originalPurchaseDate = try fields.archivedMoment("original_purchase_date_ms")
+    expirationDate = try fields.archivedMoment("expiration_date_ms")
+  }
+}
+
+extension ReceiptItem {
+  /// - Throws: ``PayloadError``.
+  fileprivate init(archived fields: PayloadFields) throws(PayloadError) {
+    self.init()
+    quantity = try fields.archivedInteger("quantity")
+    productID = try fields.archivedIdentifier("product_id").map(ProductID.init(_:))
+    transactionID = try fields.archivedIdentifier("transaction_id").map(TransactionID.init(_:))
+    originalTransactionID = try fields.archivedIdentifier("original_transaction_id")
+      .map(OriginalTransactionID.init(_:))
+    purchaseDate = try fields.archivedMoment("purchase_date_ms")
+    originalPurchaseDate = try fields.archivedMoment("original_purchase_date_ms")
+    expiresDate = try fields.archivedMoment("expires_date_ms")
+    webOrderLineItemID = try fields.archivedIdentifier("web_order_line_item_id")
+      .map(WebOrderLineItemID.init(_:))
+    cancellationDate = try fields.archivedMoment("cancellation_date_ms")
+    isTrialPeriod = try fields.archivedFlag("is_trial_period")
+    isInIntroductoryOfferPeriod = try fields.archivedFlag("is_in_intro_offer_period")
+  }
+}
+
+extension ReceiptPurchase {
+  /// What a response says of a purchase and a receipt does not.
+  fileprivate struct Archived {
+    var subscriptionGroupID: SubscriptionGroupID?
+    var appAccountToken: AppAccountToken?
+    var ownership: OwnershipType?
+    var cancellationReason: RevocationReason?
+    var isUpgraded: Bool?
+    var offer: Offer?
+
+    /// - Throws: ``PayloadError``.
+    mutating func read(_ fields: PayloadFields) throws(PayloadError) {
+      subscriptionGroupID = try fields.archivedIdentifier("subscription_group_identifier")
+        .map(SubscriptionGroupID.init(_:))
+      appAccountToken = try fields.archivedIdentifier("app_account_token")
+        .map(AppAccountToken.init(_:))
+      ownership = try fields.archivedIdentifier("in_app_ownership_type")
+        .map(OwnershipType.init(rawValue:))
+      // 1 is an issue with the app, 0 another reason: as in `revocationReason`.
+      cancellationReason = try fields.archivedInteger("cancellation_reason")
+        .map(RevocationReason.init(rawValue:))
+      isUpgraded = try fields.archivedFlag("is_upgraded")
+      offer = try fields.archivedOffer()
+    }
+
+    func completing(_ purchase: ReceiptPurchase) -> ReceiptPurchase {
+      var purchase = purchase
+      purchase.subscriptionGroupID = subscriptionGroupID
+      purchase.appAccountToken = appAccountToken
+      purchase.ownership = ownership
+      purchase.isUpgraded = isUpgraded
+      purchase.offer = offer
+      // An upgrade cancels the period that it ends, without a reason: nobody was refunded (R17).
+      if isUpgraded == true, cancellationReason == nil {
+        purchase.revocationDate = nil
+      } else {
+        purchase.revocationReason = purchase.revocationDate == nil ? nil : cancellationReason
+      }
+      return purchase
+    }
+  }
+}
+
+extension ReceiptRenewal {
+  /// - Parameter fields: an element of `pending_renewal_info`.
+  /// - Throws: ``PayloadError``.
+  fileprivate init(archived fields: PayloadFields) throws(PayloadError) {
+    guard let identifier = try fields.archivedIdentifier("original_transaction_id") else {
+      throw PayloadError(.missingField, "original_transaction_id is missing")
+    }
+    self.init(originalTransactionID: OriginalTransactionID(identifier))
+    productID = try fields.archivedIdentifier("product_id").map(ProductID.init(_:))
+    autoRenewProductID = try fields.archivedIdentifier("auto_renew_product_id")
+      .map(ProductID.init(_:))
+    autoRenewStatus = try fields.archivedInteger("auto_renew_status")
+    expirationIntent = try fields.archivedInteger("expiration_intent")
+      .map(ExpirationIntent.init(rawValue:))
+    gracePeriodExpiresDate = try fields.archivedMoment("grace_period_expires_date_ms")
+    isInBillingRetryPeriod = try fields.archivedFlag("is_in_billing_retry_period")
+    priceIncreaseStatus = try fields.archivedInteger("price_consent_status")
+      .map(PriceIncreaseStatus.init(rawValue:))
+    offer = try fields.archivedOffer()
+  }
+}

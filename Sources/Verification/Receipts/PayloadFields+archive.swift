@@ -1,0 +1,58 @@
+import EntitlementDomain
+
+/// Values of a `verifyReceipt` response: Apple wrote most numbers and flags as strings, and not
+/// always the same ones. Empty strings count as absent.
+extension PayloadFields {
+  /// Text that names something, or a number that does.
+  ///
+  /// - Throws: ``PayloadError``.
+  func archivedIdentifier(_ name: StaticString) throws(PayloadError) -> String? {
+    guard let text = try? text(name) else { return try integer(name).map { String($0) } }
+    return text.isEmpty ? nil : try identifier(name)
+  }
+
+  /// - Throws: ``PayloadError``.
+  func archivedInteger(_ name: StaticString) throws(PayloadError) -> Int64? {
+    guard let text = try? text(name) else { return try integer(name) }
+    guard !text.isEmpty else { return nil }
+    guard let value = Int64(text) else {
+      throw PayloadError(.notAnInteger, "\(name) is not an integer of 64 bits")
+    }
+    return value
+  }
+
+  /// - Throws: ``PayloadError``.
+  func archivedMoment(_ name: StaticString) throws(PayloadError) -> Milliseconds? {
+    try archivedInteger(name).map(Milliseconds.init(_:))
+  }
+
+  /// `true`, `"true"`, `1` or `"1"`, and the same for no.
+  ///
+  /// - Throws: ``PayloadError``.
+  func archivedFlag(_ name: StaticString) throws(PayloadError) -> Bool? {
+    if let flag = try? boolean(name) { return flag }
+    switch try archivedIdentifier(name) {
+    case nil: return nil
+    case "true", "1": return true
+    case "false", "0": return false
+    default: throw PayloadError(.wrongType, "\(name) is neither true nor false")
+    }
+  }
+
+  /// The offer of a period. `promotional_offer_id` and `offer_code_ref_name` say more than the
+  /// flags, which tell of any trial.
+  ///
+  /// - Throws: ``PayloadError``.
+  func archivedOffer() throws(PayloadError) -> Offer? {
+    let isTrial = try archivedFlag("is_trial_period") ?? false
+    let discount: OfferDiscountType? = isTrial ? .freeTrial : nil
+    if let identifier = try archivedIdentifier("promotional_offer_id") {
+      return Offer(type: .promotional, identifier: identifier, discountType: discount)
+    }
+    if let name = try archivedIdentifier("offer_code_ref_name") {
+      return Offer(type: .offerCode, identifier: name, discountType: discount)
+    }
+    let isIntroductory = try archivedFlag("is_in_intro_offer_period") ?? false
+    return isTrial || isIntroductory ? Offer(type: .introductory, discountType: discount) : nil
+  }
+}

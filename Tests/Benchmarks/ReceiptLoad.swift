@@ -1,0 +1,55 @@
+import EntitlementDomain
+import StoreSimulator
+import Verification
+
+/// Receipts of as many purchases each, all by one signer, one after the other as SubmitReceipt hands
+/// them in.
+struct ReceiptLoad: VerifyLoad {
+  struct Refused: Error {}
+
+  let workers = 1
+  /// Bytes of one receipt.
+  let length: Int
+  private let pool: VerificationPool
+  private let receipts: [[UInt8]]
+
+  private static let creationDate: Milliseconds = 1_704_067_200_000
+  private static let policy = VerificationPolicy(apps: [
+    .init(
+      bundleID: SimulatedApp.bundleID, appAppleID: 1_234_567_890, environments: [.production])
+  ])
+
+  init(authority: ReceiptAuthority, count: Int, purchases: Int) throws {
+    receipts = try (0..<count).map { index in
+      try authority.sign(
+        .ofLongHistory(
+          itemCount: purchases, creationDate: Self.creationDate, seed: UInt64(index)))
+    }
+    length = receipts[0].count
+    var anchors = TrustAnchors.apple
+    anchors.trust(authority.rootFingerprint)
+    pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: workers)
+  }
+
+  func run(until end: ContinuousClock.Instant) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      // The next receipts wait while one is worked on.
+      for caller in 0..<8 {
+        group.addTask { try await submit(from: caller * 7, until: end) }
+      }
+      return try await group.reduce(0, +)
+    }
+  }
+
+  private func submit(from first: Int, until end: ContinuousClock.Instant) async throws -> Int {
+    var verified = 0
+    repeat {
+      let result = try await pool.run(
+        receipts[(first + verified) % receipts.count], policy: Self.policy,
+        now: Self.creationDate)
+      guard case .success = result else { throw Refused() }
+      verified += 1
+    } while ContinuousClock.now < end
+    return verified
+  }
+}

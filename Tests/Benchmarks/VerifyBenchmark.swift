@@ -1,0 +1,60 @@
+import ArgumentParser
+import StoreSimulator
+
+/// The cost of verification beside the curve's own (P4).
+struct VerifyBenchmark: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "CPU time to verify, beside what openssl needs for the signature alone.")
+
+  @Option(help: "How often each is measured, in turn; the median is told.")
+  var rounds = 9
+
+  @Option(help: "How long each is measured in a round, in seconds.")
+  var seconds = 1
+
+  /// Distinct transactions, 2 MB of them: five batches. In the service a payload was just received,
+  /// so it is in the processor's caches too.
+  private static let transactions = 500
+  /// Workers, and how many verifications there must be in the time that one of openssl takes (P4).
+  private static let widths = [(workers: 1, target: 0.85), (workers: 2, target: 1.7)]
+
+  /// Of each size; they take long to sign.
+  private static let receipts = 200
+  private static let purchases = [2, 20, 187]
+
+  func validate() throws {
+    guard (1...1_000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
+    guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+  }
+
+  func run() async throws {
+    let transactions = try SignedTransactions(count: Self.transactions)
+    var curve = VerifyTable(
+      title: "transactions of \(transactions.length) bytes, each another one, signer known",
+      bound: .ecdsaP256,
+      rows: Self.widths.map { width in
+        VerifyRow(
+          name: width.workers == 1 ? "1 worker" : "\(width.workers) workers",
+          load: TransactionLoad(transactions, workers: width.workers), target: width.target)
+      })
+    let authority = try ReceiptAuthority.generate()
+    var receipts = VerifyTable(
+      title: "receipts, each another one, signer known, 1 worker", bound: .rsa2048,
+      rows: try Self.purchases.map { purchases in
+        let load = try ReceiptLoad(
+          authority: authority, count: Self.receipts, purchases: purchases)
+        return VerifyRow(
+          name: "\(purchases) purchases, \((load.length + 500) / 1_000) kB", load: load,
+          target: nil)
+      })
+    // In turn, so that a busy moment of the machine falls on all of them.
+    for _ in 0..<rounds {
+      try await curve.measureRound(seconds: seconds)
+      try await receipts.measureRound(seconds: seconds)
+    }
+    curve.print()
+    Swift.print()
+    receipts.print()
+  }
+}

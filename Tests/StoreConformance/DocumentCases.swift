@@ -1,0 +1,105 @@
+import EntitlementDomain
+import EntitlementStore
+
+// Facts out of legacy receipts and archived responses, which prove many facts at once (R51).
+extension StoreConformanceSuite {
+  private static let receipt = Array("a receipt of 187 purchases".utf8)
+
+  /// 186 purchases and the app.
+  private static func facts(_ document: [UInt8], at moment: Int64) throws -> [SignedFact] {
+    let app = try AppTransactionSample("receipt:1").with { $0.signedAt = moment }
+      .signedByReceipt(document)
+    return try [app]
+      + (1...186).map { number in
+        try TransactionSample("\(number)", "\(1 + number % 40)").with {
+          $0.appTransaction = "receipt:1"; $0.signedAt = moment
+        }.signedByReceipt(document)
+      }
+  }
+
+  static let documentCases = [
+    ConformanceCase("A receipt of 187 facts is stored in one submission, and proves each again") {
+      store, _ in
+      let facts = try facts(receipt, at: 1_000)
+      let first = try await store.submit(facts, by: "alice")
+      try expectEqual(Set(first.dispositions), [.added])
+      try expectEqual(Set(first.links), [.linked])
+      try expectEqual(first.changed, [account("alice")])
+      try expectEqual(try await store.feed().count, 1, "changes")
+      for fact in facts {
+        try expectEqual(try await store.signedFact(fact.fact.key, in: readerScope), fact)
+      }
+      let stored = try await store.customer(.account("alice")).record
+      try expectEqual(Set(stored.facts), Set(facts.map(\.fact)))
+      let again = try await store.submit(facts, by: "alice")
+      try expectEqual(Set(again.dispositions), [.duplicate])
+      try expectEqual(again.changed, [])
+      try expectEqual(
+        try await store.customer(.account("alice")).record.revision, stored.revision)
+    },
+
+    ConformanceCase("A receipt that comes again, newer, replaces all that the earlier one said") {
+      store, _ in
+      let newer = try facts(receipt + [0], at: 2_000)
+      try await store.submit(facts(receipt, at: 1_000))
+      try expectEqual(
+        Set(try await store.submit(newer).dispositions), [.replaced])
+      try expectEqual(
+        Set(try await store.submit(facts(receipt, at: 1_000)).dispositions), [.superseded])
+      for fact in newer {
+        try expectEqual(try await store.signedFact(fact.fact.key, in: readerScope), fact)
+      }
+    },
+
+    ConformanceCase("The app and purchases of a receipt are one customer before any account") {
+      store, _ in
+      try await store.submit(facts(receipt, at: 1_000))
+      let whole = try await store.customer(.appTransaction("receipt:1"))
+      try expectEqual(whole.record.facts.count, 187)
+      // One of its purchases, submitted as a JWS with a name, takes the rest along (R42).
+      try await store.submit(TransactionSample("1", "2"), by: "alice")
+      try expectEqual(try await store.customer(.account("alice")).record.facts.count, 187)
+    },
+
+    ConformanceCase(
+      "What a JWS proves leaves the receipt that said it before, and nothing else does"
+    ) {
+      store, _ in
+      let document = Array("two purchases".utf8)
+      let first = try TransactionSample("1", "1").signedByReceipt(document)
+      let second = try TransactionSample("2", "2").signedByReceipt(document)
+      try await store.submit([first, second])
+      let signed = try TransactionSample("1", "1").signed()
+      try await store.submit([signed])
+      try expectEqual(try await store.signedFact(signed.fact.key, in: readerScope), signed)
+      try expectEqual(try await store.signedFact(second.fact.key, in: readerScope), second)
+    },
+
+    ConformanceCase("One document may prove facts that come apart, in any app and environment") {
+      store, _ in
+      let document = Array("kept by two apps".utf8)
+      let sandbox = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+      let facts = [
+        try TransactionSample("1", "1").signedByReceipt(document),
+        try TransactionSample("1", "1").with { $0.scope = sandbox }.signedByReceipt(document),
+        try RenewalSample("7").archived(document), try AppTransactionSample(nil).archived(document),
+        try TransactionSample("2", "1").archived([]),
+      ]
+      for fact in facts { try await store.submit([fact]) }
+      for fact in facts {
+        try expectEqual(try await store.signedFact(fact.fact.key, in: fact.fact.scope), fact)
+      }
+    },
+
+    ConformanceCase("A large document comes back byte for byte, after a restart too") {
+      store, harness in
+      let document = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }
+      let fact = try TransactionSample("1", "1").signedByReceipt(document)
+      try await store.submit([fact])
+      let reopened = try await harness.reopen(store)
+      let stored = try await reopened.signedFact(fact.fact.key, in: readerScope)
+      await reopened.close()
+      try expectEqual(stored == fact, true, "the same bytes")
+    },
+  ]
+}

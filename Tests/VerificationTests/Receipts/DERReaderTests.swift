@@ -1,0 +1,125 @@
+import EntitlementDomain
+import TestSupport
+import Testing
+import Verification
+
+@Suite("Reading DER")
+struct DERReaderTests {
+  private static func length(_ bytes: [UInt8]) -> Refusal? {
+    do {
+      var reader = DERReader(bytes)
+      _ = try reader.next()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([0x04, 0x00], 0), ([0x04, 0x01, 0xAA], 1),
+      ([0x04, 0x7F] + Array(repeating: 7, count: 127), 127),
+      ([0x04, 0x81, 0x80] + Array(repeating: 7, count: 128), 128),
+      ([0x04, 0x82, 0x01, 0x00] + Array(repeating: 7, count: 256), 256),
+      ([0x04, 0x83, 0x01, 0x00, 0x00] + Array(repeating: 7, count: 65_536), 65_536),
+    ] as [([UInt8], Int)])
+  func `lengths in their shortest form are read`(bytes: [UInt8], length: Int) throws {
+    var reader = DERReader(bytes)
+    #expect(reader.nextTag == 0x04)
+    let element = try reader.next()
+    #expect(element.contents.count == length)
+    #expect(element.range == 0..<bytes.count)
+    #expect(reader.isAtEnd)
+    #expect(reader.nextTag == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("nothing", [], "it ends early"),
+      ("a tag alone", [0x04], "it ends early"),
+      ("a length without its octets", [0x04, 0x82, 0x01], "it ends early"),
+      ("one byte too few", [0x04, 0x02, 0xAA], "longer than what holds it"),
+      ("a long length that lies", [0x04, 0x84, 0x7F, 0xFF, 0xFF, 0xFF], "longer than"),
+      ("the longest length", [0x04, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], "longer than"),
+      ("a length of five octets", [0x04, 0x85, 0, 0, 0, 0, 1, 0xAA], "more than four octets"),
+      ("a length of 126 octets", [0x04, 0xFE] + Array(repeating: 0xFF, count: 126), "four octets"),
+      ("the reserved length", [0x04, 0xFF], "more than four octets"),
+      ("an indefinite length", [0x30, 0x80, 0x00, 0x00], "a length is indefinite"),
+      ("a padded length", [0x04, 0x82, 0x00, 0x80] + Array(repeating: 7, count: 128), "shortest"),
+      (
+        "a long form of a short length", [0x04, 0x81, 0x7F] + Array(repeating: 7, count: 127),
+        "shortest"
+      ),
+      ("a long form of zero", [0x04, 0x81, 0x00], "shortest"),
+      ("a long identifier", [0x1F, 0x81, 0x00, 0x00], "several octets"),
+      ("a long constructed identifier", [0xBF, 0x20, 0x00], "several octets"),
+    ] as [(String, [UInt8], String)])
+  func `lengths and identifiers that are none are refused`(
+    name: String, bytes: [UInt8], reason: String
+  ) {
+    let refusal = Self.length(bytes)
+    #expect(refusal?.verdict == .malformed, "\(name)")
+    #expect(refusal?.detail.contains(reason) == true, "\(name): \(refusal?.detail ?? "")")
+  }
+
+  @Test(
+    arguments: [
+      ([0x00], 0), ([0x7F], 127), ([0x00, 0x80], 128), ([0x80], -128), ([0xFF], -1),
+      ([0xFF, 0x7F], -129), ([0x06, 0xA8], 1_704),
+      ([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], Int64.max),
+      ([0x80, 0, 0, 0, 0, 0, 0, 0], Int64.min),
+    ] as [([UInt8], Int64)])
+  func `integers of up to 64 bits are read`(octets: [UInt8], value: Int64) throws {
+    var reader = DERReader(DERNode(0x02, octets).encoded)
+    #expect(try reader.integer("number") == value)
+  }
+
+  @Test(
+    arguments: [
+      ("without octets", []), ("padded with zeros", [0x00, 0x7F]),
+      ("padded with ones", [0xFF, 0x80]), ("of nine octets", [0x00, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+      ("below 64 bits", [0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
+      // 10^1000 has 3,322 bits.
+      ("of a thousand digits", [0x03] + Array(repeating: 0x5C, count: 415)),
+      ("of a thousand digits below zero", [0x83] + Array(repeating: 0x5C, count: 415)),
+    ] as [(String, [UInt8])])
+  func `other integers are refused`(name: String, octets: [UInt8]) {
+    #expect(throws: Refusal.self, "\(name)") {
+      var reader = DERReader(DERNode(0x02, octets).encoded)
+      _ = try reader.integer("number")
+    }
+  }
+
+  @Test func `text is read in its encoding`() throws {
+    var reader = DERReader(DERNode.utf8("Grüße 👋").encoded)
+    #expect(try reader.text("greeting") == "Grüße 👋")
+    reader = DERReader(DERNode.ia5("plain").encoded)
+    #expect(try reader.text("greeting") == "plain")
+    reader = DERReader(DERNode.utf8("").encoded)
+    #expect(try reader.text("greeting") == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("a byte that begins nothing", [0x0C, 0x01, 0xFF]), ("half a character", [0x0C, 0x01, 0xC3]),
+      ("an overlong form", [0x0C, 0x02, 0xC0, 0x80]),
+      ("half of a surrogate pair", [0x0C, 0x03, 0xED, 0xA0, 0x80]),
+      ("beyond the last character", [0x0C, 0x04, 0xF4, 0x90, 0x80, 0x80]),
+      ("ASCII of eight bits", [0x16, 0x02, 0x61, 0xE9]), ("a NUL", [0x0C, 0x03, 0x61, 0x00, 0x62]),
+      ("a NUL in ASCII", [0x16, 0x01, 0x00]), ("another kind of text", [0x13, 0x01, 0x61]),
+      ("a number", [0x02, 0x01, 0x61]), ("nothing", []),
+    ] as [(String, [UInt8])])
+  func `what is no text is refused`(name: String, bytes: [UInt8]) {
+    #expect(throws: Refusal.self, "\(name)") {
+      var reader = DERReader(bytes)
+      _ = try reader.text("name")
+    }
+  }
+
+  @Test func `an element of another kind is named`() {
+    #expect(throws: Refusal(.malformed, "no serial number where one must be")) {
+      var reader = DERReader([0x04, 0x00])
+      _ = try reader.next(DERTag.integer, "serial number")
+    }
+  }
+}

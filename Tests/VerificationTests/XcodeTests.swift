@@ -1,0 +1,197 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import Testing
+import Verification
+
+/// StoreKit Testing in Xcode signs with one certificate that it made itself. It is an authority by
+/// its basic constraints, yet its key usage is digital signatures, and it has none of Apple's marks.
+@Suite("Payloads of Xcode and local tests")
+struct XcodeTests {
+  /// 2024-01-01T00:00:00Z, when the payloads of the workshop are signed.
+  private static let signed: Int64 = 1_704_067_200
+
+  private static func certificate(
+    for key: SigningKey, validity: ClosedRange<Int64> = signed...signed + 31_536_000,
+    purpose: CertificateBuilder.Purpose = .localSigning,
+    extensions: [CertificateBuilder.Extension] = []
+  ) throws -> [UInt8] {
+    try CertificateBuilder(
+      subject: DistinguishedName(
+        commonName: "Local Testing", organizationalUnit: "Not for production",
+        organization: "Local Testing", country: "US"),
+      serialNumber: 1, validity: validity, purpose: purpose, extensions: extensions
+    ).certificate(for: key)
+  }
+
+  private func jws(
+    _ payload: Payload, key: SigningKey, certificate: [UInt8]
+  ) throws -> [UInt8] {
+    var header = Header(certificates: [certificate])
+    header.more = #","kid":"Apple_Xcode_Key","typ":"JWT""#
+    return try Workshop.shared.sign(payload, header: header, key: key)
+  }
+
+  private func verifier(trusting certificates: [[UInt8]]) throws -> JWSVerifier {
+    var anchors = TrustAnchors.apple
+    for certificate in certificates { try anchors.trust(certificateFile: certificate) }
+    return JWSVerifier(anchors: anchors)
+  }
+
+  private static let local = VerificationPolicy(apps: [
+    VerificationPolicy.App(
+      bundleID: "com.example.scribe", environments: Set(StoreEnvironment.allCases))
+  ])
+
+  private static func payloads(_ environment: String?) -> [Payload] {
+    let value = environment.map { "\"\($0)\"" }
+    return [
+      Payload.transaction().with("environment", value),
+      Payload.renewalInfo().with("environment", value),
+      Payload.appTransaction().with("receiptType", value),
+    ]
+  }
+
+  @Test func `a certificate alone counts where the operator named it, for local environments`()
+    throws
+  {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key)
+    let named = try verifier(trusting: [certificate])
+    let table: [(String?, Verdict)] = [
+      ("Xcode", .ok), ("LocalTesting", .ok), ("Sandbox", .wrongEnvironment),
+      ("Production", .wrongEnvironment), ("xcode", .wrongEnvironment), (nil, .wrongEnvironment),
+    ]
+    for (environment, expected) in table {
+      for payload in Self.payloads(environment) {
+        let jws = try jws(payload, key: key, certificate: certificate)
+        #expect(verdict(named, jws, policy: Self.local) == expected)
+        // The same without any expectation, as a person looks at it.
+        let open = VerificationPolicy(expectingBundleID: nil, environment: nil, appAppleID: nil)
+        #expect(verdict(named, jws, policy: open) == expected)
+        // Whoever did not name it does not believe it, whatever it says.
+        #expect(verdict(JWSVerifier(), jws, policy: Self.local) == .invalidCertificate)
+      }
+    }
+  }
+
+  @Test func `a payload without an environment is no local one, even to look at`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key)
+    let jws = try jws(
+      Payload.transaction().with("environment", nil), key: key, certificate: certificate)
+    let refusal = #expect(throws: Refusal.self) {
+      try verifier(trusting: [certificate]).authenticate(
+        jws, policy: VerificationPolicy(expectingBundleID: nil, environment: nil, appAppleID: nil),
+        now: 0)
+    }
+    #expect(refusal?.verdict == .wrongEnvironment)
+  }
+
+  @Test func `the policy's environments count for it as for any other`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key)
+    let payload = Payload.transaction().with("environment", #""Xcode""#)
+    let jws = try jws(payload, key: key, certificate: certificate)
+    let named = try verifier(trusting: [certificate])
+    #expect(verdict(named, jws) == .wrongEnvironment)
+    let other = VerificationPolicy(apps: [
+      VerificationPolicy.App(bundleID: "com.example.other", environments: [.xcode])
+    ])
+    #expect(verdict(named, jws, policy: other) == .wrongApp)
+  }
+
+  @Test func `the signature is always checked`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key)
+    let named = try verifier(trusting: [certificate])
+    let payload = Payload.transaction().with("environment", #""Xcode""#)
+    let forged = try jws(payload, key: try .generate(.p256), certificate: certificate)
+    #expect(verdict(named, forged, policy: Self.local) == .invalidSignature)
+    let valid = try jws(payload, key: key, certificate: certificate)
+    let dots = valid.indices.filter { valid[$0] == UInt8(ascii: ".") }
+    for index in dots[0]..<valid.count {
+      var altered = valid
+      altered[index] ^= 4
+      #expect(verdict(named, altered, policy: Self.local) != .ok, "byte \(index)")
+    }
+  }
+
+  @Test func `another certificate of the same key or name is not the one that was named`() throws {
+    let key = try SigningKey.generate(.p256)
+    let named = try verifier(trusting: [try Self.certificate(for: key)])
+    let payload = Payload.transaction().with("environment", #""Xcode""#)
+    for other in [
+      try Self.certificate(for: key, validity: Self.signed...Self.signed + 1),
+      try Self.certificate(for: try .generate(.p256)),
+    ] {
+      let jws = try jws(payload, key: key, certificate: other)
+      #expect(verdict(named, jws, policy: Self.local) == .invalidCertificate)
+    }
+  }
+
+  @Test func `it counts from its first to its last moment`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key, validity: Self.signed...Self.signed + 60)
+    let named = try verifier(trusting: [certificate])
+    let first = Self.signed * 1_000
+    let table: [(Int64, Verdict)] = [
+      (first - 1, .certificateExpired), (first, .ok), (first + 60_000, .ok),
+      (first + 60_001, .certificateExpired),
+    ]
+    for (moment, expected) in table {
+      let payload = Payload.transaction().with("environment", #""Xcode""#)
+        .with("signedDate", "\(moment)")
+      let jws = try jws(payload, key: key, certificate: certificate)
+      #expect(verdict(named, jws, policy: Self.local) == expected)
+    }
+  }
+
+  @Test func `marks, authority and key usage are not asked of it, its key and its rest are`()
+    throws
+  {
+    let payload = Payload.transaction().with("environment", #""Xcode""#)
+    let key = try SigningKey.generate(.p256)
+    func verdict(_ certificate: [UInt8], _ key: SigningKey) throws -> Verdict {
+      VerificationTests.verdict(
+        try verifier(trusting: [certificate]),
+        try jws(payload, key: key, certificate: certificate), policy: Self.local)
+    }
+    for purpose in [
+      CertificateBuilder.Purpose.localSigning, .signing, .authority(pathLength: 0),
+    ] {
+      #expect(try verdict(try Self.certificate(for: key, purpose: purpose), key) == .ok)
+    }
+    let unknown = CertificateBuilder.Extension(objectIdentifier: "1.2.3.4", isCritical: true)
+    #expect(
+      try verdict(try Self.certificate(for: key, extensions: [unknown]), key)
+        == .invalidCertificate)
+    let larger = try SigningKey.generate(.p384)
+    #expect(try verdict(try Self.certificate(for: larger), larger) == .invalidCertificate)
+    // Trusted by its fingerprint: what it says of itself adds nothing (RFC 5280 section 6.1.1).
+    var certificate = try Self.certificate(for: key)
+    certificate[certificate.count - 1] ^= 1
+    #expect(try verdict(certificate, key) == .ok)
+  }
+
+  @Test func `the certificate has the shape of the one that Xcode makes`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Certificate(der: try Self.certificate(for: key))
+    #expect(certificate.isAuthority && certificate.pathLengthLimit == 0)
+    #expect(certificate.maySignData && !certificate.mayIssueCertificates)
+    #expect(!certificate.hasExtension(SigningAuthority.leafMark))
+    #expect(certificate.subject == certificate.issuer)
+  }
+
+  @Test func `it issues no others`() throws {
+    // A leaf and an intermediate with all marks below the operator's one: still no chain.
+    let key = try SigningKey.generate(.p256)
+    let root = SigningAuthority.Member(certificate: try Self.certificate(for: key), key: key)
+    let authority = try ChainShape().authority(under: root)
+    let workshop = Workshop(authority: authority)
+    let payload = Payload.transaction().with("environment", #""Xcode""#)
+    #expect(
+      verdict(workshop.verifier, try workshop.sign(payload), policy: Self.local)
+        == .untrustedChain)
+  }
+}
