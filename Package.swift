@@ -127,6 +127,19 @@ let package = Package(
       name: "benchmark",
       dependencies: ["EntitlementDomain", "StoreSimulator", "Verification", argumentParser],
       path: "Tests/Benchmarks"),
+    // What the fuzzer feeds, and the tests that replay its corpus: deploy/fuzz.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "StoreSimulator", "Verification", "Wire", nio.core,
+      ],
+      path: "Tests/FuzzTargets"),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "FuzzTargets", "StoreSimulator", "TestSupport", "Verification", "Wire", nio.core,
+      ],
+      exclude: ["Findings"]),
     .testTarget(
       name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
     // What holds for every customer, over thousands of random ones.
@@ -196,6 +209,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Built by deploy/fuzz alone: it needs the fuzzer's own entry point.
+if Context.environment["ENTITLE_FUZZING"] != nil {
+  package.targets.append(
+    .executableTarget(name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz"))
+}
 
 // The same strict settings for every Swift target of ours.
 for target in package.targets where target.type != .system && target.name != "CEntitleMessages" {

@@ -1,0 +1,24 @@
+extension FuzzTarget {
+  /// Inputs that are right, made by the simulator. The same each time, but for keys and signatures.
+  package var seeds: [FuzzSeed] {
+    let customers = CorpusCustomer.all
+    switch self {
+    case .jws: return SignedPayloadCorpus.seeds(customers)
+    case .json: return JSONCorpus.seeds(customers)
+    case .der: return ReceiptCorpus.seeds(customers)
+    case .frames: return FrameCorpus.seeds()
+    case .messages: return MessageCorpus.seeds(customers)
+    }
+  }
+
+  /// Words that a fuzzer would take long to find by itself.
+  package var dictionary: FuzzDictionary {
+    switch self {
+    case .jws: FuzzDictionary(texts: FuzzDictionary.json + FuzzDictionary.header)
+    case .json: FuzzDictionary(texts: FuzzDictionary.json)
+    case .der: FuzzDictionary(texts: FuzzDictionary.archive, bytes: FuzzDictionary.receipt)
+    case .frames: FuzzDictionary(texts: FuzzDictionary.names, bytes: FuzzDictionary.frames)
+    case .messages: FuzzDictionary(texts: FuzzDictionary.values, bytes: FuzzDictionary.fields)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Cryptography
+import StoreSimulator
+
+/// Seeds of ``ReceiptProbe`` in each of its forms.
+enum ReceiptCorpus {
+  static func seeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
+    var seeds = customers.flatMap(seeds)
+    if let customer = customers.first(where: { !$0.receipt.items.isEmpty }) {
+      seeds += signed(customer)
+    }
+    let long = SimulatedReceipt.ofLongHistory(itemCount: 187, creationDate: FuzzSigner.now)
+    if let content = try? long.content() { seeds.append(FuzzSeed("long-content", content)) }
+    return seeds + changes
+  }
+
+  private static func seeds(of customer: CorpusCustomer) -> [FuzzSeed] {
+    let receipt = customer.receipt
+    let archive = FuzzSeed("\(customer.name)-archive", receipt.archivedResponse())
+    guard let content = try? receipt.content() else { return [archive] }
+    return [archive, FuzzSeed("\(customer.name)-content", content)]
+  }
+
+  /// As an app hands it in; each digest, and both ways of writing it.
+  private static func signed(_ customer: CorpusCustomer) -> [FuzzSeed] {
+    let authority = FuzzReceiptSigner.shared.authority
+    var seeds: [FuzzSeed] = []
+    for (name, digest) in [("sha256", ReceiptAuthority.Digest.sha256), ("sha1", .sha1)] {
+      guard let der = try? authority.sign(customer.receipt, digest: digest) else { continue }
+      seeds.append(FuzzSeed("signed-\(name)", der))
+      seeds.append(FuzzSeed("signed-\(name)-base64", Base64Form.standard.encode(der)))
+    }
+    return seeds
+  }
+
+  /// None, one at the start, and several.
+  private static let changes = [
+    FuzzSeed("no-change", [0]), FuzzSeed("one-change", [0, 0, 0, 0x30]),
+    FuzzSeed("changes", [0, 0x01, 0x00, 0x55, 0x02, 0x00, 0x00, 0x0A, 0x00, 0xFF]),
+  ]
+}

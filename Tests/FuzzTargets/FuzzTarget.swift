@@ -1,0 +1,27 @@
+/// What a fuzzer feeds. Each target runs the code that reads what others send on any bytes, and
+/// checks what must hold whatever they are.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+  /// The splitter and the verifier of signed payloads: ``SignedPayloadProbe``.
+  case jws
+  /// The reader of JSON payloads: ``JSONProbe``.
+  case json
+  /// The readers of receipts, in DER and as archived responses: ``ReceiptProbe``.
+  case der
+  /// Frames, envelopes and the streams of a connection: ``FrameProbe``.
+  case frames
+  /// Every message of `Protos/`: ``MessageProbe``.
+  case messages
+
+  /// Runs the target once. Refusing the input is no failure; a trap is one that cannot be caught.
+  ///
+  /// - Throws: ``BrokenInvariant``.
+  package func run(_ input: [UInt8]) throws(BrokenInvariant) {
+    switch self {
+    case .jws: try SignedPayloadProbe.run(input)
+    case .json: try JSONProbe.run(input)
+    case .der: try ReceiptProbe.run(input)
+    case .frames: try FrameProbe.run(input)
+    case .messages: try MessageProbe.run(input)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import EntitlementDomain
+import StoreSimulator
+import Verification
+
+/// A simulated App Store whose receipts the fuzzed verifier trusts, as ``FuzzSigner`` is for JWS.
+struct FuzzReceiptSigner: Sendable {
+  /// Without keys nothing can be fuzzed, so failing to make them may trap.
+  static let shared = FuzzReceiptSigner(authority: try! ReceiptAuthority.generate())
+
+  let authority: ReceiptAuthority
+  let verifier: ReceiptVerifier
+  let policy = VerificationPolicy(
+    expectingBundleID: nil, environment: nil, appAppleID: nil)
+  /// One that verifies, to change.
+  let genuine: [UInt8]
+
+  init(authority: ReceiptAuthority) {
+    self.authority = authority
+    var anchors = TrustAnchors.apple
+    anchors.trust(authority.rootFingerprint)
+    verifier = ReceiptVerifier(anchors: anchors)
+    let receipt = SimulatedReceipt.ofLongHistory(itemCount: 3, creationDate: FuzzSigner.now)
+    genuine = (try? authority.sign(receipt)) ?? []
+  }
+
+  func outcome(
+    of receipt: [UInt8], deviceIdentifier: [UInt8]? = nil
+  ) -> Result<VerifiedReceipt, Refusal> {
+    Result { () throws(Refusal) in
+      try verifier.verify(receipt, policy: policy, deviceIdentifier: deviceIdentifier)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+import Wire
+
+/// Every message of `Protos/`: what can be read is written, and reads the same again.
+///
+/// The first byte of an input chooses the message; the rest are its bytes.
+package enum MessageProbe {
+  static func run(_ input: [UInt8]) throws(BrokenInvariant) {
+    guard let choice = input.first else { return }
+    let kind = kinds[Int(choice) % kinds.count]
+    try kind.check(ByteBuffer(bytes: input.dropFirst()))
+  }
+
+  /// - Returns: an input for a message; nil when its type is none of ``names``, or it cannot be
+  ///   encoded.
+  static func input<Message: WireMessage>(_ message: Message) -> [UInt8]? {
+    guard let index = names.firstIndex(of: "\(Message.self)"),
+      let encoded = try? message.encoded()
+    else { return nil }
+    return [UInt8(index)] + encoded.readableBytesView
+  }
+
+  /// The messages that are fuzzed.
+  package static var names: [String] { kinds.map(\.name) }
+
+  /// Whether an input is a message that can be read.
+  static func canRead(_ input: [UInt8]) -> Bool {
+    guard let choice = input.first else { return false }
+    return kinds[Int(choice) % kinds.count].canRead(ByteBuffer(bytes: input.dropFirst()))
+  }
+
+  private struct Kind: Sendable {
+    let name: String
+    let canRead: @Sendable (ByteBuffer) -> Bool
+    let check: @Sendable (ByteBuffer) throws(BrokenInvariant) -> Void
+
+    init<Message: WireMessage & Equatable>(_ type: Message.Type) {
+      name = "\(type)"
+      canRead = { (try? Message.decode(from: $0)) != nil }
+      check = { (bytes) throws(BrokenInvariant) in try MessageProbe.check(type, bytes) }
+    }
+  }
+
+  private static let kinds = [
+    Kind(GetCustomerStateRequest.self), Kind(GetCustomerStateResponse.self),
+    Kind(BatchGetCustomerStateRequest.self), Kind(BatchGetCustomerStateResponse.self),
+    Kind(CheckEntitlementRequest.self), Kind(CheckEntitlementResponse.self),
+    Kind(ExplainCustomerStateRequest.self), Kind(ExplainCustomerStateResponse.self),
+    Kind(ListCustomersRequest.self), Kind(ListCustomersResponse.self),
+    Kind(SubmitSignedTransactionsRequest.self), Kind(SubmitSignedTransactionsResponse.self),
+    Kind(SubmitNotificationRequest.self), Kind(SubmitNotificationResponse.self),
+    Kind(SubmitReceiptRequest.self), Kind(SubmitReceiptResponse.self),
+    Kind(AddGrantRequest.self), Kind(WithdrawGrantRequest.self), Kind(GrantResponse.self),
+    Kind(ListGrantsRequest.self), Kind(ListGrantsResponse.self),
+    Kind(GetCatalogRequest.self), Kind(ReloadCatalogRequest.self), Kind(CatalogResponse.self),
+    Kind(ListChangesRequest.self), Kind(ListChangesResponse.self),
+    Kind(GetStatisticsRequest.self), Kind(GetStatisticsResponse.self),
+    Kind(ImportArchivedResponseRequest.self),
+    Kind(HealthCheckRequest.self), Kind(HealthCheckResponse.self),
+  ]
+
+  private static func check<Message: WireMessage & Equatable>(
+    _ type: Message.Type, _ bytes: ByteBuffer
+  ) throws(BrokenInvariant) {
+    let message: Message
+    do {
+      message = try Message.decode(from: bytes)
+    } catch {
+      try require(!error.description.isEmpty, "why a message cannot be read has a text")
+      return
+    }
+    guard let encoded = try? message.encoded() else {
+      throw BrokenInvariant("a \(type) that was read can be written")
+    }
+    guard let again = try? Message.decode(from: encoded) else {
+      throw BrokenInvariant("a \(type) that was written can be read")
+    }
+    try require(again == message, "a \(type) that was written reads the same")
+    try require(
+      (try? again.encoded()) == encoded, "a \(type) has one encoding")
+  }
+}

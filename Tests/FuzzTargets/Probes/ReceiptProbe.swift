@@ -1,0 +1,115 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import Verification
+
+/// The readers of receipts. An input has one of four forms, by its first byte: a SET is the content of
+/// a receipt, which is also signed; `{` begins an archived response; zero is followed by changes to a
+/// receipt that is genuine, three bytes each (where, twice, and what); anything else is a receipt, in
+/// DER or base64, as it is.
+enum ReceiptProbe {
+  static func run(_ input: [UInt8]) throws(BrokenInvariant) {
+    switch input.first {
+    case DERTag.set: try checkContent(input)
+    case UInt8(ascii: "{"): try checkArchive(input)
+    case 0: try checkChanges(input.dropFirst())
+    default: try checkReceipt(input)
+    }
+  }
+
+  private static func checkContent(_ content: [UInt8]) throws(BrokenInvariant) {
+    _ = try? DERWalk(content)
+    guard let receipt = try? Receipt(content: content) else { return }
+    let signer = FuzzReceiptSigner.shared
+    guard let signed = try? signer.authority.sign(content: content) else { return }
+    switch signer.outcome(of: signed) {
+    case .success(let verified):
+      try require(verified.receipt == receipt, "a signed receipt says what its content says")
+      try check(verified)
+      if case .failure(let refusal) = signer.outcome(of: signed, deviceIdentifier: [1, 2, 3]) {
+        try require(
+          refusal.verdict == .wrongDevice, "a device does not make anything else of a receipt wrong"
+        )
+      }
+    case .failure(let refusal):
+      try require(
+        refusal.verdict != .invalidSignature, "a signature does not depend on what is signed")
+    }
+  }
+
+  private static func checkArchive(_ json: [UInt8]) throws(BrokenInvariant) {
+    guard let response = try? ArchivedResponse(json) else { return }
+    try check(response.facts, authority: .archivedResponse, document: json)
+  }
+
+  /// What is changed is refused, or says the same still.
+  private static func checkChanges(_ changes: ArraySlice<UInt8>) throws(BrokenInvariant) {
+    let signer = FuzzReceiptSigner.shared
+    guard !signer.genuine.isEmpty else { return }
+    var receipt = signer.genuine
+    var rest = changes
+    while rest.count >= 3 {
+      let change = Array(rest.prefix(3))
+      rest = rest.dropFirst(3)
+      receipt[(Int(change[0]) << 8 | Int(change[1])) % receipt.count] = change[2]
+    }
+    guard case .success(let verified) = signer.outcome(of: receipt) else { return }
+    guard case .success(let original) = signer.outcome(of: signer.genuine) else {
+      throw BrokenInvariant("a genuine receipt is accepted")
+    }
+    try require(
+      verified.receipt == original.receipt, "a receipt that was changed does not say other things")
+    try check(verified)
+  }
+
+  private static func checkReceipt(_ input: [UInt8]) throws(BrokenInvariant) {
+    _ = ReceiptForm.isReceipt(input)
+    _ = try? DERWalk(input)
+    let inspected = try? InspectedReceipt(input)
+    let signer = FuzzReceiptSigner.shared
+    switch (signer.outcome(of: input), signer.outcome(of: input, deviceIdentifier: [1, 2, 3])) {
+    case (.success(let verified), _):
+      try require(
+        inspected?.receipt == verified.receipt, "what verifies says what can be inspected")
+      try check(verified)
+    case (.failure(let refusal), .failure(let other)):
+      try require(refusal == other, "a device does not change why a receipt is refused")
+      try require(refusal.verdict != .ok, "a refusal is never OK")
+    case (.failure, .success):
+      throw BrokenInvariant("naming a device does not make a receipt right")
+    }
+  }
+
+  private static func check(_ verified: VerifiedReceipt) throws(BrokenInvariant) {
+    try require(
+      verified.facts.count == verified.receipt.items.count + 1,
+      "a receipt has a fact for the app and one for each purchase")
+    try check(verified.facts, authority: .receipt, document: nil)
+  }
+
+  /// - Parameter document: what proves the facts; nil where it is not at hand.
+  private static func check(
+    _ facts: [Result<SignedFact, Refusal>], authority: FactAuthority, document: [UInt8]?
+  ) throws(BrokenInvariant) {
+    for case .success(let fact) in facts {
+      let payload = fact.signed.payload
+      try require(fact.fact.authority == authority, "a fact has its document's authority")
+      try require(
+        ContentDigest.sha256(of: payload) == fact.fact.digest, "a fact is named by its payload")
+      if let document {
+        try require(
+          fact.signed.proof == .document(document), "a fact is proved by its whole document")
+      }
+      var again: Fact
+      do {
+        again = try PayloadDecoder.fact(
+          kind: fact.fact.kind, payload: payload, digest: fact.fact.digest,
+          bundleID: fact.fact.scope.bundleID)
+      } catch {
+        throw BrokenInvariant("a fact of a receipt can be read again")
+      }
+      again.authority = authority
+      try require(again == fact.fact, "a fact of a receipt reads the same again")
+    }
+  }
+}
