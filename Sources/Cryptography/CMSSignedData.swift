@@ -56,9 +56,7 @@ package final class CMSSignedData {
     CMS_SignerInfo_set1_signer_cert(signer, certificate.pointer)
     let flags = UInt32(CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY)
     if CMS_verify(pointer, nil, nil, nil, nil, flags) == 1 { return true }
-    guard ERR_GET_REASON(ERR_peek_error()) != Int32(ERR_R_MALLOC_FAILURE) else {
-      throw CryptographyError(.libraryFault, "no memory for a signature check")
-    }
+    try CryptographyError.checkMemory(for: "a signature check")
     return false
   }
 

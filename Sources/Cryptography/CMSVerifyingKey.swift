@@ -87,9 +87,7 @@ private final class CMSVerifyingContext: @unchecked Sendable {
     if outcome == 1 { return true }
     // OpenSSL says "error" of a signature that is longer, or greater, than the modulus: any answer
     // but yes is no, want of memory apart.
-    guard ERR_GET_REASON(ERR_peek_error()) != Int32(ERR_R_MALLOC_FAILURE) else {
-      throw CryptographyError(.libraryFault, "no memory for a signature check")
-    }
+    try CryptographyError.checkMemory(for: "a signature check")
     return false
   }
 }

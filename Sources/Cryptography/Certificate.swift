@@ -19,6 +19,7 @@ package final class Certificate: @unchecked Sendable {
   /// - Throws: ``CryptographyError/Code/malformedCertificate``, or
   ///   ``CryptographyError/Code/libraryFault``.
   package init(der: [UInt8]) throws(CryptographyError) {
+    ERR_clear_error()
     let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
       var position = buffer.baseAddress
       guard let pointer = d2i_X509(nil, &position, buffer.count) else { return nil }
@@ -33,7 +34,8 @@ package final class Certificate: @unchecked Sendable {
       return pointer
     }
     guard let parsed else {
-      ERR_clear_error()
+      defer { ERR_clear_error() }
+      try CryptographyError.checkMemory(for: "a certificate")
       throw CryptographyError(.malformedCertificate, "not exactly one certificate in DER")
     }
     do {
@@ -101,20 +103,28 @@ package final class Certificate: @unchecked Sendable {
 
   /// Whether `issuer` issued this certificate: by name, key identifiers and key usage, and by the
   /// signature.
-  package func isIssued(by issuer: Certificate) -> Bool {
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL had no memory for it.
+  package func isIssued(by issuer: Certificate) throws(CryptographyError) -> Bool {
+    ERR_clear_error()
     defer { ERR_clear_error() }
-    guard X509_check_issued(issuer.pointer, pointer) == X509_V_OK,
-      let key = X509_get0_pubkey(issuer.pointer)
-    else { return false }
-    return X509_verify(pointer, key) == 1
+    if X509_check_issued(issuer.pointer, pointer) == X509_V_OK,
+      let key = X509_get0_pubkey(issuer.pointer), X509_verify(pointer, key) == 1
+    {
+      return true
+    }
+    try CryptographyError.checkMemory(for: "a certificate's signature")
+    return false
   }
 
   /// The key that the certificate speaks for.
   ///
   /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not a P-256 key.
   package func verifyingKey() throws(CryptographyError) -> VerifyingKey {
+    ERR_clear_error()
     guard let key = X509_get_pubkey(pointer) else {
-      ERR_clear_error()
+      defer { ERR_clear_error() }
+      try CryptographyError.checkMemory(for: "a public key")
       throw CryptographyError(.unsupportedPublicKey, "the public key cannot be read")
     }
     return try VerifyingKey(owning: key)

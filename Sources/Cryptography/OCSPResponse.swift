@@ -88,7 +88,7 @@ package final class OCSPResponse {
     _ pointer: OpaquePointer, of issuer: Certificate, now: Int64
   ) throws(CryptographyError) {
     let delegate = try Certificate(copying: pointer)
-    guard delegate.isIssued(by: issuer) else {
+    guard try delegate.isIssued(by: issuer) else {
       throw Self.untrusted("its signer is neither the issuer nor one that it has named")
     }
     guard delegate.maySignStatusResponses else {

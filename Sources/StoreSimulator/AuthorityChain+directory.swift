@@ -10,11 +10,27 @@ extension AuthorityChain {
     let advice: String
   }
 
+  /// The chain that is kept, or a new one that is kept from now on. Of several processes one makes
+  /// it.
+  ///
+  /// - Throws: as ``loadIfPresent(from:)``.
+  static func loadOrCreate(
+    in files: Files, generate: () throws(SimulatorError) -> AuthorityChain
+  ) throws(SimulatorError) -> AuthorityChain {
+    try files.directory.create()
+    return try files.directory.exclusively { () throws(SimulatorError) in
+      if let chain = try loadIfPresent(from: files) { return chain }
+      let chain = try generate()
+      try chain.save(to: files)
+      return chain
+    }
+  }
+
   /// The chain that is kept; nil when there is none of its files.
   ///
   /// - Throws: ``SimulatorError/Code/file``, ``SimulatorError/Code/damagedAuthority`` when some of the
   ///   files are missing or do not belong together, ``SimulatorError/Code/cryptography``.
-  static func loadIfPresent(from files: Files) throws(SimulatorError) -> AuthorityChain? {
+  private static func loadIfPresent(from files: Files) throws(SimulatorError) -> AuthorityChain? {
     for part in Part.allCases {
       for name in [files.keyFile(part), files.certificateFile(part)]
       where try files.directory.hasFile(name) {

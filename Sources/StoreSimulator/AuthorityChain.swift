@@ -45,8 +45,8 @@ struct AuthorityChain<Key: CertificateKey>: Sendable {
       let rootCertificate = try Certificate(der: root.certificate)
       let intermediateCertificate = try Certificate(der: intermediate.certificate)
       let leafCertificate = try Certificate(der: leaf.certificate)
-      return leafCertificate.isIssued(by: intermediateCertificate)
-        && intermediateCertificate.isIssued(by: rootCertificate)
+      guard try leafCertificate.isIssued(by: intermediateCertificate) else { return false }
+      return try intermediateCertificate.isIssued(by: rootCertificate)
     }
   }
 

@@ -10,6 +10,15 @@ package struct AuthorityMember<Key: CertificateKey>: Sendable {
     self.key = key
   }
 
+  /// PEM of the certificate.
+  ///
+  /// - Throws: ``SimulatorError/Code/cryptography``.
+  func certificatePEM() throws(SimulatorError) -> [UInt8] {
+    try SimulatorError.wrapping { () throws(CryptographyError) in
+      try CertificatePEM.encode(certificate)
+    }
+  }
+
   package var issuer: CertificateBuilder.Issuer {
     CertificateBuilder.Issuer(certificate: certificate, key: key)
   }

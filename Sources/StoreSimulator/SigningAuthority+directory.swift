@@ -11,16 +11,10 @@ extension SigningAuthority {
   package static func loadOrCreate(inDirectory path: String) throws(SimulatorError)
     -> SigningAuthority
   {
-    let files = files(in: path)
-    try files.directory.create()
-    return try files.directory.exclusively { () throws(SimulatorError) in
-      if let chain = try AuthorityChain.loadIfPresent(from: files) {
-        return try SigningAuthority(kept: chain, in: path)
-      }
-      let authority = try generate()
-      try authority.chain.save(to: files)
-      return authority
+    let chain = try AuthorityChain.loadOrCreate(in: files(in: path)) {
+      () throws(SimulatorError) in try generate().chain
     }
+    return try SigningAuthority(kept: chain, in: path)
   }
 
   /// The authority that ``loadOrCreate(inDirectory:)`` has put into a directory.
@@ -34,9 +28,7 @@ extension SigningAuthority {
   ///
   /// - Throws: ``SimulatorError/Code/cryptography``.
   package func rootPEM() throws(SimulatorError) -> [UInt8] {
-    try SimulatorError.wrapping { () throws(CryptographyError) in
-      try CertificatePEM.encode(root.certificate)
-    }
+    try root.certificatePEM()
   }
 
   private init(kept chain: AuthorityChain<SigningKey>, in path: String) throws(SimulatorError) {

@@ -60,13 +60,23 @@ package struct CertificateChain: Sendable {
     }
     try checkUsage(intermediate: intermediate, root: root)
     // The two signature checks are the dear part, so they come last.
-    guard intermediate.isIssued(by: root) else {
-      throw Refusal(.untrustedChain, "the root certificate did not issue the intermediate one")
-    }
-    guard leaf.isIssued(by: intermediate) else {
-      throw Refusal(.untrustedChain, "the intermediate certificate did not issue the leaf")
-    }
+    try Self.check(
+      intermediate, issuedBy: root, else: "the root certificate did not issue the intermediate one")
+    try Self.check(
+      leaf, issuedBy: intermediate, else: "the intermediate certificate did not issue the leaf")
     return (key, origin)
+  }
+
+  private static func check(
+    _ certificate: Certificate, issuedBy issuer: Certificate, else detail: String
+  ) throws(Refusal) {
+    let isIssued: Bool
+    do {
+      isIssued = try certificate.isIssued(by: issuer)
+    } catch {
+      throw Refusal(error, as: .untrustedChain, in: "chain")
+    }
+    guard isIssued else { throw Refusal(.untrustedChain, detail) }
   }
 
   private func verifyingKey() throws(Refusal) -> VerifyingKey {

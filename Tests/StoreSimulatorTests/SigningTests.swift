@@ -78,9 +78,9 @@ struct SigningTests {
 
     let parsedRoot = try Certificate(der: root)
     let parsedLeaf = try Certificate(der: leaf)
-    #expect(parsedLeaf.isIssued(by: parsedRoot))
-    #expect(parsedRoot.isIssued(by: parsedRoot))
-    #expect(!parsedRoot.isIssued(by: parsedLeaf))
+    #expect(try parsedLeaf.isIssued(by: parsedRoot))
+    #expect(try parsedRoot.isIssued(by: parsedRoot))
+    #expect(try !parsedRoot.isIssued(by: parsedLeaf))
     #expect(parsedRoot.isAuthority && parsedRoot.mayIssueCertificates && !parsedRoot.maySignData)
     #expect(!parsedLeaf.isAuthority && !parsedLeaf.mayIssueCertificates && parsedLeaf.maySignData)
     #expect(parsedRoot.pathLengthLimit == 1)

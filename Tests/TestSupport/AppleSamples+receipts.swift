@@ -26,10 +26,12 @@ extension AppleSamples {
 
     package var description: String { file }
 
+    /// Where it lies.
+    package var path: String { AppleSamples.path(of: file) }
+
     /// The file, which is DER.
     package func contents() throws -> [UInt8] {
-      guard let folder = AppleSamples.folder else { throw CocoaError(.fileNoSuchFile) }
-      return Array(try Data(contentsOf: folder.appending(path: file)))
+      Array(try Data(contentsOf: URL(filePath: path)))
     }
   }
 

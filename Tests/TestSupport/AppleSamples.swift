@@ -38,9 +38,7 @@ package enum AppleSamples {
     }
 
     /// Where it lies.
-    package var path: String {
-      AppleSamples.folder?.appending(path: file).path(percentEncoded: false) ?? file
-    }
+    package var path: String { AppleSamples.path(of: file) }
   }
 
   /// Nil where the samples are absent.
@@ -55,6 +53,10 @@ package enum AppleSamples {
     let manifest = folder.appending(path: "manifest.json").path(percentEncoded: false)
     return FileManager.default.fileExists(atPath: manifest) ? folder : nil
   }()
+
+  static func path(of file: String) -> String {
+    folder?.appending(path: file).path(percentEncoded: false) ?? file
+  }
 
   package static var arePresent: Bool { folder != nil }
 

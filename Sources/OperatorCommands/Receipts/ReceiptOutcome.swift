@@ -9,29 +9,17 @@ struct ReceiptOutcome {
   let file: String
   let response: SubmitReceiptResponse
 
-  /// Hands in one after the other, and prints what was answered. Ends the command with the failure
-  /// at which it stopped, or with "refused".
+  /// Hands in one after the other: see ``SubmittedInputs``.
   static func collect(
     _ inputs: [(name: String, bytes: [UInt8])], server: ServerOptions, output: OutputOptions,
     _ submit: (EntitlementClient, [UInt8]) async throws -> SubmitReceiptResponse
   ) async throws {
-    var outcomes: [ReceiptOutcome] = []
-    let failure = try await server.failure { client in
-      for input in inputs {
-        let response = try await submit(client, input.bytes)
-        outcomes.append(ReceiptOutcome(file: input.name, response: response))
-        if inputs.count > 1 {
-          StandardError.write("submitted \(outcomes.count) of \(inputs.count)")
-        }
-      }
-    }
-    // What was answered is committed, whatever became of the rest.
-    if failure == nil || !outcomes.isEmpty {
+    try await SubmittedInputs.submitEach(inputs, to: server) { client, input in
+      ReceiptOutcome(file: input.name, response: try await submit(client, input.bytes))
+    } isRefused: {
+      $0.hasRefusal
+    } write: { outcomes in
       try output.write(outcomes.map { Document($0) }) { _ in table(outcomes) }
-    }
-    if let failure { throw failure }
-    if outcomes.contains(where: \.hasRefusal) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }
   }
 

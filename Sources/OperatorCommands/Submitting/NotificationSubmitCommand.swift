@@ -57,23 +57,16 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
-    var outcomes: [Outcome] = []
-    let failure = try await server.failure { client in
-      for payload in payloads {
-        let response = try await client.submitNotification(
-          SubmitNotificationRequest(
-            signedPayload: String(decoding: payload.jws, as: UTF8.self),
-            accountID: account.map { AccountID($0) }, priority: priority.submissionPriority))
-        outcomes.append(Outcome(file: payload.name, response: response))
-      }
-    }
-    // What was answered is committed, whatever became of the rest.
-    if failure == nil || !outcomes.isEmpty {
+    try await SubmittedInputs.submitEach(payloads, to: server) { client, payload in
+      let response = try await client.submitNotification(
+        SubmitNotificationRequest(
+          signedPayload: String(decoding: payload.jws, as: UTF8.self),
+          accountID: account.map { AccountID($0) }, priority: priority.submissionPriority))
+      return Outcome(file: payload.name, response: response)
+    } isRefused: {
+      $0.response.verdict != .ok
+    } write: { outcomes in
       try output.write(outcomes.map { Document($0) }) { _ in Self.table(outcomes) }
-    }
-    if let failure { throw failure }
-    if outcomes.contains(where: { $0.response.verdict != .ok }) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
     }
   }
 

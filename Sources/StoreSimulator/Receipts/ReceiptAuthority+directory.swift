@@ -11,25 +11,17 @@ extension ReceiptAuthority {
   package static func loadOrCreate(inDirectory path: String) throws(SimulatorError)
     -> ReceiptAuthority
   {
-    let files = files(in: path)
-    try files.directory.create()
-    return try files.directory.exclusively { () throws(SimulatorError) in
-      if let chain = try AuthorityChain.loadIfPresent(from: files) {
-        return try ReceiptAuthority(chain)
-      }
-      let authority = try generate()
-      try authority.chain.save(to: files)
-      return authority
+    let chain = try AuthorityChain.loadOrCreate(in: files(in: path)) {
+      () throws(SimulatorError) in try generate().chain
     }
+    return try ReceiptAuthority(chain)
   }
 
   /// PEM of the root certificate, for those who want a file of their trust anchor.
   ///
   /// - Throws: ``SimulatorError/Code/cryptography``.
   package func rootPEM() throws(SimulatorError) -> [UInt8] {
-    try SimulatorError.wrapping { () throws(CryptographyError) in
-      try CertificatePEM.encode(root.certificate)
-    }
+    try root.certificatePEM()
   }
 
   private static func files(in path: String) -> AuthorityChain<RSASigningKey>.Files {

@@ -88,17 +88,27 @@ struct ReceiptEnvelope: Sendable {
     var whole = DERReader(der)
     let message = try whole.next(DERTag.sequence, "CMS message")
     try whole.expectEnd(of: "CMS message")
-    var reader = DERReader(der, inside: message)
-    let type = try reader.next(DERTag.objectIdentifier, "type of the message")
-    guard der[type.contents].elementsEqual(signedData) else {
-      throw Refusal(.malformed, "a CMS message of another type than signed data")
-    }
-    let explicit = try reader.next(DERTag.context(0), "signed data")
-    try reader.expectEnd(of: "CMS message")
-    var inside = DERReader(der, inside: explicit)
-    let sequence = try inside.next(DERTag.sequence, "signed data")
-    try inside.expectEnd(of: "signed data")
+    let sequence = try contents(
+      of: message, in: der, type: signedData, DERTag.sequence, "signed data of a CMS message")
     return DERReader(der, inside: sequence)
+  }
+
+  /// What a ContentInfo holds (RFC 5652 section 3), and an EncapsulatedContentInfo likewise
+  /// (section 5.2): the type, then one element in an explicit tag.
+  private static func contents(
+    of information: DERElement, in der: [UInt8], type: [UInt8], _ tag: UInt8, _ name: StaticString
+  ) throws(Refusal) -> DERElement {
+    var reader = DERReader(der, inside: information)
+    let stated = try reader.next(DERTag.objectIdentifier, name)
+    guard der[stated.contents].elementsEqual(type) else {
+      throw Refusal(.malformed, "something of another type than \(name)")
+    }
+    let explicit = try reader.next(DERTag.context(0), name)
+    try reader.expectEnd(of: name)
+    var inside = DERReader(der, inside: explicit)
+    let contents = try inside.next(tag, name)
+    try inside.expectEnd(of: name)
+    return contents
   }
 
   /// Version 1 is the form without anything that receipts do not have (RFC 5652 section 5.1).
@@ -111,17 +121,8 @@ struct ReceiptEnvelope: Sendable {
   private static func content(
     _ information: DERElement, in der: [UInt8]
   ) throws(Refusal) -> DERElement {
-    var reader = DERReader(der, inside: information)
-    let type = try reader.next(DERTag.objectIdentifier, "type of the content")
-    guard der[type.contents].elementsEqual(data) else {
-      throw Refusal(.malformed, "the content is of another type than data")
-    }
-    let explicit = try reader.next(DERTag.context(0), "content inside the message")
-    try reader.expectEnd(of: "content")
-    var inside = DERReader(der, inside: explicit)
-    let content = try inside.next(DERTag.octetString, "content in one octet string")
-    try inside.expectEnd(of: "content")
-    return content
+    try contents(
+      of: information, in: der, type: data, DERTag.octetString, "content in one octet string")
   }
 
   /// None when the message has none. That they are certificates is not looked at.

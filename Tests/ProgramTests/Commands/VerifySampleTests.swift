@@ -99,4 +99,26 @@ struct VerifySampleTests {
     #expect(verdicts.allSatisfy { $0 == "INVALID_SIGNATURE" || $0 == "CERTIFICATE_EXPIRED" })
     #expect(verdicts.count { $0 == "CERTIFICATE_EXPIRED" } == 1)
   }
+
+  @Test(arguments: AppleSamples.receipts)
+  func `each receipt is OK for its app, with the fields of the manifest`(
+    sample: AppleSamples.Receipt
+  ) async throws {
+    let run = try await verify(
+      sample.path, "--bundle-id", sample.fields.bundleId, "--output", "jsonl")
+    #expect(run.exit == .code(0))
+    let document = try #require(try run.lines(JSONTree.self).first)
+    #expect(document["kind"]?.text == "RECEIPT")
+    #expect(document["verdict"]?.text == "OK")
+    let receipt = try #require(document["receipt"])
+    #expect(receipt["bundle_id"]?.text == sample.fields.bundleId)
+    #expect(receipt["receipt_type"]?.text == sample.fields.receiptType)
+    #expect(receipt["application_version"]?.text == sample.fields.applicationVersion)
+    #expect(
+      receipt["original_application_version"]?.text == sample.fields.originalApplicationVersion)
+    #expect(receipt["in_app"]?.elements.count == sample.purchases ?? 0)
+    let shown = try await ProgramRun.of(
+      .entitlectl, ["inspect", sample.path, "--output", "jsonl"])
+    #expect(try shown.lines(JSONTree.self).first?["receipt"] == receipt)
+  }
 }
