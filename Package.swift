@@ -36,6 +36,7 @@ let package = Package(
     .systemLibrary(
       name: "CProtobufC", pkgConfig: "libprotobuf-c", providers: [.apt(["libprotobuf-c-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "CEntitleMessages", dependencies: ["CProtobufC"]),
 
     // The rules: facts, catalog and evaluation, without any I/O.
@@ -51,7 +52,7 @@ let package = Package(
         nio.http,
       ]),
 
-    // What is kept: the store protocol and its embedded implementation.
+    // What is kept: the store protocol, what a write decides, and the two implementations.
     .target(name: "EntitlementStore", dependencies: ["EntitlementDomain"]),
     .target(
       name: "SQLiteStore",
@@ -59,6 +60,13 @@ let package = Package(
         "Cryptography", "EntitlementDomain", "EntitlementStore",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+
+    .target(
+      name: "PostgresStore",
+      dependencies: [
+        "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore", logging,
+      ],
+      resources: [.embedInCode("Migrations")]),
 
     // The framed front: messages, streams, connections.
     .target(name: "Wire", dependencies: ["CEntitleMessages", "EntitlementDomain", nio.core]),
@@ -70,7 +78,10 @@ let package = Package(
     // Use cases, and their binding to the front.
     .target(
       name: "EntitlementService",
-      dependencies: ["EntitlementDomain", "EntitlementStore", "Verification", logging]),
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "JSONDocuments", "Verification",
+        logging,
+      ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
@@ -96,8 +107,8 @@ let package = Package(
     .target(
       name: "OperatorCommands",
       dependencies: [
-        "EntitlementDomain", "JSONDocuments", "RPCClient", "Scenarios", "Verification", "Wire",
-        argumentParser,
+        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "PostgresStore", "RPCClient",
+        "Scenarios", "Verification", "Wire", argumentParser, logging,
       ]),
     .target(
       name: "SimulatorCommands",
@@ -106,8 +117,8 @@ let package = Package(
       name: "entitled",
       dependencies: [
         "CertificateStatus", "EntitlementDomain", "EntitlementService", "EntitlementStore",
-        "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification", "Wire", "Yams", argumentParser,
-        logging, nio.core,
+        "PostgresStore", "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification", "Wire", "Yams",
+        argumentParser, logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -164,6 +175,15 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
+      name: "EntitlementStoreTests",
+      dependencies: ["EntitlementDomain", "EntitlementStore", "TestSupport"]),
+    .testTarget(
+      name: "PostgresStoreTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "PostgresStore", "StoreConformance",
+        "TestSupport", logging,
+      ]),
+    .testTarget(
       name: "WireTests",
       dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core, nio.embedded]),
     .testTarget(
@@ -191,7 +211,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
-      dependencies: ["EntitlementDomain", "JSONDocuments", "OperatorCommands", "Wire"]),
+      dependencies: [
+        "EntitlementDomain", "JSONDocuments", "OperatorCommands", "TestSupport", "Wire",
+      ]),
     // Every file under Tests/Scenarios, and what runs them.
     .testTarget(
       name: "ScenarioTests",

@@ -9,14 +9,16 @@ readonly ROOT SCRIPT LOGS
 
 # What a build links and generates with.
 readonly BUILD_PACKAGES=(
-  pkg-config libssl-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler
+  pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev protobuf-c-compiler
 )
+# A PostgreSQL server of one's own, psql and pgbench.
+readonly POSTGRES_PACKAGES=(postgresql)
 # What the tests need beside: a stock ttrpc client in Go, and the compiler for its messages. The
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library. OpenSSL's
 # program answers for the status of certificates.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
-  protobuf-compiler openssl
+  protobuf-compiler openssl "${POSTGRES_PACKAGES[@]}"
 )
 # The compiler that Package.swift asks for.
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=2
@@ -55,10 +57,6 @@ need_packages() {
   for package; do is_installed "$package" || missing+=("$package"); done
   if ((${#missing[@]} == 0)); then return; fi
 
-  local -a install=(
-    env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends
-    "${missing[@]}"
-  )
   say "$purpose needs Debian packages that are missing: ${missing[*]}"
   if ((EUID != 0)) && ! command -v sudo >/dev/null; then
     fail "not root, and there is no sudo; as root, run: apt-get install ${missing[*]}"
@@ -72,14 +70,28 @@ need_packages() {
       break
     fi
   done
-  if run_logged packages as_root "${install[@]}"; then return; fi
+  if install_packages "${missing[@]}"; then return; fi
   # Lists that are out of date name files that are gone.
   if [[ $updated == no ]]; then
     refresh_package_lists
-    if run_logged packages as_root "${install[@]}"; then return; fi
+    if install_packages "${missing[@]}"; then return; fi
   fi
   show_log packages
   fail "could not install: ${missing[*]}"
+}
+
+# Installs them without a PostgreSQL cluster of the system's own, which Debian would make and start
+# with the server: nothing here uses one.
+install_packages() {
+  local settings=/etc/postgresql-common/createcluster.d status=0
+  local file=$settings/entitle-build.conf
+  as_root mkdir -p "$settings"
+  as_root tee "$file" >/dev/null <<<'create_main_cluster = false'
+  run_logged packages as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --no-install-recommends "$@" || status=$?
+  as_root rm -f "$file"
+  as_root rmdir --ignore-fail-on-non-empty "$settings"
+  return "$status"
 }
 
 refresh_package_lists() {
@@ -145,4 +157,80 @@ run_logged() {
 show_log() {
   printf '%s\n' "--- end of $LOGS/$1.log ---" >&2
   tail -n 30 "$LOGS/$1.log" >&2
+}
+
+# The folder of PostgreSQL's programs, the newest where there are several: Debian leaves those of the
+# server out of PATH.
+postgres_programs() {
+  local program
+  if program="$(command -v initdb)"; then
+    dirname "$(readlink -f "$program")"
+    return
+  fi
+  program="$(find /usr/lib/postgresql/*/bin -name initdb 2>/dev/null | sort --version-sort | tail -n 1)"
+  [[ -n $program ]] || return 1
+  dirname "$program"
+}
+
+# Where start_postgres keeps everything; empty while there is none.
+postgres_folder=""
+
+# start_postgres PARENT [SETTING=VALUE...]: starts a PostgreSQL server for this script alone: in a new
+# folder under PARENT, on a Unix socket there, without a port. A trap of the caller's has to call
+# stop_postgres. It flushes to the disk as a real one does.
+start_postgres() {
+  local parent=$1 setting programs
+  local -a settings=("listen_addresses=" "unix_socket_permissions=0700")
+  shift
+  [[ $parent =~ ^/[A-Za-z0-9/._-]*$ ]] \
+    || fail "a PostgreSQL server cannot be kept in $parent: use a path of letters, digits and ._-/"
+  programs="$(postgres_programs)" || fail "no PostgreSQL server is installed"
+  postgres_folder="$(mktemp -d "${parent%/}/entitle-postgres.XXXXXX")"
+  # The server refuses to run as root.
+  if ((EUID == 0)); then chown postgres: "$postgres_folder"; fi
+  say "starting a PostgreSQL server in $postgres_folder"
+  # Whoever may enter the folder may connect: its mode lets nobody else.
+  run_logged postgres-initdb as_postgres "$programs/initdb" --pgdata="$postgres_folder/data" \
+    --username=postgres --auth=trust --encoding=UTF8 --locale=C \
+    || { show_log postgres-initdb; fail "initdb failed"; }
+
+  settings+=("unix_socket_directories=$postgres_folder" "$@")
+  for setting in "${settings[@]}"; do
+    printf "%s = '%s'\n" "${setting%%=*}" "${setting#*=}"
+  done | as_postgres tee -a "$postgres_folder/data/postgresql.conf" >/dev/null
+  # pg_ctl starts it in a session of its own, so that an interrupt from the terminal leaves it alone.
+  control_postgres start \
+    || { tail -n 20 "$postgres_folder/log" >&2; fail "the PostgreSQL server did not start"; }
+}
+
+# The connection URI of a database of the server that start_postgres started.
+postgres_uri() { echo "postgresql://$1@/$2?host=$postgres_folder"; }
+
+# Stops what start_postgres started, and deletes it.
+stop_postgres() {
+  [[ -n $postgres_folder ]] || return 0
+  if [[ -e $postgres_folder/data/postmaster.pid ]]; then
+    control_postgres --mode=fast --timeout=30 stop \
+      || control_postgres --mode=immediate --timeout=30 stop \
+      || say "the PostgreSQL server in $postgres_folder did not stop"
+  fi
+  rm -rf "$postgres_folder"
+  postgres_folder=""
+}
+
+control_postgres() {
+  as_postgres "$(postgres_programs)/pg_ctl" --pgdata="$postgres_folder/data" \
+    --log="$postgres_folder/log" --silent --wait "$@" >&2
+}
+
+# Runs a command as the user that a PostgreSQL server may run as, in a folder that it may read.
+as_postgres() {
+  (
+    cd "$postgres_folder" || exit
+    if ((EUID == 0)); then
+      exec setpriv --reuid=postgres --regid=postgres --init-groups -- "$@"
+    else
+      exec "$@"
+    fi
+  )
 }

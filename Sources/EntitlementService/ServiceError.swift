@@ -9,6 +9,12 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case invalidArgument(field: String)
     /// What the request names is not known.
     case notFound
+    /// What the request would make is there already, in another way.
+    case alreadyExists
+    /// Things are not as the request says that they must be. Nothing was done.
+    case failedPrecondition
+    /// The change feed does not reach back so far any more.
+    case outOfRange
     /// The catalog does not accept archived responses of the app. Nothing was stored.
     case archivesNotAccepted
     /// A queue is full: nothing was done, and the same call may succeed later.
@@ -39,7 +45,9 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
       self.init(.unavailable, "the store cannot answer now: \(error.message)")
     case .full:
       self.init(.storageFull, "the store is full: \(error.message)")
-    case .newerSchema, .corrupt, .internalFault:
+    case .cursorExpired:
+      self.init(.outOfRange, "the change feed was trimmed beyond this position")
+    case .newerSchema, .olderSchema, .corrupt, .internalFault:
       self.init(.internalFault, "the store failed: \(error.message)")
     }
   }

@@ -15,8 +15,12 @@ package protocol EntitlementStore: Sendable {
 
   /// Everything that is known of the customer that `selector` names; revision 0 and no facts when
   /// nothing is. See ``StoredCustomer`` for how a selector finds its customer.
-  func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
-    -> StoredCustomer
+  func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
+    async throws(StoreError) -> StoredCustomer
+
+  /// Whom `selector` finds, as ``customer(_:in:_:)``, without the facts.
+  func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> ResolvedCustomer
 
   /// The bundle ids under which transactions of this chain that Apple signed are known in an
   /// environment: what a renewal info without an app of its own can be bound to.
@@ -28,9 +32,32 @@ package protocol EntitlementStore: Sendable {
   func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
     -> [AccountSummary]
 
-  /// Changes of all scopes in commit order, after a sequence number (0: from the first); at most
-  /// `limit` of them.
+  /// Changes of all scopes in commit order, after a sequence number (0: from the first that is
+  /// kept); at most `limit` of them. None that is committed later will have a lower number than one
+  /// that was answered: the feed has no gaps.
+  ///
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after `sequence` were trimmed.
   func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change]
+
+  /// Where the feed ends now: ``changes(after:limit:)`` after this position gives what is committed
+  /// from now on, and perhaps a little of what was committed before.
+  func feedEnd() async throws(StoreError) -> Int64
+
+  /// Whoever changed after a position of the feed, in no order, by any process. Unlike the feed it
+  /// tells at once of every commit that was answered, and may tell of one twice.
+  ///
+  /// - Throws: ``StoreError/Code/cursorExpired`` as ``changes(after:limit:)``.
+  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers
+
+  /// A value whenever the feed may have grown, by any process, and whenever announcements may have
+  /// been lost; unread ones join. Ends when the store closes.
+  func announcements() -> AsyncStream<Void>
+
+  /// Deletes changes that were committed before a moment, the oldest first, and accounts whose
+  /// deletion they told; at most `limit` of them.
+  ///
+  /// - Returns: how many it deleted.
+  func trimChanges(committedBefore moment: Milliseconds, limit: Int) async throws(StoreError) -> Int
 
   /// Keeps a grant (R32), and makes its account where nothing was known of it. Idempotent: of a
   /// grant whose id is known, what is kept stands.
@@ -45,9 +72,28 @@ package protocol EntitlementStore: Sendable {
   /// Every grant of an account, withdrawn ones included, oldest first, then by id.
   func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
 
-  /// The history of a chain's link, oldest first (R41).
-  func linkHistory(of chain: OriginalTransactionID, in scope: AppScope) async throws(StoreError)
+  /// Does what somebody asked for by name, and audits it (R46): all of it or nothing, durable when
+  /// this returns.
+  func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer
+
+  /// What an account owns: chains before app transactions, then by id. An account that was merged
+  /// is the one that it was merged into.
+  func links(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [LinkedTarget]
+
+  /// The history of a link, oldest first (R41).
+  func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
     -> [LinkEvent]
+
+  /// Every step that gave an account something or took it, oldest first.
+  func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [TargetLinkEvent]
+
+  /// Chains that no account has, in the order of their ids, after `after`; at most `limit` of them.
+  func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(StoreError) -> [UnlinkedChain]
+
+  /// All that is known of an account, on one snapshot; nil when nothing is.
+  func export(_ account: AccountID, in scope: AppScope) async throws(StoreError) -> AccountExport?
 
   /// The standing version of a fact with what Apple signed, so that it can be proved again; nil
   /// when it is not known.
@@ -61,6 +107,15 @@ package protocol EntitlementStore: Sendable {
 
   /// Finishes commits under way and closes. Later calls throw ``StoreError/Code/closed``.
   func close() async
+}
+
+extension EntitlementStore {
+  /// As ``customer(_:in:_:)`` from the primary.
+  package func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> StoredCustomer
+  {
+    try await customer(selector, in: scope, .primary)
+  }
 }
 
 /// What one call hands to the store.
@@ -142,6 +197,9 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// It belongs to another account, and stays there: by the app's policy, or because nobody signed
   /// what claims it.
   case alreadyLinked = 5
+  /// It belongs to another account, and stays there for now: who claims it has claimed as much as
+  /// one may in a day.
+  case claimLimited = 6
 }
 
 /// What the store did with a grant.
@@ -179,7 +237,7 @@ package struct CustomerRevision: Hashable, Sendable {
 ///
 /// | selector | customer |
 /// |---|---|
-/// | account | that account: all facts of its chains and app transactions |
+/// | account | that account, or the one that it was merged into: all facts of its chains and app transactions |
 /// | original transaction | the account that the chain is linked to, else the chain alone |
 /// | transaction | as for the chain of the transaction's standing version (R7) |
 /// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
@@ -245,25 +303,35 @@ package struct ChangeKinds: OptionSet, Hashable, Sendable {
   package static let facts = ChangeKinds(rawValue: 1)
   /// A chain or app transaction was linked to this account.
   package static let linked = ChangeKinds(rawValue: 2)
-  /// A chain or app transaction left this customer.
+  /// A chain or app transaction left this account; or this chain, which had none, got an account,
+  /// or lost the one that it had.
   package static let unlinked = ChangeKinds(rawValue: 4)
   /// A grant was given or withdrawn.
   package static let grants = ChangeKinds(rawValue: 8)
   /// A notification brought events. Alone, it moves no revision.
   package static let events = ChangeKinds(rawValue: 16)
+  /// The account was merged into another, or another into it.
+  package static let merged = ChangeKinds(rawValue: 32)
+  /// The account was deleted.
+  package static let deleted = ChangeKinds(rawValue: 64)
+
+  /// Whether such a change makes answers out of date.
+  package var movesRevision: Bool { !subtracting(.events).isEmpty }
 }
 
-/// One step in the history of a link (R41, R46).
-package struct LinkEvent: Hashable, Sendable {
-  package var from: AccountID?
-  package var to: AccountID?
-  package var reason: LinkReason
-  package var at: Milliseconds
+/// Who changed, and up to where that was looked.
+package struct ChangedCustomers: Hashable, Sendable {
+  package var subjects: [CustomerSubject]
+  /// To ask from next.
+  package var position: Int64
+  /// The latest change that was told of: at least `position`, and beyond it where one that was
+  /// begun before has not been committed yet. What is read from now on has to include it.
+  package var latest: Int64
 
-  package init(from: AccountID?, to: AccountID?, reason: LinkReason, at: Milliseconds) {
-    self.from = from
-    self.to = to
-    self.reason = reason
-    self.at = at
+  /// - Parameter latest: nil: as `position`.
+  package init(subjects: [CustomerSubject], position: Int64, latest: Int64? = nil) {
+    self.subjects = subjects
+    self.position = position
+    self.latest = max(position, latest ?? position)
   }
 }

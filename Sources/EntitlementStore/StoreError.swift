@@ -10,6 +10,10 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case locked
     /// The database was written by a newer version of this program.
     case newerSchema
+    /// The database has an older schema, or none: `entitlectl database migrate` helps.
+    case olderSchema
+    /// The feed does not reach so far back any more.
+    case cursorExpired
     /// What is stored cannot be read.
     case corrupt
     case closed

@@ -13,6 +13,8 @@ package struct ChangeDocument: Encodable {
   let linked: Bool
   let unlinked: Bool
   let grants: Bool
+  let merged: Bool
+  let deleted: Bool
   let events: [FeedEventDocument]
 
   /// - Parameters:
@@ -22,7 +24,8 @@ package struct ChangeDocument: Encodable {
   package init(
     sequence: Int64, scope: AppScope, accountID: AccountID?,
     originalTransactionID: OriginalTransactionID?, committedAt: Milliseconds, facts: Bool,
-    linked: Bool, unlinked: Bool, grants: Bool, events: [FeedEvent]
+    linked: Bool, unlinked: Bool, grants: Bool, merged: Bool, deleted: Bool,
+    events: [FeedEvent]
   ) {
     self.sequence = sequence
     bundleId = scope.bundleID.rawValue
@@ -34,6 +37,8 @@ package struct ChangeDocument: Encodable {
     self.linked = linked
     self.unlinked = unlinked
     self.grants = grants
+    self.merged = merged
+    self.deleted = deleted
     self.events = events.map { FeedEventDocument($0) }
   }
 }

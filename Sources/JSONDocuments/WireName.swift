@@ -1,9 +1,20 @@
+package import EntitlementDomain
+
 /// The name that an enumeration's value has in `Protos/`, without the enumeration's own: the case
 /// names are the same but for their spelling (`billingRetry`, `BILLING_RETRY`). A test lists them,
 /// since they are a contract.
 package func wireName(_ value: some RawRepresentable<Int>) -> String {
+  upperSnakeCase(String(describing: value))
+}
+
+/// The same of a value of `entitle.v1.LinkReason`: its numbers are no raw values here.
+package func wireName(_ reason: LinkReason) -> String {
+  upperSnakeCase(String(describing: reason))
+}
+
+private func upperSnakeCase(_ caseName: String) -> String {
   var name = ""
-  for character in String(describing: value) {
+  for character in caseName {
     if character.isUppercase { name.append("_") }
     name.append(contentsOf: character.uppercased())
   }

@@ -25,7 +25,13 @@ struct CommandFailure: Error {
       switch error.code {
       case .unreachable, .connectionClosed: .unreachable
       case .status(.unauthenticated), .status(.permissionDenied): .notAuthorised
-      case .status(.notFound): .refused
+      // How the server is set up is no verdict on what it was asked.
+      case .status(.failedPrecondition)
+      where error.errorInfo?.reason == "ARCHIVED_RESPONSES_NOT_ACCEPTED":
+        .failed
+      case .status(.notFound), .status(.alreadyExists), .status(.failedPrecondition),
+        .status(.outOfRange):
+        .refused
       case .status: .failed
       }
     self.init(reason, error.description)

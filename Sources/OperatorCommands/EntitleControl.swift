@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Glibc
+import Logging
 
 /// `entitlectl`: everything an operator does from a terminal.
 package struct EntitleControl: AsyncParsableCommand {
@@ -11,10 +12,10 @@ package struct EntitleControl: AsyncParsableCommand {
       not found, 3 server unreachable, 4 not authorised, 64 usage.
       """,
     subcommands: [
-      CustomerCommand.self, GrantCommand.self, SubmitCommand.self, NotificationCommand.self,
-      ReceiptCommand.self, ChangeCommand.self, CatalogCommand.self, StatisticsCommand.self,
-      HealthCommand.self,
-      VerifyCommand.self, InspectCommand.self, ScenarioCommand.self,
+      CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
+      SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
+      WatchCommand.self, CatalogCommand.self, StatisticsCommand.self, HealthCommand.self,
+      DatabaseCommand.self, VerifyCommand.self, InspectCommand.self, ScenarioCommand.self,
     ])
 
   package init() {}
@@ -23,6 +24,8 @@ package struct EntitleControl: AsyncParsableCommand {
   package static func runAndExit() async -> Never {
     // Whoever reads the output may have seen enough: that is an error of the write.
     signal(SIGPIPE, SIG_IGN)
+    // Libraries log for servers. A command tells by itself what its user has to know.
+    LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
     do {
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {

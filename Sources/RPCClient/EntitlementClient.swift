@@ -35,10 +35,11 @@ package struct EntitlementClient: Sendable {
   /// - Throws: ``RPCClientError`` with `unreachable`.
   package static func connect(
     to address: ServerAddress, connectTimeout: Duration = .seconds(5),
-    timeout: Duration? = defaultTimeout
+    timeout: Duration? = defaultTimeout, limits: RPCLimits = RPCLimits()
   ) async throws(RPCClientError) -> EntitlementClient {
     EntitlementClient(
-      connection: try await RPCConnection.connect(to: address, connectTimeout: connectTimeout),
+      connection: try await RPCConnection.connect(
+        to: address, connectTimeout: connectTimeout, limits: limits),
       timeout: timeout)
   }
 
@@ -116,11 +117,8 @@ package struct EntitlementClient: Sendable {
   package func watchHealth(
     of service: String = ""
   ) throws(RPCClientError) -> HealthStatusSequence {
-    let method = WireMethods.watchHealth
-    return HealthStatusSequence(
-      messages: connection.serverStream(
-        service: method.service, method: method.name,
-        payload: try Self.payload(HealthCheckRequest(service: service)), metadata: metadata))
+    HealthStatusSequence(
+      messages: try stream(WireMethods.watchHealth, HealthCheckRequest(service: service)))
   }
 
   /// Calls in flight fail.
@@ -135,6 +133,18 @@ package struct EntitlementClient: Sendable {
       service: method.service, method: method.name, payload: try Self.payload(request),
       timeout: timeout, metadata: metadata)
     return try Self.decode(Response.self, from: answer)
+  }
+
+  /// - Parameters:
+  ///   - timeout: for the whole stream.
+  ///   - silence: how long it may go without a message; nil: for ever.
+  func stream<Request, Response>(
+    _ method: WireMethod<Request, Response>, _ request: Request, timeout: Duration? = nil,
+    silence: Duration? = nil
+  ) throws(RPCClientError) -> RPCMessageStream {
+    connection.serverStream(
+      service: method.service, method: method.name, payload: try Self.payload(request),
+      timeout: timeout, silence: silence, metadata: metadata)
   }
 
   private static func payload(_ request: some WireMessage) throws(RPCClientError) -> ByteBuffer {

@@ -10,6 +10,8 @@ final class MessageQueue: Sendable {
     var messages = CircularBuffer<ByteBuffer>()
     var bytes = 0
     var waiter: Waiter?
+    /// When the last message came; before the first, when the call was made.
+    var heard = ContinuousClock.now
     /// Set once; what is queued is still read before it.
     var end: Result<ByteBuffer?, RPCClientError>?
   }
@@ -22,12 +24,18 @@ final class MessageQueue: Sendable {
     self.limit = limit
   }
 
+  /// How long ago the last message came, read or not.
+  var silence: Duration {
+    state.withLock { $0.heard }.duration(to: .now)
+  }
+
   /// - Returns: Whether there was room; otherwise the stream is to be given up.
   func deliver(_ message: ByteBuffer) -> Bool {
     let (waiter, hadRoom) = state.withLock { state -> (Waiter?, Bool) in
       if state.end != nil {
         return (nil, true)
       }
+      state.heard = .now
       if let waiter = exchange(&state.waiter, with: nil) {
         return (waiter, true)
       }

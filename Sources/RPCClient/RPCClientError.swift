@@ -42,6 +42,10 @@ package struct RPCClientError: Error, Hashable, Sendable {
   static let tooLarge = RPCClientError(
     .status(.resourceExhausted),
     "the request is larger than a frame of \(RPCLimits.maximumFrameData) bytes")
+  static func silent(_ limit: Duration) -> RPCClientError {
+    RPCClientError(.connectionClosed, "the server said nothing for \(limit)")
+  }
+
   static let slowReader = RPCClientError(
     .status(.resourceExhausted), "the stream was not read fast enough")
 }

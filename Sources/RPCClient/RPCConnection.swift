@@ -94,10 +94,13 @@ package final class RPCConnection: Sendable {
   /// Makes one call that is answered with a stream. It starts at once; what fails shows when the
   /// stream is read.
   ///
-  /// - Parameter timeout: For the whole stream.
+  /// - Parameters:
+  ///   - timeout: For the whole stream.
+  ///   - silence: How long it may go without a message; nil: for ever. Afterwards it ends with
+  ///     `connectionClosed`.
   package func serverStream(
     service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
-    metadata: [(key: String, value: String)] = []
+    silence: Duration? = nil, metadata: [(key: String, value: String)] = []
   ) -> RPCMessageStream {
     let request = RPCRequest(
       service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
@@ -106,7 +109,8 @@ package final class RPCConnection: Sendable {
     channel.eventLoop.execute {
       self.handler.value.start(call, request, .stream(queue))
     }
-    return RPCMessageStream(queue: queue) { self.abandon(call) }
+    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
+    return RPCMessageStream(queue: queue, alarm: alarm) { self.abandon(call) }
   }
 
   /// Closes the connection. Calls in flight fail with `connectionClosed`.

@@ -27,10 +27,15 @@ package struct RPCMessageStream: AsyncSequence, Sendable {
   /// Lives as long as anyone can read; then the call is given up.
   fileprivate final class Owner: Sendable {
     let queue: MessageQueue
+    /// Watches for as long as anyone can read.
+    private let alarm: SilenceAlarm?
     private let abandon: @Sendable () -> Void
 
-    init(queue: MessageQueue, abandon: @escaping @Sendable () -> Void) {
+    init(
+      queue: MessageQueue, alarm: SilenceAlarm?, abandon: @escaping @Sendable () -> Void
+    ) {
       self.queue = queue
+      self.alarm = alarm
       self.abandon = abandon
     }
 
@@ -41,8 +46,10 @@ package struct RPCMessageStream: AsyncSequence, Sendable {
 
   private let owner: Owner
 
-  init(queue: MessageQueue, abandon: @escaping @Sendable () -> Void) {
-    self.owner = Owner(queue: queue, abandon: abandon)
+  init(
+    queue: MessageQueue, alarm: SilenceAlarm? = nil, abandon: @escaping @Sendable () -> Void
+  ) {
+    self.owner = Owner(queue: queue, alarm: alarm, abandon: abandon)
   }
 
   package func makeAsyncIterator() -> AsyncIterator {

@@ -1,26 +1,30 @@
 import EntitlementDomain
 package import EntitlementService
+import EntitlementStore
 package import RPCServer
 import Wire
 
-/// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, figures.
+/// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, what is known of
+/// customers, figures.
 package struct AdminEndpoint: Sendable {
   private let grants: GrantService
   private let catalog: CatalogHolder
   private let reloader: CatalogReloader
   private let feed: ChangeFeed
   private let submissions: SubmissionService
+  private let records: CustomerRecords
   private let statistics: ServiceStatistics
 
   package init(
     grants: GrantService, catalog: CatalogHolder, reloader: CatalogReloader, feed: ChangeFeed,
-    submissions: SubmissionService, statistics: ServiceStatistics
+    submissions: SubmissionService, records: CustomerRecords, statistics: ServiceStatistics
   ) {
     self.grants = grants
     self.catalog = catalog
     self.reloader = reloader
     self.feed = feed
     self.submissions = submissions
+    self.records = records
     self.statistics = statistics
   }
 
@@ -32,6 +36,10 @@ package struct AdminEndpoint: Sendable {
     router.unary(WireMethods.reloadCatalog, reloadCatalog)
     router.unary(WireMethods.listChanges, listChanges)
     router.unary(WireMethods.importArchivedResponse, importArchivedResponse)
+    router.unary(WireMethods.getCustomerHistory, getCustomerHistory)
+    router.serverStreaming(WireMethods.exportCustomer, exportCustomer)
+    router.unary(WireMethods.deleteCustomer, deleteCustomer)
+    router.unary(WireMethods.listUnlinkedChains, listUnlinkedChains)
     router.unary(WireMethods.getStatistics, getStatistics)
   }
 
@@ -110,6 +118,61 @@ package struct AdminEndpoint: Sendable {
             accountID: request.accountID),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
+      }
+    }
+  }
+
+  @Sendable
+  private func getCustomerHistory(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, GetCustomerHistoryRequest.self) { request in
+      .later {
+        let history = try await records.history(of: request.accountID, in: request.scope)
+        return try FittingMessage.encoded(history.entries.map { CustomerHistoryEntry($0) }) {
+          GetCustomerHistoryResponse(accountID: history.accountID, entries: $0)
+        }
+      }
+    }
+  }
+
+  @Sendable
+  private func exportCustomer(_ call: RPCCall, _ stream: RPCServerStream) {
+    do {
+      let request = try ExportCustomerRequest.decode(from: call.payload)
+      stream.produce { [records] producer in
+        var export = try await records.export(request.accountID, in: request.scope)
+        while let piece = try export.next() {
+          try await producer.send(try ExportedPiece(json: piece).encoded())
+        }
+      }
+    } catch {
+      stream.fail(RPCStatus(mapping: error))
+    }
+  }
+
+  @Sendable
+  private func deleteCustomer(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, DeleteCustomerRequest.self) { request in
+      .later {
+        let receipt = try await records.delete(
+          request.accountID, in: request.scope,
+          ChangeAudit(author: request.author, reason: request.reason))
+        return try LinkResponse(receipt).encoded()
+      }
+    }
+  }
+
+  @Sendable
+  private func listUnlinkedChains(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, ListUnlinkedChainsRequest.self) { request in
+      .later {
+        let size = request.effectivePageSize
+        let chains = try await records.unlinkedChains(
+          in: request.scope, after: request.pageToken.map { OriginalTransactionID($0) },
+          limit: size)
+        let next = chains.count < size ? nil : chains.last?.chain.rawValue
+        return try ListUnlinkedChainsResponse(
+          chains: chains.map { UnlinkedChainEntry($0) }, nextPageToken: next
+        ).encoded()
       }
     }
   }

@@ -11,10 +11,15 @@ import Wire
 package struct EntitlementEndpoint: Sendable {
   private let reader: CustomerReader<ByteBuffer>
   private let explanations: ExplanationService
+  private let watch: CustomerWatch<ByteBuffer>
 
-  package init(reader: CustomerReader<ByteBuffer>, explanations: ExplanationService) {
+  package init(
+    reader: CustomerReader<ByteBuffer>, explanations: ExplanationService,
+    watch: CustomerWatch<ByteBuffer>
+  ) {
     self.reader = reader
     self.explanations = explanations
+    self.watch = watch
   }
 
   /// How the reader encodes a state for this endpoint.
@@ -32,6 +37,7 @@ package struct EntitlementEndpoint: Sendable {
     router.unary(WireMethods.batchGetCustomerState, batchGetCustomerState)
     router.unary(WireMethods.checkEntitlement, checkEntitlement)
     router.unary(WireMethods.explainCustomerState, explainCustomerState)
+    router.serverStreaming(WireMethods.watchCustomerStates, watchCustomerStates)
     router.unary(WireMethods.listCustomers, listCustomers)
   }
 
@@ -119,6 +125,25 @@ package struct EntitlementEndpoint: Sendable {
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try ExplainCustomerStateResponse(explanation: explanation).encoded()
       }
+    }
+  }
+
+  @Sendable
+  private func watchCustomerStates(_ call: RPCCall, _ stream: RPCServerStream) {
+    do {
+      let request = try WatchRequest(try WatchCustomerStatesRequest.decode(from: call.payload))
+      stream.produce { [watch] producer in
+        let watcher = try await watch.start(request)
+        while true {
+          for item in try await watcher.next() {
+            try await producer.send(try item.encoded(), cursor: item.cursor.description)
+          }
+          // Before the next states are loaded.
+          try await producer.drain()
+        }
+      }
+    } catch {
+      stream.fail(RPCStatus(mapping: error))
     }
   }
 

@@ -17,8 +17,8 @@ package struct HealthEndpoint: Sendable {
 
   /// The server as a whole (an empty name), or one of its services.
   private static let knownServices: Set<String> = [
-    "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
-    ServiceNames.admin,
+    "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.links,
+    ServiceNames.submissions, ServiceNames.admin,
   ]
 
   @Sendable

@@ -21,6 +21,12 @@ extension RPCStatus {
         fieldViolations: [FieldViolation(field: field, description: error.message)])
     case .notFound:
       self.init(.notFound, error.message)
+    case .alreadyExists:
+      self.init(.alreadyExists, error.message)
+    case .failedPrecondition:
+      self.init(.failedPrecondition, error.message)
+    case .outOfRange:
+      self.init(.outOfRange, error.message)
     case .archivesNotAccepted:
       self.init(
         .failedPrecondition, error.message,

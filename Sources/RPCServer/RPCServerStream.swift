@@ -44,6 +44,18 @@ package final class RPCServerStream: Sendable {
     return !isEnded
   }
 
+  /// Waits until the client has read so much of what was sent that more may be: whoever makes
+  /// messages faster than they are read waits here after some of them, and is not ended for it. A
+  /// client that does not read for `RPCLimits.slowReaderTime` has its stream ended with
+  /// RESOURCE_EXHAUSTED.
+  ///
+  /// - Returns: Whether the stream is still open.
+  package func drained() async -> Bool {
+    await withCheckedContinuation { continuation in
+      perform { $0.awaitDrain(of: self.call, continuation) }
+    }
+  }
+
   /// Ends the stream well.
   package func finish() {
     perform { $0.finish(self.call) }

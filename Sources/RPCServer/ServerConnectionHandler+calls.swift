@@ -157,11 +157,12 @@ extension ServerConnectionHandler {
     }
   }
 
-  private func cancel(_ call: CallID) {
+  func cancel(_ call: CallID) {
     guard let openCall = openCalls.removeValue(forKey: call) else {
       return
     }
     openCall.stream?.markEnded()
+    endDrain(of: openCall)
     // The caller may be the send of a method's body, this call's or another's.
     for body in openCall.cancellations {
       peer.eventLoop.execute(body)
@@ -172,6 +173,9 @@ extension ServerConnectionHandler {
     if openCalls.isEmpty {
       return
     }
-    openCalls.removeValue(forKey: call)?.stream?.markEnded()
+    if let openCall = openCalls.removeValue(forKey: call) {
+      openCall.stream?.markEnded()
+      endDrain(of: openCall)
+    }
   }
 }

@@ -26,6 +26,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var decoder = FrameDecoder()
   /// Calls that someone must be told about when they end.
   var openCalls: [CallID: OpenCall] = [:]
+  /// Those that wait for the client to read.
+  var drainingCalls: Set<CallID> = []
+  let slowReaderTime: TimeAmount
   /// Answers that are not yet handed to the channel.
   var batch = ByteBuffer()
   /// Memory that a new batch gets, in bytes.
@@ -60,6 +63,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     self.peer = peer
     self.registry = registry
     self.logger = logger
+    self.slowReaderTime = TimeAmount(limits.slowReaderTime)
     self.timing = ConnectionTiming(limits: limits, now: peer.eventLoop.now)
     self.streams = ServerStreams(methods: methods, limits: limits)
   }
@@ -119,6 +123,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     let now = peer.eventLoop.now
     timing.writabilityChanged(now: now)
     if context.channel.isWritable {
+      drained()
       if isPaused {
         isPaused = false
         handleFrames(now: now)

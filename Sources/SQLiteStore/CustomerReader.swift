@@ -9,27 +9,134 @@ struct CustomerReader {
   let scope: AppScope
 
   func customer(_ selector: CustomerSelector) throws -> StoredCustomer {
-    guard let scopeID = try database.scopeID(scope) else { return unknown(selector) }
+    switch try find(selector) {
+    case .account(let account, let isCertain): try customer(account, isCertain: isCertain)
+    case .chain(let chain): try customer(chain)
+    case .chains(let chains, let appTransaction): try customer(chains, appTransaction)
+    case .nobody: unknown(selector)
+    }
+  }
+
+  /// Whom ``customer(_:)`` finds, without the facts.
+  func resolve(_ selector: CustomerSelector) throws -> ResolvedCustomer {
+    switch try find(selector) {
+    case .account(let account, _):
+      // Of one that was deleted, only the revision is known.
+      ResolvedCustomer(
+        subject: account.isDeleted ? nil : .account(scope, account.accountID),
+        revision: account.revision)
+    case .chain(let chain):
+      ResolvedCustomer(
+        subject: .unlinkedChain(scope, chain.originalTransactionID), revision: chain.revision)
+    case .chains(let chains, _):
+      ResolvedCustomer(
+        subject: chains.count == 1
+          ? .unlinkedChain(scope, chains[0].originalTransactionID) : nil,
+        revision: chains.map(\.revision).max() ?? 0)
+    case .nobody:
+      ResolvedCustomer(subject: nil, revision: 0)
+    }
+  }
+
+  // MARK: Finding
+
+  private func find(_ selector: CustomerSelector) throws -> FoundCustomer {
+    guard let scopeID = try database.scopeID(scope) else { return .nobody }
     switch selector {
     case .account(let id):
-      guard let account = try database.account(id, scopeID: scopeID) else {
-        return unknown(selector)
-      }
-      return try customer(account)
+      guard let account = try database.meantAccount(id, in: scope) else { return .nobody }
+      return .account(account, isCertain: true)
     case .originalTransaction(let id):
-      guard let chain = try database.chain(id, scopeID: scopeID) else { return unknown(selector) }
-      return try customer(ofChain: chain)
+      guard let chain = try database.chain(id, scopeID: scopeID) else { return .nobody }
+      return try found(chain)
     case .transaction(let id):
       let key = FactKey(kind: .transaction, identifier: id.rawValue)
-      guard let fact = try database.row(.findFact, key.arguments(scopeID: scopeID)),
-        let chainRowID: Int64 = fact[1], let chain = try database.chain(rowID: chainRowID)
-      else { return unknown(selector) }
-      return try customer(ofChain: chain)
+      guard let fact = try database.row(.chainOfFact, key.arguments(scopeID: scopeID)),
+        let chainRowID: Int64 = fact[0], let chain = try database.chain(rowID: chainRowID)
+      else { return .nobody }
+      return try found(chain)
     case .appTransaction(let id):
-      return try customer(appTransaction: id, scopeID: scopeID)
+      return try find(id, scopeID: scopeID)
     case .appAccountToken(let token):
-      return try customer(appAccountToken: token, scopeID: scopeID)
+      return try find(token, scopeID: scopeID)
     }
+  }
+
+  private func found(_ chain: StoredChain) throws -> FoundCustomer {
+    guard let account = chain.account else { return .chain(chain) }
+    return .account(try database.linkedAccount(account), isCertain: true)
+  }
+
+  /// A chain with an account has given that account to its app transaction id, so that mostly one
+  /// look finds the account by either. Only where somebody took the id from its account, a chain
+  /// that carries it tells.
+  private func find(_ id: AppTransactionID, scopeID: Int64) throws -> FoundCustomer {
+    let link = try database.row(.accountOfAppTransaction, [scopeID, id.stored])
+    if let account: Int64 = link?[0] {
+      return .account(try database.linkedAccount(account), isCertain: true)
+    }
+    let byChain = try database.row(.accountOfChainByAppTransaction, [scopeID, id.stored])
+    if let account: Int64 = byChain?[1] {
+      return .account(try database.linkedAccount(account), isCertain: false)
+    }
+    return .chains(
+      try chains(database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]), scopeID), id)
+  }
+
+  /// A token is known for an account that was named with it. Where nobody was, a chain that
+  /// carries it may have its account from elsewhere: who has bought something is not new (R27). It
+  /// may yet become known for another account, without a change of that one.
+  private func find(_ token: AppAccountToken, scopeID: Int64) throws -> FoundCustomer {
+    if let known = try database.row(.findToken, [scopeID, token.stored]) {
+      return .account(try database.linkedAccount(known[0]), isCertain: true)
+    }
+    let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored])
+    if let account: Int64 = byChain?[1] {
+      return .account(try database.linkedAccount(account), isCertain: false)
+    }
+    return .chains(
+      try chains(database.rows(.unlinkedChainsByToken, [scopeID, token.stored]), scopeID), nil)
+  }
+
+  private func chains(_ rows: [Row], _ scopeID: Int64) throws -> [StoredChain] {
+    try rows.compactMap { try database.chain($0.identifier(0), scopeID: scopeID) }
+  }
+
+  // MARK: Reading
+
+  private func customer(_ account: StoredAccount, isCertain: Bool) throws -> StoredCustomer {
+    let facts =
+      try database.facts(.factsOfAccountChains, [account.id], in: scope)
+      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
+    return StoredCustomer(
+      record: CustomerRecord(
+        scope: scope, accountID: account.accountID, revision: account.revision,
+        changedAt: account.changedAt, facts: facts,
+        grants: try database.grants(ofAccount: account.id, in: scope)),
+      subject: isCertain ? .account(scope, account.accountID) : nil)
+  }
+
+  private func customer(_ chain: StoredChain) throws -> StoredCustomer {
+    StoredCustomer(
+      record: CustomerRecord(
+        scope: scope, revision: chain.revision, changedAt: chain.changedAt,
+        facts: try database.facts(.factsOfChain, [chain.id], in: scope)),
+      subject: .unlinkedChain(scope, chain.originalTransactionID))
+  }
+
+  private func customer(_ chains: [StoredChain], _ appTransaction: AppTransactionID?) throws
+    -> StoredCustomer
+  {
+    var record = CustomerRecord(scope: scope)
+    for chain in chains {
+      record.revision = max(record.revision, chain.revision)
+      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
+    }
+    if let appTransaction, let scopeID = try database.scopeID(scope) {
+      let key = FactKey(kind: .appTransaction, identifier: appTransaction.rawValue)
+      record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope)
+    }
+    return StoredCustomer(record: record, subject: nil)
   }
 
   /// Nothing is known. The answer for an account depends on that account alone; that for anything
@@ -40,78 +147,6 @@ struct CustomerReader {
     }
     return StoredCustomer(
       record: CustomerRecord(scope: scope, accountID: id), subject: .account(scope, id))
-  }
-
-  private func customer(accountRowID: Int64) throws -> StoredCustomer {
-    try customer(database.linkedAccount(accountRowID))
-  }
-
-  private func customer(_ account: AccountRow) throws -> StoredCustomer {
-    let facts =
-      try database.facts(.factsOfAccountChains, [account.id], in: scope)
-      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
-    return StoredCustomer(
-      record: CustomerRecord(
-        scope: scope, accountID: account.accountID, revision: account.revision,
-        changedAt: account.changedAt, facts: facts,
-        grants: try database.grants(ofAccount: account.id, in: scope)),
-      subject: .account(scope, account.accountID))
-  }
-
-  private func customer(ofChain chain: ChainRow) throws -> StoredCustomer {
-    if let account = chain.account { return try customer(accountRowID: account) }
-    return StoredCustomer(
-      record: CustomerRecord(
-        scope: scope, revision: chain.revision, changedAt: chain.changedAt,
-        facts: try database.facts(.factsOfChain, [chain.id], in: scope)),
-      subject: .unlinkedChain(scope, chain.originalTransactionID))
-  }
-
-  /// A chain with an account has given that account to its app transaction id, so that one look
-  /// finds the account by either.
-  private func customer(appTransaction id: AppTransactionID, scopeID: Int64) throws
-    -> StoredCustomer
-  {
-    let appTransaction = AppTransactionKey(scopeID: scopeID, identity: id)
-    if let link = try database.link(of: appTransaction) {
-      return try customer(accountRowID: link.account)
-    }
-    var customer = try customer(
-      unlinkedChains: database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]))
-    let key = FactKey(kind: .appTransaction, identifier: id.rawValue)
-    customer.record.facts += try database.facts(
-      .factByKey, key.arguments(scopeID: scopeID), in: scope)
-    return customer
-  }
-
-  /// A token is known for an account that was named with it. Where nobody was, a chain that
-  /// carries it may have its account from elsewhere: who has bought something is not new (R27).
-  private func customer(appAccountToken token: AppAccountToken, scopeID: Int64) throws
-    -> StoredCustomer
-  {
-    if let account = try database.row(.findToken, [scopeID, token.stored]) {
-      return try customer(accountRowID: account[0])
-    }
-    if let account = try database.row(.accountOfChainByToken, [scopeID, token.stored]) {
-      var customer = try customer(accountRowID: account[0])
-      // It may yet become known for another account, without a change of this one.
-      customer.subject = nil
-      return customer
-    }
-    return try customer(
-      unlinkedChains: database.rows(.unlinkedChainsByToken, [scopeID, token.stored]))
-  }
-
-  /// Several chains without an account. Another may join them with any fact, so the answer has no
-  /// one subject even when there is one chain.
-  private func customer(unlinkedChains rows: [Row]) throws -> StoredCustomer {
-    var record = CustomerRecord(scope: scope)
-    for row in rows {
-      guard let chain = try database.chain(rowID: row[0]) else { continue }
-      record.revision = max(record.revision, chain.revision)
-      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
-    }
-    return StoredCustomer(record: record, subject: nil)
   }
 }
 

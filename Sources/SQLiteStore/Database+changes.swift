@@ -3,35 +3,30 @@ import EntitlementStore
 import GRDB
 
 extension Database {
-  /// Appends a change to the feed. Its number becomes the customer's revision, unless it tells of
-  /// events alone, which leave the state as it was.
-  ///
-  /// - Parameter customer: nil for events that concern no customer that is known.
-  func appendChange(
-    _ kinds: ChangeKinds, of customer: CustomerRow?, scopeID: Int64, events: [FeedEvent] = [],
-    at: Milliseconds
-  ) throws {
-    var account: Int64?
-    var chain: Int64?
-    switch customer {
-    case .account(let id): account = id
-    case .chain(let id): chain = id
-    case nil: break
+  /// Where the feed ends: the number of its last change.
+  func feedEnd() throws -> Int64 {
+    try numberOfFeed(.feedEnd)
+  }
+
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after a number were trimmed; 0 means
+  ///   the first that is kept.
+  func checkFeedReaches(_ sequence: Int64) throws {
+    let trimmed = try trimmedThrough()
+    if sequence > 0, sequence < trimmed {
+      throw StoreError(.cursorExpired, "the feed is kept from change \(trimmed + 1) on")
     }
-    try run(.insertChange, [scopeID, account, chain, kinds.rawValue, at.rawValue])
-    let sequence = lastInsertedRowID
-    for (position, event) in events.enumerated() {
-      try run(
-        .insertChangeEvent,
-        [
-          sequence, position, event.kind.rawValue, event.notificationUUID.stored,
-          event.originalTransactionID?.stored, event.transactionID?.stored,
-          event.deadline?.rawValue, event.refetchReason?.rawValue, event.detail?.stored,
-        ])
+  }
+
+  /// Up to where the feed was trimmed.
+  func trimmedThrough() throws -> Int64 {
+    try numberOfFeed(.trimmedThrough)
+  }
+
+  private func numberOfFeed(_ statement: StoreStatement) throws -> Int64 {
+    guard let row = try row(statement, []) else {
+      throw StoreError(.corrupt, "where the feed begins is not stored")
     }
-    guard kinds.movesRevision else { return }
-    if let account { try run(.setAccountRevision, [sequence, at.rawValue, account]) }
-    if let chain { try run(.setChainRevision, [sequence, at.rawValue, chain]) }
+    return row[0]
   }
 
   /// - Parameter row: of ``StoreStatement/changePage``.
@@ -68,9 +63,4 @@ extension Database {
         refetchReason: refetchReason, detail: row[6])
     }
   }
-}
-
-extension ChangeKinds {
-  /// Whether such a change makes answers out of date.
-  var movesRevision: Bool { !subtracting(.events).isEmpty }
 }

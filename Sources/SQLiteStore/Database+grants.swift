@@ -8,13 +8,8 @@ extension Database {
     try rows(.grantsOfAccount, [account]).map { Self.grant($0, in: scope) }
   }
 
-  /// A grant and the row of its account.
-  func grant(_ id: GrantID, in scope: AppScope, scopeID: Int64) throws
-    -> (grant: Grant, account: Int64)?
-  {
-    try row(.findGrant, [scopeID, id.stored]).map { row in
-      (Self.grant(row, in: scope), row[11])
-    }
+  func grant(_ id: GrantID, in scope: AppScope, scopeID: Int64) throws -> Grant? {
+    try row(.findGrant, [scopeID, id.stored]).map { Self.grant($0, in: scope) }
   }
 
   private static func grant(_ row: Row, in scope: AppScope) -> Grant {

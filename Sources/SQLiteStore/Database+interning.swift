@@ -15,13 +15,6 @@ extension Database {
     return lastInsertedRowID
   }
 
-  func scope(rowID: Int64) throws -> AppScope {
-    guard let row = try row(.scopeByID, [rowID]) else {
-      throw StoreError(.corrupt, "an app and environment is not stored")
-    }
-    return try row.scope(bundleID: 0, environment: 1)
-  }
-
   func internedHeaderID(_ header: [UInt8]) throws -> Int64 {
     if let row = try row(.findHeader, [header.stored]) { return row[0] }
     try run(.insertHeader, [header.stored])

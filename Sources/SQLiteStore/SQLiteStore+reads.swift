@@ -3,11 +3,20 @@ package import EntitlementStore
 import GRDB
 
 extension SQLiteStore {
-  package func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
-    -> StoredCustomer
-  {
+  /// There is one copy of the file: every answer is of the latest commit, whatever is asked for.
+  package func customer(
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> StoredCustomer {
     try await read { database in
       try CustomerReader(database: database, scope: scope).customer(selector)
+    }
+  }
+
+  package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> ResolvedCustomer
+  {
+    try await read { database in
+      try CustomerReader(database: database, scope: scope).resolve(selector)
     }
   }
 
@@ -27,12 +36,9 @@ extension SQLiteStore {
     let limit = max(0, limit)
     return try await read { database in
       guard let scopeID = try database.scopeID(scope) else { return [] }
-      let rows =
-        if let after {
-          try database.rows(.accountPage, [scopeID, after.stored, limit])
-        } else {
-          try database.rows(.firstAccountPage, [scopeID, limit])
-        }
+      // No account has the empty id.
+      let rows = try database.rows(
+        .accountPage, [scopeID, (after ?? "").stored, limit])
       return rows.map { row in
         AccountSummary(
           accountID: row.identifier(0), revision: row[1], chainCount: row[3],
@@ -41,39 +47,74 @@ extension SQLiteStore {
     }
   }
 
-  package func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] {
-    let limit = max(0, limit)
-    return try await read { database in
-      try database.rows(.changePage, [sequence, limit]).map { row in
-        try database.change(row)
-      }
-    }
-  }
-
   package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [Grant]
   {
     try await read { database in
-      guard let scopeID = try database.scopeID(scope),
-        let account = try database.account(account, scopeID: scopeID)
-      else { return [] }
+      guard let account = try database.meantAccount(account, in: scope) else { return [] }
       return try database.grants(ofAccount: account.id, in: scope)
     }
   }
 
-  package func linkHistory(of chain: OriginalTransactionID, in scope: AppScope)
-    async throws(StoreError) -> [LinkEvent]
+  package func links(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [LinkedTarget]
+  {
+    try await read { database in
+      guard let account = try database.meantAccount(account, in: scope) else { return [] }
+      return try database.links(ofAccount: account.id)
+    }
+  }
+
+  package func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
+    -> [LinkEvent]
   {
     try await read { database in
       guard let scopeID = try database.scopeID(scope) else { return [] }
-      return try database.rows(.linkHistory, [scopeID, chain.stored]).map { row in
-        guard let reason = LinkReason(rawValue: row[2]) else {
-          throw StoreError(.corrupt, "a stored link event has an unknown reason")
-        }
-        return LinkEvent(
-          from: row.identifier(0), to: row.identifier(1), reason: reason,
-          at: Milliseconds(row[3]))
+      return try database.linkHistory(of: target, scopeID: scopeID)
+    }
+  }
+
+  package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [TargetLinkEvent]
+  {
+    try await read { database in
+      guard let account = try database.meantAccount(account, in: scope) else { return [] }
+      return try database.linkHistory(of: account)
+    }
+  }
+
+  package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(StoreError) -> [UnlinkedChain]
+  {
+    let limit = max(0, limit)
+    return try await read { database in
+      guard let scopeID = try database.scopeID(scope) else { return [] }
+      // No chain has the empty id.
+      let rows = try database.rows(.unlinkedChainPage, [scopeID, (after ?? "").stored, limit])
+      return rows.map { row in
+        UnlinkedChain(chain: row.identifier(0), revision: row[1], changedAt: Milliseconds(row[2]))
       }
+    }
+  }
+
+  package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountExport?
+  {
+    try await read { database in
+      guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
+      else { return nil }
+      let facts =
+        try database.rows(.signedFactsOfAccountChains, [account.id])
+        + database.rows(.signedFactsOfAccountAppTransactions, [account.id])
+      return AccountExport(
+        accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
+        merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
+        tokens: try database.rows(.tokensOfAccount, [account.id]).map { $0.identifier(0) },
+        links: try database.links(ofAccount: account.id),
+        linkEvents: try database.linkHistory(of: account),
+        facts: try facts.map { try StoredFact.signed($0, scope: scope) },
+        grants: try database.grants(ofAccount: account.id, in: scope),
+        notifications: try database.notifications(ofAccount: account.id))
     }
   }
 
@@ -84,28 +125,14 @@ extension SQLiteStore {
       guard let scopeID = try database.scopeID(scope),
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
-      return SignedFact(
-        fact: try StoredFact.decode(row, scope: scope),
-        signed: SignedPayload(payload: try row.bytes(3), proof: try StoredFact.proof(row)))
+      return try StoredFact.signed(row, scope: scope)
     }
   }
 
   package func notification(_ uuid: NotificationUUID) async throws(StoreError)
     -> SignedNotification?
   {
-    try await read { database in
-      guard let row = try database.row(.signedNotification, [uuid.stored]) else { return nil }
-      let bundleID: BundleID? = row.identifier(1)
-      let record = NotificationRecord(
-        uuid: row.identifier(0), type: row[3], subtype: row[4],
-        scope: try bundleID.map { _ in try row.scope(bundleID: 1, environment: 2) },
-        status: row[5], signedDate: (row[6] as Int64?).map { Milliseconds($0) },
-        digest: try row.digest(7))
-      return SignedNotification(
-        record: record,
-        signed: SignedPayload(
-          header: try row.bytes(10), payload: try row.bytes(8), signature: try row.bytes(9)))
-    }
+    try await read { try $0.receivedNotification(uuid)?.notification }
   }
 
   package func checkHealth() async throws(StoreError) {

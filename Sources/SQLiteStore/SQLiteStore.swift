@@ -15,6 +15,7 @@ package final class SQLiteStore: EntitlementStore {
   private let queue: CommitQueue
   private let commits: AdmissionGate
   private let reads: AdmissionGate
+  private let announcer = FeedAnnouncer()
   /// One close at a time; it waits for connections, which must not happen on a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
@@ -69,6 +70,8 @@ package final class SQLiteStore: EntitlementStore {
     else {
       throw StoreError(.internalFault, "SQLite does not flush its log with every commit here")
     }
+    // What is deleted of an account (R46) is overwritten, as some builds of SQLite do by themselves.
+    try database.execute(sql: "PRAGMA secure_delete = ON")
     // Pragmas take no arguments; all values are integers.
     try database.execute(sql: "PRAGMA journal_size_limit = \(limits.maximumIdleLogBytes)")
     if let bytes = limits.maximumDatabaseBytes {
@@ -78,25 +81,47 @@ package final class SQLiteStore: EntitlementStore {
   }
 
   package func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
-    try await write { database in
-      var writer = SubmissionWriter(database: database, submission: submission)
-      return try writer.write()
-    }
+    try await decide { try $0.commit(submission) }
   }
 
   package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
-    try await write { try GrantWriter(database: $0).add(grant) }
+    try await decide { try $0.add(grant) }
   }
 
   package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
     async throws(StoreError) -> GrantReceipt?
   {
-    try await write { try GrantWriter(database: $0).withdraw(id, in: scope, withdrawal) }
+    try await decide { ledger in
+      let receipt = try ledger.withdraw(id, in: scope, withdrawal)
+      return { numbering in receipt?(numbering) }
+    }
+  }
+
+  package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
+    try await decide { try $0.perform(request) }
+  }
+
+  package func announcements() -> AsyncStream<Void> {
+    announcer.listen()
+  }
+
+  /// Writes what a ledger decides, and tells of it when that is on the disk.
+  private func decide<Answer: Sendable>(
+    _ decision:
+      @escaping @Sendable (inout Ledger<StoredRows>) throws
+      -> @Sendable (ChangeNumbering) -> Answer
+  ) async throws(StoreError) -> Answer {
+    let (answer, isChanged) = try await write { database in
+      let written = try ChangesWriter.write(to: database, decision)
+      return (written.decision(written.numbering), written.isChanged)
+    }
+    if isChanged { announcer.announce() }
+    return answer
   }
 
   /// Runs `body` on the writing connection, in a transaction that it may share, and returns when
   /// that is on the disk.
-  private func write<Value: Sendable>(
+  func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
     try commits.enter()
@@ -107,6 +132,7 @@ package final class SQLiteStore: EntitlementStore {
   package func close() async {
     await commits.close()
     await reads.close()
+    announcer.close()
     await withCheckedContinuation { continuation in
       closing.async {
         self.closeConnections()

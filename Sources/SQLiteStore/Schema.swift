@@ -9,7 +9,7 @@ enum Schema {
   /// SQLite's `application_id` of our files ("Entl"), which tells them from any other database.
   static let applicationID: Int32 = 0x456e_746c
 
-  static let steps = [version1, version2, version3]
+  static let steps = [version1, version2, version3, version4]
 
   static var currentVersion: Int { steps.count }
 

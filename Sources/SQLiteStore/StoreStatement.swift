@@ -7,7 +7,6 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Scopes, headers and documents
 
   case findScope = "SELECT id FROM scopes WHERE environment = ? AND bundle_id = ?"
-  case scopeByID = "SELECT bundle_id, environment FROM scopes WHERE id = ?"
   case insertScope = "INSERT INTO scopes (environment, bundle_id) VALUES (?, ?)"
   case findHeader = "SELECT id FROM headers WHERE bytes = ?"
   case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
@@ -16,15 +15,18 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertDocument = "INSERT INTO documents (digest, bytes) VALUES (?, ?)"
   case deleteUnusedDocument = """
     DELETE FROM documents
-    WHERE id = ? AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.document_id = documents.id)
+    WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.document_id = documents.id)
     """
 
   // MARK: Facts
 
-  case findFact = """
-    SELECT id, chain_id, authority, signed_date, is_revoked, is_upgraded, digest, document_id
-    FROM facts
-    WHERE scope_id = ? AND kind = ? AND identifier = ?
+  case chainOfFact = "SELECT chain_id FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?"
+  case standingFact = """
+    SELECT chains.original_transaction_id, facts.authority, facts.signed_date, facts.is_revoked,
+      facts.is_upgraded, facts.digest, documents.digest
+    FROM facts LEFT JOIN chains ON chains.id = facts.chain_id
+      LEFT JOIN documents ON documents.id = facts.document_id
+    WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case insertFact = """
     INSERT INTO facts (
@@ -65,6 +67,27 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       AND facts.identifier = app_transactions.app_transaction_id
     WHERE app_transactions.account = ?
     """
+  case signedFactsOfAccountChains = """
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
+      facts.document_id, documents.bytes
+    FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
+      CROSS JOIN headers ON headers.id = facts.header_id
+      LEFT JOIN documents ON documents.id = facts.document_id
+    WHERE chains.account = ?
+    ORDER BY facts.kind, facts.identifier
+    """
+  case signedFactsOfAccountAppTransactions = """
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
+      facts.document_id, documents.bytes
+    FROM app_transactions CROSS JOIN facts
+        ON facts.scope_id = app_transactions.scope_id
+        AND facts.kind = 3
+        AND facts.identifier = app_transactions.app_transaction_id
+      CROSS JOIN headers ON headers.id = facts.header_id
+      LEFT JOIN documents ON documents.id = facts.document_id
+    WHERE app_transactions.account = ?
+    ORDER BY facts.identifier
+    """
   case bundlesOfChain = """
     SELECT bundle_id FROM scopes
     WHERE environment = ? AND EXISTS (
@@ -77,75 +100,138 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Chains and what hints at their account
 
   case findChain = """
-    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
+      is_detached
     FROM chains WHERE scope_id = ? AND original_transaction_id = ?
     """
   case chainByID = """
-    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned
+    SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
+      is_detached
     FROM chains WHERE id = ?
     """
-  case insertChain = "INSERT INTO chains (scope_id, original_transaction_id) VALUES (?, ?)"
-  case linkChain = "UPDATE chains SET account = ?, is_link_unsigned = ? WHERE id = ?"
+  case linkOfChain = """
+    SELECT accounts.account_id, chains.is_link_unsigned, chains.is_detached, chains.revision
+    FROM chains LEFT JOIN accounts ON accounts.id = chains.account
+    WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
+    """
+  case insertChain = """
+    INSERT INTO chains (scope_id, original_transaction_id, account, is_link_unsigned, is_detached)
+    VALUES (?, ?, ?, ?, ?)
+    """
+  case linkChain = """
+    UPDATE chains SET account = ?, is_link_unsigned = ?, is_detached = ? WHERE id = ?
+    """
   case setChainRevision = "UPDATE chains SET revision = ?, updated_at = ? WHERE id = ?"
   case hintsOfChain = """
-    SELECT app_account_token, app_transaction_id, previous_chain FROM facts
-    WHERE chain_id = ? AND authority > 0 ORDER BY signed_date DESC, digest DESC
+    SELECT facts.kind, facts.identifier, facts.signed_date, facts.digest, facts.app_transaction_id,
+      facts.app_account_token, facts.previous_chain
+    FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
+    WHERE chains.scope_id = ? AND chains.original_transaction_id = ? AND facts.authority > 0
+    ORDER BY facts.signed_date DESC, facts.digest DESC
     """
   case accountOfChainByToken = """
-    SELECT chains.account FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    SELECT MIN(chains.original_transaction_id), chains.account
+    FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NOT NULL
-    ORDER BY facts.chain_id LIMIT 1
+    """
+  case accountOfChainByAppTransaction = """
+    SELECT MIN(chains.original_transaction_id), chains.account
+    FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND facts.authority > 0
+      AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
     """
   case unlinkedChainsByToken = """
-    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    SELECT DISTINCT chains.original_transaction_id
+    FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NULL
-    ORDER BY chains.id
+    ORDER BY chains.original_transaction_id
     """
   case unlinkedChainsByAppTransaction = """
-    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    SELECT DISTINCT chains.original_transaction_id
+    FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND chains.account IS NULL
-    ORDER BY chains.id
+    ORDER BY chains.original_transaction_id
     """
   case unlinkedChainsByPreviousChain = """
-    SELECT DISTINCT chains.id FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
+    SELECT DISTINCT chains.original_transaction_id
+    FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ? AND facts.previous_chain = ? AND chains.account IS NULL
-    ORDER BY chains.id
+    ORDER BY chains.original_transaction_id
+    """
+  case unlinkedChainPage = """
+    SELECT original_transaction_id, revision, updated_at FROM chains
+    WHERE scope_id = ? AND original_transaction_id > ? AND account IS NULL
+    ORDER BY original_transaction_id LIMIT ?
     """
 
   // MARK: Accounts, and what is linked to them beside chains
 
   case findAccount = """
-    SELECT id, scope_id, account_id, revision, updated_at FROM accounts
-    WHERE scope_id = ? AND account_id = ?
+    SELECT id, scope_id, account_id, revision, updated_at, merged_into, is_deleted, claims,
+      claims_since
+    FROM accounts WHERE scope_id = ? AND account_id = ?
     """
   case accountByID = """
-    SELECT id, scope_id, account_id, revision, updated_at FROM accounts WHERE id = ?
+    SELECT id, scope_id, account_id, revision, updated_at, merged_into, is_deleted, claims,
+      claims_since
+    FROM accounts WHERE id = ?
     """
-  case insertAccount = "INSERT INTO accounts (scope_id, account_id, updated_at) VALUES (?, ?, ?)"
+  case insertAccount = """
+    INSERT INTO accounts
+      (scope_id, account_id, updated_at, merged_into, is_deleted, claims, claims_since)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
   case setAccountRevision = "UPDATE accounts SET revision = ?, updated_at = ? WHERE id = ?"
+  case setAccountStanding = """
+    UPDATE accounts SET merged_into = ?, is_deleted = ?, claims = ?, claims_since = ? WHERE id = ?
+    """
+  case deleteTombstones = """
+    DELETE FROM accounts INDEXED BY accounts_deleted WHERE is_deleted = 1 AND revision <= ?
+    """
+  case mergedAccounts = """
+    SELECT id, account_id FROM accounts WHERE merged_into = ? ORDER BY account_id
+    """
+  // Each index is named where the planner might take another: it cannot know how few are listed.
   case accountPage = """
     SELECT account_id, revision, updated_at,
       (SELECT COUNT(*) FROM chains WHERE chains.account = accounts.id)
-    FROM accounts WHERE scope_id = ? AND account_id > ?
-    ORDER BY account_id LIMIT ?
-    """
-  case firstAccountPage = """
-    SELECT account_id, revision, updated_at,
-      (SELECT COUNT(*) FROM chains WHERE chains.account = accounts.id)
-    FROM accounts WHERE scope_id = ?
+    FROM accounts INDEXED BY accounts_listed
+    WHERE scope_id = ? AND account_id > ? AND merged_into IS NULL AND is_deleted = 0
     ORDER BY account_id LIMIT ?
     """
   case findToken = "SELECT account FROM account_tokens WHERE scope_id = ? AND token = ?"
-  case insertToken = "INSERT INTO account_tokens (scope_id, token, account) VALUES (?, ?, ?)"
-  case findAppTransaction = """
-    SELECT account, is_link_unsigned FROM app_transactions
-    WHERE scope_id = ? AND app_transaction_id = ?
+  case accountOfToken = """
+    SELECT accounts.account_id
+    FROM account_tokens CROSS JOIN accounts ON accounts.id = account_tokens.account
+    WHERE account_tokens.scope_id = ? AND account_tokens.token = ?
     """
-  case linkAppTransaction = """
-    INSERT INTO app_transactions (scope_id, app_transaction_id, account, is_link_unsigned)
-    VALUES (?, ?, ?, ?)
-    ON CONFLICT (scope_id, app_transaction_id)
-      DO UPDATE SET account = excluded.account, is_link_unsigned = excluded.is_link_unsigned
+  case tokensOfAccount = "SELECT token FROM account_tokens WHERE account = ? ORDER BY token"
+  case setToken = """
+    INSERT INTO account_tokens (scope_id, token, account) VALUES (?, ?, ?)
+    ON CONFLICT (scope_id, token) DO UPDATE SET account = excluded.account
+    """
+  case deleteToken = "DELETE FROM account_tokens WHERE scope_id = ? AND token = ?"
+  case chainsOfAccount = """
+    SELECT original_transaction_id FROM chains WHERE account = ? ORDER BY original_transaction_id
+    """
+  case appTransactionsOfAccount = """
+    SELECT app_transaction_id FROM app_transactions WHERE account = ? ORDER BY app_transaction_id
+    """
+  case accountOfAppTransaction = """
+    SELECT account FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    """
+  case linkOfAppTransaction = """
+    SELECT accounts.account_id, app_transactions.is_link_unsigned, app_transactions.is_detached
+    FROM app_transactions LEFT JOIN accounts ON accounts.id = app_transactions.account
+    WHERE app_transactions.scope_id = ? AND app_transactions.app_transaction_id = ?
+    """
+  case setAppTransaction = """
+    INSERT INTO app_transactions
+      (scope_id, app_transaction_id, account, is_link_unsigned, is_detached)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (scope_id, app_transaction_id) DO UPDATE SET
+      account = excluded.account, is_link_unsigned = excluded.is_link_unsigned,
+      is_detached = excluded.is_detached
     """
 
   // MARK: Grants
@@ -153,45 +239,97 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case findGrant = """
     SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
       grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
-      grants.withdrawn_by, grants.withdrawal_reason, grants.account
+      grants.withdrawn_by, grants.withdrawal_reason
     FROM grants CROSS JOIN accounts ON accounts.id = grants.account
     WHERE grants.scope_id = ? AND grants.grant_id = ?
     """
   case grantsOfAccount = """
     SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
       grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
-      grants.withdrawn_by, grants.withdrawal_reason, grants.account
+      grants.withdrawn_by, grants.withdrawal_reason
     FROM grants CROSS JOIN accounts ON accounts.id = grants.account
     WHERE grants.account = ? ORDER BY grants.created_at, grants.grant_id
     """
-  case insertGrant = """
+  case setGrant = """
     INSERT INTO grants
       (scope_id, grant_id, account, entitlement_id, starts, expires, reason, author, created_at,
        withdrawn_at, withdrawn_by, withdrawal_reason)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (scope_id, grant_id) DO UPDATE SET
+      account = excluded.account, withdrawn_at = excluded.withdrawn_at,
+      withdrawn_by = excluded.withdrawn_by, withdrawal_reason = excluded.withdrawal_reason
     """
-  case withdrawGrant = """
-    UPDATE grants SET withdrawn_at = ?, withdrawn_by = ?, withdrawal_reason = ?
-    WHERE scope_id = ? AND grant_id = ?
-    """
+  case deleteGrant = "DELETE FROM grants WHERE scope_id = ? AND grant_id = ?"
 
-  // MARK: History, feed and notifications
+  // MARK: History
 
   case insertLinkEvent = """
     INSERT INTO link_history
-      (chain_id, scope_id, app_transaction_id, from_account, to_account, reason, at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+      (chain_id, scope_id, app_transaction_id, from_account, to_account, reason, at, author, note,
+       is_from_erased, is_to_erased)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
-  case linkHistory = """
-    SELECT former.account_id, latter.account_id, link_history.reason, link_history.at
+  case historyOfChain = """
+    SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
+      link_history.author, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased
     FROM chains CROSS JOIN link_history ON link_history.chain_id = chains.id
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
     ORDER BY link_history.id
     """
+  case historyOfAppTransaction = """
+    SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
+      link_history.author, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased
+    FROM link_history
+      LEFT JOIN accounts AS former ON former.id = link_history.from_account
+      LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+    WHERE link_history.scope_id = ? AND link_history.app_transaction_id = ?
+    ORDER BY link_history.id
+    """
+  case historyOfAccount = """
+    SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
+      link_history.author, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased, link_history.id, chains.original_transaction_id,
+      link_history.app_transaction_id
+    FROM link_history
+      LEFT JOIN chains ON chains.id = link_history.chain_id
+      LEFT JOIN accounts AS former ON former.id = link_history.from_account
+      LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+    WHERE link_history.id IN (
+      SELECT id FROM link_history WHERE from_account = ?
+      UNION SELECT id FROM link_history WHERE to_account = ?)
+    """
+  case chainLinksOfAccount = """
+    SELECT chains.original_transaction_id, chains.is_link_unsigned, link_history.at,
+      link_history.reason
+    FROM chains CROSS JOIN link_history ON link_history.id =
+      (SELECT MAX(latest.id) FROM link_history AS latest WHERE latest.chain_id = chains.id)
+    WHERE chains.account = ? ORDER BY chains.original_transaction_id
+    """
+  case appTransactionLinksOfAccount = """
+    SELECT app_transactions.app_transaction_id, app_transactions.is_link_unsigned, link_history.at,
+      link_history.reason
+    FROM app_transactions CROSS JOIN link_history ON link_history.id =
+      (SELECT MAX(latest.id) FROM link_history AS latest
+       WHERE latest.scope_id = app_transactions.scope_id
+         AND latest.app_transaction_id = app_transactions.app_transaction_id)
+    WHERE app_transactions.account = ? ORDER BY app_transactions.app_transaction_id
+    """
+  case eraseFormerAccount = """
+    UPDATE link_history SET from_account = NULL, is_from_erased = 1 WHERE from_account = ?
+    """
+  case eraseLatterAccount = """
+    UPDATE link_history SET to_account = NULL, is_to_erased = 1 WHERE to_account = ?
+    """
+
+  // MARK: Feed
+
   case insertChange = """
-    INSERT INTO changes (scope_id, account, chain_id, kinds, committed_at) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO changes (sequence, scope_id, account, chain_id, kinds, committed_at)
+    VALUES (?, ?, ?, ?, ?, ?)
     """
   case insertChangeEvent = """
     INSERT INTO change_events
@@ -213,20 +351,55 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       refetch_reason, detail
     FROM change_events WHERE sequence = ? ORDER BY position
     """
+  case changedCustomers = """
+    SELECT changes.sequence, accounts.account_id, chains.original_transaction_id, scopes.bundle_id,
+      scopes.environment
+    FROM changes CROSS JOIN scopes ON scopes.id = changes.scope_id
+      LEFT JOIN accounts ON accounts.id = changes.account
+      LEFT JOIN chains ON chains.id = changes.chain_id
+    WHERE changes.sequence > ?
+    ORDER BY changes.sequence
+    """
+  case feedEnd = """
+    SELECT MAX(COALESCE((SELECT MAX(sequence) FROM changes), 0), trimmed_through)
+    FROM feed WHERE id = 1
+    """
+  case trimmedThrough = "SELECT trimmed_through FROM feed WHERE id = 1"
+  case oldestChanges = """
+    SELECT sequence, committed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?
+    """
+  case deleteEvents = "DELETE FROM change_events WHERE sequence <= ?"
+  case deleteChanges = "DELETE FROM changes WHERE sequence <= ?"
+  case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"
+
+  // MARK: Notifications
+
   case findNotification = "SELECT 1 FROM notifications WHERE uuid = ?"
   case insertNotification = """
     INSERT INTO notifications
       (uuid, scope_id, type, subtype, status, signed_date, received_at, digest, header_id,
-       payload, signature)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       payload, signature, chain_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case signedNotification = """
     SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
       notifications.subtype, notifications.status, notifications.signed_date,
-      notifications.digest, notifications.payload, notifications.signature, headers.bytes
+      notifications.digest, notifications.payload, notifications.signature, headers.bytes,
+      notifications.received_at
     FROM notifications
       JOIN headers ON headers.id = notifications.header_id
       LEFT JOIN scopes ON scopes.id = notifications.scope_id
     WHERE notifications.uuid = ?
+    """
+  case notificationsOfAccount = """
+    SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
+      notifications.subtype, notifications.status, notifications.signed_date,
+      notifications.digest, notifications.payload, notifications.signature, headers.bytes,
+      notifications.received_at
+    FROM chains CROSS JOIN notifications ON notifications.chain_id = chains.id
+      CROSS JOIN headers ON headers.id = notifications.header_id
+      LEFT JOIN scopes ON scopes.id = notifications.scope_id
+    WHERE chains.account = ?
+    ORDER BY notifications.received_at, notifications.uuid
     """
 }

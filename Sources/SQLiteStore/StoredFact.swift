@@ -7,9 +7,7 @@ enum StoredFact {
   /// - Parameter row: `kind`, `authority`, `digest` and `payload`, and whatever follows.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload is not what was stored.
   static func decode(_ row: Row, scope: AppScope) throws -> Fact {
-    guard let kind = FactKind(rawValue: row[0]) else {
-      throw StoreError(.corrupt, "a stored fact is of an unknown kind")
-    }
+    let kind = try kind(row, at: 0)
     let authority = try authority(row, at: 1)
     var fact: Fact
     do {
@@ -37,6 +35,22 @@ enum StoredFact {
       throw StoreError(.corrupt, "the document of a stored fact is not stored")
     }
     return .document(try row.bytes(7))
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no kind of fact.
+  static func kind(_ row: Row, at index: Int) throws -> FactKind {
+    guard let kind = FactKind(rawValue: row[index]) else {
+      throw StoreError(.corrupt, "a stored fact is of an unknown kind")
+    }
+    return kind
+  }
+
+  /// - Parameter row: of ``StoreStatement/signedFact`` or one with its columns.
+  /// - Throws: as ``decode(_:scope:)`` and ``proof(_:)``.
+  static func signed(_ row: Row, scope: AppScope) throws -> SignedFact {
+    SignedFact(
+      fact: try decode(row, scope: scope),
+      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row)))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.

@@ -17,9 +17,9 @@ struct Entitled: AsyncParsableCommand {
       also does when the file changes.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
-      available, 70 stopping took too long, 73 the database cannot be opened, 75 the database is \
-      locked, 76 the database is of a newer version, 77 address not permitted, 78 bad \
-      configuration.
+      available, 70 stopping took too long, 73 the database cannot be opened, 74 the database has to \
+      be migrated, 75 the database is locked, 76 the database is of a newer version, 77 address not \
+      permitted, 78 bad configuration.
       """)
 
   @Option(help: "YAML file of settings.")
@@ -34,8 +34,35 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "YAML file of apps, products and entitlements. Required.")
   var catalog: String?
 
-  @Option(help: "Database: sqlite:PATH. Default: sqlite:entitle.sqlite.")
+  @Option(
+    help: """
+      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. Others see a password here: keep it \
+      in the configuration file or in PGPASSFILE. Default: sqlite:entitle.sqlite.
+      """)
   var store: String?
+
+  @Option(
+    name: .customLong("store-replica"),
+    help: """
+      PostgreSQL: a standby that may answer reads: postgresql://USER@HOST/DATABASE. Repeatable.
+      """)
+  var storeReplicas: [String] = []
+
+  @Option(help: "PostgreSQL: connections that read. Default: 4.")
+  var storeReaders: String?
+
+  @Option(help: "PostgreSQL: connections that write. Default: 4.")
+  var storeWriters: String?
+
+  @Option(
+    help: """
+      Seconds that an answer in memory is served for without a look at what other nodes have \
+      written. Default: 5.
+      """)
+  var stalenessSeconds: String?
+
+  @Option(help: "Days that the change feed is kept; 0: for ever. Default: 30.")
+  var changeRetentionDays: String?
 
   @Option(
     name: .customLong("trust-root"),
@@ -118,6 +145,8 @@ struct Entitled: AsyncParsableCommand {
       (.logLevel, logLevel), (.logFormat, logFormat),
     ]
     let numbers: [(SettingKey, String?)] = [
+      (.storeReaders, storeReaders), (.storeWriters, storeWriters),
+      (.stalenessSeconds, stalenessSeconds), (.changeRetentionDays, changeRetentionDays),
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),
       (.cacheMegabytes, cacheMegabytes), (.maximumConnections, maximumConnections),
       (.idleSeconds, idleSeconds), (.shutdownSeconds, shutdownSeconds),
@@ -129,6 +158,7 @@ struct Entitled: AsyncParsableCommand {
       flags[key] = Int(text).map { .int($0) } ?? .string(text)
     }
     if !listen.isEmpty { flags[.listen] = .stringArray(listen) }
+    if !storeReplicas.isEmpty { flags[.storeReplicas] = .stringArray(storeReplicas) }
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }
     if allowUnprotectedListen { flags[.allowUnprotectedListen] = .bool(true) }
     return flags

@@ -4,6 +4,7 @@ import EntitlementService
 import EntitlementStore
 import Logging
 import NIOCore
+import PostgresStore
 import RPCEndpoints
 import RPCServer
 import SQLiteStore
@@ -30,12 +31,13 @@ struct Server {
     for warning in contents.warnings {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
-    let store = try openStore()
+    let opened = try await openStore(logger: logger)
+    let store = opened.store
     let parts = Parts(
       settings: settings,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
-      source: catalogFile.source, store: store, logger: logger)
+      source: catalogFile.source, opened: opened, logger: logger)
     let addresses: [ServerAddress]
     do {
       addresses = try await parts.rpcServer.start(on: settings.listen)
@@ -50,14 +52,16 @@ struct Server {
     // Caught until the very end: it must not kill a server that is stopping.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     // Graceful shutdown goes from the last service to the first: its limit begins, the catalog stays
-    // as it is, nobody says any more that the store is well, the front finishes its calls, the
-    // workers end, issuers are not asked any more, the store closes.
+    // as it is, nobody says any more that the store is well, the front finishes its calls, what other
+    // nodes write is not followed any more, the workers end, issuers are not asked any more, the
+    // store closes.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: StoreLife(store: store)),
           .init(service: CertificateStatusLife(responder: parts.status?.responder)),
           .init(service: PoolLife(pool: parts.pool)),
+          .init(service: FollowingLife(follower: parts.follower, trimmer: parts.trimmer)),
           .init(
             service: FrontLife(
               server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
@@ -93,18 +97,39 @@ struct Server {
     return quiet
   }
 
-  private func openStore() throws(StartFailure) -> SQLiteStore {
+  private func openStore(logger: Logger) async throws(StartFailure) -> OpenedStore {
     do {
-      return try SQLiteStore.open(at: settings.databasePath)
+      switch settings.store {
+      case .sqlite(let path):
+        return OpenedStore(try SQLiteStore.open(at: path), statistics: { [] })
+      case .postgres(let configuration):
+        let store = try await PostgresStore.open(configuration, logger: logger)
+        return OpenedStore(store, statistics: { store.statistics.values })
+      }
     } catch {
       let reason: StartFailure.Reason =
         switch error.code {
         case .locked: .storeLocked
+        case .olderSchema: .olderSchema
         case .newerSchema: .newerSchema
         default: .cannotOpenStore
         }
-      throw StartFailure(reason, "the database \(settings.databasePath): \(error.message)")
+      throw StartFailure(reason, "the database \(settings.store.place): \(error.message)")
     }
+  }
+}
+
+/// A store, and its own figures.
+private struct OpenedStore {
+  let store: any EntitlementStore
+  let statistics: ServiceStatistics.Source
+
+  init(
+    _ store: any EntitlementStore,
+    statistics: @escaping ServiceStatistics.Source
+  ) {
+    self.store = store
+    self.statistics = statistics
   }
 }
 
@@ -115,13 +140,16 @@ private struct Parts {
   let status: CertificateStatusParts?
   let reloader: CatalogReloader
   let rpcServer: RPCServer
+  let follower: ChangeFollower
+  let trimmer: ChangeTrimmer
   let health = HealthBoard()
   private let reader: CustomerReader<ByteBuffer>
 
   init(
     settings: Settings, catalog: CatalogHolder, source: CatalogSource,
-    store: any EntitlementStore, logger: Logger
+    opened: OpenedStore, logger: Logger
   ) {
+    let store = opened.store
     let status = CertificateStatusParts(policy: settings.certificateStatus, logger: logger)
     self.status = status
     let pool = VerificationPool(
@@ -130,32 +158,51 @@ private struct Parts {
       capacity: settings.verificationQueue)
     self.pool = pool
     let counters = ServiceCounters()
+    let horizon = FeedHorizon(staleness: settings.staleness, timer: .system)
     let reader = CustomerReader<ByteBuffer>(
-      store: store, catalog: catalog, clock: .system, cacheBytes: settings.cacheBytes,
-      encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
+      store: store, catalog: catalog, clock: .system, horizon: horizon,
+      cacheBytes: settings.cacheBytes, encode: EntitlementEndpoint.encode,
+      size: { $0.readableBytes })
     self.reader = reader
+    follower = ChangeFollower(
+      store: store, horizon: horizon, limits: FollowingLimits(staleness: settings.staleness),
+      logger: logger, changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
+    trimmer = ChangeTrimmer(
+      store: store, retention: settings.changeRetention, clock: .system, logger: logger)
     let submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: .system, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
     let grants = GrantService(
       store: store, catalog: catalog, clock: .system, counters: counters,
       customersChanged: { reader.customersChanged($0) })
+    let audited = AuditedChange(
+      store: store, catalog: catalog, clock: .system, counters: counters,
+      customersChanged: { reader.customersChanged($0) })
+    let watch = CustomerWatch(store: store, reader: reader, horizon: horizon)
     reloader = CatalogReloader(
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { pool.statistics.values },
-      { (status?.checker.statistics ?? StatusStatistics()).values },
+      { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
+      { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
+      { watch.values },
     ])
 
     var router = RPCRouter()
     EntitlementEndpoint(
       reader: reader,
-      explanations: ExplanationService(store: store, catalog: catalog, clock: .system)
+      explanations: ExplanationService(store: store, catalog: catalog, clock: .system),
+      watch: watch
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
+    LinkEndpoint(links: LinkService(store: store, catalog: catalog, changes: audited))
+      .register(in: &router)
     AdminEndpoint(
       grants: grants, catalog: catalog, reloader: reloader, feed: ChangeFeed(store: store),
-      submissions: submissions, statistics: statistics
+      submissions: submissions,
+      records: CustomerRecords(
+        store: store, catalog: catalog, clock: .system, changes: audited),
+      statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
     rpcServer = RPCServer(

@@ -5,6 +5,11 @@ enum SettingKey: String, CaseIterable {
   case listen
   case catalog
   case store
+  case storeReplicas = "store_replicas"
+  case storeReaders = "store_readers"
+  case storeWriters = "store_writers"
+  case stalenessSeconds = "staleness_seconds"
+  case changeRetentionDays = "change_retention_days"
   case trustRoots = "trust_roots"
   case allowUnprotectedListen = "allow_unprotected_listen"
   case verificationWorkers = "verification_workers"

@@ -9,7 +9,9 @@ extension Settings {
     let settings: [(SettingKey, String)] = [
       (.listen, listen.map(\.description).joined(separator: ", ")),
       (.catalog, catalogPath),
-      (.store, "sqlite:\(databasePath)"),
+      (.store, store.description),
+      (.stalenessSeconds, String(staleness.components.seconds)),
+      (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
       (.trustRoots, (["Apple's"] + trustAnchors.named.map { "\($0)" }).joined(separator: ", ")),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.verificationWorkers, String(verificationWorkers)),

@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Logging
+import PostgresStore
 import RPCServer
 import SystemPackage
 import Verification
@@ -11,7 +12,11 @@ import Yams
 struct Settings: Sendable {
   var listen: [ServerAddress]
   var catalogPath: String
-  var databasePath: String
+  var store: StoreChoice
+  /// How long a held answer may be served without a look at what other nodes have written.
+  var staleness: Duration
+  /// How long the change feed is kept; nil: for ever.
+  var changeRetention: Duration?
   var trustAnchors: TrustAnchors
   var allowUnprotectedListen: Bool
   var verificationWorkers: Int
@@ -116,7 +121,9 @@ private struct SettingsReader {
     if listen.isEmpty { report(.listen, "at least one address is needed") }
     let catalogPath = await string(.catalog)
     if catalogPath == nil { report(.catalog, "missing: the path of the catalog file") }
-    let databasePath = databasePath(of: await string(.store) ?? "sqlite:entitle.sqlite")
+    let store = await store()
+    let staleness = await integer(.stalenessSeconds, default: 5, range: 1...3_600)
+    let retention = await integer(.changeRetentionDays, default: 30, range: 0...3_650)
     let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
     // One submission must fit: its batch is queued as a whole.
@@ -130,10 +137,11 @@ private struct SettingsReader {
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
-    guard let catalogPath, let databasePath else { return nil }
+    guard let catalogPath, let store else { return nil }
     return Settings(
-      listen: addresses, catalogPath: catalogPath, databasePath: databasePath,
-      trustAnchors: anchors, allowUnprotectedListen: unprotected, verificationWorkers: workers,
+      listen: addresses, catalogPath: catalogPath, store: store, staleness: .seconds(staleness),
+      changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
+      allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       maximumConnections: connections, idleTime: .seconds(idle),
       shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
@@ -154,13 +162,32 @@ private struct SettingsReader {
     }
   }
 
-  private mutating func databasePath(of text: String) -> String? {
-    let scheme = "sqlite:"
-    guard text.hasPrefix(scheme), text.count > scheme.count else {
-      report(.store, "sqlite:PATH is expected")
+  private mutating func store() async -> StoreChoice? {
+    let text = await string(.store) ?? "sqlite:entitle.sqlite"
+    let replicas = await strings(.storeReplicas) ?? []
+    let readers = await optionalInteger(.storeReaders, range: 1...256)
+    let writers = await optionalInteger(.storeWriters, range: 1...256)
+    for replica in replicas where StoreChoice(parsing: replica)?.isPostgres != true {
+      report(.storeReplicas, "postgresql://USER@HOST/DATABASE is expected")
+    }
+    switch StoreChoice(parsing: text) {
+    case .sqlite(let path):
+      let given: [(SettingKey, Bool)] = [
+        (.storeReplicas, !replicas.isEmpty), (.storeReaders, readers != nil),
+        (.storeWriters, writers != nil),
+      ]
+      for (key, isGiven) in given where isGiven { report(key, "only a PostgreSQL store has it") }
+      return .sqlite(path: path)
+    case .postgres(var configuration):
+      configuration.replicas = replicas
+      if let readers { configuration.limits.readingConnections = readers }
+      if let writers { configuration.limits.writingConnections = writers }
+      return .postgres(configuration)
+    case nil:
+      // The text may hold a password.
+      report(.store, "sqlite:PATH or postgresql://USER@HOST/DATABASE is expected")
       return nil
     }
-    return String(text.dropFirst(scheme.count))
   }
 
   private mutating func trustAnchors(named names: [String]) -> TrustAnchors {
@@ -197,15 +224,16 @@ private struct SettingsReader {
   private mutating func integer(_ key: SettingKey, default fallback: Int, range: ClosedRange<Int>)
     async -> Int
   {
+    await optionalInteger(key, range: range) ?? fallback
+  }
+
+  private mutating func optionalInteger(_ key: SettingKey, range: ClosedRange<Int>) async -> Int? {
     let expected = "an integer from \(range.lowerBound) to \(range.upperBound) is expected"
     guard let value = await read(key, expected, { try await $0.fetchInt(forKey: $1) }) else {
-      return fallback
+      return nil
     }
-    guard range.contains(value) else {
-      report(key, expected)
-      return fallback
-    }
-    return value
+    if !range.contains(value) { report(key, expected) }
+    return range.contains(value) ? value : nil
   }
 
   private mutating func choice<Value: RawRepresentable & CaseIterable>(

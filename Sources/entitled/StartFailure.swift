@@ -6,6 +6,7 @@ struct StartFailure: Error, CustomStringConvertible {
     case badCatalog = 65
     case addressUnavailable = 69
     case cannotOpenStore = 73
+    case olderSchema = 74
     case storeLocked = 75
     case newerSchema = 76
     case addressNotPermitted = 77

@@ -86,6 +86,38 @@ struct CatalogPolicyTests {
     }
   }
 
+  @Test("R44: an app says how many claims it grants a day, and who is anonymous; else there are 20")
+  func claims() throws {
+    let prefix = String(repeating: "é", count: 32)
+    for (field, claims, prefix) in [
+      ("", 20, "anonymous:"), ("\n    claims_per_day: 1", 1, "anonymous:"),
+      ("\n    claims_per_day: 1000000", 1_000_000, "anonymous:"),
+      ("\n    anonymous_prefix: $", 20, "$"), ("\n    anonymous_prefix: \(prefix)", 20, prefix),
+    ] {
+      let text = Self.valid.replacing("link_policy: keep", with: "link_policy: keep\(field)")
+      let catalog = try CatalogFile.parse(text).catalog
+      let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+      #expect(catalog.claimsPerDay(in: scope) == claims)
+      #expect(catalog.isAnonymous(AccountID(prefix), in: scope))
+      #expect(catalog.isAnonymous(AccountID(prefix + "x"), in: scope))
+      #expect(!catalog.isAnonymous(AccountID("x" + prefix), in: scope))
+      let other = AppScope(bundleID: "com.example.scribe", environment: .sandbox)
+      #expect(catalog.claimsPerDay(in: other) == 20)
+      #expect(!catalog.isAnonymous("$1", in: other))
+    }
+  }
+
+  @Test("R44: account ids are compared byte by byte, not by what they look like")
+  func prefixBytes() {
+    let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+    let catalog = Catalog(
+      apps: [
+        CatalogApp(bundleID: "com.example.notes", anonymousPrefix: "caf\u{e9}:")
+      ], entitlements: [], products: [])
+    #expect(catalog.isAnonymous("caf\u{e9}:1", in: scope))
+    #expect(!catalog.isAnonymous("cafe\u{301}:1", in: scope))
+  }
+
   /// A line of the valid file, what stands there instead, and the issue expected.
   static let broken: [(String, String, Int, Int, String, String)] = [
     (
@@ -98,6 +130,30 @@ struct CatalogPolicyTests {
       "apps[1].link_policy.Production", "does not accept this environment; allowed: Sandbox, Xcode"
     ),
     (
+      "link_policy: keep", "claims_per_day: 0", 11, 21, "apps[1].claims_per_day",
+      "an integer from 1 to 1000000 is expected"
+    ),
+    (
+      "link_policy: keep", "claims_per_day: 1000001", 11, 21, "apps[1].claims_per_day",
+      "an integer from 1 to 1000000 is expected"
+    ),
+    (
+      "link_policy: keep", "anonymous_prefix: \"\"", 11, 23, "apps[1].anonymous_prefix",
+      "1 to 64 bytes"
+    ),
+    (
+      "link_policy: keep", "anonymous_prefix: \"a b\"", 11, 23, "apps[1].anonymous_prefix",
+      "without blanks"
+    ),
+    (
+      "link_policy: keep", "anonymous_prefix: \(String(repeating: "a", count: 65))", 11, 23,
+      "apps[1].anonymous_prefix", "1 to 64 bytes"
+    ),
+    (
+      "link_policy: keep", "anonymous_prefix: [a]", 11, 23, "apps[1].anonymous_prefix",
+      "text is expected"
+    ),
+    (
       "link_policy: keep", "archived_responses: yes", 11, 25, "apps[1].archived_responses",
       "unknown policy; allowed: refuse, accept"
     ),
@@ -108,7 +164,7 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "archive: accept", 11, 5, "apps[1].archive",
       "unknown field; allowed: bundle_id, app_apple_id, environments, link_policy, "
-        + "archived_responses"
+        + "claims_per_day, anonymous_prefix, archived_responses"
     ),
     (
       "Sandbox: transfer_if", "Moon: transfer_if", 8, 7, "apps[0].link_policy.Moon", "allowed: Prod"

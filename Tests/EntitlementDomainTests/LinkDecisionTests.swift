@@ -23,7 +23,8 @@ struct LinkDecisionTests {
   func order(_ row: Case) {
     let decision = LinkDecision.decide(
       existing: row.existing, named: row.named, byToken: row.token, byAppTransaction: row.app,
-      byPreviousChain: row.previous, policy: .transfer, confersNow: { true })
+      byPreviousChain: row.previous, isNamedUnsigned: false, policy: .transfer,
+      isMerge: { false }, isWithinLimit: { true }, confersNow: { true })
     #expect(decision.accountID == row.account)
     #expect(decision.reason == row.reason)
     #expect(!decision.isClaimRefused)
@@ -64,7 +65,8 @@ struct LinkDecisionTests {
     for claim in Self.claims {
       let decision = LinkDecision.decide(
         existing: "owner", named: nil, byToken: "t", byAppTransaction: "a", byPreviousChain: "p",
-        policy: claim.policy, confersNow: { claim.confersNow })
+        isNamedUnsigned: false, policy: claim.policy, isMerge: { true }, isWithinLimit: { false },
+        confersNow: { claim.confersNow })
       #expect(decision.accountID == "owner")
       #expect(decision.reason == nil)
       #expect(!decision.isClaimRefused)
@@ -95,31 +97,68 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: whether the chain confers is asked only where the answer matters")
+  @Test("R44: an anonymous account is merged into whoever claims, whatever the policy")
+  func merges() {
+    for claim in Self.claims {
+      let decision = decide(existing: "owner", named: "claimer", claim, isMerge: true)
+      #expect(decision.accountID == "claimer")
+      #expect(decision.reason == .merged)
+      #expect(decision.isClaimGranted)
+      let unsigned = decide(
+        existing: "owner", named: "claimer", claim, isNamedUnsigned: true, isMerge: true)
+      #expect(unsigned.accountID == "owner")
+      #expect(unsigned.refusal == .policy)
+    }
+  }
+
+  @Test("R44: whoever has claimed enough gets nothing of others', and everything of nobody's")
+  func limits() {
+    for claim in Self.claims {
+      let decision = decide(existing: "owner", named: "claimer", claim, isWithinLimit: false)
+      #expect(decision.accountID == "owner")
+      #expect(decision.reason == nil)
+      // A claim that the policy refuses says so: tomorrow it will be refused too.
+      #expect(decision.refusal == (claim.isGranted ? .limit : .policy))
+      let merge = decide(
+        existing: "owner", named: "claimer", claim, isMerge: true, isWithinLimit: false)
+      #expect(merge.refusal == .limit)
+      let first = decide(existing: nil, named: "claimer", claim, isWithinLimit: false)
+      #expect(first.reason == .named)
+      let own = decide(existing: "claimer", named: "claimer", claim, isWithinLimit: false)
+      #expect(own.refusal == nil)
+    }
+  }
+
+  @Test("R44: what costs a look is asked only where the answer matters")
   func asksOnlyWhenNeeded() {
-    var asked: [String] = []
-    func decide(_ name: String, existing: AccountID?, named: AccountID?, _ policy: LinkPolicy) {
+    func questions(
+      existing: AccountID?, named: AccountID?, _ policy: LinkPolicy, isUnsigned: Bool = false,
+      isMerge: Bool = false
+    ) -> [String] {
+      var asked: [String] = []
+      func answer(_ question: String, _ answer: Bool) -> Bool {
+        asked.append(question)
+        return answer
+      }
       _ = LinkDecision.decide(
         existing: existing, named: named, byToken: nil, byAppTransaction: nil,
-        byPreviousChain: nil, policy: policy,
-        confersNow: {
-          asked.append(name)
-          return true
-        })
+        byPreviousChain: nil, isNamedUnsigned: isUnsigned, policy: policy,
+        isMerge: { answer("merge", isMerge) }, isWithinLimit: { answer("limit", true) },
+        confersNow: { answer("confers", true) })
+      return asked
     }
-    decide("transfer", existing: "owner", named: "claimer", .transfer)
-    decide("keep", existing: "owner", named: "claimer", .keep)
-    decide("unlinked", existing: nil, named: "claimer", .transferIfInactive)
-    decide("own", existing: "owner", named: "owner", .transferIfInactive)
-    decide("claim", existing: "owner", named: "claimer", .transferIfInactive)
-    _ = LinkDecision.decide(
-      existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
-      byPreviousChain: nil, isNamedUnsigned: true, policy: .transferIfInactive,
-      confersNow: {
-        asked.append("import")
-        return false
-      })
-    #expect(asked == ["claim"])
+    #expect(questions(existing: "owner", named: "claimer", .transfer) == ["merge", "limit"])
+    #expect(questions(existing: "owner", named: "claimer", .keep) == ["merge"])
+    #expect(
+      questions(existing: "owner", named: "claimer", .transferIfInactive) == ["merge", "confers"])
+    #expect(
+      questions(existing: "owner", named: "claimer", .transferIfInactive, isMerge: true)
+        == ["merge", "limit"])
+    #expect(questions(existing: nil, named: "claimer", .transferIfInactive) == [])
+    #expect(questions(existing: "owner", named: "owner", .transferIfInactive) == [])
+    #expect(questions(existing: "owner", named: nil, .transferIfInactive) == [])
+    #expect(
+      questions(existing: "owner", named: "claimer", .transferIfInactive, isUnsigned: true) == [])
   }
 
   @Test("R44: a failure to say whether the chain confers is passed on, never taken for an answer")
@@ -128,15 +167,18 @@ struct LinkDecisionTests {
     #expect(throws: Unavailable.self) {
       try LinkDecision.decide(
         existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
-        byPreviousChain: nil, policy: .transferIfInactive, confersNow: { throw Unavailable() })
+        byPreviousChain: nil, isNamedUnsigned: false, policy: .transferIfInactive,
+        isMerge: { false }, isWithinLimit: { true }, confersNow: { throw Unavailable() })
     }
   }
 
   private func decide(
-    existing: AccountID?, named: AccountID?, _ claim: Claim, isNamedUnsigned: Bool = false
+    existing: AccountID?, named: AccountID?, _ claim: Claim, isNamedUnsigned: Bool = false,
+    isMerge: Bool = false, isWithinLimit: Bool = true
   ) -> LinkDecision {
     LinkDecision.decide(
       existing: existing, named: named, byToken: nil, byAppTransaction: nil, byPreviousChain: nil,
-      isNamedUnsigned: isNamedUnsigned, policy: claim.policy, confersNow: { claim.confersNow })
+      isNamedUnsigned: isNamedUnsigned, policy: claim.policy, isMerge: { isMerge },
+      isWithinLimit: { isWithinLimit }, confersNow: { claim.confersNow })
   }
 }

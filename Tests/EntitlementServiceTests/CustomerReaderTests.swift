@@ -83,7 +83,7 @@ struct CustomerReaderTests {
     async let early = reader.answer(to: query())
     await store.readsBegun(1)
     store.set(revision: 2)
-    reader.customersChanged([.account(Self.scope, "a")])
+    reader.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
     async let late = reader.answer(to: query())
     await store.readsBegun(2)
     store.letReadsGo()
@@ -164,7 +164,7 @@ struct CustomerReaderTests {
     #expect(try await !later.answer(to: query()).isUnchangedSinceRevision)
     // A fact that came under this catalog was answered by this catalog alone.
     store.set(facts: [purchase], changedAt: 2_001)
-    later.customersChanged([.account(Self.scope, "a")])
+    later.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
     #expect(try await later.answer(to: query()).isUnchangedSinceRevision)
   }
 
@@ -243,7 +243,7 @@ struct CustomerReaderTests {
     #expect(holder.snapshot.inForceSince == 2_002)
     now.set(2_003)
     store.set(facts: [purchase], changedAt: 2_003)
-    reader.customersChanged([.account(Self.scope, "a")])
+    reader.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
     #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
   }
 }

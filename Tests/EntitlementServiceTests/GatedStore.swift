@@ -4,13 +4,14 @@ import Synchronization
 
 /// A store whose reads wait until the test lets them go, and then answer what is known at their
 /// beginning. Only reads of customers are used.
-final class GatedStore: EntitlementStore {
+final class GatedStore: ForwardingStore {
   private struct State {
     var revision: Int64 = 1
     var changedAt: Milliseconds = 0
     var isOpen = true
     var waiting: [CheckedContinuation<Void, Never>] = []
     var reads = 0
+    var freshness: [StoreFreshness] = []
     var readsAwaited: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var error: StoreError?
     var facts: [Fact] = []
@@ -18,7 +19,11 @@ final class GatedStore: EntitlementStore {
 
   private let state = Mutex(State())
 
+  var base: any EntitlementStore { preconditionFailure("only reads of customers are used") }
+
   var reads: Int { state.withLock { $0.reads } }
+  /// How new each read had to be.
+  var freshness: [StoreFreshness] { state.withLock { $0.freshness } }
 
   func set(revision: Int64) { state.withLock { $0.revision = revision } }
 
@@ -54,11 +59,12 @@ final class GatedStore: EntitlementStore {
     }
   }
 
-  func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
-    -> StoredCustomer
+  func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
+    async throws(StoreError) -> StoredCustomer
   {
     let (known, awaited) = state.withLock { state in
       state.reads += 1
+      state.freshness.append(freshness)
       let reads = state.reads
       let awaited = state.readsAwaited.filter { $0.count <= reads }
       state.readsAwaited.removeAll { $0.count <= reads }
@@ -83,33 +89,4 @@ final class GatedStore: EntitlementStore {
         scope: scope, accountID: id, revision: known.0, changedAt: known.1, facts: known.2),
       subject: .account(scope, id))
   }
-
-  func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
-    throw StoreError(.closed, "not used")
-  }
-  func bundleIDs(ofChain chain: OriginalTransactionID, environment: StoreEnvironment)
-    async throws(StoreError) -> [BundleID]
-  { [] }
-  func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
-    -> [AccountSummary]
-  { [] }
-  func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] { [] }
-  func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
-    throw StoreError(.closed, "not used")
-  }
-  func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  { nil }
-  func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant] { [] }
-  func linkHistory(of chain: OriginalTransactionID, in scope: AppScope) async throws(StoreError)
-    -> [LinkEvent]
-  { [] }
-  func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError) -> SignedFact? {
-    nil
-  }
-  func notification(_ uuid: NotificationUUID) async throws(StoreError) -> SignedNotification? {
-    nil
-  }
-  func checkHealth() async throws(StoreError) {}
-  func close() async {}
 }

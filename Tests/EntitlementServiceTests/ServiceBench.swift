@@ -27,6 +27,8 @@ struct ServiceBench {
   let service: SubmissionService
   let grants: GrantService
   let explanations: ExplanationService
+  let links: LinkService
+  let records: CustomerRecords
   let reloader: CatalogReloader
   private let folder: TemporaryFolder
 
@@ -50,9 +52,9 @@ struct ServiceBench {
       store: store, catalog: holder, clock: clock.clock, cacheBytes: 1 << 20, encode: { $0 },
       size: { _ in 1_000 })
     self.reader = reader
-    let customersChanged: @Sendable ([CustomerSubject]) -> Void = { [changed] subjects in
-      changed.add(subjects)
-      reader.customersChanged(subjects)
+    let customersChanged: @Sendable (WrittenChanges) -> Void = { [changed] changes in
+      changed.add(changes.subjects)
+      reader.customersChanged(changes)
     }
     service = SubmissionService(
       store: store, catalog: holder, pool: pool, clock: clock.clock, counters: counters,
@@ -60,6 +62,12 @@ struct ServiceBench {
     grants = GrantService(
       store: store, catalog: holder, clock: clock.clock, counters: counters,
       customersChanged: customersChanged)
+    let changes = AuditedChange(
+      store: store, catalog: holder, clock: clock.clock, counters: counters,
+      customersChanged: customersChanged)
+    links = LinkService(store: store, catalog: holder, changes: changes)
+    records = CustomerRecords(
+      store: store, catalog: holder, clock: clock.clock, changes: changes)
     explanations = ExplanationService(store: store, catalog: holder, clock: clock.clock)
     reloader = CatalogReloader(
       source: file.source, holder: holder, clock: clock.clock, counters: counters,

@@ -21,6 +21,9 @@ struct ChangeTableTests {
         sequence: 2, scope: scope, subject: .unlinkedChain("2000000000"), committedAt: now,
         isUnlinked: true, hasGrants: true, events: [event]),
       ChangeEntry(sequence: 3, scope: scope, subject: nil, committedAt: now, events: [event]),
+      ChangeEntry(
+        sequence: 4, scope: scope, subject: .account("customer-1"), committedAt: now,
+        isMerged: true, isDeleted: true),
     ])
     #expect(
       text == """
@@ -28,6 +31,7 @@ struct ChangeTableTests {
         1         2026-01-02 03:04:05Z  customer-1        facts, linked     -
         2         2026-01-02 03:04:05Z  chain 2000000000  unlinked, grants  REFUNDED
         3         2026-01-02 03:04:05Z  -                 -                 REFUNDED
+        4         2026-01-02 03:04:05Z  customer-1        merged, deleted   -
         """)
   }
 
@@ -43,7 +47,8 @@ struct ChangeTableTests {
       #expect(
         try JSONText.line(ChangeDocument(entry))
           == #"{\#(account)"bundle_id":"com.example.scribe","committed_at_ms":1767323045000,"#
-          + #""environment":"Production","events":[],"facts":false,"grants":true,"linked":false,"#
+          + #""deleted":false,"environment":"Production","events":[],"facts":false,"grants":true,"linked":false,"#
+          + #""merged":false,"#
           + (chain ? #""original_transaction_id":"2000000000","# : "")
           + #""sequence":5,"unlinked":false}"#)
     }

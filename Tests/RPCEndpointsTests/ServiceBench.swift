@@ -26,12 +26,20 @@ struct ServiceBench {
   /// The file that the server reads its catalog from.
   let catalogPath: String
   let client: EntitlementClient
-  private let server: RPCServer
+  let socketPath: String
+  let horizon: FeedHorizon
+  let server: RPCServer
   private let pool: VerificationPool
+  private let following: Task<Void, Never>
   private let folder: URL
 
-  /// - Parameter queue: payloads that may wait to be verified.
-  init(queue: Int = 1_000) async throws {
+  /// - Parameters:
+  ///   - queue: payloads that may wait to be verified.
+  ///   - limits: of the front.
+  ///   - watches: what watches may cost.
+  init(
+    queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits()
+  ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     authority = try SigningAuthority.generate()
@@ -55,13 +63,28 @@ struct ServiceBench {
       try start.contents.get().catalog, digest: start.digest, clock: clock)
     let counters = ServiceCounters()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let horizon = FeedHorizon(staleness: .seconds(5), timer: .system)
+    self.horizon = horizon
     let reader = CustomerReader<ByteBuffer>(
-      store: store, catalog: catalog, clock: clock, cacheBytes: 1 << 20,
+      store: store, catalog: catalog, clock: clock, horizon: horizon, cacheBytes: 1 << 20,
       encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
+    let follower = ChangeFollower(
+      store: store, horizon: horizon,
+      limits: FollowingLimits(interval: .milliseconds(20), pause: .zero), logger: logger,
+      changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
+    following = Task { await follower.run() }
+    let watch = CustomerWatch(store: store, reader: reader, horizon: horizon, limits: watches)
+    let changes = AuditedChange(
+      store: store, catalog: catalog, clock: clock, counters: counters,
+      customersChanged: { reader.customersChanged($0) })
     var router = RPCRouter()
     EntitlementEndpoint(
       reader: reader,
-      explanations: ExplanationService(store: store, catalog: catalog, clock: clock)
+      explanations: ExplanationService(store: store, catalog: catalog, clock: clock),
+      watch: watch
+    ).register(in: &router)
+    LinkEndpoint(
+      links: LinkService(store: store, catalog: catalog, changes: changes)
     ).register(in: &router)
     let submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
@@ -69,6 +92,7 @@ struct ServiceBench {
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { [pool] in pool.statistics.values },
+      { follower.statistics.values }, { watch.values },
     ])
     AdminEndpoint(
       grants: GrantService(
@@ -77,13 +101,18 @@ struct ServiceBench {
       catalog: catalog,
       reloader: CatalogReloader(
         source: source, holder: catalog, clock: clock, counters: counters, logger: logger),
-      feed: ChangeFeed(store: store), submissions: submissions, statistics: statistics
+      feed: ChangeFeed(store: store), submissions: submissions,
+      records: CustomerRecords(store: store, catalog: catalog, clock: clock, changes: changes),
+      statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
-    let server = RPCServer(router: router, logger: logger)
+    let server = RPCServer(router: router, limits: limits, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
     self.server = server
-    let addresses = try await server.start(on: [.tcp(host: "127.0.0.1", port: 0)])
+    socketPath = folder.appending(path: "rpc.sock").path
+    let addresses = try await server.start(on: [
+      .tcp(host: "127.0.0.1", port: 0), .unix(path: socketPath),
+    ])
     client = try await EntitlementClient.connect(to: addresses[0])
   }
 
@@ -110,8 +139,11 @@ struct ServiceBench {
   }
 
   /// Runs `body` and takes everything down, also when it throws.
-  static func run(queue: Int = 1_000, _ body: (ServiceBench) async throws -> Void) async throws {
-    let bench = try await ServiceBench(queue: queue)
+  static func run(
+    queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
+    _ body: (ServiceBench) async throws -> Void
+  ) async throws {
+    let bench = try await ServiceBench(queue: queue, limits: limits, watches: watches)
     do {
       try await body(bench)
       await bench.close()
@@ -124,6 +156,8 @@ struct ServiceBench {
   private func close() async {
     await client.close()
     await server.shutDown()
+    following.cancel()
+    await following.value
     await pool.shutdown()
     await store.close()
     try? FileManager.default.removeItem(at: folder)

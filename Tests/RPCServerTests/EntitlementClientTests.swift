@@ -1,5 +1,4 @@
 import EntitlementDomain
-import Logging
 import NIOCore
 import RPCClient
 import RPCServer
@@ -12,13 +11,13 @@ struct EntitlementClientTests {
   @Test("Each call reaches its method with its request and gives back the answer")
   func calls() async throws {
     let customer = CustomerSelector.account("account-1")
-    let scope = Self.scope
+    let scope = ScriptedServer.scope
     let get = GetCustomerStateRequest(customer: customer, scope: scope, ifRevisionDiffers: 8)
     let batch = BatchGetCustomerStateRequest(customers: [customer, customer], scope: scope)
     let check = CheckEntitlementRequest(customer: customer, scope: scope, entitlementID: "pro")
     let submission = SubmitSignedTransactionsRequest(signedPayloads: ["e30.e30.AA"])
     let notification = SubmitNotificationRequest(signedPayload: "e30.e30.AB")
-    let state = Self.state(of: "account-1")
+    let state = ScriptedServer.state(of: "account-1")
     let checked = CheckEntitlementResponse(
       isGranted: true, until: 5, nextTransitionAt: 5, revision: 8)
     let submitted = SubmitSignedTransactionsResponse(
@@ -26,29 +25,29 @@ struct EntitlementClientTests {
     let notified = SubmitNotificationResponse(verdict: .ok, isDuplicate: true)
 
     var router = RPCRouter()
-    Self.answer(WireMethods.getCustomerState, in: &router) { request in
+    ScriptedServer.answer(WireMethods.getCustomerState, in: &router) { request in
       request == get ? .notModified(revision: 8) : .state(state)
     }
-    Self.answer(WireMethods.batchGetCustomerState, in: &router) { request in
+    ScriptedServer.answer(WireMethods.batchGetCustomerState, in: &router) { request in
       BatchGetCustomerStateResponse(results: request == batch ? [.state(state)] : [])
     }
-    Self.answer(WireMethods.checkEntitlement, in: &router) { request in
+    ScriptedServer.answer(WireMethods.checkEntitlement, in: &router) { request in
       request == check
         ? checked
         : CheckEntitlementResponse(
           isGranted: false, until: nil, nextTransitionAt: nil, revision: 0)
     }
-    Self.answer(WireMethods.submitSignedTransactions, in: &router) { request in
+    ScriptedServer.answer(WireMethods.submitSignedTransactions, in: &router) { request in
       request == submission
         ? submitted : SubmitSignedTransactionsResponse(results: [], customers: [])
     }
-    Self.answer(WireMethods.submitNotification, in: &router) { request in
+    ScriptedServer.answer(WireMethods.submitNotification, in: &router) { request in
       request == notification ? notified : SubmitNotificationResponse(verdict: .unrecognized)
     }
-    Self.answer(WireMethods.checkHealth, in: &router) { request in
+    ScriptedServer.answer(WireMethods.checkHealth, in: &router) { request in
       HealthCheckResponse(status: request.service == "" ? .serving : .notServing)
     }
-    try await run(router) { client async throws in
+    try await ScriptedServer.run(router) { client async throws in
       #expect(try await client.customerState(get) == .notModified(revision: 8))
       let unconditional = GetCustomerStateRequest(customer: customer, scope: scope)
       #expect(try await client.customerState(unconditional) == .state(state))
@@ -63,7 +62,7 @@ struct EntitlementClientTests {
 
   @Test("Each call of an operator reaches its method with its request and gives back the answer")
   func administration() async throws {
-    let scope = Self.scope
+    let scope = ScriptedServer.scope
     let id: GrantID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
     let explain = ExplainCustomerStateRequest(
       customer: .account("account-1"), scope: scope, at: 5, catalogYAML: "apps: []")
@@ -75,7 +74,7 @@ struct EntitlementClientTests {
     let list = ListGrantsRequest(scope: scope, accountID: "account-1")
     let changes = ListChangesRequest(afterSequence: 7, pageSize: 2)
     let explanation = Explanation(
-      state: Self.state(of: "account-1"),
+      state: ScriptedServer.state(of: "account-1"),
       entitlements: [
         EntitlementExplanation(
           entitlementID: "pro", isConferred: false,
@@ -98,26 +97,28 @@ struct EntitlementClientTests {
     let counter = StatisticsCounter(name: "grants.added", value: 1)
 
     var router = RPCRouter()
-    Self.answer(
+    ScriptedServer.answer(
       WireMethods.explainCustomerState, in: &router, to: explain,
       with: ExplainCustomerStateResponse(explanation: explanation))
-    Self.answer(
+    ScriptedServer.answer(
       WireMethods.addGrant, in: &router, to: add,
       with: GrantResponse(grant: grant, isChanged: true, revision: 8))
-    Self.answer(
+    ScriptedServer.answer(
       WireMethods.withdrawGrant, in: &router, to: withdraw,
       with: GrantResponse(grant: grant, isChanged: false, revision: 9))
-    Self.answer(
+    ScriptedServer.answer(
       WireMethods.listGrants, in: &router, to: list, with: ListGrantsResponse(grants: [grant]))
-    Self.answer(WireMethods.getCatalog, in: &router) { _ in catalog }
-    Self.answer(WireMethods.reloadCatalog, in: &router) { $0.isDryRun ? catalog : reloaded }
-    Self.answer(
+    ScriptedServer.answer(WireMethods.getCatalog, in: &router) { _ in catalog }
+    ScriptedServer.answer(WireMethods.reloadCatalog, in: &router) {
+      $0.isDryRun ? catalog : reloaded
+    }
+    ScriptedServer.answer(
       WireMethods.listChanges, in: &router, to: changes,
       with: ListChangesResponse(changes: [change]))
-    Self.answer(WireMethods.getStatistics, in: &router) { _ in
+    ScriptedServer.answer(WireMethods.getStatistics, in: &router) { _ in
       GetStatisticsResponse(counters: [counter])
     }
-    try await run(router) { client async throws in
+    try await ScriptedServer.run(router) { client async throws in
       #expect(try await client.explain(explain).explanation == explanation)
       #expect(
         try await client.addGrant(add)
@@ -138,15 +139,15 @@ struct EntitlementClientTests {
   func pages() async throws {
     let pages = [["a", "b"], [], ["c"]]
     var router = RPCRouter()
-    Self.answer(WireMethods.listCustomers, in: &router) { request in
+    ScriptedServer.answer(WireMethods.listCustomers, in: &router) { request in
       let page = request.pageToken.flatMap(Int.init) ?? 0
       return ListCustomersResponse(
-        customers: request.pageSize == 2 ? pages[page].map { Self.state(of: $0) } : [],
+        customers: request.pageSize == 2 ? pages[page].map { ScriptedServer.state(of: $0) } : [],
         nextPageToken: page + 1 < pages.count ? "\(page + 1)" : nil)
     }
-    try await run(router) { client in
+    try await ScriptedServer.run(router) { client in
       var seen: [String] = []
-      for try await customer in client.customers(in: Self.scope, pageSize: 2) {
+      for try await customer in client.customers(in: ScriptedServer.scope, pageSize: 2) {
         seen.append(customer.accountID?.rawValue ?? "")
       }
       #expect(seen == ["a", "b", "c"])
@@ -166,7 +167,7 @@ struct EntitlementClientTests {
       }
       stream.finish()
     }
-    try await run(router) { client in
+    try await ScriptedServer.run(router) { client in
       var seen: [HealthCheckResponse.ServingStatus] = []
       for try await status in try client.watchHealth(of: "s") { seen.append(status) }
       #expect(seen == [.notServing, .serving, .serviceUnknown])
@@ -184,7 +185,7 @@ struct EntitlementClientTests {
     router.unary(notification.service, notification.name) { _, answer in
       answer.fail(RPCStatus(.resourceExhausted, "full", retryDelay: .milliseconds(200)))
     }
-    try await run(router) { client in
+    try await ScriptedServer.run(router) { client in
       let unreadable = await #expect(throws: RPCClientError.self) { try await client.health() }
       #expect(unreadable?.code == .status(.internal))
       let unsendable = await #expect(throws: RPCClientError.self) {
@@ -197,63 +198,9 @@ struct EntitlementClientTests {
       #expect(refused?.code == .status(.resourceExhausted))
       #expect(refused?.retryDelay == .milliseconds(200))
       let unknown = await #expect(throws: RPCClientError.self) {
-        try await client.listCustomers(ListCustomersRequest(scope: Self.scope))
+        try await client.listCustomers(ListCustomersRequest(scope: ScriptedServer.scope))
       }
       #expect(unknown?.code == .status(.unimplemented))
     }
-  }
-
-  private static let scope = AppScope(bundleID: "com.example.scribe", environment: .sandbox)
-
-  private static func state(of account: String) -> CustomerState {
-    CustomerState(
-      scope: scope, accountID: AccountID(account), revision: 8, evaluatedAt: 4, coreState: .new,
-      callsToAction: [.merchandise], entitlements: [], products: [], groups: [],
-      nextTransitionAt: nil)
-  }
-
-  private static func answer<Request, Response>(
-    _ method: WireMethod<Request, Response>, in router: inout RPCRouter,
-    _ body: @escaping @Sendable (Request) throws(MessageError) -> Response
-  ) {
-    router.unary(method.service, method.name) { call, answer in
-      do throws(MessageError) {
-        answer.succeed(try body(try Request.decode(from: call.payload)).encoded())
-      } catch {
-        answer.fail(RPCStatus(.invalidArgument, error.description))
-      }
-    }
-  }
-
-  /// Answers one request, and any other with an error.
-  private static func answer<Request: Equatable, Response>(
-    _ method: WireMethod<Request, Response>, in router: inout RPCRouter, to expected: Request,
-    with response: Response
-  ) {
-    answer(method, in: &router) { request throws(MessageError) in
-      guard request == expected else {
-        throw MessageError(.unknownValue(field: "request"), in: method.name)
-      }
-      return response
-    }
-  }
-
-  /// Runs `body` with a client of a server with these methods, and closes both afterwards.
-  private func run(
-    _ router: RPCRouter, _ body: (EntitlementClient) async throws -> Void
-  ) async throws {
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let server = RPCServer(router: router, logger: logger)
-    let addresses = try await server.start(on: [.tcp(host: "127.0.0.1", port: 0)])
-    let client = try await EntitlementClient.connect(to: addresses[0], timeout: .seconds(20))
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body(client))
-    } catch {
-      result = .failure(error)
-    }
-    await client.close()
-    await server.shutDown()
-    try result.get()
   }
 }

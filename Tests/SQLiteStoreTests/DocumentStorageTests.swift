@@ -137,9 +137,10 @@ struct DocumentStorageTests {
       database.trace { event in
         if "\(event)".contains("FROM documents WHERE digest") { counter.value += 1 }
       }
-      var writer = SubmissionWriter(
-        database: database, submission: Submission(facts: facts, receivedAt: 3))
-      #expect(try Set(writer.write().dispositions) == [.added])
+      let written = try ChangesWriter.write(to: database) { ledger in
+        try ledger.commit(Submission(facts: facts, receivedAt: 3))
+      }
+      #expect(Set(written.decision(written.numbering).dispositions) == [.added])
       let documents = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM documents")
       #expect(documents == 1)
     }

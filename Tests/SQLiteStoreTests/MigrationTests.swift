@@ -27,6 +27,7 @@ struct MigrationTests {
     #expect(
       Schema.steps.map { fingerprint($0) } == [
         0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112, 0x3998_7ef4_cb5b_3ee5,
+        0x8185_c415_efba_698a,
       ])
   }
 
@@ -52,7 +53,7 @@ struct MigrationTests {
         .appAccountToken("7e3fb204-2c8a-4d5f-9b1e-000000000001"), in: testScope) == alice)
     #expect(try await store.customer(.appTransaction("900"), in: testScope) == alice)
     #expect(
-      try await store.linkHistory(of: "1", in: testScope)
+      try await store.linkHistory(of: .chain("1"), in: testScope)
         == [LinkEvent(from: nil, to: "alice", reason: .named, at: 10)])
     #expect(try await store.notification(NotificationUUID(VersionOneFile.notification)) != nil)
     #expect(try await store.grants(of: "alice", in: testScope) == [])

@@ -23,7 +23,7 @@ extension StoreConformanceSuite {
           CustomerRevision(subject: account("bob"), revision: bob.record.revision),
         ], "customers")
       try expectEqual(
-        try await store.linkHistory(of: "1", in: readerScope),
+        try await store.linkHistory(of: .chain("1"), in: readerScope),
         [
           LinkEvent(from: nil, to: "alice", reason: .named, at: 5_000),
           LinkEvent(from: "alice", to: "bob", reason: .claimed, at: 7_000),
@@ -45,7 +45,7 @@ extension StoreConformanceSuite {
       try expectEqual(
         again.customers, [CustomerRevision(subject: account("bob"), revision: revision)])
       try expectEqual(try await store.feed(), feed)
-      try expectEqual(try await store.linkHistory(of: "1", in: readerScope).count, 2)
+      try expectEqual(try await store.linkHistory(of: .chain("1"), in: readerScope).count, 2)
     },
 
     ConformanceCase("A claim with new facts brings them along") { store, _ in

@@ -38,7 +38,7 @@ extension StoreConformanceSuite {
         }
         try await group.waitForAll()
       }
-      let history = try await store.linkHistory(of: "1", in: readerScope)
+      let history = try await store.linkHistory(of: .chain("1"), in: readerScope)
       try expectEqual(history.count, 64)
       try expectEqual(history.map(\.from), [nil] + history.dropLast().map(\.to), "hands")
       let winner = try unwrap(history.last?.to, "winner")

@@ -31,14 +31,56 @@ extension EntitlementStore {
     try await customer(.originalTransaction(chain)).record.accountID
   }
 
-  /// The whole feed, read in small pages.
-  func feed() async throws -> [Change] {
+  /// The whole feed, read in small pages. Where other databases of the same server delay what a
+  /// feed without gaps can tell, it is waited for.
+  func feed(after start: Int64 = 0) async throws -> [Change] {
+    let end = try await changedCustomers(after: start).latest
+    try await eventually("the feed does not reach \(end)") { try await feedEnd() >= end }
     var feed: [Change] = []
     while true {
-      let page = try await changes(after: feed.last?.sequence ?? 0, limit: 7)
-      if page.isEmpty { return feed }
+      let page = try await changes(after: feed.last?.sequence ?? start, limit: 7)
+      if page.isEmpty { break }
       feed += page
     }
+    return feed
+  }
+
+  /// Asks for a change of links as an operator would.
+  func ask(
+    _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000
+  ) async throws -> LinkAnswer {
+    try await perform(
+      LinkRequest(scope: scope, change: change, author: "otto", reason: "a ticket", at: at))
+  }
+
+  /// As ``ask(_:in:at:)``, where it is not to be refused.
+  @discardableResult
+  func done(
+    _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000,
+    file: StaticString = #fileID, line: UInt = #line
+  ) async throws -> LinkReceipt {
+    switch try await ask(change, in: scope, at: at) {
+    case .done(let receipt): return receipt
+    case .refused(let refusal):
+      throw ConformanceFailure("\(change) was refused: \(refusal)", file: file, line: line)
+    }
+  }
+
+  func history(of target: LinkTarget) async throws -> [LinkEvent] {
+    try await linkHistory(of: target, in: readerScope)
+  }
+
+  func links(of account: AccountID) async throws -> [LinkTarget] {
+    try await links(of: account, in: readerScope).map(\.target)
+  }
+
+  /// Accounts of the usual app that are listed.
+  func accountIDs() async throws -> [AccountID] {
+    try await accounts(in: readerScope, after: nil, limit: 1_000).map(\.accountID)
+  }
+
+  func revision(of selector: CustomerSelector) async throws -> Int64 {
+    try await customer(selector).record.revision
   }
 }
 

@@ -39,7 +39,7 @@ extension StoreConformanceSuite {
       ]
       for (chain, account, reason) in expected {
         try expectEqual(try await store.account(of: chain), account, "account of \(chain)")
-        let history = try await store.linkHistory(of: chain, in: readerScope)
+        let history = try await store.linkHistory(of: .chain(chain), in: readerScope)
         try expectEqual(history.map(\.reason), reason.map { [$0] } ?? [], "history of \(chain)")
         try expectEqual(history.map(\.to), account.map { [$0] } ?? [], "history of \(chain)")
       }
@@ -68,7 +68,7 @@ extension StoreConformanceSuite {
           $0.token = token(1); $0.signedAt = 3_000
         })
       try expectEqual(try await store.account(of: "2"), "bob")
-      try expectEqual(try await store.linkHistory(of: "2", in: readerScope).count, 1)
+      try expectEqual(try await store.linkHistory(of: .chain("2"), in: readerScope).count, 1)
     },
 
     ConformanceCase("A token that an unnamed submission carries teaches nothing (R43)") {

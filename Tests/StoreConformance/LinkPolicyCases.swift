@@ -85,7 +85,7 @@ extension StoreConformanceSuite {
     }
     if facts[0].fact.chain != nil {
       try expectEqual(
-        try await store.linkHistory(of: "1", in: readerScope).map(\.reason),
+        try await store.linkHistory(of: .chain("1"), in: readerScope).map(\.reason),
         isGranted ? [.named, .claimed] : [.named])
     }
   }

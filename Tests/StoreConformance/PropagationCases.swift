@@ -25,7 +25,8 @@ extension StoreConformanceSuite {
       try await store.submit([AppTransactionSample("900").signed()], by: "alice")
       try expectEqual(try await store.account(of: "1"), "alice")
       try expectEqual(
-        try await store.linkHistory(of: "1", in: readerScope).map(\.reason), [.appTransaction])
+        try await store.linkHistory(of: .chain("1"), in: readerScope).map(\.reason),
+        [.appTransaction])
     },
 
     ConformanceCase("A later chain lends its account to earlier ones of its app transaction") {

@@ -120,7 +120,8 @@ extension StoreConformanceSuite {
       for selector: CustomerSelector in [.appTransaction("900"), .appAccountToken(token(1))] {
         try expectEqual(try await store.customer(selector).record.accountID, winner, "\(selector)")
       }
-      try expectEqual(try await store.linkHistory(of: "1", in: readerScope).map(\.to), [winner])
+      try expectEqual(
+        try await store.linkHistory(of: .chain("1"), in: readerScope).map(\.to), [winner])
       try expectEqual(try await store.feed().count, 1, "changes")
       try expectEqual(
         try await store.accounts(in: readerScope, after: nil, limit: 100).map(\.accountID),
@@ -132,7 +133,7 @@ extension StoreConformanceSuite {
         of: TransactionSample("1", "1"), under: .transfer, in: store)
       try expectEqual(outcomes.count { $0.1 == .linked }, 1, "first claims")
       try expectEqual(outcomes.count { $0.1 == .transferred }, 63, "transfers")
-      let history = try await store.linkHistory(of: "1", in: readerScope)
+      let history = try await store.linkHistory(of: .chain("1"), in: readerScope)
       try expectEqual(history.map(\.from), [nil] + history.dropLast().map(\.to), "hands")
       let accounts = try await store.accounts(in: readerScope, after: nil, limit: 100)
       try expectEqual(
@@ -145,7 +146,7 @@ extension StoreConformanceSuite {
       let ended = TransactionSample("1", "1").with { $0.isRevoked = true }
       let outcomes = try await claims(of: ended, under: .transferIfInactive, in: store)
       try expectEqual(outcomes.count { $0.1 == .alreadyLinked }, 0, "refused")
-      try expectEqual(try await store.linkHistory(of: "1", in: readerScope).count, 64)
+      try expectEqual(try await store.linkHistory(of: .chain("1"), in: readerScope).count, 64)
     },
   ]
 

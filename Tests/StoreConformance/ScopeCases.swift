@@ -43,7 +43,7 @@ extension StoreConformanceSuite {
         try expectEqual(
           try await store.accounts(in: scope, after: nil, limit: 9).map(\.chainCount),
           [number == 0 ? 2 : 1])
-        try expectEqual(try await store.linkHistory(of: "1", in: scope).count, 1)
+        try expectEqual(try await store.linkHistory(of: .chain("1"), in: scope).count, 1)
       }
     },
 

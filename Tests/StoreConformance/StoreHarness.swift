@@ -4,7 +4,8 @@ package import EntitlementStore
 package struct StoreHarness: Sendable {
   private let openStore: @Sendable () async throws -> any EntitlementStore
 
-  /// - Parameter open: opens the same database at each call; the first call makes it.
+  /// - Parameter open: opens the same database at each call; the first call makes it. For
+  ///   ``StoreConformanceSuite/sharedCases`` it opens it again while it is open.
   package init(open: @escaping @Sendable () async throws -> any EntitlementStore) {
     self.openStore = open
   }

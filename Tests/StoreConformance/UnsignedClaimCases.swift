@@ -30,7 +30,7 @@ extension StoreConformanceSuite {
         try expectEqual(receipt.changed, [account("alice")])
         try expectEqual(try await store.account(of: chain), "alice")
         try expectEqual(
-          try await store.linkHistory(of: chain, in: readerScope).map(\.reason), [.named])
+          try await store.linkHistory(of: .chain(chain), in: readerScope).map(\.reason), [.named])
       }
       try expectEqual(try await store.customer(.account("bob")).record.facts, [])
       try expectEqual(
@@ -79,7 +79,7 @@ extension StoreConformanceSuite {
         [TransactionSample("2", "1").archived()], by: "alice", at: 70)
       try expectEqual(receipt.links, [.linked])
       try expectEqual(
-        try await store.linkHistory(of: "1", in: readerScope),
+        try await store.linkHistory(of: .chain("1"), in: readerScope),
         [LinkEvent(from: nil, to: "alice", reason: .imported, at: 70)])
       try expectEqual(
         try await store.customer(.account("alice")).factKeys, ["transaction/1", "transaction/2"])

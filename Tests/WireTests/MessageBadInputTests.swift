@@ -186,6 +186,7 @@ struct MessageBadInputTests {
   func nestingOfProtos() throws {
     let protos = try MessageProtos()
     #expect(protos.depth(of: "BatchGetCustomerStateResponse", limit: 32) == 6)
+    #expect(protos.depth(of: "WatchCustomerStatesResponse", limit: 32) == 6)
     for message in protos.messages.keys {
       #expect(protos.depth(of: message, limit: 32) <= MessageLimits.nestingDepth, "\(message)")
     }

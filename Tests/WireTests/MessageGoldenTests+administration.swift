@@ -82,10 +82,10 @@ extension MessageGoldenTests {
     try expect(
       ListChangesResponse(changes: MessageSample.changes),
       """
-      CqABCCoSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbGUwgNCV/7wxOAFAAUgBUAFaaAgIEiQ3YzllNjY3OS03ND
-      I1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcaEDIwMDAwMDAwMDAwMDAwMDEiEDIwMDAwMDAwMDAwMDAwMDIogKzik70x
-      MAI6EUFDVElWRSBpcyBFWFBJUkVEWgUIARIBdQobCCsSAWEYASoQMjAwMDAwMDAwMDAwMDAwMUgBChAILBIBYRgBMA
-      FaBQgBEgF1
+      CqQBCCoSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbGUwgNCV/7wxOAFAAUgBUAFaaAgIEiQ3YzllNjY3OS03NDI1
+      LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcaEDIwMDAwMDAwMDAwMDAwMDEiEDIwMDAwMDAwMDAwMDAwMDIogKzik70xMAI6
+      EUFDVElWRSBpcyBFWFBJUkVEWgUIARIBdWABaAEKGwgrEgFhGAEqEDIwMDAwMDAwMDAwMDAwMDFIAQoQCCwSAWEYATAB
+      WgUIARIBdQ==
       """)
     try expect(GetStatisticsRequest(), "")
     try expect(

@@ -80,6 +80,33 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random links, histories and watches survive encoding")
+  func randomLinks() throws {
+    var generator = SeededRandom(for: "random links")
+    func expectSame<Message: WireMessage & Equatable>(_ message: Message) throws {
+      #expect(try Message.decode(from: message.encoded()) == message)
+    }
+    for _ in 0..<200 {
+      try expectSame(LinkResponse.random(using: &generator))
+      try expectSame(ListLinksResponse(links: many(using: &generator, AccountLink.random)))
+      try expectSame(
+        GetLinkHistoryResponse(events: many(using: &generator, LinkHistoryEntry.random)))
+      try expectSame(
+        GetCustomerHistoryResponse(
+          accountID: .random(using: &generator),
+          entries: many(using: &generator, CustomerHistoryEntry.random)))
+      try expectSame(
+        ListUnlinkedChainsResponse(
+          chains: many(using: &generator, UnlinkedChainEntry.random),
+          nextPageToken: maybe(using: &generator, randomText)))
+      try expectSame(WatchCustomerStatesRequest.random(using: &generator))
+      try expectSame(
+        WatchCustomerStatesResponse(
+          cursor: randomText(using: &generator),
+          change: maybe(using: &generator, CustomerChange.random)))
+    }
+  }
+
   @Test("Threads that code at the same time do not disturb each other")
   func concurrency() async throws {
     await withTaskGroup(of: Int.self) { group in
@@ -144,6 +171,15 @@ struct MessageRoundTripTests {
   func changePageSize(asked: Int, effective: Int) throws {
     let request = ListChangesRequest(pageSize: asked)
     #expect(try ListChangesRequest.decode(from: request.encoded()).effectivePageSize == effective)
+  }
+
+  @Test(
+    "The page size of unlinked chains is the default for 0 and at most the limit",
+    arguments: [(0, 100), (1, 1), (1_000, 1_000), (1_001, 1_000), (1 << 40, 1_000)])
+  func chainPageSize(asked: Int, effective: Int) throws {
+    let request = ListUnlinkedChainsRequest(scope: MessageSample.scope, pageSize: asked)
+    let decoded = try ListUnlinkedChainsRequest.decode(from: request.encoded())
+    #expect(decoded.effectivePageSize == effective)
   }
 
   @Test("Numbers that do not fit the wire are sent as the nearest that do")

@@ -16,7 +16,14 @@ struct MessageServiceTests {
       signature(WireMethods.addGrant), signature(WireMethods.withdrawGrant),
       signature(WireMethods.listGrants), signature(WireMethods.getCatalog),
       signature(WireMethods.reloadCatalog), signature(WireMethods.listChanges),
-      signature(WireMethods.getStatistics),
+      signature(WireMethods.getStatistics), signature(WireMethods.getCustomerHistory),
+      signature(WireMethods.exportCustomer, isStream: true),
+      signature(WireMethods.deleteCustomer), signature(WireMethods.listUnlinkedChains),
+      signature(WireMethods.resolveAccount), signature(WireMethods.linkAccount),
+      signature(WireMethods.unlinkAccount), signature(WireMethods.transferPurchase),
+      signature(WireMethods.mergeAccounts), signature(WireMethods.listLinks),
+      signature(WireMethods.getLinkHistory),
+      signature(WireMethods.watchCustomerStates, isStream: true),
       signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
     ]
     #expect(try Set(methods) == MessageProtos().methods)

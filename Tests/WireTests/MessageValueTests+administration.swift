@@ -116,7 +116,8 @@ extension MessageValueTests {
   @Test("A link outcome that is not known is read as unchanged, none as none")
   func newerLinks() throws {
     let expected: [UInt64: SubmissionLinkOutcome?] = [
-      0: nil, 4: .transferred, 5: .alreadyLinked, 6: .unchanged, .max: .unchanged,
+      0: nil, 4: .transferred, 5: .alreadyLinked, 6: .claimLimited, 7: .unchanged,
+      .max: .unchanged,
     ]
     for (number, link) in expected {
       let item = MessageBytes().field(1, number: 1).field(7, number: number)

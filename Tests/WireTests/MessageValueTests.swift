@@ -22,6 +22,7 @@ struct MessageValueTests {
     expectSame(SubmissionLinkOutcome.self, protos.enumerations["LinkOutcome"])
     expectSame(FeedEventKind.self, protos.enumerations["FeedEventKind"])
     expectSame(RefetchReason.self, protos.enumerations["RefetchReason"])
+    expectSame(ChangeKind.self, protos.enumerations["ChangeKind"])
     expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
     expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
     expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
@@ -77,6 +78,15 @@ struct MessageValueTests {
     expectFieldForEachProperty(SubmitSignedTransactionsRequest(signedPayloads: []))
     expectFieldForEachProperty(SubmitNotificationRequest(signedPayload: ""))
     expectFieldForEachProperty(ImportArchivedResponseRequest(bundleID: "", response: []))
+    expectFieldForEachProperty(MessageSample.linkResponse)
+    expectFieldForEachProperty(MessageSample.accountLinks[0])
+    expectFieldForEachProperty(MessageSample.linkHistory[0])
+    expectFieldForEachProperty(MessageSample.unlinkedChains[0])
+    expectFieldForEachProperty(MessageSample.watchRequest)
+    // Scope and subject are two fields each.
+    expectFieldForEachProperty(MessageSample.customerChanges[0], more: 2)
+    expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))
+    expectFieldForEachProperty(NotificationEntry(notificationUUID: "", type: ""))
   }
 
   @Test("An environment that is not named is production, one that is not known is refused (R9)")

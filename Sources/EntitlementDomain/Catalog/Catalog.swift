@@ -28,6 +28,17 @@ package struct Catalog: Hashable, Sendable {
     apps[scope.bundleID]?.linkPolicies[scope.environment] ?? .transfer
   }
 
+  /// How many purchases of others an account may claim within 24 hours in this app (R44).
+  package func claimsPerDay(in scope: AppScope) -> Int {
+    apps[scope.bundleID]?.claimsPerDay ?? CatalogApp.defaultClaimsPerDay
+  }
+
+  /// Whether an account id is one that the app made up for somebody who has not signed in (R44).
+  package func isAnonymous(_ account: AccountID, in scope: AppScope) -> Bool {
+    let prefix = apps[scope.bundleID]?.anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix
+    return account.rawValue.utf8.starts(with: prefix.utf8)
+  }
+
   package static let maximumRenewalLeeway = 72 * Milliseconds.hourLength
 }
 
@@ -42,17 +53,32 @@ package struct CatalogApp: Hashable, Sendable {
   /// Whether operators may import archived responses of `verifyReceipt`, which nobody signed
   /// (`archived_responses` in the catalog file).
   package var acceptsArchivedResponses: Bool
+  /// How the ids of anonymous accounts begin (`anonymous_prefix` in the catalog file); not empty, and
+  /// at most ``maximumAnonymousPrefixLength`` bytes.
+  package var anonymousPrefix: String
+  /// How many purchases of others an account may claim within 24 hours (`claims_per_day`); at least
+  /// 1.
+  package var claimsPerDay: Int
+
+  package static let defaultAnonymousPrefix = "anonymous:"
+  package static let defaultClaimsPerDay = 20
+  /// In bytes: far less than an account id may have.
+  package static let maximumAnonymousPrefixLength = 64
 
   package init(
     bundleID: BundleID, appAppleID: Int64? = nil,
     environments: Set<StoreEnvironment> = [.production, .sandbox],
-    linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false
+    linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false,
+    anonymousPrefix: String = Self.defaultAnonymousPrefix,
+    claimsPerDay: Int = Self.defaultClaimsPerDay
   ) {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
     self.environments = environments
     self.linkPolicies = linkPolicies
     self.acceptsArchivedResponses = acceptsArchivedResponses
+    self.anonymousPrefix = anonymousPrefix
+    self.claimsPerDay = claimsPerDay
   }
 }
 

@@ -4,7 +4,8 @@ extension CatalogReader {
       var fields = fields(
         of: node, at: path,
         allowed: [
-          "bundle_id", "app_apple_id", "environments", "link_policy", "archived_responses",
+          "bundle_id", "app_apple_id", "environments", "link_policy", "claims_per_day",
+          "anonymous_prefix", "archived_responses",
         ])
     else { return }
     let appAppleIDNode = fields.take("app_apple_id")
@@ -12,6 +13,11 @@ extension CatalogReader {
     let environments = environments(fields.take("environments"), at: path + ".environments")
     let policies = linkPolicies(
       fields.take("link_policy"), at: path + ".link_policy", acceptedIn: environments)
+    let claimsPerDay = integer(
+      fields.take("claims_per_day"), at: path + ".claims_per_day", range: 1...1_000_000)
+    let anonymousPrefix = fields.take("anonymous_prefix").flatMap {
+      self.anonymousPrefix($0, at: path + ".anonymous_prefix")
+    }
     let archivedResponses = fields.take("archived_responses").flatMap {
       choice(
         $0, of: ArchivedResponsePolicy.self, "policy", at: path + ".archived_responses")
@@ -27,10 +33,27 @@ extension CatalogReader {
     guard let id else { return }
     let app = CatalogApp(
       bundleID: BundleID(id), appAppleID: appAppleID, environments: environments,
-      linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept)
+      linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept,
+      anonymousPrefix: anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix,
+      claimsPerDay: claimsPerDay.map { Int($0) } ?? CatalogApp.defaultClaimsPerDay)
     if catalog.apps.updateValue(app, forKey: app.bundleID) != nil {
       report("named twice", at: path + ".bundle_id", idNode ?? node)
     }
+  }
+
+  /// The beginning of account ids, so it is of the same form: an empty one would make every account
+  /// anonymous.
+  private mutating func anonymousPrefix(_ node: YAMLNode, at path: String) -> String? {
+    guard let prefix = text(node, at: path) else { return nil }
+    let limit = CatalogApp.maximumAnonymousPrefixLength
+    guard (1...limit).contains(prefix.utf8.count), prefix.unicodeScalars.allSatisfy(\.isPlain)
+    else {
+      report(
+        "the beginning of account ids is expected: 1 to \(limit) bytes, without blanks and control "
+          + "characters", at: path, node)
+      return nil
+    }
+    return prefix
   }
 
   /// Whether operators may import archived responses of `verifyReceipt`. Raw values are those of

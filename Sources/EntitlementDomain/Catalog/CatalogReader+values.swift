@@ -69,10 +69,7 @@ extension CatalogReader {
       return nil
     }
     guard let text = text(node, at: path) else { return nil }
-    let isPlain = text.unicodeScalars.allSatisfy { scalar in
-      scalar.value > 0x20 && !(0x7f...0xa0).contains(scalar.value)
-    }
-    guard !text.isEmpty, text.utf8.count <= 255, isPlain else {
+    guard !text.isEmpty, text.utf8.count <= 255, text.unicodeScalars.allSatisfy(\.isPlain) else {
       report(
         "an identifier has 1 to 255 bytes, without blanks and control characters", at: path, node)
       return nil
@@ -160,4 +157,9 @@ extension CatalogReader {
 
   private static let appStoreOpening: Milliseconds = 1_215_648_000_000
   private static let endOfYear9999: Milliseconds = 253_402_300_799_999
+}
+
+extension Unicode.Scalar {
+  /// Neither a blank nor a control character.
+  var isPlain: Bool { value > 0x20 && !(0x7f...0xa0).contains(value) }
 }

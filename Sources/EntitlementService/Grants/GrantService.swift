@@ -10,12 +10,12 @@ package struct GrantService: Sendable {
   private let clock: ServiceClock
   private let counters: ServiceCounters
   /// Told of every customer that changed before the call is acknowledged.
-  private let customersChanged: @Sendable ([CustomerSubject]) -> Void
+  private let customersChanged: @Sendable (WrittenChanges) -> Void
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
     counters: ServiceCounters,
-    customersChanged: @escaping @Sendable ([CustomerSubject]) -> Void
+    customersChanged: @escaping @Sendable (WrittenChanges) -> Void
   ) {
     self.store = store
     self.catalog = catalog
@@ -37,9 +37,10 @@ package struct GrantService: Sendable {
       throw ServiceError(
         .invalidArgument(field: "entitlement_id"), "the catalog names no such entitlement")
     }
-    try check(request.accountID.rawValue, as: "account_id", limit: GrantLimits.accountID)
-    try check(request.reason, as: "reason", limit: GrantLimits.reason)
-    try check(request.author, as: "author", limit: GrantLimits.author)
+    try RequestText.check(
+      request.accountID.rawValue, as: "account_id", limit: GrantLimits.accountID)
+    try RequestText.check(request.reason, as: "reason", limit: GrantLimits.reason)
+    try RequestText.check(request.author, as: "author", limit: GrantLimits.author)
     let now = clock.now()
     let starts = request.starts ?? now
     if let expires = request.expires, expires <= starts {
@@ -83,8 +84,8 @@ package struct GrantService: Sendable {
     _ id: GrantID, in scope: AppScope, reason: String, author: String
   ) async throws(ServiceError) -> GrantReceipt {
     try catalog.snapshot.checkServed(scope)
-    try check(reason, as: "reason", limit: GrantLimits.reason)
-    try check(author, as: "author", limit: GrantLimits.author)
+    try RequestText.check(reason, as: "reason", limit: GrantLimits.reason)
+    try RequestText.check(author, as: "author", limit: GrantLimits.author)
     let id = try checked(id)
     let receipt: GrantReceipt?
     do {
@@ -105,7 +106,7 @@ package struct GrantService: Sendable {
     -> [Grant]
   {
     try catalog.snapshot.checkServed(scope)
-    try check(account.rawValue, as: "account_id", limit: GrantLimits.accountID)
+    try RequestText.check(account.rawValue, as: "account_id", limit: GrantLimits.accountID)
     do {
       return try await store.grants(of: account, in: scope)
     } catch {
@@ -117,19 +118,8 @@ package struct GrantService: Sendable {
 
   private func finish(_ receipt: GrantReceipt, counting counter: ServiceCounter) {
     guard receipt.isChanged else { return }
-    customersChanged([receipt.customer.subject])
+    customersChanged(WrittenChanges([receipt.customer.subject], [receipt.customer]))
     counters.add(counter)
-  }
-
-  private func check(_ text: String, as field: String, limit: Int) throws(ServiceError) {
-    guard (1...limit).contains(text.utf8.count) else {
-      throw ServiceError(
-        .invalidArgument(field: field), "\(field) must be 1 to \(limit) bytes long")
-    }
-    // No store can keep one.
-    guard !text.utf8.contains(0) else {
-      throw ServiceError(.invalidArgument(field: field), "\(field) must not hold a NUL")
-    }
   }
 
   private func checked(_ id: GrantID) throws(ServiceError) -> GrantID {

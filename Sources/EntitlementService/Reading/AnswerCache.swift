@@ -92,17 +92,19 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
     state.withLock { state in
       state.loadsUnderWay -= 1
       defer { if state.loadsUnderWay == 0 { state.changedAt.removeAll() } }
-      guard let answer, let subject = answer.subject, ticket.startedAt >= state.floor,
-        state.changedAt[subject].map({ $0 <= ticket.startedAt }) ?? true
-      else { return }
+      guard let answer, answer.subject != nil, ticket.startedAt >= state.floor else { return }
+      let subjects = Self.subjects(of: key, answer)
+      for subject in subjects {
+        if let changedAt = state.changedAt[subject], changedAt > ticket.startedAt { return }
+      }
       Self.drop(key, from: &state)
       let cost = size(answer.encoded) + Self.overhead
       let dropped = state.answers.insert(answer, for: key, cost: cost)
       guard cost <= state.answers.limit else { return }
-      state.keysBySubject[subject, default: []].insert(key)
+      for subject in subjects { state.keysBySubject[subject, default: []].insert(key) }
       for (key, answer) in dropped {
         state.statistics.evictions += 1
-        Self.forget(key, of: answer.subject, in: &state)
+        Self.forget(key, of: answer, in: &state)
       }
     }
   }
@@ -119,9 +121,7 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
           }
           state.changedAt[subject] = state.clock
         }
-        for key in state.keysBySubject.removeValue(forKey: subject) ?? [] {
-          state.answers.remove(key)
-        }
+        for key in state.keysBySubject[subject] ?? [] { Self.drop(key, from: &state) }
       }
     }
   }
@@ -150,15 +150,32 @@ final class AnswerCache<Encoded: Sendable>: Sendable {
   /// About what one entry costs beside its bytes: two keys, the links and the look-up tables.
   private static var overhead: Int { 400 }
 
-  private static func drop(_ key: Key, from state: inout State) {
-    guard let answer = state.answers.remove(key) else { return }
-    forget(key, of: answer.subject, in: &state)
+  /// Whose changes put an answer out of date: the customer that was found; and whoever the key
+  /// names itself, if that is another one. An account that was merged into another, or a chain that
+  /// an account has, may find somebody else after a change that names only itself.
+  private static func subjects(of key: Key, _ answer: HeldAnswer<Encoded>) -> [CustomerSubject] {
+    let found = answer.subject.map { [$0] } ?? []
+    let named: CustomerSubject
+    switch key.selector {
+    case .account(let id): named = .account(key.scope, id)
+    case .originalTransaction(let id): named = .unlinkedChain(key.scope, id)
+    case .transaction, .appTransaction, .appAccountToken: return found
+    }
+    return answer.subject == named ? found : found + [named]
   }
 
-  private static func forget(_ key: Key, of subject: CustomerSubject?, in state: inout State) {
-    guard let subject else { return }
-    state.keysBySubject[subject]?.remove(key)
-    if state.keysBySubject[subject]?.isEmpty == true { state.keysBySubject[subject] = nil }
+  private static func drop(_ key: Key, from state: inout State) {
+    guard let answer = state.answers.remove(key) else { return }
+    forget(key, of: answer, in: &state)
+  }
+
+  private static func forget(
+    _ key: Key, of answer: HeldAnswer<Encoded>, in state: inout State
+  ) {
+    for subject in subjects(of: key, answer) {
+      state.keysBySubject[subject]?.remove(key)
+      if state.keysBySubject[subject]?.isEmpty == true { state.keysBySubject[subject] = nil }
+    }
   }
 }
 

@@ -15,6 +15,8 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     let task: Task<Outcome, Never>
     /// The cache's clock when it began: later changes are not in it.
     let clock: UInt64
+    /// Every change of the feed up to here is in it.
+    let position: Int64
     let number: UInt64
   }
 
@@ -26,21 +28,25 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
+  private let horizon: FeedHorizon
   private let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
   private let cache: AnswerCache<Encoded>
   private let loads = Mutex(Loads())
 
   /// - Parameters:
+  ///   - horizon: how far the feed is followed; nil: nobody else writes to the store.
   ///   - cacheBytes: how much memory held answers may take.
   ///   - size: the bytes of an encoded answer.
   package init(
-    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock, cacheBytes: Int,
+    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
+    horizon: FeedHorizon? = nil, cacheBytes: Int,
     encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> Encoded,
     size: @escaping @Sendable (Encoded) -> Int
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
+    self.horizon = horizon ?? .unfollowed()
     self.encode = encode
     let cache = AnswerCache(bytes: cacheBytes, size: size)
     self.cache = cache
@@ -57,7 +63,7 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     case .fullyConsistent:
       return nil
     case .minimizeLatency:
-      return cache.answer(for: query.key(), at: clock.now())
+      return horizon.isCurrent ? cache.answer(for: query.key(), at: clock.now()) : nil
     case .atLeastAsFresh(let revision):
       let answer = cache.answer(for: query.key(), at: clock.now())
       return answer.flatMap { $0.revision >= revision ? $0 : nil }
@@ -72,13 +78,14 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     if let held = heldAnswer(to: query) { return held }
     try catalog.snapshot.checkServed(query.scope)
     guard query.at == nil, query.selector.isHeld, query.consistency != .fullyConsistent else {
-      return try await load(query)
+      return try await load(query, freshness(for: query.consistency))
     }
     cache.missed()
-    let answer = try await joinedLoad(query).get()
+    if query.consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
+    let answer = try await joinedLoad(query, including: .min).get()
     if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
       // The load that was joined may have begun before the write: this one begins after it.
-      let fresh = try await load(query)
+      let fresh = try await load(query, freshness(for: query.consistency))
       guard fresh.revision >= revision else {
         throw ServiceError(
           .unavailable, "revision \(revision) of this customer is not known here yet")
@@ -86,6 +93,25 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
       return fresh
     }
     return answer
+  }
+
+  /// The answer with a change of the feed in it, and perhaps with later ones, of whatever customer
+  /// that change may be: its revision may be lower, or that of somebody else.
+  func answer(
+    to selector: CustomerSelector, in scope: AppScope, including sequence: Int64
+  ) async throws(ServiceError) -> HeldAnswer<Encoded> {
+    let query = CustomerQuery(
+      selector: selector, scope: scope, consistency: .atLeastAsFresh(revision: sequence))
+    try catalog.snapshot.checkServed(scope)
+    // Before the look into memory: up to there everything out of date was dropped.
+    let position = horizon.position
+    if let held = cache.answer(for: query.key(), at: clock.now()),
+      held.revision >= sequence || position >= sequence
+    {
+      return held
+    }
+    cache.missed()
+    return try await joinedLoad(query, including: sequence).get()
   }
 
   /// One page of an app's customers, in the order of their account ids.
@@ -120,21 +146,41 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     }
   }
 
-  /// Drops what is held of customers that changed. Called before a write is acknowledged.
-  package func customersChanged(_ subjects: some Sequence<CustomerSubject>) {
-    cache.changed(subjects)
+  /// Drops what is held of customers that changed, and sees to it that what is loaded from now on
+  /// holds the change. Called before a write is acknowledged.
+  package func customersChanged(_ changes: WrittenChanges) {
+    // In this order: see `require`.
+    horizon.require(changes.latest)
+    cache.changed(changes.subjects)
   }
 
-  /// Waits for the load of the same customer that is under way, or begins one.
-  private func joinedLoad(_ query: CustomerQuery) async -> Outcome {
+  /// Drops all that is held.
+  package func allChanged() {
+    withExtendedLifetime(cache.removeAll()) {}
+  }
+
+  private func freshness(for consistency: Consistency) -> StoreFreshness {
+    switch consistency {
+    case .minimizeLatency: horizon.freshness
+    case .atLeastAsFresh(let revision): horizon.including(revision)
+    case .fullyConsistent: .primary
+    }
+  }
+
+  /// Waits for the load of the same customer that is under way and has a change of the feed in it,
+  /// or begins one.
+  private func joinedLoad(_ query: CustomerQuery, including sequence: Int64) async -> Outcome {
     let key: Cache.Key = query.key()
     let clock = cache.clock
+    let position = horizon.requiredPosition
     let (load, isNew) = loads.withLock { loads -> (Load, Bool) in
-      if let load = loads.byKey[key], load.clock == clock { return (load, false) }
+      if let load = loads.byKey[key], load.clock == clock, load.position >= sequence {
+        return (load, false)
+      }
       loads.count += 1
       let number = loads.count
       let task = Task { await self.keptLoad(query, key: key, number: number) }
-      let load = Load(task: task, clock: clock, number: number)
+      let load = Load(task: task, clock: clock, position: position, number: number)
       loads.byKey[key] = load
       return (load, true)
     }
@@ -146,7 +192,8 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     let ticket = cache.loadStarted()
     var outcome: Outcome
     do throws(ServiceError) {
-      outcome = .success(try await load(query))
+      // Asked after the load was announced: what is required later drops what is loaded here.
+      outcome = .success(try await load(query, freshness(for: query.consistency)))
     } catch {
       outcome = .failure(error)
     }
@@ -157,10 +204,12 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     return outcome
   }
 
-  private func load(_ query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
+  private func load(
+    _ query: CustomerQuery, _ freshness: StoreFreshness
+  ) async throws(ServiceError) -> HeldAnswer<Encoded> {
     let stored: StoredCustomer
     do {
-      stored = try await store.customer(query.selector, in: query.scope)
+      stored = try await store.customer(query.selector, in: query.scope, freshness)
     } catch {
       throw ServiceError(error)
     }

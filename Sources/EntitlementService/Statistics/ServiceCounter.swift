@@ -25,6 +25,8 @@ package enum ServiceCounter: Hashable, Sendable {
   case unknownValue(UnknownValue.Field)
   case grantAdded
   case grantWithdrawn
+  /// Changes of who owns what that somebody asked for by name, and that changed something.
+  case linkChange(LinkChangeKind)
   /// Reloads that found a valid file, changed or not.
   case catalogReloadValid
   /// Reloads that found a file that cannot be used.
@@ -43,6 +45,7 @@ package enum ServiceCounter: Hashable, Sendable {
     case .unknownValue(let field): field.counterName
     case .grantAdded: "grants.added"
     case .grantWithdrawn: "grants.withdrawn"
+    case .linkChange(let kind): "links.\(kind.rawValue)"
     case .catalogReloadValid: "catalog.reloads.valid"
     case .catalogReloadFailed: "catalog.reloads.failed"
     }
@@ -51,6 +54,7 @@ package enum ServiceCounter: Hashable, Sendable {
   static let all: [ServiceCounter] =
     Verdict.allCases.filter { $0 != .ok }.map { .refused($0) }
     + FactDisposition.allCases.map { .facts($0) } + LinkOutcome.allCases.map { .links($0) }
+    + LinkChangeKind.allCases.map { .linkChange($0) }
     + UnknownValue.Field.allCases.map { .unknownValue($0) } + [
       .notificationAccepted, .notificationDuplicate, .statusMismatch, .receiptAccepted,
       .archiveAccepted, .grantAdded, .grantWithdrawn, .catalogReloadValid, .catalogReloadFailed,
@@ -88,6 +92,7 @@ extension LinkOutcome {
     case .linked: "LINKED"
     case .transferred: "TRANSFERRED"
     case .alreadyLinked: "ALREADY_LINKED"
+    case .claimLimited: "CLAIM_LIMITED"
     }
   }
 }

@@ -77,7 +77,7 @@ extension WorkerPool.Work {
 
 extension Duration {
   /// Rounded down; what does not fit is the greatest that does.
-  fileprivate var microseconds: Int64 {
+  var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
     let (sum, isTooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)

@@ -12,12 +12,12 @@ package struct SubmissionService: Sendable {
   let clock: ServiceClock
   let journal: SubmissionJournal
   /// Told of every customer that changed before the submission is acknowledged.
-  private let customersChanged: @Sendable ([CustomerSubject]) -> Void
+  private let customersChanged: @Sendable (WrittenChanges) -> Void
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, pool: VerificationPool,
     clock: ServiceClock, counters: ServiceCounters = ServiceCounters(), logger: Logger,
-    customersChanged: @escaping @Sendable ([CustomerSubject]) -> Void
+    customersChanged: @escaping @Sendable (WrittenChanges) -> Void
   ) {
     self.store = store
     self.catalog = catalog
@@ -198,7 +198,7 @@ package struct SubmissionService: Sendable {
     if isCancelled() { throw ServiceError(PoolError.cancelled) }
     do {
       let receipt = try await store.commit(submission)
-      customersChanged(receipt.changed)
+      customersChanged(WrittenChanges(receipt.changed, receipt.customers))
       journal.committed(submission.facts, receipt)
       return receipt
     } catch {

@@ -15,6 +15,6 @@ extension ChangeDocument {
       sequence: change.sequence, scope: change.scope, accountID: accountID,
       originalTransactionID: chain, committedAt: change.committedAt, facts: change.hasFacts,
       linked: change.isLinked, unlinked: change.isUnlinked, grants: change.hasGrants,
-      events: change.events)
+      merged: change.isMerged, deleted: change.isDeleted, events: change.events)
   }
 }

@@ -12,6 +12,9 @@ struct AppOptions: ParsableArguments {
   var scope: AppScope {
     AppScope(bundleID: BundleID(bundleID), environment: environment.environment)
   }
+
+  /// For people: `com.example.scribe (Production)`.
+  var display: String { "\(scope.bundleID) (\(scope.environment.rawValue))" }
 }
 
 /// An environment as it is written on the command line.

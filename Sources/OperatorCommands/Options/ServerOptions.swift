@@ -32,12 +32,21 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
+  /// - Throws: ``RPCClientError`` with `unreachable`.
+  func connect(limits: RPCLimits = RPCLimits()) async throws -> EntitlementClient {
+    try await EntitlementClient.connect(
+      to: try address(), timeout: .seconds(timeout), limits: limits)
+  }
+
   /// Connects, runs `body` and closes the connection. Failures of the call become those of the
   /// command.
-  func withClient<Value>(_ body: (EntitlementClient) async throws -> Value) async throws -> Value {
+  ///
+  /// - Parameter limits: of the connection.
+  func withClient<Value>(
+    limits: RPCLimits = RPCLimits(), _ body: (EntitlementClient) async throws -> Value
+  ) async throws -> Value {
     do {
-      let client = try await EntitlementClient.connect(
-        to: try address(), timeout: .seconds(timeout))
+      let client = try await connect(limits: limits)
       do {
         let value = try await body(client)
         await client.close()
@@ -51,7 +60,7 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// Like ``withClient(_:)``, for a body that makes many calls and keeps what was answered.
+  /// Like ``withClient(limits:_:)``, for a body that makes many calls and keeps what was answered.
   ///
   /// - Returns: the failure at which it ended; nil: it was done.
   func failure(of body: (EntitlementClient) async throws -> Void) async throws -> CommandFailure? {

@@ -37,7 +37,7 @@ struct ScenarioWorld {
       store: store, catalog: catalog, clock: serviceClock, cacheBytes: 0,
       encode: { state throws(ServiceError) in state }, size: { _ in 1 })
     self.reader = reader
-    let customersChanged: @Sendable ([CustomerSubject]) -> Void = {
+    let customersChanged: @Sendable (WrittenChanges) -> Void = {
       reader.customersChanged($0)
     }
     submissions = SubmissionService(

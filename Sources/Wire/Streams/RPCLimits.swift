@@ -60,6 +60,11 @@ package struct RPCLimits: Hashable, Sendable {
   /// with RESOURCE_EXHAUSTED, in bytes. Must hold at least one frame.
   package var writeBuffer: Int
 
+  /// How long the reader of a stream may take to read what waits for it (from `writeBufferPause`
+  /// down to a quarter), where the stream waits for it: beyond that it is ended with
+  /// RESOURCE_EXHAUSTED. A reader at 10 kB a second keeps up.
+  package var slowReaderTime: Duration
+
   /// How long calls in flight may take after shutdown has begun.
   package var shutdownTime: Duration
 
@@ -78,6 +83,7 @@ package struct RPCLimits: Hashable, Sendable {
     frameTime: Duration = .seconds(30),
     writeBufferPause: Int = 262_144,
     writeBuffer: Int = 8_388_608,
+    slowReaderTime: Duration = .seconds(30),
     shutdownTime: Duration = .seconds(10),
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304
@@ -88,6 +94,7 @@ package struct RPCLimits: Hashable, Sendable {
     self.frameTime = frameTime
     self.writeBufferPause = writeBufferPause
     self.writeBuffer = writeBuffer
+    self.slowReaderTime = slowReaderTime
     self.shutdownTime = shutdownTime
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer

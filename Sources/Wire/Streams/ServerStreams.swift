@@ -238,6 +238,20 @@ package struct ServerStreams: ~Copyable {
     return .send
   }
 
+  /// The client has read too little for too long of what waits for it, while a stream waits to send
+  /// more.
+  ///
+  /// - Parameter lastCursor: Where the reader can go on, if the stream has such.
+  package mutating func streamStalled(
+    _ call: CallID, lastCursor: String? = nil
+  ) -> AnswerAction {
+    guard isInFlight(call) else {
+      return .ignore
+    }
+    close(call.streamID)
+    return .sendFailure(Self.slowReader(lastCursor))
+  }
+
   /// A stream has had its last message.
   package mutating func streamFinished(_ call: CallID) -> AnswerAction {
     guard let stream = streams[call.streamID], stream.serial == call.serial,

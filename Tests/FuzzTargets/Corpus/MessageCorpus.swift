@@ -6,10 +6,11 @@ import Wire
 enum MessageCorpus {
   static func seeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
     requests.seeds + writes.seeds + outcomes.seeds + administration.seeds
+      + LinkMessageCorpus.seeds(scope: scope, events: events)
       + customers.flatMap { answers(about: $0).seeds }
   }
 
-  private struct Messages {
+  struct Messages {
     private(set) var seeds: [FuzzSeed] = []
 
     mutating func add<Message: WireMessage>(_ message: Message, _ variant: String = "") {
@@ -130,7 +131,8 @@ enum MessageCorpus {
       ListChangesResponse(changes: [
         ChangeEntry(
           sequence: 42, scope: scope, subject: .account("a"), committedAt: 1, hasFacts: true,
-          isLinked: true, isUnlinked: true, hasGrants: true, events: events)
+          isLinked: true, isUnlinked: true, hasGrants: true, isMerged: true, isDeleted: true,
+          events: events)
       ]))
     messages.add(GetStatisticsRequest())
     messages.add(
@@ -158,6 +160,12 @@ enum MessageCorpus {
         isGranted: !state.entitlements.isEmpty,
         until: state.entitlements.first?.sources.first?.until,
         nextTransitionAt: state.nextTransitionAt, revision: state.revision), customer.name)
+    messages.add(
+      WatchCustomerStatesResponse(
+        cursor: "43",
+        change: CustomerChange(
+          sequence: 43, scope: scope, subject: .account("a"), committedAt: 1,
+          kinds: [.facts, .linked, .events], events: events, state: state)), customer.name)
     return messages
   }
 }

@@ -57,6 +57,15 @@ package enum MessageProbe {
     Kind(GetStatisticsRequest.self), Kind(GetStatisticsResponse.self),
     Kind(ImportArchivedResponseRequest.self),
     Kind(HealthCheckRequest.self), Kind(HealthCheckResponse.self),
+    Kind(ResolveAccountRequest.self), Kind(ResolveAccountResponse.self),
+    Kind(LinkAccountRequest.self), Kind(UnlinkAccountRequest.self),
+    Kind(TransferPurchaseRequest.self), Kind(MergeAccountsRequest.self), Kind(LinkResponse.self),
+    Kind(ListLinksRequest.self), Kind(ListLinksResponse.self),
+    Kind(GetLinkHistoryRequest.self), Kind(GetLinkHistoryResponse.self),
+    Kind(GetCustomerHistoryRequest.self), Kind(GetCustomerHistoryResponse.self),
+    Kind(ExportCustomerRequest.self), Kind(ExportedPiece.self), Kind(DeleteCustomerRequest.self),
+    Kind(ListUnlinkedChainsRequest.self), Kind(ListUnlinkedChainsResponse.self),
+    Kind(WatchCustomerStatesRequest.self), Kind(WatchCustomerStatesResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

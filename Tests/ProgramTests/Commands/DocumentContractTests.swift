@@ -245,7 +245,7 @@ struct DocumentContractTests {
     #expect(names(SubmissionDisposition.self) == ["ADDED", "REPLACED", "DUPLICATE", "SUPERSEDED"])
     #expect(
       names(SubmissionLinkOutcome.self) == [
-        "UNLINKED", "UNCHANGED", "LINKED", "TRANSFERRED", "ALREADY_LINKED",
+        "UNLINKED", "UNCHANGED", "LINKED", "TRANSFERRED", "ALREADY_LINKED", "CLAIM_LIMITED",
       ])
     #expect(
       names(GrandfatheringOutcome.self) == ["GRANTED", "DENIED", "UNKNOWN", "NOT_EVALUATED"])
@@ -267,6 +267,19 @@ struct DocumentContractTests {
     #expect(
       names(RefetchReason.self) == [
         "SUCCESSOR_MISSING", "STATUS_MISMATCH", "PAYLOAD_MISSING", "RENEWAL_OVERDUE",
+      ])
+    #expect(
+      names(ChangeKind.self) == [
+        "FACTS", "LINKED", "UNLINKED", "GRANTS", "EVENTS", "MERGED", "DELETED",
+      ])
+    let reasons: [LinkReason] = [
+      .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
+      .assigned, .unassigned, .transferred, .deleted,
+    ]
+    #expect(
+      reasons.map { wireName($0) } == [
+        "NAMED", "CLAIMED", "APP_ACCOUNT_TOKEN", "APP_TRANSACTION", "PREVIOUS_CHAIN", "IMPORTED",
+        "MERGED", "ASSIGNED", "UNASSIGNED", "TRANSFERRED", "DELETED",
       ])
     #expect(
       StoreEnvironment.allCases.map(\.rawValue).sorted()

@@ -6,6 +6,7 @@ import TestSupport
 struct ExitCodeTests {
   private static let app = ["--bundle-id", "com.example.scribe"]
   private static let why = ["--reason", "a test", "--author", "ada"]
+  private static let target = ["--original-transaction", "1"]
   private static let gift = ["grant", "add", "--account", "x", "--entitlement", "pro"]
 
   @Test(
@@ -28,7 +29,29 @@ struct ExitCodeTests {
       ["grant", "list", "--account", "x"], ["catalog", "status", "x"],
       ["catalog", "reload", "--dry"], ["change", "list", "--after", "-1"],
       ["change", "list", "--limit", "0"], ["change", "list", "--all", "--limit", "1"],
-      ["statistics", "x"],
+      ["statistics", "x"], ["link"] + why, ["link", "list"] + app,
+      ["link", "list", "--account", "a"], ["link", "history"] + app,
+      ["link", "history", "--account", "a", "--app-transaction", "1"] + app,
+      ["link", "resolve"] + app, ["link", "resolve", "a", "--by", "name"] + app,
+      ["link", "add", "--account", "a"] + app + why,
+      ["link", "add", "--account", "a"] + target + app,
+      ["link", "add", "--account", "a", "--app-transaction", "1"] + target + app + why,
+      ["link", "add"] + target + app + why, ["link", "remove", "--yes"] + app + why,
+      ["link", "remove", "--yes"] + target + app,
+      ["link", "transfer", "--yes"] + target + app + why,
+      ["link", "transfer", "--yes", "--to", "b", "--from", ""] + target + app + why,
+      ["link", "merge", "--yes", "--from", "a"] + app + why,
+      ["link", "merge", "--yes", "--from", "a", "--into", "a"] + app + why,
+      ["customer", "history"] + app, ["customer", "history", "a"],
+      ["customer", "export", "a"], ["customer", "export", "a", "--output", "json"] + app,
+      ["customer", "delete", "a", "--yes"] + app, ["chain", "list"] + app,
+      ["chain", "list", "--unlinked"], ["chain", "list", "--unlinked", "--limit", "0"] + app,
+      ["watch", "--from", "1", "--from-start"], ["watch", "--from", ""],
+      ["watch", "--account", "a"], ["watch", "--account", "a"] + app,
+      ["watch", "--account", "a", "--environment", "production"],
+      ["watch", "--account", "", "--environment", "production"] + app,
+      ["watch", "--kind", "wish"], ["watch", "--environment", "moon"],
+      ["watch", "--cursor-file", ""], ["database", "x"],
       ["health", "--server", "nowhere"], ["health", "--server", "unix:"],
       ["health", "--server", "127.0.0.1:99999"], ["health", "--timeout", "0"],
       ["health", "--timeout", "-1"],
@@ -47,6 +70,14 @@ struct ExitCodeTests {
       ["notification", "submit", "-"], ["customer", "explain", "x"] + app, gift + app + why,
       ["grant", "withdraw", "x", "--yes"] + app + why, ["grant", "list", "--account", "x"] + app,
       ["catalog", "status"], ["catalog", "reload"], ["change", "list"], ["statistics"],
+      ["link", "list", "--account", "a"] + app, ["link", "history", "--account", "a"] + app,
+      ["link", "resolve", "a"] + app, ["link", "add", "--account", "a"] + target + app + why,
+      ["link", "remove", "--yes"] + target + app + why,
+      ["link", "transfer", "--to", "b", "--yes"] + target + app + why,
+      ["link", "merge", "--from", "a", "--into", "b", "--yes"] + app + why,
+      ["customer", "history", "a"] + app, ["customer", "export", "a"] + app,
+      ["customer", "delete", "a", "--yes"] + app + why, ["chain", "list", "--unlinked"] + app,
+      ["watch"],
     ])
   func unreachable(arguments: [String]) async throws {
     let folder = try TemporaryFolder()

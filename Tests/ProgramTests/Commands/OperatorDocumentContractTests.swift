@@ -47,8 +47,9 @@ struct OperatorDocumentContractTests {
         (
           ["change", "list", "--all"] + at, "",
           [
-            "account_id", "bundle_id", "committed_at_ms", "environment", "events", "facts",
-            "grants", "linked", "original_transaction_id", "sequence", "unlinked",
+            "account_id", "bundle_id", "committed_at_ms", "deleted", "environment", "events",
+            "facts", "grants", "linked", "merged", "original_transaction_id", "sequence",
+            "unlinked",
           ] + events
         ),
         (["statistics"] + at, "", ["name", "value"]),
@@ -109,6 +110,67 @@ struct OperatorDocumentContractTests {
         ),
         (["grant", "list", "--account", "a"] + app + at, "", withdrawn),
       ], closed: ["state"])
+    #expect(try await server.stop() == .code(0))
+  }
+
+  @Test func `of links and records`() async throws {
+    let (server, at) = try await startServer()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts).joined(separator: "\n")
+    let submission = try await Bench.control(
+      server, "submit", "-", "--output", "jsonl", input: facts)
+    try #require(submission.exit == .code(0))
+    let chains = try submission.lines(JSONTree.self)
+      .compactMap { $0["original_transaction_id"]?.text }
+    let chain = try #require(chains.first)
+    let notification = try #require(
+      try bench.signed(.firstPurchase).compactMap(\.notification).first)
+    let told = try await Bench.control(server, "notification", "submit", "-", input: notification)
+    try #require(told.exit == .code(0))
+    let grant = try await ProgramRun.of(
+      .entitlectl, ["grant", "add", "--account", "a", "--entitlement", "pro"] + app + why + at)
+    try #require(grant.exit == .code(0))
+
+    let customer = [
+      "account_id", "bundle_id", "environment", "original_transaction_id", "revision",
+    ]
+    let changed =
+      ["changed"]
+      + DocumentContract.names(
+        in: "targets[]", ["app_transaction_id", "original_transaction_id"])
+      + DocumentContract.names(in: "customers[]", customer)
+    let names = changed.map {
+      $0 == "targets[]" || $0 == "customers[]" ? String($0.dropLast(2)) : $0
+    }
+    let target = ["--original-transaction", chain]
+    let step = [
+      "at_ms", "author", "from_deleted", "note", "original_transaction_id", "reason",
+      "to_account_id", "to_deleted",
+    ]
+    try await DocumentContract.compare(
+      [
+        (
+          ["chain", "list", "--unlinked"] + app + at, "",
+          ["changed_at_ms", "original_transaction_id", "revision"]
+        ),
+        (
+          ["link", "resolve", chain, "--by", "original-transaction"] + app + at, "",
+          customer.filter { $0 != "account_id" }
+        ),
+        (["link", "add", "--account", "a"] + target + app + why + at, "", names),
+        (
+          ["link", "list", "--account", "a"] + app + at, "",
+          ["app_transaction_id", "is_unsigned", "original_transaction_id", "reason", "since_ms"]
+        ),
+        (["link", "history"] + target + app + at, "", step),
+        (
+          ["customer", "history", "a"] + app + at, "",
+          ["account_id", "entries"]
+            + ["at_ms", "grant", "link", "notification"].map { "entries[].\($0)" }
+            + (step + ["app_transaction_id"]).map { "entries[].link.\($0)" }
+            + ["notification_uuid", "signed_date_ms", "subtype", "type"]
+            .map { "entries[].notification.\($0)" }
+        ),
+      ], closed: ["grant"])
     #expect(try await server.stop() == .code(0))
   }
 

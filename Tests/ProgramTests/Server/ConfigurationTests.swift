@@ -187,7 +187,7 @@ struct ConfigurationTests {
     let beginnings = [
       "entitled: environment variable ENTITLE_LISTENS: unknown; known: ENTITLE_",
       "\(folder.file("settings.yaml")), line 3, cathalog: unknown setting; known: listen, ",
-      "listen: nowhere: ", "catalog: missing", "store: sqlite:PATH is expected",
+      "listen: nowhere: ", "catalog: missing", "store: sqlite:PATH or postgresql://",
       "trust_roots: sha256:12: ", "verification_workers: an integer from 1 to ",
       "cache_megabytes: an integer from 1 to ", "idle_seconds: an integer from 1 to ",
       "shutdown_seconds: an integer from 1 to ", "log_level: loud: unknown; allowed: trace, ",

@@ -682,6 +682,456 @@ void   entitle__v1__change__free_unpacked
   assert(message->base.descriptor == &entitle__v1__change__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__get_customer_history_request__init
+                     (Entitle__V1__GetCustomerHistoryRequest         *message)
+{
+  static const Entitle__V1__GetCustomerHistoryRequest init_value = ENTITLE__V1__GET_CUSTOMER_HISTORY_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__get_customer_history_request__get_packed_size
+                     (const Entitle__V1__GetCustomerHistoryRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__get_customer_history_request__pack
+                     (const Entitle__V1__GetCustomerHistoryRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__get_customer_history_request__pack_to_buffer
+                     (const Entitle__V1__GetCustomerHistoryRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GetCustomerHistoryRequest *
+       entitle__v1__get_customer_history_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GetCustomerHistoryRequest *)
+     protobuf_c_message_unpack (&entitle__v1__get_customer_history_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__get_customer_history_request__free_unpacked
+                     (Entitle__V1__GetCustomerHistoryRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__get_customer_history_response__init
+                     (Entitle__V1__GetCustomerHistoryResponse         *message)
+{
+  static const Entitle__V1__GetCustomerHistoryResponse init_value = ENTITLE__V1__GET_CUSTOMER_HISTORY_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__get_customer_history_response__get_packed_size
+                     (const Entitle__V1__GetCustomerHistoryResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__get_customer_history_response__pack
+                     (const Entitle__V1__GetCustomerHistoryResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__get_customer_history_response__pack_to_buffer
+                     (const Entitle__V1__GetCustomerHistoryResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GetCustomerHistoryResponse *
+       entitle__v1__get_customer_history_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GetCustomerHistoryResponse *)
+     protobuf_c_message_unpack (&entitle__v1__get_customer_history_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__get_customer_history_response__free_unpacked
+                     (Entitle__V1__GetCustomerHistoryResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__history_entry__init
+                     (Entitle__V1__HistoryEntry         *message)
+{
+  static const Entitle__V1__HistoryEntry init_value = ENTITLE__V1__HISTORY_ENTRY__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__history_entry__get_packed_size
+                     (const Entitle__V1__HistoryEntry *message)
+{
+  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__history_entry__pack
+                     (const Entitle__V1__HistoryEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__history_entry__pack_to_buffer
+                     (const Entitle__V1__HistoryEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__HistoryEntry *
+       entitle__v1__history_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__HistoryEntry *)
+     protobuf_c_message_unpack (&entitle__v1__history_entry__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__history_entry__free_unpacked
+                     (Entitle__V1__HistoryEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__notification_entry__init
+                     (Entitle__V1__NotificationEntry         *message)
+{
+  static const Entitle__V1__NotificationEntry init_value = ENTITLE__V1__NOTIFICATION_ENTRY__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__notification_entry__get_packed_size
+                     (const Entitle__V1__NotificationEntry *message)
+{
+  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__notification_entry__pack
+                     (const Entitle__V1__NotificationEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__notification_entry__pack_to_buffer
+                     (const Entitle__V1__NotificationEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__NotificationEntry *
+       entitle__v1__notification_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__NotificationEntry *)
+     protobuf_c_message_unpack (&entitle__v1__notification_entry__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__notification_entry__free_unpacked
+                     (Entitle__V1__NotificationEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__export_customer_request__init
+                     (Entitle__V1__ExportCustomerRequest         *message)
+{
+  static const Entitle__V1__ExportCustomerRequest init_value = ENTITLE__V1__EXPORT_CUSTOMER_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__export_customer_request__get_packed_size
+                     (const Entitle__V1__ExportCustomerRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__export_customer_request__pack
+                     (const Entitle__V1__ExportCustomerRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__export_customer_request__pack_to_buffer
+                     (const Entitle__V1__ExportCustomerRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExportCustomerRequest *
+       entitle__v1__export_customer_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExportCustomerRequest *)
+     protobuf_c_message_unpack (&entitle__v1__export_customer_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__export_customer_request__free_unpacked
+                     (Entitle__V1__ExportCustomerRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__exported_piece__init
+                     (Entitle__V1__ExportedPiece         *message)
+{
+  static const Entitle__V1__ExportedPiece init_value = ENTITLE__V1__EXPORTED_PIECE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__exported_piece__get_packed_size
+                     (const Entitle__V1__ExportedPiece *message)
+{
+  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__exported_piece__pack
+                     (const Entitle__V1__ExportedPiece *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__exported_piece__pack_to_buffer
+                     (const Entitle__V1__ExportedPiece *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExportedPiece *
+       entitle__v1__exported_piece__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExportedPiece *)
+     protobuf_c_message_unpack (&entitle__v1__exported_piece__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__exported_piece__free_unpacked
+                     (Entitle__V1__ExportedPiece *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__delete_customer_request__init
+                     (Entitle__V1__DeleteCustomerRequest         *message)
+{
+  static const Entitle__V1__DeleteCustomerRequest init_value = ENTITLE__V1__DELETE_CUSTOMER_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__delete_customer_request__get_packed_size
+                     (const Entitle__V1__DeleteCustomerRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__delete_customer_request__pack
+                     (const Entitle__V1__DeleteCustomerRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__delete_customer_request__pack_to_buffer
+                     (const Entitle__V1__DeleteCustomerRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__DeleteCustomerRequest *
+       entitle__v1__delete_customer_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__DeleteCustomerRequest *)
+     protobuf_c_message_unpack (&entitle__v1__delete_customer_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__delete_customer_request__free_unpacked
+                     (Entitle__V1__DeleteCustomerRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__list_unlinked_chains_request__init
+                     (Entitle__V1__ListUnlinkedChainsRequest         *message)
+{
+  static const Entitle__V1__ListUnlinkedChainsRequest init_value = ENTITLE__V1__LIST_UNLINKED_CHAINS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_unlinked_chains_request__get_packed_size
+                     (const Entitle__V1__ListUnlinkedChainsRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_unlinked_chains_request__pack
+                     (const Entitle__V1__ListUnlinkedChainsRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_unlinked_chains_request__pack_to_buffer
+                     (const Entitle__V1__ListUnlinkedChainsRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListUnlinkedChainsRequest *
+       entitle__v1__list_unlinked_chains_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListUnlinkedChainsRequest *)
+     protobuf_c_message_unpack (&entitle__v1__list_unlinked_chains_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_unlinked_chains_request__free_unpacked
+                     (Entitle__V1__ListUnlinkedChainsRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__list_unlinked_chains_response__init
+                     (Entitle__V1__ListUnlinkedChainsResponse         *message)
+{
+  static const Entitle__V1__ListUnlinkedChainsResponse init_value = ENTITLE__V1__LIST_UNLINKED_CHAINS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_unlinked_chains_response__get_packed_size
+                     (const Entitle__V1__ListUnlinkedChainsResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_unlinked_chains_response__pack
+                     (const Entitle__V1__ListUnlinkedChainsResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_unlinked_chains_response__pack_to_buffer
+                     (const Entitle__V1__ListUnlinkedChainsResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListUnlinkedChainsResponse *
+       entitle__v1__list_unlinked_chains_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListUnlinkedChainsResponse *)
+     protobuf_c_message_unpack (&entitle__v1__list_unlinked_chains_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_unlinked_chains_response__free_unpacked
+                     (Entitle__V1__ListUnlinkedChainsResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__unlinked_chain__init
+                     (Entitle__V1__UnlinkedChain         *message)
+{
+  static const Entitle__V1__UnlinkedChain init_value = ENTITLE__V1__UNLINKED_CHAIN__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__unlinked_chain__get_packed_size
+                     (const Entitle__V1__UnlinkedChain *message)
+{
+  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__unlinked_chain__pack
+                     (const Entitle__V1__UnlinkedChain *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__unlinked_chain__pack_to_buffer
+                     (const Entitle__V1__UnlinkedChain *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__UnlinkedChain *
+       entitle__v1__unlinked_chain__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__UnlinkedChain *)
+     protobuf_c_message_unpack (&entitle__v1__unlinked_chain__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__unlinked_chain__free_unpacked
+                     (Entitle__V1__UnlinkedChain *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__get_statistics_request__init
                      (Entitle__V1__GetStatisticsRequest         *message)
 {
@@ -1946,7 +2396,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_changes_response__descriptor 
   (ProtobufCMessageInit) entitle__v1__list_changes_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__change__field_descriptors[11] =
+static const ProtobufCFieldDescriptor entitle__v1__change__field_descriptors[13] =
 {
   {
     "sequence",
@@ -2080,16 +2530,42 @@ static const ProtobufCFieldDescriptor entitle__v1__change__field_descriptors[11]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "merged",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Change, merged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deleted",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Change, deleted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__change__field_indices_by_name[] = {
   3,   /* field[3] = account_id */
   1,   /* field[1] = bundle_id */
   5,   /* field[5] = committed_at_ms */
+  12,   /* field[12] = deleted */
   2,   /* field[2] = environment */
   10,   /* field[10] = events */
   6,   /* field[6] = facts */
   9,   /* field[9] = grants */
   7,   /* field[7] = linked */
+  11,   /* field[11] = merged */
   4,   /* field[4] = original_transaction_id */
   0,   /* field[0] = sequence */
   8,   /* field[8] = unlinked */
@@ -2097,7 +2573,7 @@ static const unsigned entitle__v1__change__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__change__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor entitle__v1__change__descriptor =
 {
@@ -2107,11 +2583,677 @@ const ProtobufCMessageDescriptor entitle__v1__change__descriptor =
   "Entitle__V1__Change",
   "entitle.v1",
   sizeof(Entitle__V1__Change),
-  11,
+  13,
   entitle__v1__change__field_descriptors,
   entitle__v1__change__field_indices_by_name,
   1,  entitle__v1__change__number_ranges,
   (ProtobufCMessageInit) entitle__v1__change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__get_customer_history_request__field_descriptors[3] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerHistoryRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerHistoryRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerHistoryRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__get_customer_history_request__field_indices_by_name[] = {
+  2,   /* field[2] = account_id */
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+};
+static const ProtobufCIntRange entitle__v1__get_customer_history_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__get_customer_history_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GetCustomerHistoryRequest",
+  "GetCustomerHistoryRequest",
+  "Entitle__V1__GetCustomerHistoryRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__GetCustomerHistoryRequest),
+  3,
+  entitle__v1__get_customer_history_request__field_descriptors,
+  entitle__v1__get_customer_history_request__field_indices_by_name,
+  1,  entitle__v1__get_customer_history_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__get_customer_history_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__get_customer_history_response__field_descriptors[2] =
+{
+  {
+    "account_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerHistoryResponse, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entries",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__GetCustomerHistoryResponse, n_entries),
+    offsetof(Entitle__V1__GetCustomerHistoryResponse, entries),
+    &entitle__v1__history_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__get_customer_history_response__field_indices_by_name[] = {
+  0,   /* field[0] = account_id */
+  1,   /* field[1] = entries */
+};
+static const ProtobufCIntRange entitle__v1__get_customer_history_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__get_customer_history_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GetCustomerHistoryResponse",
+  "GetCustomerHistoryResponse",
+  "Entitle__V1__GetCustomerHistoryResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__GetCustomerHistoryResponse),
+  2,
+  entitle__v1__get_customer_history_response__field_descriptors,
+  entitle__v1__get_customer_history_response__field_indices_by_name,
+  1,  entitle__v1__get_customer_history_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__get_customer_history_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__history_entry__field_descriptors[5] =
+{
+  {
+    "at_ms",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__HistoryEntry, at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "link",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__HistoryEntry, what_case),
+    offsetof(Entitle__V1__HistoryEntry, link),
+    &entitle__v1__link_event__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grant",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__HistoryEntry, what_case),
+    offsetof(Entitle__V1__HistoryEntry, grant),
+    &entitle__v1__grant__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grant_withdrawal",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__HistoryEntry, what_case),
+    offsetof(Entitle__V1__HistoryEntry, grant_withdrawal),
+    &entitle__v1__grant__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "notification",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__HistoryEntry, what_case),
+    offsetof(Entitle__V1__HistoryEntry, notification),
+    &entitle__v1__notification_entry__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__history_entry__field_indices_by_name[] = {
+  0,   /* field[0] = at_ms */
+  2,   /* field[2] = grant */
+  3,   /* field[3] = grant_withdrawal */
+  1,   /* field[1] = link */
+  4,   /* field[4] = notification */
+};
+static const ProtobufCIntRange entitle__v1__history_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__history_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.HistoryEntry",
+  "HistoryEntry",
+  "Entitle__V1__HistoryEntry",
+  "entitle.v1",
+  sizeof(Entitle__V1__HistoryEntry),
+  5,
+  entitle__v1__history_entry__field_descriptors,
+  entitle__v1__history_entry__field_indices_by_name,
+  1,  entitle__v1__history_entry__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__history_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__notification_entry__field_descriptors[4] =
+{
+  {
+    "notification_uuid",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__NotificationEntry, notification_uuid),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "type",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__NotificationEntry, type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subtype",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__NotificationEntry, subtype),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "signed_date_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__NotificationEntry, has_signed_date_ms_case),
+    offsetof(Entitle__V1__NotificationEntry, signed_date_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__notification_entry__field_indices_by_name[] = {
+  0,   /* field[0] = notification_uuid */
+  3,   /* field[3] = signed_date_ms */
+  2,   /* field[2] = subtype */
+  1,   /* field[1] = type */
+};
+static const ProtobufCIntRange entitle__v1__notification_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor entitle__v1__notification_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.NotificationEntry",
+  "NotificationEntry",
+  "Entitle__V1__NotificationEntry",
+  "entitle.v1",
+  sizeof(Entitle__V1__NotificationEntry),
+  4,
+  entitle__v1__notification_entry__field_descriptors,
+  entitle__v1__notification_entry__field_indices_by_name,
+  1,  entitle__v1__notification_entry__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__notification_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__export_customer_request__field_descriptors[3] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExportCustomerRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExportCustomerRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExportCustomerRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__export_customer_request__field_indices_by_name[] = {
+  2,   /* field[2] = account_id */
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+};
+static const ProtobufCIntRange entitle__v1__export_customer_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__export_customer_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExportCustomerRequest",
+  "ExportCustomerRequest",
+  "Entitle__V1__ExportCustomerRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExportCustomerRequest),
+  3,
+  entitle__v1__export_customer_request__field_descriptors,
+  entitle__v1__export_customer_request__field_indices_by_name,
+  1,  entitle__v1__export_customer_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__export_customer_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__exported_piece__field_descriptors[1] =
+{
+  {
+    "json",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExportedPiece, json),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__exported_piece__field_indices_by_name[] = {
+  0,   /* field[0] = json */
+};
+static const ProtobufCIntRange entitle__v1__exported_piece__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor entitle__v1__exported_piece__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExportedPiece",
+  "ExportedPiece",
+  "Entitle__V1__ExportedPiece",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExportedPiece),
+  1,
+  entitle__v1__exported_piece__field_descriptors,
+  entitle__v1__exported_piece__field_indices_by_name,
+  1,  entitle__v1__exported_piece__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__exported_piece__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__delete_customer_request__field_descriptors[5] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__DeleteCustomerRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__DeleteCustomerRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__DeleteCustomerRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__DeleteCustomerRequest, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "author",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__DeleteCustomerRequest, author),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__delete_customer_request__field_indices_by_name[] = {
+  2,   /* field[2] = account_id */
+  4,   /* field[4] = author */
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+  3,   /* field[3] = reason */
+};
+static const ProtobufCIntRange entitle__v1__delete_customer_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__delete_customer_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.DeleteCustomerRequest",
+  "DeleteCustomerRequest",
+  "Entitle__V1__DeleteCustomerRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__DeleteCustomerRequest),
+  5,
+  entitle__v1__delete_customer_request__field_descriptors,
+  entitle__v1__delete_customer_request__field_indices_by_name,
+  1,  entitle__v1__delete_customer_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__delete_customer_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__list_unlinked_chains_request__field_descriptors[4] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListUnlinkedChainsRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListUnlinkedChainsRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_size",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListUnlinkedChainsRequest, page_size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_token",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListUnlinkedChainsRequest, page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_unlinked_chains_request__field_indices_by_name[] = {
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+  2,   /* field[2] = page_size */
+  3,   /* field[3] = page_token */
+};
+static const ProtobufCIntRange entitle__v1__list_unlinked_chains_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_unlinked_chains_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListUnlinkedChainsRequest",
+  "ListUnlinkedChainsRequest",
+  "Entitle__V1__ListUnlinkedChainsRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListUnlinkedChainsRequest),
+  4,
+  entitle__v1__list_unlinked_chains_request__field_descriptors,
+  entitle__v1__list_unlinked_chains_request__field_indices_by_name,
+  1,  entitle__v1__list_unlinked_chains_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_unlinked_chains_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__list_unlinked_chains_response__field_descriptors[2] =
+{
+  {
+    "chains",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__ListUnlinkedChainsResponse, n_chains),
+    offsetof(Entitle__V1__ListUnlinkedChainsResponse, chains),
+    &entitle__v1__unlinked_chain__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next_page_token",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListUnlinkedChainsResponse, next_page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_unlinked_chains_response__field_indices_by_name[] = {
+  0,   /* field[0] = chains */
+  1,   /* field[1] = next_page_token */
+};
+static const ProtobufCIntRange entitle__v1__list_unlinked_chains_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_unlinked_chains_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListUnlinkedChainsResponse",
+  "ListUnlinkedChainsResponse",
+  "Entitle__V1__ListUnlinkedChainsResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListUnlinkedChainsResponse),
+  2,
+  entitle__v1__list_unlinked_chains_response__field_descriptors,
+  entitle__v1__list_unlinked_chains_response__field_indices_by_name,
+  1,  entitle__v1__list_unlinked_chains_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_unlinked_chains_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__unlinked_chain__field_descriptors[3] =
+{
+  {
+    "original_transaction_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__UnlinkedChain, original_transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "revision",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__UnlinkedChain, revision),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changed_at_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__UnlinkedChain, changed_at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__unlinked_chain__field_indices_by_name[] = {
+  2,   /* field[2] = changed_at_ms */
+  0,   /* field[0] = original_transaction_id */
+  1,   /* field[1] = revision */
+};
+static const ProtobufCIntRange entitle__v1__unlinked_chain__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor entitle__v1__unlinked_chain__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.UnlinkedChain",
+  "UnlinkedChain",
+  "Entitle__V1__UnlinkedChain",
+  "entitle.v1",
+  sizeof(Entitle__V1__UnlinkedChain),
+  3,
+  entitle__v1__unlinked_chain__field_descriptors,
+  entitle__v1__unlinked_chain__field_indices_by_name,
+  1,  entitle__v1__unlinked_chain__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__unlinked_chain__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 #define entitle__v1__get_statistics_request__field_descriptors NULL
@@ -2285,7 +3427,7 @@ const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__
   (ProtobufCMessageInit) entitle__v1__import_archived_response_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[8] =
+static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[12] =
 {
   { "AddGrant", &entitle__v1__add_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
   { "WithdrawGrant", &entitle__v1__withdraw_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
@@ -2294,15 +3436,23 @@ static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descri
   { "ReloadCatalog", &entitle__v1__reload_catalog_request__descriptor, &entitle__v1__catalog_response__descriptor },
   { "ListChanges", &entitle__v1__list_changes_request__descriptor, &entitle__v1__list_changes_response__descriptor },
   { "ImportArchivedResponse", &entitle__v1__import_archived_response_request__descriptor, &entitle__v1__submit_receipt_response__descriptor },
+  { "GetCustomerHistory", &entitle__v1__get_customer_history_request__descriptor, &entitle__v1__get_customer_history_response__descriptor },
+  { "ExportCustomer", &entitle__v1__export_customer_request__descriptor, &entitle__v1__exported_piece__descriptor },
+  { "DeleteCustomer", &entitle__v1__delete_customer_request__descriptor, &entitle__v1__link_response__descriptor },
+  { "ListUnlinkedChains", &entitle__v1__list_unlinked_chains_request__descriptor, &entitle__v1__list_unlinked_chains_response__descriptor },
   { "GetStatistics", &entitle__v1__get_statistics_request__descriptor, &entitle__v1__get_statistics_response__descriptor },
 };
 const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
   0,        /* AddGrant */
+  9,        /* DeleteCustomer */
+  8,        /* ExportCustomer */
   3,        /* GetCatalog */
-  7,        /* GetStatistics */
+  7,        /* GetCustomerHistory */
+  11,        /* GetStatistics */
   6,        /* ImportArchivedResponse */
   5,        /* ListChanges */
   2,        /* ListGrants */
+  10,        /* ListUnlinkedChains */
   4,        /* ReloadCatalog */
   1         /* WithdrawGrant */
 };
@@ -2313,7 +3463,7 @@ const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor =
   "AdminService",
   "Entitle__V1__AdminService",
   "entitle.v1",
-  8,
+  12,
   entitle__v1__admin_service__method_descriptors,
   entitle__v1__admin_service__method_indices_by_name
 };
@@ -2373,13 +3523,45 @@ void entitle__v1__admin_service__import_archived_response(ProtobufCService *serv
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
   service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__admin_service__get_customer_history(ProtobufCService *service,
+                                                      const Entitle__V1__GetCustomerHistoryRequest *input,
+                                                      Entitle__V1__GetCustomerHistoryResponse_Closure closure,
+                                                      void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__admin_service__export_customer(ProtobufCService *service,
+                                                 const Entitle__V1__ExportCustomerRequest *input,
+                                                 Entitle__V1__ExportedPiece_Closure closure,
+                                                 void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 8, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__admin_service__delete_customer(ProtobufCService *service,
+                                                 const Entitle__V1__DeleteCustomerRequest *input,
+                                                 Entitle__V1__LinkResponse_Closure closure,
+                                                 void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 9, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__admin_service__list_unlinked_chains(ProtobufCService *service,
+                                                      const Entitle__V1__ListUnlinkedChainsRequest *input,
+                                                      Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
+                                                      void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 10, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
                                                 void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
                                        Entitle__V1__AdminService_ServiceDestroy destroy)

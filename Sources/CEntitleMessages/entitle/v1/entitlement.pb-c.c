@@ -817,6 +817,141 @@ void   entitle__v1__expected_change__free_unpacked
   assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__watch_customer_states_request__init
+                     (Entitle__V1__WatchCustomerStatesRequest         *message)
+{
+  static const Entitle__V1__WatchCustomerStatesRequest init_value = ENTITLE__V1__WATCH_CUSTOMER_STATES_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__watch_customer_states_request__get_packed_size
+                     (const Entitle__V1__WatchCustomerStatesRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__watch_customer_states_request__pack
+                     (const Entitle__V1__WatchCustomerStatesRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__watch_customer_states_request__pack_to_buffer
+                     (const Entitle__V1__WatchCustomerStatesRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__WatchCustomerStatesRequest *
+       entitle__v1__watch_customer_states_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__WatchCustomerStatesRequest *)
+     protobuf_c_message_unpack (&entitle__v1__watch_customer_states_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__watch_customer_states_request__free_unpacked
+                     (Entitle__V1__WatchCustomerStatesRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__watch_customer_states_response__init
+                     (Entitle__V1__WatchCustomerStatesResponse         *message)
+{
+  static const Entitle__V1__WatchCustomerStatesResponse init_value = ENTITLE__V1__WATCH_CUSTOMER_STATES_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__watch_customer_states_response__get_packed_size
+                     (const Entitle__V1__WatchCustomerStatesResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__watch_customer_states_response__pack
+                     (const Entitle__V1__WatchCustomerStatesResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__watch_customer_states_response__pack_to_buffer
+                     (const Entitle__V1__WatchCustomerStatesResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__WatchCustomerStatesResponse *
+       entitle__v1__watch_customer_states_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__WatchCustomerStatesResponse *)
+     protobuf_c_message_unpack (&entitle__v1__watch_customer_states_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__watch_customer_states_response__free_unpacked
+                     (Entitle__V1__WatchCustomerStatesResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__customer_change__init
+                     (Entitle__V1__CustomerChange         *message)
+{
+  static const Entitle__V1__CustomerChange init_value = ENTITLE__V1__CUSTOMER_CHANGE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__customer_change__get_packed_size
+                     (const Entitle__V1__CustomerChange *message)
+{
+  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__customer_change__pack
+                     (const Entitle__V1__CustomerChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__customer_change__pack_to_buffer
+                     (const Entitle__V1__CustomerChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__CustomerChange *
+       entitle__v1__customer_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__CustomerChange *)
+     protobuf_c_message_unpack (&entitle__v1__customer_change__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__customer_change__free_unpacked
+                     (Entitle__V1__CustomerChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor entitle__v1__customer_selector__field_descriptors[5] =
 {
   {
@@ -2180,12 +2315,349 @@ const ProtobufCMessageDescriptor entitle__v1__expected_change__descriptor =
   (ProtobufCMessageInit) entitle__v1__expected_change__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__entitlement_service__method_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__watch_customer_states_request__field_descriptors[6] =
+{
+  {
+    "cursor",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, cursor),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bundle_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_ids",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, n_account_ids),
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, account_ids),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kinds",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, n_kinds),
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, kinds),
+    &entitle__v1__change_kind__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "without_states",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesRequest, without_states),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__watch_customer_states_request__field_indices_by_name[] = {
+  3,   /* field[3] = account_ids */
+  1,   /* field[1] = bundle_id */
+  0,   /* field[0] = cursor */
+  2,   /* field[2] = environment */
+  4,   /* field[4] = kinds */
+  5,   /* field[5] = without_states */
+};
+static const ProtobufCIntRange entitle__v1__watch_customer_states_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.WatchCustomerStatesRequest",
+  "WatchCustomerStatesRequest",
+  "Entitle__V1__WatchCustomerStatesRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__WatchCustomerStatesRequest),
+  6,
+  entitle__v1__watch_customer_states_request__field_descriptors,
+  entitle__v1__watch_customer_states_request__field_indices_by_name,
+  1,  entitle__v1__watch_customer_states_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__watch_customer_states_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__watch_customer_states_response__field_descriptors[2] =
+{
+  {
+    "cursor",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesResponse, cursor),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "change",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__WatchCustomerStatesResponse, change),
+    &entitle__v1__customer_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__watch_customer_states_response__field_indices_by_name[] = {
+  1,   /* field[1] = change */
+  0,   /* field[0] = cursor */
+};
+static const ProtobufCIntRange entitle__v1__watch_customer_states_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.WatchCustomerStatesResponse",
+  "WatchCustomerStatesResponse",
+  "Entitle__V1__WatchCustomerStatesResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__WatchCustomerStatesResponse),
+  2,
+  entitle__v1__watch_customer_states_response__field_descriptors,
+  entitle__v1__watch_customer_states_response__field_indices_by_name,
+  1,  entitle__v1__watch_customer_states_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__watch_customer_states_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__customer_change__field_descriptors[9] =
+{
+  {
+    "sequence",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CustomerChange, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bundle_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CustomerChange, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CustomerChange, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Entitle__V1__CustomerChange, subject_case),
+    offsetof(Entitle__V1__CustomerChange, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_transaction_id",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Entitle__V1__CustomerChange, subject_case),
+    offsetof(Entitle__V1__CustomerChange, original_transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "committed_at_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CustomerChange, committed_at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kinds",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Entitle__V1__CustomerChange, n_kinds),
+    offsetof(Entitle__V1__CustomerChange, kinds),
+    &entitle__v1__change_kind__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "events",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__CustomerChange, n_events),
+    offsetof(Entitle__V1__CustomerChange, events),
+    &entitle__v1__feed_event__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CustomerChange, state),
+    &entitle__v1__customer_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__customer_change__field_indices_by_name[] = {
+  3,   /* field[3] = account_id */
+  1,   /* field[1] = bundle_id */
+  5,   /* field[5] = committed_at_ms */
+  2,   /* field[2] = environment */
+  7,   /* field[7] = events */
+  6,   /* field[6] = kinds */
+  4,   /* field[4] = original_transaction_id */
+  0,   /* field[0] = sequence */
+  8,   /* field[8] = state */
+};
+static const ProtobufCIntRange entitle__v1__customer_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor entitle__v1__customer_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.CustomerChange",
+  "CustomerChange",
+  "Entitle__V1__CustomerChange",
+  "entitle.v1",
+  sizeof(Entitle__V1__CustomerChange),
+  9,
+  entitle__v1__customer_change__field_descriptors,
+  entitle__v1__customer_change__field_indices_by_name,
+  1,  entitle__v1__customer_change__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__customer_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue entitle__v1__change_kind__enum_values_by_number[8] =
+{
+  { "CHANGE_KIND_UNSPECIFIED", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNSPECIFIED", 0 },
+  { "CHANGE_KIND_FACTS", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_FACTS", 1 },
+  { "CHANGE_KIND_LINKED", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_LINKED", 2 },
+  { "CHANGE_KIND_UNLINKED", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNLINKED", 3 },
+  { "CHANGE_KIND_GRANTS", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_GRANTS", 4 },
+  { "CHANGE_KIND_EVENTS", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_EVENTS", 5 },
+  { "CHANGE_KIND_MERGED", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_MERGED", 6 },
+  { "CHANGE_KIND_DELETED", "ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_DELETED", 7 },
+};
+static const ProtobufCIntRange entitle__v1__change_kind__value_ranges[] = {
+{0, 0},{0, 8}
+};
+static const ProtobufCEnumValueIndex entitle__v1__change_kind__enum_values_by_name[8] =
+{
+  { "CHANGE_KIND_DELETED", 7 },
+  { "CHANGE_KIND_EVENTS", 5 },
+  { "CHANGE_KIND_FACTS", 1 },
+  { "CHANGE_KIND_GRANTS", 4 },
+  { "CHANGE_KIND_LINKED", 2 },
+  { "CHANGE_KIND_MERGED", 6 },
+  { "CHANGE_KIND_UNLINKED", 3 },
+  { "CHANGE_KIND_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__change_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.ChangeKind",
+  "ChangeKind",
+  "Entitle__V1__ChangeKind",
+  "entitle.v1",
+  8,
+  entitle__v1__change_kind__enum_values_by_number,
+  8,
+  entitle__v1__change_kind__enum_values_by_name,
+  1,
+  entitle__v1__change_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCMethodDescriptor entitle__v1__entitlement_service__method_descriptors[6] =
 {
   { "GetCustomerState", &entitle__v1__get_customer_state_request__descriptor, &entitle__v1__get_customer_state_response__descriptor },
   { "BatchGetCustomerState", &entitle__v1__batch_get_customer_state_request__descriptor, &entitle__v1__batch_get_customer_state_response__descriptor },
   { "CheckEntitlement", &entitle__v1__check_entitlement_request__descriptor, &entitle__v1__check_entitlement_response__descriptor },
   { "ExplainCustomerState", &entitle__v1__explain_customer_state_request__descriptor, &entitle__v1__explain_customer_state_response__descriptor },
+  { "WatchCustomerStates", &entitle__v1__watch_customer_states_request__descriptor, &entitle__v1__watch_customer_states_response__descriptor },
   { "ListCustomers", &entitle__v1__list_customers_request__descriptor, &entitle__v1__list_customers_response__descriptor },
 };
 const unsigned entitle__v1__entitlement_service__method_indices_by_name[] = {
@@ -2193,7 +2665,8 @@ const unsigned entitle__v1__entitlement_service__method_indices_by_name[] = {
   2,        /* CheckEntitlement */
   3,        /* ExplainCustomerState */
   0,        /* GetCustomerState */
-  4         /* ListCustomers */
+  5,        /* ListCustomers */
+  4         /* WatchCustomerStates */
 };
 const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor =
 {
@@ -2202,7 +2675,7 @@ const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor =
   "EntitlementService",
   "Entitle__V1__EntitlementService",
   "entitle.v1",
-  5,
+  6,
   entitle__v1__entitlement_service__method_descriptors,
   entitle__v1__entitlement_service__method_indices_by_name
 };
@@ -2238,13 +2711,21 @@ void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *
   assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
   service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__entitlement_service__watch_customer_states(ProtobufCService *service,
+                                                             const Entitle__V1__WatchCustomerStatesRequest *input,
+                                                             Entitle__V1__WatchCustomerStatesResponse_Closure closure,
+                                                             void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
+  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
                                                       const Entitle__V1__ListCustomersRequest *input,
                                                       Entitle__V1__ListCustomersResponse_Closure closure,
                                                       void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Service *service,
                                              Entitle__V1__EntitlementService_ServiceDestroy destroy)

@@ -1666,7 +1666,7 @@ const ProtobufCEnumDescriptor entitle__v1__disposition__descriptor =
   entitle__v1__disposition__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[6] =
+static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[7] =
 {
   { "LINK_OUTCOME_UNSPECIFIED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED", 0 },
   { "LINK_OUTCOME_UNLINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED", 1 },
@@ -1674,13 +1674,15 @@ static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number
   { "LINK_OUTCOME_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_LINKED", 3 },
   { "LINK_OUTCOME_TRANSFERRED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED", 4 },
   { "LINK_OUTCOME_ALREADY_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED", 5 },
+  { "LINK_OUTCOME_CLAIM_LIMITED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED", 6 },
 };
 static const ProtobufCIntRange entitle__v1__link_outcome__value_ranges[] = {
-{0, 0},{0, 6}
+{0, 0},{0, 7}
 };
-static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[6] =
+static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[7] =
 {
   { "LINK_OUTCOME_ALREADY_LINKED", 5 },
+  { "LINK_OUTCOME_CLAIM_LIMITED", 6 },
   { "LINK_OUTCOME_LINKED", 3 },
   { "LINK_OUTCOME_TRANSFERRED", 4 },
   { "LINK_OUTCOME_UNCHANGED", 2 },
@@ -1694,9 +1696,9 @@ const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
   "LinkOutcome",
   "Entitle__V1__LinkOutcome",
   "entitle.v1",
-  6,
+  7,
   entitle__v1__link_outcome__enum_values_by_number,
-  6,
+  7,
   entitle__v1__link_outcome__enum_values_by_name,
   1,
   entitle__v1__link_outcome__value_ranges,

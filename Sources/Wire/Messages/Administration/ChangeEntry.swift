@@ -17,13 +17,18 @@ package struct ChangeEntry: Hashable, Sendable {
   package var isUnlinked: Bool
   /// A grant was given or withdrawn.
   package var hasGrants: Bool
+  /// The account was merged into another, or another into it.
+  package var isMerged: Bool
+  /// The account was deleted.
+  package var isDeleted: Bool
   /// What a notification asks somebody to do or to know.
   package var events: [FeedEvent]
 
   package init(
     sequence: Int64, scope: AppScope, subject: SubmittedCustomer.Subject?,
     committedAt: Milliseconds, hasFacts: Bool = false, isLinked: Bool = false,
-    isUnlinked: Bool = false, hasGrants: Bool = false, events: [FeedEvent] = []
+    isUnlinked: Bool = false, hasGrants: Bool = false, isMerged: Bool = false,
+    isDeleted: Bool = false, events: [FeedEvent] = []
   ) {
     self.sequence = sequence
     self.scope = scope
@@ -33,6 +38,8 @@ package struct ChangeEntry: Hashable, Sendable {
     self.isLinked = isLinked
     self.isUnlinked = isUnlinked
     self.hasGrants = hasGrants
+    self.isMerged = isMerged
+    self.isDeleted = isDeleted
     self.events = events
   }
 }
@@ -56,6 +63,8 @@ extension ChangeEntry: MappedMessage {
     isLinked = message.linked != 0
     isUnlinked = message.unlinked != 0
     hasGrants = message.grants != 0
+    isMerged = message.merged != 0
+    isDeleted = message.deleted != 0
     events = try Self.list(
       message.events, count: message.n_events, of: FeedEvent.self, where: FeedEvent.isKnown)
   }
@@ -81,6 +90,8 @@ extension ChangeEntry: MappedMessage {
     message.linked = isLinked ? 1 : 0
     message.unlinked = isUnlinked ? 1 : 0
     message.grants = hasGrants ? 1 : 0
+    message.merged = isMerged ? 1 : 0
+    message.deleted = isDeleted ? 1 : 0
     message.n_events = events.count
     message.events = try Self.list(events, in: arena)
   }

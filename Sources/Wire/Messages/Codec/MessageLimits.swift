@@ -37,6 +37,21 @@ package enum MessageLimits {
   /// Entries of the change feed on a page at most: a few hundred bytes each, and up to a kilobyte
   /// with events, so that they stay well under the largest frame.
   package static let largestChangePageSize = 1_000
+  /// Unlinked chains on a page when the request does not say.
+  package static let defaultChainPageSize = 100
+  /// Unlinked chains on a page at most: under a hundred bytes each.
+  package static let largestChainPageSize = 1_000
+  /// Steps in the history of a link or an account at most: a few hundred bytes each, so that as many
+  /// as anybody reads fit the largest frame. A server leaves out the oldest of what does not fit.
+  package static let historyLength = 10_000
+  /// Bytes of a piece of an exported document: a quarter of the largest frame, so that others get
+  /// their turn on the connection.
+  package static let exportedPieceLength = 1 << 20
+  /// Bytes of a watch's cursor: a number of 64 bits today, and room for what comes next.
+  package static let cursorLength = 256
+  /// Accounts that one watch is told of: every change is looked up among them. Who watches more
+  /// takes all, and chooses.
+  package static let watchedAccounts = 1_000
 
   /// Levels of messages inside messages, the outer one included. `Protos/` has no recursive
   /// messages and six levels at most; a test compares.

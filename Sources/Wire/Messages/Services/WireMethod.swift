@@ -26,6 +26,32 @@ package enum WireMethods {
   package static let listCustomers = WireMethod<ListCustomersRequest, ListCustomersResponse>(
     service: ServiceNames.entitlements, name: "ListCustomers")
 
+  /// Server streaming.
+  package static let watchCustomerStates = WireMethod<
+    WatchCustomerStatesRequest, WatchCustomerStatesResponse
+  >(service: ServiceNames.entitlements, name: "WatchCustomerStates")
+
+  package static let resolveAccount = WireMethod<ResolveAccountRequest, ResolveAccountResponse>(
+    service: ServiceNames.links, name: "ResolveAccount")
+
+  package static let linkAccount = WireMethod<LinkAccountRequest, LinkResponse>(
+    service: ServiceNames.links, name: "LinkAccount")
+
+  package static let unlinkAccount = WireMethod<UnlinkAccountRequest, LinkResponse>(
+    service: ServiceNames.links, name: "UnlinkAccount")
+
+  package static let transferPurchase = WireMethod<TransferPurchaseRequest, LinkResponse>(
+    service: ServiceNames.links, name: "TransferPurchase")
+
+  package static let mergeAccounts = WireMethod<MergeAccountsRequest, LinkResponse>(
+    service: ServiceNames.links, name: "MergeAccounts")
+
+  package static let listLinks = WireMethod<ListLinksRequest, ListLinksResponse>(
+    service: ServiceNames.links, name: "ListLinks")
+
+  package static let getLinkHistory = WireMethod<GetLinkHistoryRequest, GetLinkHistoryResponse>(
+    service: ServiceNames.links, name: "GetLinkHistory")
+
   package static let submitSignedTransactions = WireMethod<
     SubmitSignedTransactionsRequest, SubmitSignedTransactionsResponse
   >(service: ServiceNames.submissions, name: "SubmitSignedTransactions")
@@ -59,6 +85,21 @@ package enum WireMethods {
     ImportArchivedResponseRequest, SubmitReceiptResponse
   >(service: ServiceNames.admin, name: "ImportArchivedResponse")
 
+  package static let getCustomerHistory = WireMethod<
+    GetCustomerHistoryRequest, GetCustomerHistoryResponse
+  >(service: ServiceNames.admin, name: "GetCustomerHistory")
+
+  /// Server streaming.
+  package static let exportCustomer = WireMethod<ExportCustomerRequest, ExportedPiece>(
+    service: ServiceNames.admin, name: "ExportCustomer")
+
+  package static let deleteCustomer = WireMethod<DeleteCustomerRequest, LinkResponse>(
+    service: ServiceNames.admin, name: "DeleteCustomer")
+
+  package static let listUnlinkedChains = WireMethod<
+    ListUnlinkedChainsRequest, ListUnlinkedChainsResponse
+  >(service: ServiceNames.admin, name: "ListUnlinkedChains")
+
   package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
     service: ServiceNames.admin, name: "GetStatistics")
 
@@ -73,6 +114,7 @@ package enum WireMethods {
 /// Full names of the services of `Protos/`.
 package enum ServiceNames {
   package static let entitlements = "entitle.v1.EntitlementService"
+  package static let links = "entitle.v1.LinkService"
   package static let submissions = "entitle.v1.SubmissionService"
   package static let admin = "entitle.v1.AdminService"
   package static let health = "grpc.health.v1.Health"

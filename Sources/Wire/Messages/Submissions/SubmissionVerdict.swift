@@ -51,4 +51,7 @@ package enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
   case transferred = 4
   /// It belongs to another account than the one named, and the app's link policy keeps it there.
   case alreadyLinked = 5
+  /// It belongs to another account than the one named, which has claimed as much as the app allows
+  /// in a day.
+  case claimLimited = 6
 }

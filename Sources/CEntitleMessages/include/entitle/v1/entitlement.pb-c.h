@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "entitle/v1/state.pb-c.h"
+#include "entitle/v1/submission.pb-c.h"
 
 typedef struct Entitle__V1__CustomerSelector Entitle__V1__CustomerSelector;
 typedef struct Entitle__V1__Consistency Entitle__V1__Consistency;
@@ -34,6 +35,9 @@ typedef struct Entitle__V1__Reasoning Entitle__V1__Reasoning;
 typedef struct Entitle__V1__Decision Entitle__V1__Decision;
 typedef struct Entitle__V1__ConsideredItem Entitle__V1__ConsideredItem;
 typedef struct Entitle__V1__ExpectedChange Entitle__V1__ExpectedChange;
+typedef struct Entitle__V1__WatchCustomerStatesRequest Entitle__V1__WatchCustomerStatesRequest;
+typedef struct Entitle__V1__WatchCustomerStatesResponse Entitle__V1__WatchCustomerStatesResponse;
+typedef struct Entitle__V1__CustomerChange Entitle__V1__CustomerChange;
 
 
 /* --- enums --- */
@@ -75,6 +79,23 @@ typedef enum _Entitle__V1__ConsideredItem__Kind {
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANDFATHERING_RULE = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
 } Entitle__V1__ConsideredItem__Kind;
+/*
+ * What can change. A number that the server does not know is INVALID_ARGUMENT.
+ */
+typedef enum _Entitle__V1__ChangeKind {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNSPECIFIED = 0,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_FACTS = 1,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_LINKED = 2,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNLINKED = 3,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_GRANTS = 4,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_EVENTS = 5,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_MERGED = 6,
+  ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_DELETED = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CHANGE_KIND)
+} Entitle__V1__ChangeKind;
 
 /* --- messages --- */
 
@@ -614,6 +635,125 @@ struct  Entitle__V1__ExpectedChange
     , NULL, ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS__NOT_SET, {0} }
 
 
+struct  Entitle__V1__WatchCustomerStatesRequest
+{
+  ProtobufCMessage base;
+  /*
+   * Where to go on: the cursor of the last response that was handled. Empty: with what is committed
+   * from now on. "0": from the first change that is kept. One that the feed does not reach back to
+   * any more is OUT_OF_RANGE: read the states anew, and watch from now.
+   */
+  char *cursor;
+  /*
+   * Only this app; empty: all. At most 256 bytes.
+   */
+  char *bundle_id;
+  /*
+   * Only this environment; all when unspecified.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * Only these accounts; empty: all customers, unclaimed chains and events of nobody included. Of an
+   * account that is merged into another, the merge is the last change. At most 1,000. Needs bundle_id
+   * and environment.
+   */
+  size_t n_account_ids;
+  char **account_ids;
+  /*
+   * Only changes with at least one of these kinds; empty: all.
+   */
+  size_t n_kinds;
+  Entitle__V1__ChangeKind *kinds;
+  /*
+   * Leaves the states out.
+   */
+  protobuf_c_boolean without_states;
+};
+#define ENTITLE__V1__WATCH_CUSTOMER_STATES_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__watch_customer_states_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0,NULL, 0,NULL, 0 }
+
+
+struct  Entitle__V1__WatchCustomerStatesResponse
+{
+  ProtobufCMessage base;
+  /*
+   * To go on after this response. Opaque, but "0" is the beginning.
+   */
+  char *cursor;
+  /*
+   * What changed. Absent in a response that only moves the cursor: one is sent at the start, and
+   * whenever a while passed without a change that is asked for.
+   */
+  Entitle__V1__CustomerChange *change;
+};
+#define ENTITLE__V1__WATCH_CUSTOMER_STATES_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__watch_customer_states_response__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL }
+
+
+typedef enum {
+  ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT__NOT_SET = 0,
+  ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT_ACCOUNT_ID = 4,
+  ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT_ORIGINAL_TRANSACTION_ID = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT__CASE)
+} Entitle__V1__CustomerChange__SubjectCase;
+
+/*
+ * One entry of the change feed, with the state.
+ */
+struct  Entitle__V1__CustomerChange
+{
+  ProtobufCMessage base;
+  /*
+   * Grows in commit order.
+   */
+  int64_t sequence;
+  /*
+   * The app.
+   */
+  char *bundle_id;
+  /*
+   * The environment.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * When it was committed, in milliseconds since the epoch.
+   */
+  int64_t committed_at_ms;
+  /*
+   * What changed; at least one.
+   */
+  size_t n_kinds;
+  Entitle__V1__ChangeKind *kinds;
+  /*
+   * What a notification asks somebody to do or to know.
+   */
+  size_t n_events;
+  Entitle__V1__FeedEvent **events;
+  /*
+   * The customer's state: with this change, and perhaps with later ones, which follow all the same.
+   * Absent when the request asks for none, no customer is known, the catalog does not name the app
+   * any more, or the state does not fit a response.
+   */
+  Entitle__V1__CustomerState *state;
+  Entitle__V1__CustomerChange__SubjectCase subject_case;
+  union {
+    /*
+     * An account.
+     */
+    char *account_id;
+    /*
+     * A chain that no account has claimed.
+     */
+    char *original_transaction_id;
+  };
+};
+#define ENTITLE__V1__CUSTOMER_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__customer_change__descriptor) \
+    , 0, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0, 0,NULL, 0,NULL, NULL, ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT__NOT_SET, {0} }
+
+
 /* Entitle__V1__CustomerSelector methods */
 void   entitle__v1__customer_selector__init
                      (Entitle__V1__CustomerSelector         *message);
@@ -956,6 +1096,63 @@ Entitle__V1__ExpectedChange *
 void   entitle__v1__expected_change__free_unpacked
                      (Entitle__V1__ExpectedChange *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__WatchCustomerStatesRequest methods */
+void   entitle__v1__watch_customer_states_request__init
+                     (Entitle__V1__WatchCustomerStatesRequest         *message);
+size_t entitle__v1__watch_customer_states_request__get_packed_size
+                     (const Entitle__V1__WatchCustomerStatesRequest   *message);
+size_t entitle__v1__watch_customer_states_request__pack
+                     (const Entitle__V1__WatchCustomerStatesRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__watch_customer_states_request__pack_to_buffer
+                     (const Entitle__V1__WatchCustomerStatesRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__WatchCustomerStatesRequest *
+       entitle__v1__watch_customer_states_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__watch_customer_states_request__free_unpacked
+                     (Entitle__V1__WatchCustomerStatesRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__WatchCustomerStatesResponse methods */
+void   entitle__v1__watch_customer_states_response__init
+                     (Entitle__V1__WatchCustomerStatesResponse         *message);
+size_t entitle__v1__watch_customer_states_response__get_packed_size
+                     (const Entitle__V1__WatchCustomerStatesResponse   *message);
+size_t entitle__v1__watch_customer_states_response__pack
+                     (const Entitle__V1__WatchCustomerStatesResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__watch_customer_states_response__pack_to_buffer
+                     (const Entitle__V1__WatchCustomerStatesResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__WatchCustomerStatesResponse *
+       entitle__v1__watch_customer_states_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__watch_customer_states_response__free_unpacked
+                     (Entitle__V1__WatchCustomerStatesResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__CustomerChange methods */
+void   entitle__v1__customer_change__init
+                     (Entitle__V1__CustomerChange         *message);
+size_t entitle__v1__customer_change__get_packed_size
+                     (const Entitle__V1__CustomerChange   *message);
+size_t entitle__v1__customer_change__pack
+                     (const Entitle__V1__CustomerChange   *message,
+                      uint8_t             *out);
+size_t entitle__v1__customer_change__pack_to_buffer
+                     (const Entitle__V1__CustomerChange   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__CustomerChange *
+       entitle__v1__customer_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__customer_change__free_unpacked
+                     (Entitle__V1__CustomerChange *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__CustomerSelector_Closure)
@@ -1012,6 +1209,15 @@ typedef void (*Entitle__V1__ConsideredItem_Closure)
 typedef void (*Entitle__V1__ExpectedChange_Closure)
                  (const Entitle__V1__ExpectedChange *message,
                   void *closure_data);
+typedef void (*Entitle__V1__WatchCustomerStatesRequest_Closure)
+                 (const Entitle__V1__WatchCustomerStatesRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__WatchCustomerStatesResponse_Closure)
+                 (const Entitle__V1__WatchCustomerStatesResponse *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__CustomerChange_Closure)
+                 (const Entitle__V1__CustomerChange *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1035,6 +1241,10 @@ struct Entitle__V1__EntitlementService_Service
                                  const Entitle__V1__ExplainCustomerStateRequest *input,
                                  Entitle__V1__ExplainCustomerStateResponse_Closure closure,
                                  void *closure_data);
+  void (*watch_customer_states)(Entitle__V1__EntitlementService_Service *service,
+                                const Entitle__V1__WatchCustomerStatesRequest *input,
+                                Entitle__V1__WatchCustomerStatesResponse_Closure closure,
+                                void *closure_data);
   void (*list_customers)(Entitle__V1__EntitlementService_Service *service,
                          const Entitle__V1__ListCustomersRequest *input,
                          Entitle__V1__ListCustomersResponse_Closure closure,
@@ -1051,6 +1261,7 @@ void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Ser
       function_prefix__ ## batch_get_customer_state,\
       function_prefix__ ## check_entitlement,\
       function_prefix__ ## explain_customer_state,\
+      function_prefix__ ## watch_customer_states,\
       function_prefix__ ## list_customers  }
 void entitle__v1__entitlement_service__get_customer_state(ProtobufCService *service,
                                                           const Entitle__V1__GetCustomerStateRequest *input,
@@ -1068,6 +1279,10 @@ void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *
                                                               const Entitle__V1__ExplainCustomerStateRequest *input,
                                                               Entitle__V1__ExplainCustomerStateResponse_Closure closure,
                                                               void *closure_data);
+void entitle__v1__entitlement_service__watch_customer_states(ProtobufCService *service,
+                                                             const Entitle__V1__WatchCustomerStatesRequest *input,
+                                                             Entitle__V1__WatchCustomerStatesResponse_Closure closure,
+                                                             void *closure_data);
 void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
                                                       const Entitle__V1__ListCustomersRequest *input,
                                                       Entitle__V1__ListCustomersResponse_Closure closure,
@@ -1075,6 +1290,7 @@ void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    entitle__v1__change_kind__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_selector__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__consistency__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__consistency__mode__descriptor;
@@ -1095,6 +1311,9 @@ extern const ProtobufCMessageDescriptor entitle__v1__decision__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__considered_item__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__considered_item__kind__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__expected_change__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__customer_change__descriptor;
 extern const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -175,7 +175,12 @@ typedef enum _Entitle__V1__LinkOutcome {
    * It belongs to another account than the one named, and the app's link policy keeps it there. The
    * fact is stored all the same.
    */
-  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED = 5
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED = 5,
+  /*
+   * It belongs to another account than the one named, which has claimed as much as the app allows
+   * in a day. The fact is stored all the same; submit it again later.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
 } Entitle__V1__LinkOutcome;
 /*

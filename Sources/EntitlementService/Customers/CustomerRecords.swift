@@ -1,0 +1,83 @@
+package import EntitlementDomain
+package import EntitlementStore
+
+/// What is known of customers, for those who answer for it: history, export and deletion of an
+/// account (R46), and the purchases that nobody has claimed.
+package struct CustomerRecords: Sendable {
+  private let store: any EntitlementStore
+  private let catalog: CatalogHolder
+  private let clock: ServiceClock
+  private let changes: AuditedChange
+
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
+    changes: AuditedChange
+  ) {
+    self.store = store
+    self.catalog = catalog
+    self.clock = clock
+    self.changes = changes
+  }
+
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  package func history(of account: AccountID, in scope: AppScope)
+    async throws(ServiceError) -> CustomerHistory
+  {
+    CustomerHistory(try await known(account, in: scope))
+  }
+
+  /// All that is known of an account as one JSON document (`deploy/docs/entitlectl-json.md`), on one
+  /// snapshot, in pieces of ``CustomerExport/pieceLength`` bytes and a last one that may be shorter.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  package func export(_ account: AccountID, in scope: AppScope)
+    async throws(ServiceError) -> CustomerExport
+  {
+    let export = try await known(account, in: scope)
+    let snapshot = catalog.snapshot
+    let record = CustomerRecord(
+      scope: scope, accountID: export.accountID, revision: export.revision,
+      changedAt: export.changedAt, facts: export.facts.map(\.fact), grants: export.grants)
+    return CustomerExport(
+      export, in: scope,
+      state: Evaluation.state(of: record, catalog: snapshot.catalog, at: clock.now()))
+  }
+
+  /// Unlinks everything of an account, and deletes what is known of the account itself. What Apple
+  /// signed stays, without an owner, to be claimed again.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  package func delete(_ account: AccountID, in scope: AppScope, _ audit: ChangeAudit)
+    async throws(ServiceError) -> LinkReceipt
+  {
+    try await changes.perform(.delete(account), in: scope, audit)
+  }
+
+  /// Chains that no account has, in the order of their ids, after `after`; at most `limit` of them.
+  package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(ServiceError) -> [UnlinkedChain]
+  {
+    try catalog.snapshot.checkServed(scope)
+    do {
+      return try await store.unlinkedChains(in: scope, after: after, limit: limit)
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  private func known(_ account: AccountID, in scope: AppScope)
+    async throws(ServiceError) -> AccountExport
+  {
+    try catalog.snapshot.checkServed(scope)
+    let export: AccountExport?
+    do {
+      export = try await store.export(account, in: scope)
+    } catch {
+      throw ServiceError(error)
+    }
+    guard let export else {
+      throw ServiceError(.notFound, "nothing is known of this account")
+    }
+    return export
+  }
+}

@@ -1,0 +1,90 @@
+import EntitlementDomain
+package import EntitlementStore
+import Synchronization
+
+/// Tells whoever watches what changes, as it is committed, with the customers' states.
+///
+/// Each watcher has a place in the durable feed and asks for what follows it: so one that reads
+/// slowly holds nothing here. The latest changes are held once for all of them.
+package final class CustomerWatch<Encoded: Sendable>: Sendable {
+  private struct Counts {
+    var open = 0
+    var started: Int64 = 0
+    var refused: Int64 = 0
+    var items: Int64 = 0
+  }
+
+  private let store: any EntitlementStore
+  let reader: CustomerReader<Encoded>
+  let horizon: FeedHorizon
+  let timer: ServiceTimer
+  let limits: WatchLimits
+  let recent: RecentChanges
+  private let counts = Mutex(Counts())
+
+  /// - Parameter horizon: what a ``ChangeFollower`` moves: without one nobody is told of anything.
+  package init(
+    store: any EntitlementStore, reader: CustomerReader<Encoded>, horizon: FeedHorizon,
+    timer: ServiceTimer = .system, limits: WatchLimits = WatchLimits()
+  ) {
+    self.store = store
+    self.reader = reader
+    self.horizon = horizon
+    self.timer = timer
+    self.limits = limits
+    recent = RecentChanges(store: store, limits: limits)
+  }
+
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a cursor that is beyond
+  ///   the end of the feed, ``ServiceError/Code-swift.enum/outOfRange`` for one that it does not
+  ///   reach back to, ``ServiceError/Code-swift.enum/resourceExhausted`` for one watch too many.
+  package func start(_ request: WatchRequest) async throws(ServiceError) -> Watcher<Encoded> {
+    let isAdmitted = counts.withLock { counts in
+      guard counts.open < limits.watches else {
+        counts.refused += 1
+        return false
+      }
+      counts.open += 1
+      counts.started += 1
+      return true
+    }
+    guard isAdmitted else {
+      throw ServiceError(.resourceExhausted, "\(limits.watches) watches are open already")
+    }
+    do throws(StoreError) {
+      let end = try await store.feedEnd()
+      guard let cursor = request.cursor else {
+        return Watcher(self, request, position: end)
+      }
+      if cursor.position <= end {
+        // Whether it has expired shows at once, and not after the first item.
+        _ = try await store.changes(after: cursor.position, limit: 1)
+        return Watcher(self, request, position: cursor.position)
+      }
+    } catch {
+      watchEnded()
+      throw ServiceError(error)
+    }
+    watchEnded()
+    throw WatchCursor.unknown
+  }
+
+  package var values: [StatisticValue] {
+    let counts = counts.withLock { $0 }
+    return [
+      StatisticValue("watches.open", counts.open),
+      StatisticValue("watches.started", counts.started),
+      StatisticValue("watches.refused", counts.refused),
+      StatisticValue("watches.items", counts.items),
+      StatisticValue("watches.reads", recent.readCount),
+    ]
+  }
+
+  func told(_ items: Int) {
+    counts.withLock { $0.items += Int64(items) }
+  }
+
+  func watchEnded() {
+    counts.withLock { $0.open -= 1 }
+  }
+}

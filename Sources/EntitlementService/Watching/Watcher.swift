@@ -1,0 +1,135 @@
+import EntitlementDomain
+import EntitlementStore
+
+/// One watch of the change feed, for one task. It takes up its place until it is released.
+package final class Watcher<Encoded: Sendable> {
+  private let watch: CustomerWatch<Encoded>
+  private let request: WatchRequest
+  /// Everything up to here was told, or is not asked for.
+  private var position: Int64
+  /// Changes that were read and are not told yet.
+  private var pending: ArraySlice<Change> = []
+  /// Where the feed is read on, after the pending ones.
+  private var readPosition: Int64
+  private var lastTold: Duration?
+
+  init(_ watch: CustomerWatch<Encoded>, _ request: WatchRequest, position: Int64) {
+    self.watch = watch
+    self.request = request
+    self.position = position
+    readPosition = position
+  }
+
+  deinit {
+    watch.watchEnded()
+  }
+
+  /// The next items, at least one, in commit order; waits for them. The first call tells the cursor
+  /// alone.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/cancelled`` when the task is cancelled, and what the
+  ///   store throws: whoever watches goes on from the last cursor.
+  package func next() async throws(ServiceError) -> [WatchItem<Encoded>] {
+    guard lastTold != nil else { return told([cursorItem]) }
+    while true {
+      if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
+      // Counted before the look: what comes after it is not waited for.
+      let turns = watch.horizon.turns
+      if pending.isEmpty { try await read() }
+      if !pending.isEmpty { return told(try await items()) }
+      if isHeartbeatDue { return told([cursorItem]) }
+      // More may be there already than was read, none of it asked for.
+      if readPosition >= watch.horizon.position { await watch.horizon.turn(after: turns) }
+    }
+  }
+
+  private var cursorItem: WatchItem<Encoded> {
+    WatchItem(cursor: WatchCursor(position: position), change: nil, state: nil)
+  }
+
+  private var isHeartbeatDue: Bool {
+    lastTold.map { watch.timer.now() - $0 >= watch.limits.heartbeat } ?? true
+  }
+
+  private func told(_ items: [WatchItem<Encoded>]) -> [WatchItem<Encoded>] {
+    lastTold = watch.timer.now()
+    watch.told(items.count)
+    return items
+  }
+
+  /// Reads a page of the feed, and keeps what is asked for.
+  private func read() async throws(ServiceError) {
+    let horizon = watch.horizon.position
+    guard horizon > readPosition else { return }
+    do {
+      let stretch = try await watch.recent.changes(after: readPosition, horizon: horizon)
+      pending = stretch.changes.filter { request.asks(for: $0) }[...]
+      readPosition = stretch.end
+    } catch {
+      throw ServiceError(error)
+    }
+    if pending.isEmpty { position = readPosition }
+  }
+
+  /// The first of the pending changes, with their states.
+  private func items() async throws(ServiceError) -> [WatchItem<Encoded>] {
+    let batch = pending.prefix(watch.limits.batch)
+    let states = request.isWithoutStates ? [:] : try await states(after: batch)
+    pending = pending.dropFirst(batch.count)
+    if let last = batch.last { position = pending.isEmpty ? readPosition : last.sequence }
+    return batch.map { change in
+      WatchItem(
+        // The last one also moves over what follows and is not asked for.
+        cursor: WatchCursor(
+          position: change.sequence == batch.last?.sequence ? position : change.sequence),
+        change: change, state: change.subject.flatMap { states[$0] })
+    }
+  }
+
+  /// One state for each customer, with the latest of its changes in it: so with the earlier ones too.
+  private func states(after changes: ArraySlice<Change>) async throws(ServiceError)
+    -> [CustomerSubject: Encoded]
+  {
+    var latest: [CustomerSubject: Int64] = [:]
+    for change in changes {
+      if let subject = change.subject { latest[subject] = change.sequence }
+    }
+    let reader = watch.reader
+    let states = await withTaskGroup(
+      of: (CustomerSubject, Result<Encoded?, ServiceError>).self
+    ) { group in
+      var states: [(CustomerSubject, Result<Encoded?, ServiceError>)] = []
+      var started = 0
+      for (subject, sequence) in latest {
+        if started >= watch.limits.loads, let state = await group.next() { states.append(state) }
+        started += 1
+        group.addTask { (subject, await reader.state(of: subject, including: sequence)) }
+      }
+      for await state in group { states.append(state) }
+      return states
+    }
+    var found: [CustomerSubject: Encoded] = [:]
+    for (subject, state) in states { found[subject] = try state.get() }
+    return found
+  }
+}
+
+extension CustomerReader {
+  /// - Returns: nil when the catalog does not name the app or the environment any more.
+  fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
+    -> Result<Encoded?, ServiceError>
+  {
+    let (selector, scope): (CustomerSelector, AppScope) =
+      switch subject {
+      case .account(let scope, let id): (.account(id), scope)
+      case .unlinkedChain(let scope, let id): (.originalTransaction(id), scope)
+      }
+    do throws(ServiceError) {
+      return .success(
+        try await answer(to: selector, in: scope, including: sequence).encoded)
+    } catch {
+      if case .invalidArgument = error.code { return .success(nil) }
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import EntitlementDomain
+
+// Operators' grants (R32).
+extension Ledger {
+  mutating func keep(_ grant: Grant) throws -> @Sendable (ChangeNumbering) -> GrantReceipt {
+    let id = ScopedGrant(grant.scope, grant.id)
+    if let known = try view.grant(id) { return try receipt(known, isChanged: false) }
+    let account = try owner(ScopedAccount(grant.scope, grant.accountID))
+    var grant = grant
+    grant.accountID = account.id
+    try keepAccount(account)
+    return try keep(grant, as: id)
+  }
+
+  /// - Returns: nil when no grant has the id.
+  mutating func end(_ id: ScopedGrant, _ withdrawal: GrantWithdrawal) throws
+    -> (@Sendable (ChangeNumbering) -> GrantReceipt)?
+  {
+    guard var grant = try view.grant(id) else { return nil }
+    if grant.withdrawal != nil { return try receipt(grant, isChanged: false) }
+    grant.withdrawal = withdrawal
+    return try keep(grant, as: id)
+  }
+
+  private mutating func keep(_ grant: Grant, as id: ScopedGrant) throws
+    -> @Sendable (ChangeNumbering) -> GrantReceipt
+  {
+    view.setGrant(grant, of: id)
+    concerns.add(.grants, to: ScopedAccount(grant.scope, grant.accountID))
+    _ = try appendChanges(with: nil)
+    return try receipt(grant, isChanged: true)
+  }
+
+  private func receipt(_ grant: Grant, isChanged: Bool) throws
+    -> @Sendable (ChangeNumbering) -> GrantReceipt
+  {
+    let subject = CustomerSubject.account(grant.scope, grant.accountID)
+    let revision = try view.revision(of: subject)
+    return { numbering in
+      GrantReceipt(
+        grant: grant,
+        customer: CustomerRevision(subject: subject, revision: revision.number(numbering)),
+        isChanged: isChanged)
+    }
+  }
+}

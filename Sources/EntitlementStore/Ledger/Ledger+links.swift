@@ -1,0 +1,294 @@
+import EntitlementDomain
+
+// Who owns what (R41–R45). A store serialises the writes that read or change the same row.
+//
+// Where it can be, the outcome does not depend on the order of arrival: an unlinked chain is
+// decided on again from the hints of all its standing facts whenever one of them may lead
+// somewhere new, because a fact of it came, or because what the hint names got its account.
+//
+// - An `appAccountToken` becomes known for the account that a submission names together with a
+//   fact that carries it. The first account stands (R43).
+// - An `appTransactionId` is linked to the account of the first chain that carries it, or to the
+//   account named with the app transaction itself, which later names claim like a chain (R44).
+// - Hints never move what is linked, and lead nothing to an account that an operator took from one.
+// - A claim that is refused leaves its facts as if the submission had named nobody: it teaches
+//   nothing about the claimer (R44).
+// - What nobody signed hints at nobody, and takes nothing from an account whatever the policy. An
+//   account that is named with it gets what has none; but that link leads nothing further to it,
+//   neither by a later chain of the purchase nor by an app transaction id, until the account comes
+//   with something signed of the same.
+extension Ledger {
+  mutating func link(_ merges: [FactMerge], by claim: SubmissionClaim?) throws {
+    // Chains come before app transactions: what a fact of a chain says about whose an app
+    // transaction is counts also when the chain is claimed in vain.
+    try forEach(merges) { ledger, merge in
+      guard case .chain = merge.target.target else { return }
+      try ledger.settleOnce(merge.target, by: claim)
+      // A later fact of a linked chain may be the first to carry this.
+      if let appTransaction = FactHints(merge.fact).appTransactionID, merge.isNew,
+        merge.fact.authority.isSigned
+      {
+        try ledger.follow(merge.target, with: appTransaction, isNamed: claim != nil)
+      }
+    }
+    // An archived response is of one customer: where a purchase in it is another account's, it does
+    // not say whose the app is either.
+    let isImportVain = merges.contains {
+      !$0.fact.authority.isSigned && concerns[$0.target]?.refusal != nil
+    }
+    try forEach(merges) { ledger, merge in
+      guard case .appTransaction = merge.target.target else { return }
+      let hasAccount = try ledger.view.link(of: merge.target)?.account != nil
+      if isImportVain, !merge.fact.authority.isSigned, !hasAccount { return }
+      try ledger.settleOnce(merge.target, by: claim)
+    }
+    if let claim {
+      try forEach(merges) { ledger, merge in
+        if ledger.concerns[merge.target]?.refusal != nil { return }
+        try ledger.learnToken(of: merge.fact, by: claim)
+      }
+    }
+    try settleLedChains()
+  }
+
+  /// Asks hints for the account of every unlinked chain that they may lead somewhere now, until
+  /// they lead no further.
+  mutating func settleLedChains() throws {
+    while !chainsToSettle.isEmpty {
+      let wave = chainsToSettle
+      chainsToSettle = []
+      try forEach(wave.reversed()) { ledger, chain in
+        try ledger.settle(chain.target, by: nil, hints: chain.hints)
+      }
+    }
+  }
+
+  // MARK: Deciding
+
+  /// A second fact of the same does not ask again: what is taught after the first leads on to it.
+  private mutating func settleOnce(_ target: ScopedTarget, by claim: SubmissionClaim?) throws {
+    if concerns[target]?.isSettled == true { return }
+    concerns[target]?.isSettled = true
+    try settle(target, by: claim)
+  }
+
+  private mutating func settle(
+    _ target: ScopedTarget, by claim: SubmissionClaim?, hints known: ChainHints? = nil
+  ) throws {
+    let row = try view.link(of: target) ?? LinkRow()
+    // Hints never move a linked chain (R43): they are worth reading where one may find the account,
+    // or where a link that was imported may come to lead on.
+    let hints =
+      row.account == nil || row.isUnsigned ? try known ?? self.hints(of: target) : ChainHints()
+    let decision = try decide(target, row, by: claim, hints)
+    if let refusal = decision.refusal {
+      concerns[target]?.refusal = refusal
+      return
+    }
+    if let account = decision.accountID, let reason = decision.reason {
+      try carryOut(reason, on: target, of: row, for: account)
+    } else if row.isUnsigned, let claim, claim.account(in: target.scope) == decision.accountID,
+      !claim.isUnsigned(for: target)
+    {
+      try confirmLink(of: target)
+    } else {
+      return
+    }
+    if row.account == nil || row.isUnsigned {
+      try leadOn(target, with: hints, isNamed: claim != nil)
+    }
+  }
+
+  private func decide(
+    _ target: ScopedTarget, _ row: LinkRow, by claim: SubmissionClaim?, _ hints: ChainHints
+  ) throws -> LinkDecision {
+    let scope = target.scope
+    let named = claim?.account(in: scope)
+    let isLed = row.account == nil && named == nil && !row.isDetached
+    let hinted = isLed ? try accounts(hintedBy: hints, in: scope) : HintedAccounts()
+    return try LinkDecision.decide(
+      existing: row.account, named: named, byToken: hinted.byToken,
+      byAppTransaction: hinted.byAppTransaction, byPreviousChain: hinted.byPreviousChain,
+      isNamedUnsigned: claim?.isUnsigned(for: target) ?? false,
+      policy: occasion.catalog.linkPolicy(in: scope),
+      isMerge: { try isMerge(of: row.account, by: claim, in: scope) },
+      isWithinLimit: { try isWithinLimit(named, in: scope) },
+      confersNow: { try isInForce(target) })
+  }
+
+  private struct HintedAccounts {
+    var byToken: AccountID?
+    var byAppTransaction: AccountID?
+    var byPreviousChain: AccountID?
+  }
+
+  /// Whose the first hint of each kind is that somebody has.
+  private func accounts(hintedBy hints: ChainHints, in scope: AppScope) throws -> HintedAccounts {
+    try view.reader.willRead(hints.keys(in: scope))
+    return HintedAccounts(
+      byToken: try hints.tokens.firstAccount { try view.account(of: ScopedToken(scope, $0)) },
+      byAppTransaction: try hints.appTransactions.firstAccount {
+        try leadingAccount(of: ScopedTarget(scope, .appTransaction($0)))
+      },
+      byPreviousChain: try hints.previousChains.firstAccount {
+        try leadingAccount(of: ScopedTarget(scope, .chain($0)))
+      })
+  }
+
+  /// The account of a link that speaks for others.
+  private func leadingAccount(of target: ScopedTarget) throws -> AccountID? {
+    guard let link = try view.link(of: target), !link.isUnsigned else { return nil }
+    return link.account
+  }
+
+  private func hints(of target: ScopedTarget) throws -> ChainHints {
+    guard case .chain(let chain) = target.target else { return ChainHints() }
+    return try view.hints(of: chain, in: target.scope)
+  }
+
+  /// Whether what such facts say is in force at the moment of the submission. A product that the
+  /// catalog does not name confers nothing (R14), and is paid for all the same: a catalog that lags
+  /// behind the App Store must give nobody's purchase away.
+  private func isInForce(_ target: ScopedTarget) throws -> Bool {
+    let record = CustomerRecord(scope: target.scope, facts: try view.facts(of: target))
+    let state = Evaluation.state(of: record, catalog: occasion.catalog, at: occasion.at)
+    return state.coreState == .active
+      || state.products.contains { $0.standing.coreState == .active }
+  }
+
+  // MARK: Linking
+
+  /// - Parameter row: as it stood before.
+  private mutating func carryOut(
+    _ reason: LinkReason, on target: ScopedTarget, of row: LinkRow, for account: AccountID
+  ) throws {
+    let account = ScopedAccount(target.scope, account)
+    switch (reason, row.account) {
+    case (.merged, let former?):
+      try merge(ScopedAccount(target.scope, former), into: account)
+      if row.isUnsigned { try confirmLink(of: target) }
+    default:
+      try setAccount(account, of: target, reason: reason)
+    }
+    if reason == .merged || reason == .claimed { try countClaim(of: account) }
+  }
+
+  /// Gives it to an account, whoever has it.
+  mutating func setAccount(
+    _ account: ScopedAccount, of target: ScopedTarget, reason: LinkReason
+  ) throws {
+    try keepAccount(account)
+    try moveLink(of: target, to: account.id, reason: reason)
+    if case .appTransaction = target.target, reason != .imported {
+      try queueChains(ledBy: target)
+    }
+  }
+
+  /// Changes the account of a link, and tells why in its history.
+  mutating func moveLink(
+    of target: ScopedTarget, to account: AccountID?, reason: LinkReason,
+    _ change: (inout LinkRow) -> Void = { _ in }
+  ) throws {
+    try concern(target)
+    let former = try view.link(of: target)?.account
+    view.append(
+      LinkEventWrite(
+        target: target,
+        event: LinkEvent(
+          from: reason == .deleted ? nil : former, to: account, isFromErased: reason == .deleted,
+          reason: reason, author: occasion.author, note: occasion.note, at: occasion.at)))
+    try view.updateLink(of: target, at: occasion.at) { row in
+      row.account = account
+      row.isDetached = false
+      if reason != .merged { row.isUnsigned = reason == .imported }
+      change(&row)
+    }
+  }
+
+  /// The account has come with something signed: the link counts as if that had made it.
+  private mutating func confirmLink(of target: ScopedTarget) throws {
+    try view.updateLink(of: target, at: occasion.at) { $0.isUnsigned = false }
+    if case .appTransaction = target.target { try queueChains(ledBy: target) }
+  }
+
+  // MARK: Leading on
+
+  /// Leads to a chain's account what the chain's link speaks for: nothing where it was imported.
+  mutating func leadOn(_ target: ScopedTarget, with hints: ChainHints, isNamed: Bool) throws {
+    guard case .chain = target.target, let row = try view.link(of: target), !row.isUnsigned
+    else { return }
+    try queueChains(ledBy: target)
+    try forEach(hints.appTransactions) { ledger, appTransaction in
+      try ledger.follow(target, with: appTransaction, isNamed: isNamed)
+    }
+  }
+
+  /// Links an app transaction id to the account of a chain that carries it, if it has none yet.
+  private mutating func follow(
+    _ chain: ScopedTarget, with appTransaction: AppTransactionID, isNamed: Bool
+  ) throws {
+    guard let row = try view.link(of: chain), let account = row.account, !row.isUnsigned
+    else { return }
+    let target = ScopedTarget(chain.scope, .appTransaction(appTransaction))
+    if let known = try view.link(of: target), known.account != nil || known.isDetached { return }
+    let isNamed = isNamed && concerns[chain]?.refusal == nil
+    try setAccount(
+      ScopedAccount(chain.scope, account), of: target,
+      reason: isNamed ? .named : .appTransaction)
+  }
+
+  private mutating func learnToken(of fact: Fact, by claim: SubmissionClaim) throws {
+    guard let token = FactHints(fact).appAccountToken else { return }
+    let scoped = ScopedToken(fact.scope, token)
+    guard try view.account(of: scoped) == nil else { return }
+    let account = ScopedAccount(fact.scope, claim.account(in: fact.scope))
+    try keepAccount(account)
+    view.setAccount(account.id, of: scoped)
+    try queueChains(with: ScopedHint(fact.scope, .token(token)))
+  }
+
+  private mutating func queueChains(ledBy target: ScopedTarget) throws {
+    try queueChains(with: target.hint)
+  }
+
+  private mutating func queueChains(with hint: ScopedHint) throws {
+    let scope = hint.scope
+    let chains = try view.unlinkedChains(with: hint)
+    if chains.isEmpty { return }
+    try view.reader.willRead(
+      Set(chains.flatMap { [.hints(scope, $0), .link(ScopedTarget(scope, .chain($0)))] }))
+    var found: [UnsettledChain] = []
+    try forEach(chains) { ledger, chain in
+      let hints = try ledger.view.hints(of: chain, in: scope)
+      // That others of its hints may lead somewhere is no news.
+      guard hints.contains(hint.hint) else { return }
+      found.append(UnsettledChain(target: ScopedTarget(scope, .chain(chain)), hints: hints))
+    }
+    // What the hint names has an account: they will get it, and lead on.
+    try view.reader.willRead(
+      found.reduce(into: []) { keys, chain in
+        keys.formUnion(chain.hints.keys(in: scope))
+        keys.formUnion(chain.hints.keysToLeadOn(chain.target))
+      })
+    chainsToSettle += found
+  }
+}
+
+extension ScopedTarget {
+  /// What a chain carries that it leads on to.
+  var hint: ScopedHint {
+    switch target {
+    case .chain(let chain): ScopedHint(scope, .previousChain(chain))
+    case .appTransaction(let id): ScopedHint(scope, .appTransaction(id))
+    }
+  }
+}
+
+extension Array {
+  fileprivate func firstAccount(_ find: (Element) throws -> AccountID?) rethrows -> AccountID? {
+    for element in self {
+      if let account = try find(element) { return account }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import EntitlementDomain
+import RPCClient
+import Wire
+
+struct CustomerHistoryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history", abstract: "What happened to an account, oldest first.",
+    discussion: """
+      What it got and lost, what operators gave it, and what Apple notified of its chains: the \
+      latest 10,000 entries at most. Of an account that was merged into another, the history is \
+      the other's. Exit code 2 when nothing is known of the account.
+      """)
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @OptionGroup var app: AppOptions
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let request = GetCustomerHistoryRequest(scope: app.scope, accountID: AccountID(account))
+    let history = try await server.withClient { try await $0.customerHistory(request) }
+    if history.accountID.rawValue != account {
+      StandardError.write(
+        TerminalText.visible("\(account) was merged into \(history.accountID): its history"))
+    }
+    if output.output == .table {
+      try StandardOutput.write(CustomerHistoryTable.text(of: history.entries))
+    } else {
+      try output.write(CustomerHistoryDocument(history)) { _ in "" }
+    }
+  }
+}

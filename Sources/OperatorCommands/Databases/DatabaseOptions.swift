@@ -1,0 +1,54 @@
+import ArgumentParser
+import EntitlementStore
+import Foundation
+import PostgresStore
+
+/// Which database is meant. Its password is never printed.
+struct DatabaseOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      The database: postgresql://USER@HOST/NAME. Default: the environment's ENTITLE_STORE. A \
+      password is better kept in PGPASSFILE or PGPASSWORD than here, where others can see it.
+      """, valueName: "url"))
+  var database: String?
+
+  func validate() throws {
+    _ = try connection()
+  }
+
+  /// A connection string of libpq.
+  ///
+  /// - Throws: `ValidationError` without the text that was given, which may hold a password.
+  func connection() throws -> String {
+    let variable = "ENTITLE_STORE"
+    let source = database == nil ? variable : "--database"
+    guard let text = database ?? ProcessInfo.processInfo.environment[variable] else {
+      throw ValidationError("--database is needed, or \(variable) in the environment")
+    }
+    if text.hasPrefix("sqlite:") {
+      throw ValidationError(
+        "\(source) names an SQLite file: the server migrates it at its start, and it has no status")
+    }
+    guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
+      throw ValidationError("\(source) is not postgresql://USER@HOST/NAME")
+    }
+    return text
+  }
+
+  /// For people: without a password.
+  func display() throws -> String {
+    PostgresStoreConfiguration(connection: try connection()).description
+  }
+
+  /// Failures of the database become those of the command.
+  func failure(_ error: StoreError) -> CommandFailure {
+    let reason: CommandFailure.Reason =
+      switch error.code {
+      case .unavailable: .unreachable
+      case .newerSchema, .olderSchema, .locked: .refused
+      case .full, .cursorExpired, .corrupt, .closed, .internalFault: .failed
+      }
+    return CommandFailure(reason, error.message)
+  }
+}

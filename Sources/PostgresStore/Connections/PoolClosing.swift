@@ -1,0 +1,5 @@
+/// A pool that is being closed.
+struct PoolClosing {
+  let deadline: ContinuousClock.Instant
+  var continuations: [UnsafeContinuation<Void, Never>] = []
+}

@@ -1,0 +1,4 @@
+/// A session that somebody has. Its connection may have been lost meanwhile.
+struct SessionLease {
+  var connection: PostgresConnection?
+}

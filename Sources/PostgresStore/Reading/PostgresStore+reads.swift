@@ -1,0 +1,192 @@
+package import EntitlementDomain
+package import EntitlementStore
+
+extension PostgresStore {
+  package func customer(
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> StoredCustomer {
+    guard let number = try await scopes.number(of: scope) else {
+      return FoundCustomer.nobody(selector, in: scope)
+    }
+    return try await reader.find(selector, in: (scope, number), .record, freshness)
+      .customer(selector)
+  }
+
+  package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> ResolvedCustomer
+  {
+    guard let number = try await scopes.number(of: scope) else {
+      return ResolvedCustomer(subject: nil, revision: 0)
+    }
+    return try await reader.find(selector, in: (scope, number), .subject, .primary).resolved
+  }
+
+  private var reader: CustomerReader {
+    CustomerReader(primary: primary, replicas: replicas, limit: limits.readTimeLimit)
+  }
+
+  package func bundleIDs(
+    ofChain chain: OriginalTransactionID, environment: StoreEnvironment
+  ) async throws(StoreError) -> [BundleID] {
+    let rows = try await query(
+      ReadStatements.scopesOfChain, [.text(LinkTarget.chain(chain).stored)])
+    var bundles: [BundleID] = []
+    for row in 0..<rows.count {
+      let scope = try await scopes.scope(try rows.number(row, 0))
+      if scope.environment == environment { bundles.append(scope.bundleID) }
+    }
+    return bundles.sorted()
+  }
+
+  package func accounts(in scope: AppScope, after: AccountID?, limit: Int)
+    async throws(StoreError) -> [AccountSummary]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    // No account has the empty id.
+    let rows = try await query(
+      ReadStatements.accountPage,
+      [.int64(number), .text(after?.rawValue ?? ""), .int64(Int64(max(0, limit)))])
+    return try rows.map { rows, row throws(StoreError) in
+      AccountSummary(
+        accountID: try rows.identifier(row, 0), revision: try rows.number(row, 1),
+        chainCount: Int(try rows.number(row, 3)), updatedAt: try rows.moment(row, 2))
+    }
+  }
+
+  package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [Grant]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    return try await query(
+      ReadStatements.grantsOfAccount, [.int64(number), .text(account.rawValue)]
+    ).map { rows, row throws(StoreError) in try rows.grant(row, 0, scope: scope) }
+  }
+
+  package func links(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [LinkedTarget]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    return try await query(
+      ReadStatements.linksOfAccount, [.int64(number), .text(account.rawValue)]
+    ).linkedTargets()
+  }
+
+  package func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
+    -> [LinkEvent]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    return try await query(
+      ReadStatements.eventsOfTarget, [.int64(number), .text(target.stored)]
+    ).targetEvents().map(\.event)
+  }
+
+  package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [TargetLinkEvent]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    return try await query(
+      ReadStatements.eventsOfAccount, [.int64(number), .text(account.rawValue)]
+    ).targetEvents()
+  }
+
+  package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(StoreError) -> [UnlinkedChain]
+  {
+    guard let number = try await scopes.number(of: scope) else { return [] }
+    // No chain has the empty id.
+    let rows = try await query(
+      ReadStatements.unlinkedChainPage,
+      [
+        .int64(number), .text(LinkTarget.chain(after ?? "").stored),
+        .int64(Int64(max(0, limit))),
+      ])
+    return try rows.map { rows, row throws(StoreError) in
+      guard case .chain(let chain) = try LinkTarget(stored: rows.string(row, 0)) else {
+        throw StoreError(.corrupt, "a stored chain is of another kind")
+      }
+      return UnlinkedChain(
+        chain: chain, revision: try rows.number(row, 1), changedAt: try rows.moment(row, 2))
+    }
+  }
+
+  package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
+    -> SignedFact?
+  {
+    guard let number = try await scopes.number(of: scope) else { return nil }
+    let rows = try await query(
+      ReadStatements.signedFact,
+      [.int64(number), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
+    return rows.count == 0 ? nil : try StoredFact.signed(rows, 0, scope: scope)
+  }
+
+  package func notification(_ uuid: NotificationUUID) async throws(StoreError)
+    -> SignedNotification?
+  {
+    let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
+    return try await receivedNotifications(rows).first?.notification
+  }
+
+  /// - Parameter rows: of ``ReadStatements/notification``, or one of the same columns.
+  func receivedNotifications(_ rows: PostgresRows) async throws(StoreError)
+    -> [ReceivedNotification]
+  {
+    var notifications: [ReceivedNotification] = []
+    for row in 0..<rows.count {
+      var scope: AppScope?
+      if let number = try rows.optionalNumber(row, 1) { scope = try await scopes.scope(number) }
+      guard let header = try rows.optionalData(row, 10) else {
+        throw StoreError(.corrupt, "the header of a stored notification is not stored")
+      }
+      let record = NotificationRecord(
+        uuid: try rows.identifier(row, 0), type: try rows.string(row, 2),
+        subtype: try rows.optionalString(row, 3), scope: scope,
+        status: try rows.optionalNumber(row, 4), signedDate: try rows.optionalMoment(row, 5),
+        digest: try rows.digest(row, 7))
+      notifications.append(
+        ReceivedNotification(
+          notification: SignedNotification(
+            record: record,
+            signed: SignedPayload(
+              header: header, payload: try rows.data(row, 8), signature: try rows.data(row, 9))),
+          receivedAt: try rows.moment(row, 6)))
+    }
+    return notifications
+  }
+
+  func query(
+    _ statement: PostgresStatement, _ values: [PostgresValue]
+  ) async throws(StoreError) -> PostgresRows {
+    try await primary.query(statement, values, within: limits.readTimeLimit)
+  }
+}
+
+extension PostgresRows {
+  func map<Value>(
+    _ transform: (PostgresRows, Int) throws(StoreError) -> Value
+  ) throws(StoreError) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    for row in 0..<count { values.append(try transform(self, row)) }
+    return values
+  }
+
+  /// Of ``ReadStatements/linksOfAccount``.
+  func linkedTargets() throws(StoreError) -> [LinkedTarget] {
+    try map { rows, row throws(StoreError) in
+      guard let since = try rows.optionalMoment(row, 2),
+        let reason = try rows.optionalString(row, 3)
+      else { throw StoreError(.corrupt, "a link has no history") }
+      return LinkedTarget(
+        target: try LinkTarget(stored: rows.string(row, 0)), isUnsigned: try rows.flag(row, 1),
+        since: since, reason: try linkReason(reason))
+    }
+  }
+
+  /// Of ``ReadStatements/eventsOfAccount`` or ``ReadStatements/eventsOfTarget``.
+  func targetEvents() throws(StoreError) -> [TargetLinkEvent] {
+    try map { rows, row throws(StoreError) in
+      TargetLinkEvent(
+        target: try LinkTarget(stored: rows.string(row, 0)), event: try rows.linkEvent(row, 1))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import EntitlementStore
+import Logging
+import Synchronization
+
+/// Standbys that may answer reads, in turn. One that failed is left alone for a while.
+final class ReplicaSet: Sendable {
+  private struct Turn {
+    var next = 0
+    var restsUntil: [ContinuousClock.Instant?]
+  }
+
+  /// How long a standby that failed is not asked.
+  private static let rest: Duration = .seconds(1)
+  /// How long it may take: the primary is asked after that.
+  private static let patience: Duration = .seconds(1)
+
+  let pools: [PostgresPool]
+  private let counters: PostgresCounters
+  private let logger: Logger
+  private let turn: Mutex<Turn>
+
+  init(_ pools: [PostgresPool], counters: PostgresCounters, logger: Logger) {
+    self.pools = pools
+    self.counters = counters
+    self.logger = logger
+    turn = Mutex(Turn(restsUntil: .init(repeating: nil, count: pools.count)))
+  }
+
+  /// What the next standby answers; nil when there is none, or it failed, or `accept` has no use for
+  /// its answer.
+  func answer<Value: Sendable>(
+    _ statement: PostgresStatement, _ values: [PostgresValue], within limit: Duration,
+    _ accept: (PostgresRows) throws(StoreError) -> Value?
+  ) async -> Value? {
+    guard let index = takeTurn() else { return nil }
+    do throws(StoreError) {
+      let rows = try await pools[index].query(
+        statement, values, within: min(limit, Self.patience))
+      if let value = try accept(rows) {
+        counters.replicaReads.add(1, ordering: .relaxed)
+        return value
+      }
+    } catch {
+      logger.debug("a replica failed", metadata: ["reason": "\(error)"])
+      turn.withLock { $0.restsUntil[index] = .now + Self.rest }
+    }
+    counters.passedReplicas.add(1, ordering: .relaxed)
+    return nil
+  }
+
+  private func takeTurn() -> Int? {
+    if pools.isEmpty { return nil }
+    return turn.withLock { turn in
+      for offset in 0..<pools.count {
+        let index = (turn.next + offset) % pools.count
+        if let end = turn.restsUntil[index], end > .now { continue }
+        turn.next = (index + 1) % pools.count
+        return index
+      }
+      return nil
+    }
+  }
+
+  func close() async {
+    for pool in pools { await pool.close() }
+  }
+}

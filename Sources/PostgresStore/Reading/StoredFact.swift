@@ -1,0 +1,62 @@
+import EntitlementDomain
+import EntitlementStore
+
+/// Facts are kept as what Apple signed, and read from that again.
+enum StoredFact {
+  /// - Parameter firstColumn: that of `kind`, `authority`, `digest` and `payload`.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload is not what was stored.
+  static func decode(
+    _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope
+  ) throws(StoreError) -> Fact {
+    try decode(
+      kind: try rows.factKind(row, firstColumn),
+      authority: try rows.authority(row, firstColumn + 1),
+      digest: try rows.digest(row, firstColumn + 2), payload: try rows.data(row, firstColumn + 3),
+      scope: scope)
+  }
+
+  static func decode(
+    kind: FactKind, authority: FactAuthority, digest: PayloadDigest, payload: [UInt8],
+    scope: AppScope
+  ) throws(StoreError) -> Fact {
+    var fact: Fact
+    do throws(PayloadError) {
+      fact = try PayloadDecoder.fact(
+        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
+    } catch {
+      throw StoreError(.corrupt, "a stored fact cannot be decoded")
+    }
+    guard fact.scope == scope else {
+      throw StoreError(.corrupt, "a stored fact is of another app or environment")
+    }
+    // A payload does not say how it came: decoding takes it for a JWS.
+    fact.authority = authority
+    return fact
+  }
+
+  /// A fact with what proves it.
+  ///
+  /// - Parameter row: of `ReadStatements.signedFact`, or one of the same columns.
+  static func signed(_ rows: PostgresRows, _ row: Int, scope: AppScope) throws(StoreError)
+    -> SignedFact
+  {
+    SignedFact(
+      fact: try decode(rows, row, firstColumn: 0, scope: scope),
+      signed: SignedPayload(payload: try rows.data(row, 3), proof: try proof(rows, row)))
+  }
+
+  private static func proof(_ rows: PostgresRows, _ row: Int) throws(StoreError)
+    -> SignedPayload.Proof
+  {
+    guard try !rows.hasNull(row, 6) else {
+      guard let header = try rows.optionalData(row, 5) else {
+        throw StoreError(.corrupt, "the header of a stored fact is not stored")
+      }
+      return .jws(header: header, signature: try rows.data(row, 4))
+    }
+    guard let document = try rows.optionalData(row, 7) else {
+      throw StoreError(.corrupt, "the document of a stored fact is not stored")
+    }
+    return .document(document)
+  }
+}

@@ -1,0 +1,153 @@
+import EntitlementStore
+
+/// Applies the steps of the schema on a session of its own, one migrator of a database at a time.
+struct Migrator {
+  let session: PostgresSession
+
+  /// For what is quick.
+  private static let readLimit: Duration = .seconds(20)
+  /// A step may rewrite a table.
+  static let stepLimit: Duration = .seconds(6 * 3_600)
+  private static let pause: Duration = .milliseconds(200)
+
+  func migrate(
+    dryRun: Bool, waitingAtMost limit: Duration, report: @Sendable (MigrationStep) -> Void
+  ) async throws(StoreError) -> SchemaStatus {
+    if dryRun {
+      let status = try await self.status()
+      try PostgresSchema.checkNotNewer(status)
+      for step in status.migrations where step.appliedAt == nil {
+        report(.wouldApply(number: step.number, name: step.name))
+      }
+      return status
+    }
+    try await lock(within: limit, report: report)
+    let status = try await self.status()
+    try PostgresSchema.checkNotNewer(status)
+    if status.migrations.isEmpty || status.found == 0 {
+      _ = try await run([PostgresCommand(Self.createTable)])
+    }
+    for migration in Migration.all
+    where status.migrations.contains(where: {
+      $0.number == migration.number && $0.appliedAt == nil
+    }) {
+      report(.applying(number: migration.number, name: migration.name))
+      try await apply(migration)
+      report(.applied(number: migration.number, name: migration.name))
+    }
+    let result = try await self.status()
+    _ = try await run([PostgresCommand(Self.unlock)])
+    return result
+  }
+
+  private func status() async throws(StoreError) -> SchemaStatus {
+    let isThere = try await run([PostgresCommand(PostgresSchema.hasTable)])
+    guard let first = isThere.first, try first.flag(0, 0) else {
+      return try PostgresSchema.makeStatus(nil)
+    }
+    return try PostgresSchema.makeStatus(
+      try await run([PostgresCommand(PostgresSchema.applied)]).first)
+  }
+
+  /// A statement is one command, so that the server itself runs what the file has.
+  private func apply(_ migration: Migration) async throws(StoreError) {
+    let sql = String(decoding: migration.sql, as: UTF8.self)
+    _ = try await run(
+      [
+        PostgresCommand(Self.begin), PostgresCommand(Self.setScript, [.text(sql)]),
+        PostgresCommand(Self.runScript),
+        PostgresCommand(
+          Self.record,
+          [
+            .int64(Int64(migration.number)), .text(migration.name),
+            .bytes(try migration.digest()),
+          ]),
+        PostgresCommand(Self.commit),
+      ], within: Self.stepLimit)
+  }
+
+  // MARK: The lock
+
+  private func lock(
+    within limit: Duration, report: @Sendable (MigrationStep) -> Void
+  ) async throws(StoreError) {
+    let deadline = ContinuousClock.now + limit
+    var lastHolder: String?
+    while true {
+      let results = try await run([PostgresCommand(Self.tryLock)])
+      if let first = results.first, try first.flag(0, 0) { return }
+      let holder = try await self.holder()
+      if ContinuousClock.now >= deadline {
+        throw StoreError(.locked, "another migration is at work: \(holder)")
+      }
+      if holder != lastHolder { report(.waiting(holder: holder)) }
+      lastHolder = holder
+      do {
+        try await Task.sleep(for: Self.pause)
+      } catch {
+        throw StoreError(.unavailable, "the call was cancelled")
+      }
+    }
+  }
+
+  private func holder() async throws(StoreError) -> String {
+    let results = try await run([PostgresCommand(Self.findHolder)])
+    guard let rows = results.first, rows.count > 0 else { return "somebody who has just ended" }
+    let name = try rows.optionalString(0, 1) ?? ""
+    let address = try rows.optionalString(0, 2) ?? "a local socket"
+    let since = try rows.optionalString(0, 3) ?? ""
+    return
+      "process \(try rows.number(0, 0)) of the server, \"\(name)\" from \(address), since \(since)"
+  }
+
+  private func run(
+    _ commands: [PostgresCommand], within limit: Duration = readLimit
+  ) async throws(StoreError) -> [PostgresRows] {
+    do throws(PostgresFailure) {
+      return try await session.exchange(commands, within: limit)
+    } catch {
+      guard case .server = error.kind else { throw StoreError(translating: error) }
+      // What the server says of the schema helps who migrates it, and holds no data.
+      let failure = StoreError(translating: error)
+      throw StoreError(failure.code, "\(failure.message): \(error.message)")
+    }
+  }
+
+  // MARK: Statements
+
+  private static let begin = PostgresStatement("BEGIN", name: "begin_step")
+  private static let commit = PostgresStatement("COMMIT", name: "commit_step")
+  private static let setScript = PostgresStatement(
+    "SELECT set_config('entitle.script', $1::text, true)", name: "set_script")
+  private static let runScript = PostgresStatement(
+    "DO $$ BEGIN EXECUTE current_setting('entitle.script'); END $$", name: "run_script")
+  private static let createTable = PostgresStatement(
+    """
+    CREATE TABLE IF NOT EXISTS schema_migrations (
+      number integer PRIMARY KEY,
+      name text NOT NULL,
+      sha256 bytea NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )
+    """, name: "create_schema_migrations")
+  private static let record = PostgresStatement(
+    """
+    INSERT INTO schema_migrations (number, name, sha256)
+    VALUES ($1::bigint, $2::text, $3::bytea)
+    """, name: "record_migration")
+
+  // "Entl" and 1: locks of rows have one number instead of two.
+  private static let tryLock = PostgresStatement(
+    "SELECT pg_try_advisory_lock(1164866668, 1)", name: "try_migration_lock")
+  private static let unlock = PostgresStatement(
+    "SELECT pg_advisory_unlock(1164866668, 1)", name: "unlock_migration")
+  private static let findHolder = PostgresStatement(
+    """
+    SELECT activity.pid, activity.application_name, host(activity.client_addr),
+      to_char(activity.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+    FROM pg_locks JOIN pg_stat_activity AS activity ON activity.pid = pg_locks.pid
+    WHERE pg_locks.locktype = 'advisory' AND pg_locks.granted
+      AND pg_locks.classid = 1164866668 AND pg_locks.objid = 1 AND pg_locks.objsubid = 2
+      AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    """, name: "find_migration_holder")
+}

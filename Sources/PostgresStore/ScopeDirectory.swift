@@ -1,0 +1,94 @@
+import EntitlementDomain
+import EntitlementStore
+import Synchronization
+
+/// The numbers of apps and environments. There are few of them, and a number never changes, so all
+/// are kept in memory; what is not there is looked for again, since other nodes add some.
+final class ScopeDirectory: Sendable {
+  private struct State {
+    var numbers = ScopeNumbers()
+    var scopes: [Int64: AppScope] = [:]
+  }
+
+  private let pool: PostgresPool
+  private let limits: PostgresStoreLimits
+  private let state = Mutex(State())
+
+  init(pool: PostgresPool, limits: PostgresStoreLimits) {
+    self.pool = pool
+    self.limits = limits
+  }
+
+  /// Nil when nothing was ever stored in it.
+  func number(of scope: AppScope) async throws(StoreError) -> Int64? {
+    if let number = known(scope) { return number }
+    try await load()
+    return known(scope)
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when no scope has the number; others when the database
+  ///   cannot be asked.
+  func scope(_ number: Int64) async throws(StoreError) -> AppScope {
+    if let scope = state.withLock({ $0.scopes[number] }) { return scope }
+    try await load()
+    guard let scope = state.withLock({ $0.scopes[number] }) else {
+      throw StoreError(.corrupt, "an app and environment is not stored")
+    }
+    return scope
+  }
+
+  /// The numbers of some scopes, which get one if they have none.
+  func interned(_ scopes: Set<AppScope>) async throws(StoreError) -> ScopeNumbers {
+    var numbers = ScopeNumbers()
+    for scope in scopes {
+      numbers.add(scope, try await interned(scope))
+    }
+    return numbers
+  }
+
+  private func interned(_ scope: AppScope) async throws(StoreError) -> Int64 {
+    if let number = try await number(of: scope) { return number }
+    // Beside all transactions: a number that nothing uses in the end does no harm.
+    _ = try await pool.write(
+      [
+        PostgresCommand(
+          Self.insert, [.text(scope.environment.rawValue), .text(scope.bundleID.rawValue)])
+      ], within: limits.writeTimeLimit)
+    guard let number = try await number(of: scope) else {
+      throw StoreError(.internalFault, "an app and environment was not stored")
+    }
+    return number
+  }
+
+  func load() async throws(StoreError) {
+    let results = try await pool.query(
+      [PostgresCommand(Self.all)], within: limits.readTimeLimit)
+    guard let rows = results.first else { return }
+    var loaded = State()
+    for row in 0..<rows.count {
+      guard let environment = StoreEnvironment(rawValue: try rows.string(row, 1)) else {
+        throw StoreError(.corrupt, "a stored environment is not known")
+      }
+      let scope = AppScope(bundleID: try rows.identifier(row, 2), environment: environment)
+      let number = try rows.number(row, 0)
+      loaded.numbers.add(scope, number)
+      loaded.scopes[number] = scope
+    }
+    let all = loaded
+    state.withLock { state in
+      state.numbers.add(all.numbers)
+      state.scopes.merge(all.scopes) { $1 }
+    }
+  }
+
+  private func known(_ scope: AppScope) -> Int64? {
+    state.withLock { $0.numbers.number(of: scope) }
+  }
+
+  private static let all = PostgresStatement(
+    "SELECT id, environment, bundle_id FROM scopes", name: "all_scopes")
+  private static let insert = PostgresStatement(
+    """
+    INSERT INTO scopes (environment, bundle_id) VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING
+    """, name: "insert_scope")
+}

@@ -1,0 +1,278 @@
+import EntitlementDomain
+
+/// Reads a customer by a selector in one statement, and so on one snapshot.
+///
+/// Its rows are of several kinds, told apart by their first column (``CustomerRowKind``), since one
+/// statement has one shape. The others hold four numbers, six texts and two byte strings; each kind
+/// says what it keeps there.
+enum CustomerStatement: String, CaseIterable {
+  case account
+  case originalTransaction
+  case transaction
+  case appTransaction
+  case appAccountToken
+
+  /// How much of the customer is read.
+  enum Extent: String, CaseIterable {
+    /// Whom the selector finds.
+    case subject
+    /// With facts and grants.
+    case record
+  }
+
+  static let columns = 13
+
+  init(_ selector: CustomerSelector) {
+    switch selector {
+    case .account: self = .account
+    case .originalTransaction: self = .originalTransaction
+    case .transaction: self = .transaction
+    case .appTransaction: self = .appTransaction
+    case .appAccountToken: self = .appAccountToken
+    }
+  }
+
+  func statement(_ extent: Extent, onStandby: Bool) -> PostgresStatement {
+    Self.statements[Key(statement: self, extent: extent, onStandby: onStandby)]
+      ?? makeStatement(extent, onStandby: onStandby)
+  }
+
+  private struct Key: Hashable {
+    let statement: CustomerStatement
+    let extent: Extent
+    let onStandby: Bool
+  }
+
+  /// Texts are put together once.
+  private static let statements: [Key: PostgresStatement] = {
+    var statements: [Key: PostgresStatement] = [:]
+    for statement in allCases {
+      for extent in Extent.allCases {
+        for onStandby in [false, true] {
+          statements[Key(statement: statement, extent: extent, onStandby: onStandby)] =
+            statement.makeStatement(extent, onStandby: onStandby)
+        }
+      }
+    }
+    return statements
+  }()
+
+  private func makeStatement(_ extent: Extent, onStandby: Bool) -> PostgresStatement {
+    var arms = extent == .record ? subjects + contents : subjects
+    if onStandby { arms.append(Self.arm(.horizon, numbers: [FeedNumbers.standbyHorizon])) }
+    let sql = (with.isEmpty ? "" : "WITH \(with)\n") + arms.joined(separator: "\nUNION ALL ")
+    let suffix = onStandby ? "_on_standby" : ""
+    return PostgresStatement(sql, name: "customer_by_\(rawValue)_\(extent.rawValue)\(suffix)")
+  }
+
+  // MARK: Parts
+
+  /// `$1` is the scope, `$2` the identifier as the tables have it, `$3` the hint, and `$4` that of
+  /// facts which nobody signed.
+  private var with: String {
+    switch self {
+    case .account: ""
+    case .originalTransaction:
+      """
+      link AS MATERIALIZED (
+        SELECT target, account, revision, changed_at FROM links
+        WHERE scope = $1::bigint AND target = $2::text)
+      """
+    case .transaction:
+      """
+      link AS MATERIALIZED (
+        SELECT links.target, links.account, links.revision, links.changed_at
+        FROM transactions JOIN links
+          ON links.scope = transactions.scope AND links.target = transactions.target
+        WHERE transactions.scope = $1::bigint AND transactions.transaction_id = $2::text)
+      """
+    case .appTransaction:
+      """
+      owner AS MATERIALIZED (
+        SELECT account FROM links
+        WHERE scope = $1::bigint AND target = $2::text AND account IS NOT NULL),
+      carrier AS MATERIALIZED (
+        \(Self.carriers(of: "$3::text", leads: "NOT links.is_unsigned"))
+        UNION ALL \(Self.carriers(of: "$4::text", leads: "false"))),
+      \(Self.carried)
+      """
+    case .appAccountToken:
+      """
+      owner AS MATERIALIZED (
+        SELECT account FROM tokens WHERE scope = $1::bigint AND token = $2::text),
+      carrier AS MATERIALIZED (\(Self.carriers(of: "$3::text", leads: "true"))),
+      \(Self.carried)
+      """
+    }
+  }
+
+  /// Chains that carry a hint which leads to no account by itself.
+  ///
+  /// - Parameter leads: whether whoever has such a chain is whom the hint means.
+  private static func carriers(of hint: String, leads: String) -> String {
+    """
+    SELECT links.target, links.account, links.revision, \(leads) AS leads
+    FROM hints JOIN links ON links.scope = hints.scope AND links.target = hints.target
+    WHERE hints.scope = $1::bigint AND hints.hint = \(hint) AND NOT EXISTS (SELECT 1 FROM owner)
+    """
+  }
+
+  /// The account of the first chain that leads to one, or else all chains that have none.
+  private static let carried = """
+    bearer AS MATERIALIZED (
+      SELECT account FROM carrier WHERE account IS NOT NULL AND leads ORDER BY target LIMIT 1),
+    loose AS MATERIALIZED (
+      SELECT DISTINCT target, revision FROM carrier
+      WHERE account IS NULL AND NOT EXISTS (SELECT 1 FROM bearer)),
+    holder AS MATERIALIZED (SELECT account FROM owner UNION ALL SELECT account FROM bearer)
+    """
+
+  private var subjects: [String] {
+    switch self {
+    case .account:
+      [
+        Self.arm(
+          .account, numbers: ["revision", "changed_at", "is_deleted::integer"],
+          texts: ["account", "merged_into"],
+          from: "FROM accounts WHERE scope = $1::bigint AND account = $2::text")
+      ]
+    case .originalTransaction, .transaction:
+      [
+        Self.account(.account, of: "link"),
+        Self.arm(
+          .chain, numbers: ["revision", "changed_at"], texts: ["target"],
+          from: "FROM link WHERE account IS NULL"),
+      ]
+    case .appTransaction, .appAccountToken:
+      [
+        Self.account(.account, of: "owner"), Self.account(.bearer, of: "bearer"),
+        Self.arm(.looseChain, numbers: ["revision"], texts: ["target"], from: "FROM loose"),
+      ]
+    }
+  }
+
+  private var contents: [String] {
+    switch self {
+    case .account:
+      [
+        Self.fact(
+          from: """
+            FROM account_links JOIN facts
+              ON facts.scope = $1::bigint AND facts.target = account_links.target
+            WHERE account_links.scope = $1::bigint AND account_links.account = $2::text
+            """),
+        Self.grant(
+          from: "FROM grants WHERE grants.scope = $1::bigint AND grants.account = $2::text"),
+      ]
+    case .originalTransaction, .transaction:
+      [
+        Self.facts(ofAccountsOf: "link"), Self.facts(ofTargetsOf: "link", "link.account IS NULL"),
+        Self.grants(ofAccountsOf: "link"),
+      ]
+    case .appTransaction:
+      [
+        Self.facts(ofAccountsOf: "holder"), Self.facts(ofTargetsOf: "loose"),
+        Self.fact(
+          from: """
+            FROM facts WHERE facts.scope = $1::bigint AND facts.target = $2::text
+              AND NOT EXISTS (SELECT 1 FROM holder)
+            """),
+        Self.grants(ofAccountsOf: "holder"),
+      ]
+    case .appAccountToken:
+      [
+        Self.facts(ofAccountsOf: "holder"), Self.facts(ofTargetsOf: "loose"),
+        Self.grants(ofAccountsOf: "holder"),
+      ]
+    }
+  }
+
+  private static func account(_ kind: CustomerRowKind, of table: String) -> String {
+    arm(
+      kind,
+      numbers: ["accounts.revision", "accounts.changed_at", "accounts.is_deleted::integer"],
+      texts: ["accounts.account"],
+      from: """
+        FROM \(table) JOIN accounts
+          ON accounts.scope = $1::bigint AND accounts.account = \(table).account
+        """)
+  }
+
+  private static func facts(ofAccountsOf table: String) -> String {
+    fact(
+      from: """
+        FROM \(table) JOIN account_links
+            ON account_links.scope = $1::bigint AND account_links.account = \(table).account
+          JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+        """)
+  }
+
+  private static func facts(ofTargetsOf table: String, _ condition: String = "true") -> String {
+    fact(
+      from: """
+        FROM \(table) JOIN facts
+          ON facts.scope = $1::bigint AND facts.target = \(table).target
+        WHERE \(condition)
+        """)
+  }
+
+  private static func grants(ofAccountsOf table: String) -> String {
+    grant(
+      from: """
+        FROM \(table) JOIN grants
+          ON grants.scope = $1::bigint AND grants.account = \(table).account
+        """)
+  }
+
+  private static func fact(from: String) -> String {
+    arm(
+      .fact, numbers: ["facts.kind", "facts.authority"],
+      bytes: ["facts.digest", "facts.payload"], from: from)
+  }
+
+  private static func grant(from: String) -> String {
+    arm(
+      .grant,
+      numbers: ["grants.starts", "grants.expires", "grants.created_at", "grants.withdrawn_at"],
+      texts: [
+        "grants.grant_id", "grants.entitlement_id", "grants.reason", "grants.author",
+        "grants.withdrawn_by", "grants.withdrawal_reason",
+      ], from: from)
+  }
+
+  private static func arm(
+    _ kind: CustomerRowKind, numbers: [String] = [], texts: [String] = [], bytes: [String] = [],
+    from: String = ""
+  ) -> String {
+    let columns =
+      ["\(kind.rawValue)::bigint"]
+      + padded(numbers.map { "\($0)::bigint" }, to: 4, "NULL::bigint")
+      + padded(texts, to: 6, "NULL::text") + padded(bytes, to: 2, "NULL::bytea")
+    return "SELECT \(columns.joined(separator: ", ")) \(from)"
+  }
+
+  private static func padded(_ list: [String], to count: Int, _ filler: String) -> [String] {
+    list + [String](repeating: filler, count: count - list.count)
+  }
+}
+
+/// What a row of a ``CustomerStatement`` is. The columns that it uses: numbers from 1, texts from 5,
+/// bytes from 11.
+enum CustomerRowKind: Int64 {
+  /// Numbers: revision, moment of its change, 1 where it was deleted. Texts: the id, the account that
+  /// it was merged into.
+  case account = 0
+  /// Numbers: kind, authority. Bytes: digest, payload.
+  case fact = 1
+  /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, who withdrew
+  /// it, why.
+  case grant = 2
+  /// One chain without an account. Numbers: revision, moment of its change. Texts: the target.
+  case chain = 3
+  /// One of several chains without an account. Numbers: revision. Texts: the target.
+  case looseChain = 4
+  /// The account of a chain that carries what was asked for. As `account`.
+  case bearer = 5
+  /// How far the standby has come. Numbers: its horizon.
+  case horizon = 6
+}

@@ -1,0 +1,188 @@
+/// Reads what a ledger needs, many rows of a kind at once. The first column is the place, from 1, of
+/// what was asked for in the arrays.
+enum LoadStatements {
+  /// `$1` scopes, `$2` kinds, `$3` identifiers.
+  static let standingFacts = PostgresStatement(
+    """
+    SELECT key.place, fact.target, fact.authority, fact.signed_date, fact.is_revoked,
+      fact.is_upgraded, fact.digest, fact.document, fact.app_transaction, fact.token,
+      fact.previous_chain
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[])
+      WITH ORDINALITY AS key (scope, kind, identifier, place)
+    LEFT JOIN LATERAL (
+      SELECT transactions.target FROM transactions
+      WHERE key.kind = 1 AND transactions.scope = key.scope
+        AND transactions.transaction_id = key.identifier
+      OFFSET 0) AS owner ON true
+    CROSS JOIN LATERAL (
+      SELECT * FROM facts
+      WHERE facts.target = \(Targets.ofFact(kind: "key.kind", identifier: "key.identifier"))
+        AND facts.scope = key.scope AND facts.kind = key.kind
+        AND facts.identifier = key.identifier
+      OFFSET 0) AS fact
+    """, name: "load_standing_facts")
+
+  /// `$1` scopes, `$2` targets. With the row of the link's account.
+  static let links = PostgresStatement(
+    """
+    SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.revision,
+      \(accountColumns("holder"))
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM links WHERE links.scope = key.scope AND links.target = key.target
+      OFFSET 0) AS link
+    LEFT JOIN LATERAL (\(account("link.account"))) AS holder ON true
+    """, name: "load_links")
+
+  /// `$1` scopes, `$2` accounts. With the row of what it was merged into.
+  static let accounts = PostgresStatement(
+    """
+    SELECT key.place, \(accountColumns("named")), \(accountColumns("other"))
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
+    CROSS JOIN LATERAL (\(account("key.account"))) AS named
+    LEFT JOIN LATERAL (\(account("named.merged_into"))) AS other ON true
+    """, name: "load_accounts")
+
+  /// `$1` scopes, `$2` tokens. With the row of the token's account.
+  static let tokens = PostgresStatement(
+    """
+    SELECT key.place, owner.account, \(accountColumns("holder"))
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, token, place)
+    CROSS JOIN LATERAL (
+      SELECT tokens.account FROM tokens
+      WHERE tokens.scope = key.scope AND tokens.token = key.token
+      OFFSET 0) AS owner
+    LEFT JOIN LATERAL (\(account("owner.account"))) AS holder ON true
+    """, name: "load_tokens")
+
+  /// Of what Apple signed. `$1` scopes, `$2` targets.
+  static let hints = PostgresStatement(
+    """
+    SELECT key.place, fact.kind, fact.identifier, fact.signed_date, fact.digest,
+      fact.app_transaction, fact.token, fact.previous_chain
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM facts
+      WHERE facts.target = key.target AND facts.scope = key.scope AND facts.authority > 0
+      OFFSET 0) AS fact
+    ORDER BY key.place, fact.signed_date DESC, fact.digest DESC
+    """, name: "load_hints")
+
+  /// `$1` scopes, `$2` targets.
+  static let facts = PostgresStatement(
+    """
+    SELECT key.place, fact.kind, fact.authority, fact.digest, fact.payload
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM facts WHERE facts.target = key.target AND facts.scope = key.scope
+      OFFSET 0) AS fact
+    """, name: "load_facts")
+
+  /// `$1` scopes, `$2` hints.
+  static let unlinkedChains = PostgresStatement(
+    """
+    SELECT key.place, carrier.target
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, hint, place)
+    CROSS JOIN LATERAL (
+      SELECT hints.target FROM hints
+      WHERE hints.scope = key.scope AND hints.hint = key.hint
+      OFFSET 0) AS carrier
+    CROSS JOIN LATERAL (
+      SELECT 1 FROM links
+      WHERE links.scope = key.scope AND links.target = carrier.target AND links.account IS NULL
+      OFFSET 0) AS link
+    ORDER BY key.place, carrier.target
+    """, name: "load_unlinked_chains")
+
+  /// `$1` scopes, `$2` grant ids. With the row of the grant's account.
+  static let grants = PostgresStatement(
+    """
+    SELECT key.place, \(grantColumns("owned")), \(accountColumns("holder"))
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, grant_id, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM grants WHERE grants.scope = key.scope AND grants.grant_id = key.grant_id
+      OFFSET 0) AS owned
+    LEFT JOIN LATERAL (\(account("owned.account"))) AS holder ON true
+    """, name: "load_grants")
+
+  /// `$1` scopes, `$2` accounts: here and for the three after it.
+  static let holdingsTargets = PostgresStatement(
+    """
+    SELECT key.place, held.target
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
+    CROSS JOIN LATERAL (
+      SELECT account_links.target FROM account_links
+      WHERE account_links.scope = key.scope AND account_links.account = key.account
+      OFFSET 0) AS held
+    ORDER BY key.place, held.target
+    """, name: "load_holdings_targets")
+
+  static let holdingsTokens = PostgresStatement(
+    """
+    SELECT key.place, held.token
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
+    CROSS JOIN LATERAL (
+      SELECT tokens.token FROM tokens
+      WHERE tokens.scope = key.scope AND tokens.account = key.account
+      OFFSET 0) AS held
+    ORDER BY key.place, held.token
+    """, name: "load_holdings_tokens")
+
+  static let holdingsGrants = PostgresStatement(
+    """
+    SELECT key.place, \(grantColumns("owned"))
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM grants WHERE grants.scope = key.scope AND grants.account = key.account
+      OFFSET 0) AS owned
+    ORDER BY key.place, owned.created_at, owned.grant_id
+    """, name: "load_holdings_grants")
+
+  static let holdingsMerged = PostgresStatement(
+    """
+    SELECT key.place, held.account
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
+    CROSS JOIN LATERAL (
+      SELECT accounts.account FROM accounts
+      WHERE accounts.scope = key.scope AND accounts.merged_into = key.account
+      OFFSET 0) AS held
+    ORDER BY key.place, held.account
+    """, name: "load_holdings_merged")
+
+  /// `$1` UUIDs.
+  static let notifications = PostgresStatement(
+    """
+    SELECT key.place
+    FROM unnest($1::text[]) WITH ORDINALITY AS key (uuid, place)
+    CROSS JOIN LATERAL (
+      SELECT 1 FROM notifications WHERE notifications.uuid = key.uuid OFFSET 0) AS known
+    """, name: "load_notifications")
+
+  static let all = [
+    standingFacts, links, accounts, tokens, hints, facts, unlinkedChains, grants, holdingsTargets,
+    holdingsTokens, holdingsGrants, holdingsMerged, notifications,
+  ]
+
+  // MARK: Parts
+
+  /// ``AccountColumns`` reads them.
+  private static func accountColumns(_ table: String) -> String {
+    """
+    \(table).account, \(table).revision, \(table).merged_into, \(table).is_deleted,
+    \(table).claims, \(table).claims_since
+    """
+  }
+
+  /// ``GrantColumns`` reads them.
+  static func grantColumns(_ table: String) -> String {
+    """
+    \(table).account, \(table).grant_id, \(table).entitlement_id, \(table).starts,
+    \(table).expires, \(table).reason, \(table).author, \(table).created_at,
+    \(table).withdrawn_at, \(table).withdrawn_by, \(table).withdrawal_reason
+    """
+  }
+
+  private static func account(_ id: String) -> String {
+    "SELECT * FROM accounts WHERE accounts.scope = key.scope AND accounts.account = \(id) OFFSET 0"
+  }
+}

@@ -1,0 +1,200 @@
+/// What is read outside writing transactions, beside customers (``CustomerStatement``).
+enum ReadStatements {
+  // MARK: Facts and notifications
+
+  /// `$1` scope, `$2` kind, `$3` identifier.
+  static let signedFact = PostgresStatement(
+    """
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload,
+      facts.signature, headers.bytes, facts.document, documents.bytes
+    FROM (
+      SELECT (SELECT transactions.target FROM transactions
+        WHERE $2::bigint = 1 AND transactions.scope = $1::bigint
+          AND transactions.transaction_id = $3::text) AS target
+      OFFSET 0) AS owner
+    JOIN facts
+      ON facts.target = \(Targets.ofFact(kind: "$2::bigint", identifier: "$3::text"))
+      AND facts.scope = $1::bigint AND facts.kind = $2::bigint AND facts.identifier = $3::text
+    LEFT JOIN LATERAL (
+      SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
+      AS headers ON true
+    LEFT JOIN LATERAL (
+      SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
+      AS documents ON true
+    """, name: "signed_fact")
+
+  /// `$1` target.
+  static let scopesOfChain = PostgresStatement(
+    """
+    SELECT DISTINCT facts.scope FROM facts
+    WHERE facts.target = $1::text AND facts.kind = 1 AND facts.authority > 0
+    """, name: "scopes_of_chain")
+
+  /// `$1` UUID.
+  static let notification = PostgresStatement(
+    """
+    SELECT \(notificationColumns)
+    FROM notifications LEFT JOIN LATERAL (
+      SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
+      AS headers ON true
+    WHERE notifications.uuid = $1::text
+    """, name: "notification")
+
+  // MARK: Accounts and links
+
+  /// `$1` scope, `$2` the account to begin after, `$3` how many.
+  static let accountPage = PostgresStatement(
+    """
+    SELECT accounts.account, accounts.revision, accounts.changed_at,
+      (SELECT count(*) FROM account_links
+        WHERE account_links.scope = accounts.scope AND account_links.account = accounts.account
+          AND account_links.target < 'd')
+    FROM accounts
+    WHERE accounts.scope = $1::bigint AND accounts.account > $2::text
+      AND accounts.merged_into IS NULL AND NOT accounts.is_deleted
+    ORDER BY accounts.account LIMIT $3::bigint
+    """, name: "account_page")
+
+  /// `$1` scope, `$2` the target to begin after, `$3` how many.
+  static let unlinkedChainPage = PostgresStatement(
+    """
+    SELECT links.target, links.revision, links.changed_at FROM links
+    WHERE links.scope = $1::bigint AND links.target > $2::text AND links.target < 'd'
+      AND links.account IS NULL
+    ORDER BY links.target LIMIT $3::bigint
+    """, name: "unlinked_chain_page")
+
+  /// `$1` scope, `$2` account, here and for what follows.
+  static let account = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT accounts.account, accounts.revision, accounts.changed_at, accounts.is_deleted
+    FROM owner JOIN accounts
+      ON accounts.scope = $1::bigint AND accounts.account = owner.account
+    """, name: "account")
+
+  static let grantsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(LoadStatements.grantColumns("grants"))
+    FROM owner JOIN grants ON grants.scope = $1::bigint AND grants.account = owner.account
+    ORDER BY grants.created_at, grants.grant_id
+    """, name: "grants_of_account")
+
+  static let linksOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT links.target, links.is_unsigned, event.at, event.reason
+    FROM owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN links ON links.scope = $1::bigint AND links.target = account_links.target
+      LEFT JOIN LATERAL (
+        SELECT link_events.at, link_events.reason FROM link_events
+        WHERE link_events.scope = $1::bigint AND link_events.target = account_links.target
+        ORDER BY link_events.position DESC LIMIT 1) AS event ON true
+    ORDER BY links.target
+    """, name: "links_of_account")
+
+  /// With what its merged names did before.
+  static let eventsOfAccount = PostgresStatement(
+    """
+    WITH \(owner),
+    names AS MATERIALIZED (
+      SELECT owner.account FROM owner
+      UNION SELECT accounts.account FROM owner JOIN accounts
+        ON accounts.scope = $1::bigint AND accounts.merged_into = owner.account),
+    steps AS MATERIALIZED (
+      SELECT DISTINCT account_events.target, account_events.position
+      FROM names JOIN account_events
+        ON account_events.scope = $1::bigint AND account_events.account = names.account)
+    SELECT link_events.target, \(eventColumns)
+    FROM steps JOIN link_events
+      ON link_events.scope = $1::bigint AND link_events.target = steps.target
+      AND link_events.position = steps.position
+    ORDER BY link_events.position
+    """, name: "events_of_account")
+
+  /// `$1` scope, `$2` target.
+  static let eventsOfTarget = PostgresStatement(
+    """
+    SELECT link_events.target, \(eventColumns) FROM link_events
+    WHERE link_events.scope = $1::bigint AND link_events.target = $2::text
+    ORDER BY link_events.position
+    """, name: "events_of_target")
+
+  // MARK: Export
+
+  static let mergedIntoAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT accounts.account FROM owner JOIN accounts
+      ON accounts.scope = $1::bigint AND accounts.merged_into = owner.account
+    ORDER BY accounts.account
+    """, name: "merged_into_account")
+
+  static let tokensOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT tokens.token FROM owner JOIN tokens
+      ON tokens.scope = $1::bigint AND tokens.account = owner.account
+    ORDER BY tokens.token
+    """, name: "tokens_of_account")
+
+  static let signedFactsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload,
+      facts.signature, headers.bytes, facts.document, documents.bytes
+    FROM owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+      LEFT JOIN LATERAL (
+        SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
+        AS headers ON true
+      LEFT JOIN LATERAL (
+        SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
+        AS documents ON true
+    ORDER BY facts.target, facts.kind, facts.identifier
+    """, name: "signed_facts_of_account")
+
+  static let notificationsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(notificationColumns)
+    FROM owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN notifications
+        ON notifications.chain_scope = $1::bigint AND notifications.chain = account_links.target
+      LEFT JOIN LATERAL (
+        SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
+        AS headers ON true
+    ORDER BY notifications.received_at, notifications.uuid
+    """, name: "notifications_of_account")
+
+  static let all = [
+    signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
+    grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
+    tokensOfAccount, signedFactsOfAccount, notificationsOfAccount,
+  ]
+
+  // MARK: Parts
+
+  /// The account that a name means, merged accounts followed.
+  private static let owner = """
+    owner AS MATERIALIZED (
+      SELECT coalesce(accounts.merged_into, accounts.account) AS account FROM accounts
+      WHERE accounts.scope = $1::bigint AND accounts.account = $2::text)
+    """
+
+  private static let eventColumns = """
+    link_events.from_account, link_events.to_account, link_events.is_from_erased,
+    link_events.is_to_erased, link_events.reason, link_events.author, link_events.note,
+    link_events.at
+    """
+
+  private static let notificationColumns = """
+    notifications.uuid, notifications.scope, notifications.type, notifications.subtype,
+    notifications.status, notifications.signed_date, notifications.received_at,
+    notifications.digest, notifications.payload, notifications.signature, headers.bytes
+    """
+}

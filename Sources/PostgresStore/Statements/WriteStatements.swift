@@ -1,0 +1,311 @@
+/// Writes what a ledger decided, all rows of a kind at once. To add rows that are not there costs less
+/// than to write some that may be: where both can be, there is a statement for each.
+enum WriteStatements {
+  /// `$1` the token of this transaction, `$2` that of one whose outcome is known.
+  static let writeToken = PostgresStatement(
+    """
+    WITH known AS (DELETE FROM commit_tokens WHERE token = $2::bytea)
+    INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, \(FeedNumbers.base))
+    RETURNING base
+    """, name: "write_token")
+
+  // MARK: Facts
+
+  /// `$1` scopes, `$2` former targets, `$3` kinds, `$4` identifiers.
+  static let deleteFacts = PostgresStatement(
+    """
+    DELETE FROM facts
+    USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+      AS gone (scope, target, kind, identifier)
+    WHERE facts.target = gone.target AND facts.scope = gone.scope AND facts.kind = gone.kind
+      AND facts.identifier = gone.identifier
+    """, name: "delete_facts")
+
+  static let addFacts = PostgresStatement(newFacts, name: "add_facts")
+
+  static let writeFacts = PostgresStatement(
+    """
+    \(newFacts)
+    ON CONFLICT (target, scope, kind, identifier) DO UPDATE SET
+      authority = excluded.authority, header = excluded.header,
+      signed_date = excluded.signed_date, is_revoked = excluded.is_revoked,
+      is_upgraded = excluded.is_upgraded, app_transaction = excluded.app_transaction,
+      token = excluded.token, previous_chain = excluded.previous_chain,
+      digest = excluded.digest, signature = excluded.signature, document = excluded.document,
+      payload = excluded.payload
+    """, name: "write_facts")
+
+  private static let newFacts = """
+    INSERT INTO facts (
+      scope, target, kind, identifier, authority, header, signed_date, is_revoked, is_upgraded,
+      app_transaction, token, previous_chain, digest, signature, document, payload)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[],
+      $7::bigint[], $8::boolean[], $9::boolean[], $10::text[], $11::text[], $12::text[],
+      $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[])
+    """
+
+  /// `$1` scopes, `$2` transaction ids, `$3` targets.
+  static let addTransactions = PostgresStatement(newTransactions, name: "add_transactions")
+
+  /// As ``addTransactions``.
+  static let writeTransactions = PostgresStatement(
+    """
+    \(newTransactions)
+    ON CONFLICT (scope, transaction_id) DO UPDATE SET target = excluded.target
+    """, name: "write_transactions")
+
+  private static let newTransactions = """
+    INSERT INTO transactions (scope, transaction_id, target)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    """
+
+  /// `$1` scopes, `$2` hints, `$3` targets.
+  static let writeHints = PostgresStatement(
+    """
+    INSERT INTO hints (scope, hint, target)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    ON CONFLICT DO NOTHING
+    """, name: "write_hints")
+
+  /// Hints that a version which was replaced carried, unless another fact of the chain does; after
+  /// the facts are written. As ``writeHints``.
+  static let deleteHints = PostgresStatement(
+    """
+    DELETE FROM hints
+    USING unnest($1::bigint[], $2::text[], $3::text[]) AS gone (scope, hint, target)
+    WHERE hints.scope = gone.scope AND hints.hint = gone.hint AND hints.target = gone.target
+      AND NOT EXISTS (
+        SELECT 1 FROM facts
+        WHERE facts.target = gone.target AND facts.scope = gone.scope
+          AND gone.hint IN (
+            'a' || facts.token, 'p' || facts.previous_chain,
+            CASE WHEN facts.authority > 0 THEN 't' ELSE 'u' END || facts.app_transaction))
+    """, name: "delete_hints")
+
+  // MARK: Documents
+
+  /// Sets what is known already anew, which keeps others from deleting it. `$1` digests, `$2` bytes.
+  static let writeDocuments = PostgresStatement(
+    """
+    INSERT INTO documents (digest, bytes)
+    SELECT * FROM unnest($1::bytea[], $2::bytea[])
+    ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest
+    """, name: "write_documents")
+
+  /// Before ``deleteDocuments``, which then sees the facts of whoever wrote the document last. `$1`
+  /// digests, in order.
+  static let lockDocuments = PostgresStatement(
+    """
+    SELECT 1 FROM unnest($1::bytea[]) AS released (digest)
+    JOIN documents ON documents.digest = released.digest
+    FOR UPDATE OF documents
+    """, name: "lock_documents")
+
+  /// `$1` digests.
+  static let deleteDocuments = PostgresStatement(
+    """
+    DELETE FROM documents USING unnest($1::bytea[]) AS released (digest)
+    WHERE documents.digest = released.digest
+      AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.document = released.digest)
+    """, name: "delete_documents")
+
+  // MARK: Links and accounts
+
+  /// The last array has ordinals of changes, which give the revision where there is one.
+  static let addLinks = PostgresStatement(newLinks, name: "add_links")
+
+  /// As ``addLinks``.
+  static let writeLinks = PostgresStatement(
+    """
+    \(newLinks)
+    ON CONFLICT (scope, target) DO UPDATE SET
+      account = excluded.account, is_unsigned = excluded.is_unsigned,
+      is_detached = excluded.is_detached,
+      changed_at = CASE WHEN excluded.revision = links.revision THEN links.changed_at
+        ELSE excluded.changed_at END,
+      revision = excluded.revision
+    """, name: "write_links")
+
+  private static let newLinks = """
+    INSERT INTO links (
+      scope, target, account, is_unsigned, is_detached, changed_at, revision)
+    SELECT scope, target, account, is_unsigned, is_detached, changed_at,
+      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
+    FROM unnest(
+        $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::bigint[],
+        $7::bigint[], $8::bigint[])
+      AS row (
+        scope, target, account, is_unsigned, is_detached, changed_at, revision, ordinal)
+    """
+
+  /// `$1` scopes, `$2` accounts, `$3` targets.
+  static let deleteAccountLinks = PostgresStatement(
+    """
+    DELETE FROM account_links
+    USING unnest($1::bigint[], $2::text[], $3::text[]) AS gone (scope, account, target)
+    WHERE account_links.scope = gone.scope AND account_links.account = gone.account
+      AND account_links.target = gone.target
+    """, name: "delete_account_links")
+
+  /// As ``deleteAccountLinks``.
+  static let addAccountLinks = PostgresStatement(
+    """
+    INSERT INTO account_links (scope, account, target)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    """, name: "add_account_links")
+
+  /// The last array as for ``addLinks``.
+  static let addAccounts = PostgresStatement(newAccounts, name: "add_accounts")
+
+  /// As ``addAccounts``. Also where there was a row: that of a deleted account may be gone.
+  static let writeAccounts = PostgresStatement(
+    """
+    \(newAccounts)
+    ON CONFLICT (scope, account) DO UPDATE SET
+      merged_into = excluded.merged_into, is_deleted = excluded.is_deleted,
+      claims = excluded.claims, claims_since = excluded.claims_since,
+      changed_at = CASE WHEN excluded.revision = accounts.revision THEN accounts.changed_at
+        ELSE excluded.changed_at END,
+      revision = excluded.revision
+    """, name: "write_accounts")
+
+  private static let newAccounts = """
+    INSERT INTO accounts (
+      scope, account, merged_into, is_deleted, claims, claims_since, changed_at, revision)
+    SELECT scope, account, merged_into, is_deleted, claims, claims_since, changed_at,
+      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
+    FROM unnest(
+        $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[],
+        $7::bigint[], $8::bigint[], $9::bigint[])
+      AS row (
+        scope, account, merged_into, is_deleted, claims, claims_since, changed_at, revision,
+        ordinal)
+    """
+
+  /// `$1` scopes, `$2` tokens, `$3` accounts.
+  static let addTokens = PostgresStatement(newTokens, name: "add_tokens")
+
+  /// As ``addTokens``.
+  static let writeTokens = PostgresStatement(
+    """
+    \(newTokens)
+    ON CONFLICT (scope, token) DO UPDATE SET account = excluded.account
+    """, name: "write_tokens")
+
+  private static let newTokens = """
+    INSERT INTO tokens (scope, token, account)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    """
+
+  /// `$1` scopes, `$2` tokens.
+  static let deleteTokens = PostgresStatement(
+    """
+    DELETE FROM tokens USING unnest($1::bigint[], $2::text[]) AS gone (scope, token)
+    WHERE tokens.scope = gone.scope AND tokens.token = gone.token
+    """, name: "delete_tokens")
+
+  // MARK: Grants
+
+  /// `$1` scopes, `$2` accounts, `$3` moments of creation, `$4` ids.
+  static let deleteGrants = PostgresStatement(
+    """
+    DELETE FROM grants
+    USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+      AS gone (scope, account, created_at, grant_id)
+    WHERE grants.scope = gone.scope AND grants.account = gone.account
+      AND grants.created_at = gone.created_at AND grants.grant_id = gone.grant_id
+    """, name: "delete_grants")
+
+  static let writeGrants = PostgresStatement(
+    """
+    INSERT INTO grants (
+      scope, account, created_at, grant_id, entitlement_id, starts, expires, reason, author,
+      withdrawn_at, withdrawn_by, withdrawal_reason)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+      $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[])
+    ON CONFLICT (scope, account, created_at, grant_id) DO UPDATE SET
+      withdrawn_at = excluded.withdrawn_at, withdrawn_by = excluded.withdrawn_by,
+      withdrawal_reason = excluded.withdrawal_reason
+    """, name: "write_grants")
+
+  // MARK: History, feed and notifications
+
+  static let writeNotifications = PostgresStatement(
+    """
+    INSERT INTO notifications (
+      uuid, scope, header, status, signed_date, received_at, type, subtype, chain_scope, chain,
+      digest, signature, payload)
+    SELECT * FROM unnest(
+      $1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+      $7::text[], $8::text[], $9::bigint[], $10::text[], $11::bytea[], $12::bytea[],
+      $13::bytea[])
+    """, name: "write_notifications")
+
+  /// The first array has the places of the events within the transaction.
+  static let writeLinkEvents = PostgresStatement(
+    """
+    INSERT INTO link_events (
+      position, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
+      author, note)
+    SELECT \(FeedNumbers.base) + place, scope, target, at, from_account, to_account,
+      is_from_erased, is_to_erased, reason, author, note
+    FROM unnest(
+        $1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+        $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+      AS row (
+        place, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
+        author, note)
+    """, name: "write_link_events")
+
+  /// `$1` places, as for ``writeLinkEvents``, `$2` scopes, `$3` accounts, `$4` targets.
+  static let writeAccountEvents = PostgresStatement(
+    """
+    INSERT INTO account_events (position, scope, account, target)
+    SELECT \(FeedNumbers.base) + place, scope, account, target
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
+      AS row (place, scope, account, target)
+    """, name: "write_account_events")
+
+  /// Forgets accounts in what was written before this transaction (R46). `$1` scopes, `$2` accounts.
+  static let eraseAccounts = PostgresStatement(
+    """
+    WITH erased AS (
+      DELETE FROM account_events
+      USING unnest($1::bigint[], $2::text[]) AS gone (scope, account)
+      WHERE account_events.scope = gone.scope AND account_events.account = gone.account
+      RETURNING account_events.scope, account_events.account, account_events.position,
+        account_events.target),
+    steps AS (
+      SELECT scope, target, position, array_agg(account) AS accounts
+      FROM erased GROUP BY scope, target, position)
+    UPDATE link_events SET
+      from_account = CASE WHEN from_account = ANY (accounts) THEN NULL ELSE from_account END,
+      is_from_erased = is_from_erased OR coalesce(from_account = ANY (accounts), false),
+      to_account = CASE WHEN to_account = ANY (accounts) THEN NULL ELSE to_account END,
+      is_to_erased = is_to_erased OR coalesce(to_account = ANY (accounts), false)
+    FROM steps
+    WHERE link_events.scope = steps.scope AND link_events.target = steps.target
+      AND link_events.position = steps.position
+    """, name: "erase_accounts")
+
+  /// The first array has the ordinals.
+  static let writeChanges = PostgresStatement(
+    """
+    INSERT INTO changes (sequence, committed_at, scope, kinds, account, chain, events)
+    SELECT \(FeedNumbers.base) + ordinal, committed_at, scope, kinds, account, chain, events
+    FROM unnest(
+        $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
+        $7::bytea[])
+      AS row (ordinal, committed_at, scope, kinds, account, chain, events)
+    """, name: "write_changes")
+
+  static let all = [
+    writeToken, deleteFacts, addFacts, writeFacts, addTransactions, writeTransactions, writeHints,
+    deleteHints, writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
+    deleteAccountLinks, addAccountLinks, addAccounts, writeAccounts, addTokens, writeTokens,
+    deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,
+    writeAccountEvents, eraseAccounts, writeChanges,
+  ]
+}

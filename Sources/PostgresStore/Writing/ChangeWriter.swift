@@ -1,0 +1,360 @@
+import Cryptography
+import EntitlementDomain
+import EntitlementStore
+
+/// Makes the commands that write what a ledger decided: one for each kind of row.
+///
+/// They lean on the locks of the transaction. What they do to a row does not depend on what is in it,
+/// except where a statement says so.
+struct ChangeWriter {
+  private let changes: LedgerChanges
+  /// What the ledger read, where rows are found that have to go.
+  private let rows: LoadedRows
+  private let scopes: ScopeNumbers
+  private let headers: HeaderNumbers
+  private(set) var commands: [PostgresCommand] = []
+
+  /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than numbers, or a
+  ///   document cannot be hashed.
+  init(
+    _ changes: LedgerChanges, rows: LoadedRows, scopes: ScopeNumbers, headers: HeaderNumbers
+  ) throws(StoreError) {
+    self.changes = changes
+    self.rows = rows
+    self.scopes = scopes
+    self.headers = headers
+    guard
+      max(changes.changes.count, changes.linkEvents.count)
+        <= FeedNumbers.maximumChangesOfTransaction
+    else { throw StoreError(.internalFault, "one write changes too much at once") }
+    try addFacts()
+    addHints()
+    addReleasedDocuments()
+    addLinks()
+    addAccounts()
+    addTokens()
+    addGrants()
+    try addNotifications()
+    addLinkEvents()
+    try addChanges()
+  }
+
+  // MARK: Facts
+
+  private mutating func addFacts() throws(StoreError) {
+    if changes.facts.isEmpty { return }
+    var documents: [PayloadDigest: [UInt8]] = [:]
+    var added = FactColumns()
+    var replaced = FactColumns()
+    var moved = Columns4()
+    var addedTransactions = Columns3()
+    var movedTransactions = Columns3()
+    for (fact, write) in changes.facts {
+      let scope = scopes[fact.scope]
+      let kind = Int64(fact.key.kind.rawValue)
+      var signature: [UInt8] = []
+      var header: [UInt8] = []
+      var document: PayloadDigest?
+      switch write.signed.signed.proof {
+      case .jws(let itsHeader, let itsSignature):
+        header = itsHeader
+        signature = itsSignature
+      case .document(let bytes):
+        let digest = try Self.digest(of: bytes)
+        documents[digest] = bytes
+        document = digest
+      }
+      let row = FactColumns.Row(
+        write: write, scope: scope, header: headers[header], signature: signature,
+        document: document)
+      guard let stored = write.storedTarget else {
+        added.add(row)
+        if fact.key.kind == .transaction {
+          addedTransactions.add(scope, fact.key.identifier, write.target.stored)
+        }
+        continue
+      }
+      replaced.add(row)
+      if stored == write.target { continue }
+      moved.add(scope, stored.stored, kind, fact.key.identifier)
+      if fact.key.kind == .transaction {
+        movedTransactions.add(scope, fact.key.identifier, write.target.stored)
+      }
+    }
+    if !documents.isEmpty {
+      // No fact of theirs has to be locked by two that write one: they take rows in one order.
+      let sorted = documents.sorted { $0.key < $1.key }
+      add(
+        WriteStatements.writeDocuments,
+        [.byteStrings(sorted.map(\.key.bytes)), .byteStrings(sorted.map(\.value))])
+    }
+    add(WriteStatements.deleteFacts, moved.values, count: moved.count)
+    add(WriteStatements.addFacts, added.values, count: added.count)
+    add(WriteStatements.writeFacts, replaced.values, count: replaced.count)
+    add(
+      WriteStatements.addTransactions, addedTransactions.values, count: addedTransactions.count)
+    add(
+      WriteStatements.writeTransactions, movedTransactions.values,
+      count: movedTransactions.count)
+  }
+
+  static func digest(of document: [UInt8]) throws(StoreError) -> PayloadDigest {
+    do throws(CryptographyError) {
+      return PayloadDigest(words: try SHA256.digest(of: document).words)
+    } catch {
+      throw StoreError(.internalFault, "a document cannot be hashed")
+    }
+  }
+
+  /// The hints of chains: what their facts carry now, without what a version that went carried.
+  private mutating func addHints() {
+    var carried: Set<StoredHint> = []
+    var dropped: Set<StoredHint> = []
+    for (fact, write) in changes.facts {
+      let scope = scopes[fact.scope]
+      let now = StoredHint.all(
+        write.hints, of: write.target, authority: write.signed.fact.authority, scope: scope)
+      let before = rows.standingFacts[fact].map { stored in
+        StoredHint.all(
+          stored.hints, of: stored.standing.target,
+          authority: stored.standing.precedence.authority, scope: scope)
+      }
+      carried.formUnion(now.subtracting(before ?? []))
+      dropped.formUnion((before ?? []).subtracting(now))
+    }
+    add(WriteStatements.deleteHints, Self.values(dropped), count: dropped.count)
+    add(WriteStatements.writeHints, Self.values(carried), count: carried.count)
+  }
+
+  private struct StoredHint: Hashable {
+    let scope: Int64
+    let hint: String
+    let target: String
+
+    /// Those of a fact; none of one that is not of a chain.
+    static func all(
+      _ hints: FactHints, of target: LinkTarget, authority: FactAuthority, scope: Int64
+    ) -> Set<StoredHint> {
+      guard case .chain = target else { return [] }
+      return Set(
+        hints.all.map { hint in
+          StoredHint(
+            scope: scope, hint: hint.stored(isSigned: authority.isSigned), target: target.stored)
+        })
+    }
+  }
+
+  private static func values(_ hints: Set<StoredHint>) -> [PostgresValue] {
+    let sorted = hints.sorted { ($0.scope, $0.hint, $0.target) < ($1.scope, $1.hint, $1.target) }
+    return [
+      .int64s(sorted.map(\.scope)), .texts(sorted.map(\.hint)), .texts(sorted.map(\.target)),
+    ]
+  }
+
+  /// Once the facts are written.
+  private mutating func addReleasedDocuments() {
+    let digests = changes.releasedDocuments.sorted().map(\.bytes)
+    if digests.isEmpty { return }
+    add(WriteStatements.lockDocuments, [.byteStrings(digests)])
+    add(WriteStatements.deleteDocuments, [.byteStrings(digests)])
+  }
+
+  // MARK: Links and accounts
+
+  private mutating func addLinks() {
+    for isNew in [true, false] {
+      let writes = changes.links.filter { $0.value.isNew == isNew }
+      add(
+        isNew ? WriteStatements.addLinks : WriteStatements.writeLinks,
+        [
+          .int64s(writes.map { scopes[$0.key.scope] }), .texts(writes.map(\.key.target.stored)),
+          .texts(writes.map(\.value.row.account?.rawValue)),
+          .bools(writes.map(\.value.row.isUnsigned)), .bools(writes.map(\.value.row.isDetached)),
+          .int64s(writes.map(\.value.changedAt.rawValue)),
+          .int64s(writes.map(\.value.row.revision)),
+          .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
+        ], count: writes.count)
+    }
+    var left = Columns3()
+    var joined = Columns3()
+    for (target, write) in changes.links where write.storedAccount != write.row.account {
+      let scope = scopes[target.scope]
+      if let account = write.storedAccount {
+        left.add(scope, account.rawValue, target.target.stored)
+      }
+      if let account = write.row.account {
+        joined.add(scope, account.rawValue, target.target.stored)
+      }
+    }
+    add(WriteStatements.deleteAccountLinks, left.values, count: left.count)
+    add(WriteStatements.addAccountLinks, joined.values, count: joined.count)
+  }
+
+  private mutating func addAccounts() {
+    for isNew in [true, false] {
+      let writes = changes.accounts.filter { $0.value.isNew == isNew }
+      add(
+        isNew ? WriteStatements.addAccounts : WriteStatements.writeAccounts,
+        [
+          .int64s(writes.map { scopes[$0.key.scope] }), .texts(writes.map(\.key.id.rawValue)),
+          .texts(writes.map(\.value.row.mergedInto?.rawValue)),
+          .bools(writes.map(\.value.row.isDeleted)),
+          .int64s(writes.map { Int64($0.value.row.claims) }),
+          .int64s(writes.map(\.value.row.claimsSince?.rawValue)),
+          .int64s(writes.map(\.value.changedAt.rawValue)),
+          .int64s(writes.map(\.value.row.revision)),
+          .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
+        ], count: writes.count)
+    }
+  }
+
+  private mutating func addTokens() {
+    var added = Columns3()
+    var moved = Columns3()
+    var gone = Columns2()
+    for (token, account) in changes.tokens {
+      let scope = scopes[token.scope]
+      switch (account, rows.tokens[token]) {
+      case (let account?, nil): added.add(scope, token.token.rawValue, account.rawValue)
+      case (let account?, _?): moved.add(scope, token.token.rawValue, account.rawValue)
+      case (nil, _): gone.add(scope, token.token.rawValue)
+      }
+    }
+    add(WriteStatements.addTokens, added.values, count: added.count)
+    add(WriteStatements.writeTokens, moved.values, count: moved.count)
+    add(WriteStatements.deleteTokens, gone.values, count: gone.count)
+  }
+
+  // MARK: Grants
+
+  /// A grant's row lies with its account: one that goes to another account leaves its place.
+  private mutating func addGrants() {
+    var left = Columns4()
+    var grants: [Grant] = []
+    for (key, grant) in changes.grants {
+      if let stored = rows.grants[key], stored.accountID != grant?.accountID {
+        left.add(
+          scopes[key.scope], stored.accountID.rawValue, stored.createdAt.rawValue,
+          key.id.rawValue)
+      }
+      if let grant { grants.append(grant) }
+    }
+    add(WriteStatements.deleteGrants, left.values, count: left.count)
+    if grants.isEmpty { return }
+    add(
+      WriteStatements.writeGrants,
+      [
+        .int64s(grants.map { scopes[$0.scope] }), .texts(grants.map(\.accountID.rawValue)),
+        .int64s(grants.map(\.createdAt.rawValue)), .texts(grants.map(\.id.rawValue)),
+        .texts(grants.map(\.entitlementID.rawValue)), .int64s(grants.map(\.starts.rawValue)),
+        .int64s(grants.map(\.expires?.rawValue)), .texts(grants.map(\.reason)),
+        .texts(grants.map(\.author)), .int64s(grants.map(\.withdrawal?.at.rawValue)),
+        .texts(grants.map(\.withdrawal?.author)), .texts(grants.map(\.withdrawal?.reason)),
+      ])
+  }
+
+  // MARK: Notifications, history and feed
+
+  private mutating func addNotifications() throws(StoreError) {
+    let writes = changes.notifications
+    if writes.isEmpty { return }
+    var numbers: [Int64?] = []
+    var signatures: [[UInt8]?] = []
+    for write in writes {
+      guard case .jws(let header, let signature) = write.notification.signed.proof else {
+        throw StoreError(.internalFault, "a notification comes as a JWS only")
+      }
+      numbers.append(headers[header])
+      signatures.append(signature)
+    }
+    let records = writes.map(\.notification.record)
+    add(
+      WriteStatements.writeNotifications,
+      [
+        .texts(records.map(\.uuid.rawValue)), .int64s(records.map { $0.scope.map { scopes[$0] } }),
+        .int64s(numbers), .int64s(records.map(\.status)),
+        .int64s(records.map(\.signedDate?.rawValue)),
+        .int64s(writes.map(\.receivedAt.rawValue)), .texts(records.map(\.type)),
+        .texts(records.map(\.subtype)),
+        .int64s(writes.map { write in chainScope(of: write).map { scopes[$0] } }),
+        .texts(writes.map { $0.chain.map { LinkTarget.chain($0).stored } }),
+        .byteStrings(records.map(\.digest.bytes)), .byteStrings(signatures),
+        .byteStrings(writes.map(\.notification.signed.payload)),
+      ])
+  }
+
+  /// A notification that speaks of a chain names its app.
+  private func chainScope(of write: NotificationWrite) -> AppScope? {
+    write.chain == nil ? nil : write.notification.record.scope
+  }
+
+  private mutating func addLinkEvents() {
+    let erased = Array(changes.erasedAccounts)
+    if !erased.isEmpty {
+      // Before the events of this transaction are there: an account may be named anew after it.
+      add(
+        WriteStatements.eraseAccounts,
+        [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
+    }
+    let writes = changes.linkEvents
+    if writes.isEmpty { return }
+    let events = writes.map(\.event)
+    add(
+      WriteStatements.writeLinkEvents,
+      [
+        .int64s(writes.indices.map { Int64($0) + 1 }),
+        .int64s(writes.map { scopes[$0.target.scope] }), .texts(writes.map(\.target.target.stored)),
+        .int64s(events.map(\.at.rawValue)), .texts(events.map(\.from?.rawValue)),
+        .texts(events.map(\.to?.rawValue)), .bools(events.map(\.isFromErased)),
+        .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
+        .texts(events.map(\.author)), .texts(events.map(\.note)),
+      ])
+    var places: [Int64?] = []
+    var accounts = Columns3()
+    for (place, write) in writes.enumerated() {
+      for account in Set([write.event.from, write.event.to].compactMap(\.self)) {
+        places.append(Int64(place) + 1)
+        accounts.add(scopes[write.target.scope], account.rawValue, write.target.target.stored)
+      }
+    }
+    add(
+      WriteStatements.writeAccountEvents, [.int64s(places)] + accounts.values,
+      count: accounts.count)
+  }
+
+  private mutating func addChanges() throws(StoreError) {
+    let writes = changes.changes
+    if writes.isEmpty { return }
+    var accounts: [String?] = []
+    var chains: [String?] = []
+    for write in writes {
+      switch write.subject {
+      case .account(_, let account):
+        accounts.append(account.rawValue)
+        chains.append(nil)
+      case .unlinkedChain(_, let chain):
+        accounts.append(nil)
+        chains.append(chain.rawValue)
+      case nil:
+        accounts.append(nil)
+        chains.append(nil)
+      }
+    }
+    add(
+      WriteStatements.writeChanges,
+      [
+        .int64s(writes.indices.map { Int64($0) + 1 }),
+        .int64s(writes.map(\.committedAt.rawValue)), .int64s(writes.map { scopes[$0.scope] }),
+        .int64s(writes.map { Int64($0.kinds.rawValue) }), .texts(accounts), .texts(chains),
+        .byteStrings(writes.map { $0.events.isEmpty ? nil : StoredEvents.encode($0.events) }),
+      ])
+  }
+
+  // MARK: Steps
+
+  private mutating func add(
+    _ statement: PostgresStatement, _ values: [PostgresValue], count: Int = 1
+  ) {
+    if count > 0 { commands.append(PostgresCommand(statement, values)) }
+  }
+}

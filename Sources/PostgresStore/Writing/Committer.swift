@@ -1,0 +1,198 @@
+import EntitlementStore
+import Logging
+import Synchronization
+
+/// Commits jobs together, whatever comes between: begins again what can be, finds out what became of a
+/// commit whose connection was lost, and lets each job fail or succeed alone where one of them makes
+/// all fail.
+final class Committer: Sendable {
+  private let pool: PostgresPool
+  private let limits: PostgresStoreLimits
+  private let logger: Logger
+  private let counters: PostgresCounters
+  /// Called after each commit that changed something.
+  private let announce: @Sendable () -> Void
+  /// Tokens of transactions whose outcome is known: each new transaction takes one away.
+  private let knownTokens = Mutex<[[UInt8]]>([])
+
+  init(
+    pool: PostgresPool, limits: PostgresStoreLimits, logger: Logger, counters: PostgresCounters,
+    announce: @escaping @Sendable () -> Void
+  ) {
+    self.pool = pool
+    self.limits = limits
+    self.logger = logger
+    self.counters = counters
+    self.announce = announce
+  }
+
+  /// Answers or fails each job.
+  ///
+  /// - Returns: the failure, when it is one that other jobs would meet too.
+  func commit(_ jobs: [CommitJob]) async -> StoreError? {
+    do throws(BatchFailure) {
+      let answers = try await attempt(jobs)
+      for answer in answers { answer() }
+      return nil
+    } catch {
+      guard error.mayConcernOneJob, jobs.count > 1 else {
+        for job in jobs { job.fail(error.failure) }
+        return error.meetsOthers ? error.failure : nil
+      }
+    }
+    // One of them made all of it fail. Those that can be stored shall be: by halves, what fails is
+    // left alone with its failure.
+    let middle = jobs.count / 2
+    if let failure = await commit(Array(jobs[..<middle])) {
+      for job in jobs[middle...] { job.fail(failure) }
+      return failure
+    }
+    return await commit(Array(jobs[middle...]))
+  }
+
+  // MARK: Attempts
+
+  /// Why no attempt succeeded.
+  private struct BatchFailure: Error {
+    let failure: StoreError
+    /// The database is in reach, and refuses something of what the jobs want.
+    var mayConcernOneJob = false
+    /// Jobs that come now would wait as long, and for nothing.
+    var meetsOthers = false
+
+    init(_ failure: StoreError) {
+      self.failure = failure
+      mayConcernOneJob = true
+    }
+
+    init(_ failure: PostgresFailure) {
+      self.failure = StoreError(translating: failure)
+      switch failure.kind {
+      case .server: mayConcernOneJob = !failure.isWorthAnotherAttempt
+      case .protocolViolation: break
+      default: meetsOthers = true
+      }
+    }
+
+    static let unresolved: BatchFailure = {
+      var failure = BatchFailure(
+        StoreError(
+          .unavailable,
+          "the connection was lost in the middle of a commit, and whether it was done could not be "
+            + "found out; submitting the same again is safe"))
+      failure.mayConcernOneJob = false
+      failure.meetsOthers = true
+      return failure
+    }()
+  }
+
+  private func attempt(_ jobs: [CommitJob]) async throws(BatchFailure) -> [@Sendable () -> Void] {
+    var keys: Set<LedgerKey> = []
+    var last = PostgresFailure(.server(.lockNotAvailable), "locks were never free")
+    for attempt in 0..<max(1, limits.maximumAttempts) {
+      if attempt > 0 { counters.retries.add(1, ordering: .relaxed) }
+      let token = Self.newToken()
+      switch try await runOnce(jobs, keys: keys, token: token) {
+      case .done(let answers, let numbering, let hasChanges):
+        counters.batches.add(1, ordering: .relaxed)
+        counters.jobs.add(jobs.count, ordering: .relaxed)
+        if hasChanges {
+          knownTokens.withLock { $0.append(token) }
+          announce()
+        }
+        return Self.bind(answers, numbering)
+      case .locksTaken(let needed):
+        keys = needed
+      case .unknown(let answers, let failure):
+        logger.warning(
+          "connection lost in the middle of a commit", metadata: ["reason": "\(failure)"])
+        guard let base = try await resolve(token) else {
+          last = failure
+          continue
+        }
+        announce()
+        return Self.bind(answers, ChangeNumbering(base: base))
+      case .failed(let failure):
+        guard failure.isWorthAnotherAttempt else { throw BatchFailure(failure) }
+        last = failure
+      }
+    }
+    throw BatchFailure(last)
+  }
+
+  private func runOnce(
+    _ jobs: [CommitJob], keys: Set<LedgerKey>, token: [UInt8]
+  ) async throws(BatchFailure) -> CommitTransaction.Outcome {
+    let former = knownTokens.withLock { $0.popLast() }
+    var isFormerKept = true
+    defer {
+      if isFormerKept, let former { knownTokens.withLock { $0.append(former) } }
+    }
+    do {
+      let outcome = try await pool.withSession(within: limits.writeTimeLimit) { session in
+        var transaction = CommitTransaction(
+          session: session, jobs: jobs, keys: keys, limit: limits.writeTimeLimit)
+        return try await transaction.run(token: token, formerToken: former)
+      }
+      switch outcome {
+      case .done(_, _, let hasChanges): isFormerKept = !hasChanges
+      case .unknown: isFormerKept = false
+      case .locksTaken, .failed: break
+      }
+      return outcome
+    } catch let error as PostgresFailure {
+      return .failed(error)
+    } catch {
+      throw BatchFailure(
+        error as? StoreError
+          ?? StoreError(.internalFault, "unexpected error of type \(type(of: error))"))
+    }
+  }
+
+  private static func bind(
+    _ answers: [CommitJob.Answer], _ numbering: ChangeNumbering
+  ) -> [@Sendable () -> Void] {
+    answers.map { answer in { answer(numbering) } }
+  }
+
+  private static func newToken() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  // MARK: Unknown outcomes
+
+  /// Finds out whether a transaction was committed, and keeps it from being committed later: writes
+  /// its token, which waits for it should it still run, and of which there can be only one.
+  ///
+  /// - Returns: the base of its numbers; nil when it was not committed and never will be.
+  private func resolve(_ token: [UInt8]) async throws(BatchFailure) -> Int64? {
+    let deadline = ContinuousClock.now + limits.resolutionTimeLimit
+    while ContinuousClock.now < deadline {
+      do {
+        let base = try await pool.withSession(within: limits.writeTimeLimit) { session in
+          let results = try await session.exchange(
+            [PostgresCommand(Self.claimToken, [.bytes(token)])], within: limits.writeTimeLimit)
+          return try results[0].number(0, 0)
+        }
+        counters.resolvedCommits.add(1, ordering: .relaxed)
+        return base == 0 ? nil : base
+      } catch {
+        logger.warning(
+          "the outcome of a commit is not known yet", metadata: ["reason": "\(error)"])
+        // A pause, so that a database that refuses at once is not asked without end.
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    throw .unresolved
+  }
+
+  /// Writes in either case: the answer waits for whatever a commit waits for, such as a synchronous
+  /// standby, so that what it tells of cannot be lost with the primary.
+  private static let claimToken = PostgresStatement(
+    """
+    INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, 0)
+    ON CONFLICT (token) DO UPDATE SET token = excluded.token
+    RETURNING base
+    """, name: "claim_token")
+}

@@ -1,0 +1,41 @@
+import EntitlementDomain
+import GRDB
+
+/// Keeps legacy receipts and archived responses, whole and each once, for the facts of one write.
+struct DocumentWriter {
+  /// What stands for a proof in the columns of a fact.
+  struct StoredProof {
+    let headerID: Int64
+    let signature: [UInt8]
+    /// Nil for a JWS.
+    let documentID: Int64?
+  }
+
+  let database: Database
+  /// All facts of a receipt share one, which is hashed once. There are seldom two.
+  private var interned: [(bytes: [UInt8], id: Int64)] = []
+
+  init(database: Database) {
+    self.database = database
+  }
+
+  mutating func storedProof(_ proof: SignedPayload.Proof) throws -> StoredProof {
+    switch proof {
+    case .jws(let header, let signature):
+      StoredProof(
+        headerID: try database.internedHeaderID(header), signature: signature, documentID: nil)
+    case .document(let bytes):
+      StoredProof(
+        headerID: try database.internedHeaderID([]), signature: [],
+        documentID: try documentID(of: bytes))
+    }
+  }
+
+  private mutating func documentID(of bytes: [UInt8]) throws -> Int64 {
+    // Facts out of one document mostly share its storage too: then this compares two pointers.
+    if let known = interned.first(where: { $0.bytes == bytes }) { return known.id }
+    let id = try database.internedDocumentID(bytes)
+    interned.append((bytes, id))
+    return id
+  }
+}

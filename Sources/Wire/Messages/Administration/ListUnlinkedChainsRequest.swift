@@ -1,0 +1,53 @@
+import CEntitleMessages
+package import EntitlementDomain
+package import NIOCore
+
+/// Asks for a page of the chains that no account has.
+package struct ListUnlinkedChainsRequest: Hashable, WireMessage {
+  package var scope: AppScope
+  /// As the caller sent it, never negative; see ``effectivePageSize``.
+  package var pageSize: Int
+  /// The token that the page before answered; nil for the first page.
+  package var pageToken: String?
+
+  package init(scope: AppScope, pageSize: Int = 0, pageToken: String? = nil) {
+    self.scope = scope
+    self.pageSize = pageSize
+    self.pageToken = pageToken
+  }
+
+  /// How many chains to answer at most: the default for 0, and never above the limit.
+  package var effectivePageSize: Int {
+    pageSize == 0
+      ? MessageLimits.defaultChainPageSize : min(pageSize, MessageLimits.largestChainPageSize)
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension ListUnlinkedChainsRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_unlinked_chains_request__init)
+
+  init(reading message: Entitle__V1__ListUnlinkedChainsRequest) throws(MessageError) {
+    scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
+    guard message.page_size >= 0 else { throw Self.error(.outOfRange(field: "page_size")) }
+    pageSize = Int(message.page_size)
+    pageToken = try Self.bounded(
+      message.page_token, "page_token", limit: MessageLimits.pageTokenLength)
+  }
+
+  func write(
+    to message: inout Entitle__V1__ListUnlinkedChainsRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
+    message.environment = scope.environment.message
+    message.page_size = Int32(clamping: pageSize)
+    message.page_token = try Self.text(pageToken, "page_token", in: arena)
+  }
+}

@@ -1,0 +1,27 @@
+import EntitlementService
+import PostgresStore
+
+extension PostgresStatistics {
+  var values: [StatisticValue] {
+    [
+      StatisticValue("store.reading_connections", readingConnections),
+      StatisticValue("store.replica_connections", replicaConnections),
+      StatisticValue("store.writing_connections", writingConnections),
+      StatisticValue("store.writing_connections_in_use", writingConnectionsInUse),
+      StatisticValue("store.reads_in_flight", readsInFlight),
+      StatisticValue("store.waiting_reads", waitingReads),
+      StatisticValue("store.exchanges", exchanges),
+      StatisticValue("store.connects", connects),
+      StatisticValue("store.failed_connects", failedConnects),
+      StatisticValue("store.lost_connections", lostConnections),
+      StatisticValue("store.timeouts", timeouts),
+      StatisticValue("store.wait_timeouts", waitTimeouts),
+      StatisticValue("store.batches", batches),
+      StatisticValue("store.commits", commits),
+      StatisticValue("store.retries", retries),
+      StatisticValue("store.resolved_commits", resolvedCommits),
+      StatisticValue("store.replica_reads", replicaReads),
+      StatisticValue("store.passed_replicas", passedReplicas),
+    ]
+  }
+}

@@ -1,0 +1,59 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import SQLiteStore
+import Testing
+
+@Suite("Trimming the change feed", .timeLimit(.minutes(1)))
+struct ChangeTrimmerTests {
+  private func grant(_ bench: ServiceBench) async throws -> Int64 {
+    try await bench.grants.add(
+      GrantRequest(
+        scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
+        author: "a")
+    ).customer.revision
+  }
+
+  @Test("What is older than the retention goes, now and at later times; what is not stays")
+  func retention() async throws {
+    try await ServiceBench.run { bench async throws in
+      let timer = MovableTimer()
+      let trimmer = ChangeTrimmer(
+        store: bench.store, retention: .seconds(86_400), clock: bench.clock.clock,
+        timer: timer.timer, logger: bench.log.logger)
+      _ = try await grant(bench)
+      let later = ServiceBench.now.advanced(by: Milliseconds.dayLength + 1)
+      bench.clock.set(later)
+      let kept = try await grant(bench)
+      let task = Task { await trimmer.run() }
+      await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 10).map(\.sequence) == [kept])
+      #expect(trimmer.values.map(\.value) == [1])
+
+      bench.clock.set(later.advanced(by: Milliseconds.dayLength + 1))
+      timer.advance(by: ChangeTrimmer.interval)
+      await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+      #expect(trimmer.values.map(\.value) == [2])
+      task.cancel()
+      await task.value
+    }
+  }
+
+  @Test("Without a retention everything stays")
+  func forEver() async throws {
+    try await ServiceBench.run { bench async throws in
+      let timer = MovableTimer()
+      let trimmer = ChangeTrimmer(
+        store: bench.store, retention: nil, clock: bench.clock.clock, timer: timer.timer,
+        logger: bench.log.logger)
+      _ = try await grant(bench)
+      bench.clock.set(ServiceBench.now.advanced(by: 4_000 * Milliseconds.dayLength))
+      let task = Task { await trimmer.run() }
+      await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 10).count == 1)
+      task.cancel()
+      await task.value
+    }
+  }
+}

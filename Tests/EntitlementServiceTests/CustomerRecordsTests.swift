@@ -1,0 +1,213 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Foundation
+import SQLiteStore
+import StoreSimulator
+import Testing
+
+@Suite("Records of customers (R46)")
+struct CustomerRecordsTests {
+  private static let audit = ChangeAudit(author: "ops@example.com", reason: "it was asked for")
+
+  private func document(_ bench: ServiceBench, of account: AccountID = "anna") async throws
+    -> (json: [String: Any], pieces: [[UInt8]])
+  {
+    var export = try await bench.records.export(account, in: ServiceBench.scope)
+    var pieces: [[UInt8]] = []
+    while let piece = try export.next() { pieces.append(piece) }
+    let object = try JSONSerialization.jsonObject(with: Data(pieces.flatMap { $0 }))
+    return (try #require(object as? [String: Any]), pieces)
+  }
+
+  @Test("The history tells links, grants, withdrawals and notifications in the order of time")
+  func history() async throws {
+    try await ServiceBench.run { bench async throws in
+      let later = { (step: Int64) in
+        bench.clock.set(ServiceBench.now.advanced(by: step * 1_000))
+      }
+      _ = try await bench.submit([try bench.purchase()], account: "anna")
+      later(1)
+      let grant = try await bench.grants.add(
+        GrantRequest(
+          scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
+          author: "a")
+      ).grant
+      later(2)
+      let jws = try #require(try bench.signed(.refunded).compactMap(\.notification).last)
+      _ = try await bench.submit(notification: jws, account: "anna")
+      later(3)
+      let ended = try await bench.grants.withdraw(
+        grant.id, in: ServiceBench.scope, reason: "over", author: "a"
+      ).grant
+      later(4)
+      _ = try await bench.links.transfer(
+        .chain("1"), from: nil, to: "bert", in: ServiceBench.scope, Self.audit)
+
+      let history = try await bench.records.history(of: "anna", in: ServiceBench.scope)
+      #expect(history.accountID == "anna")
+      #expect(history.entries.map(\.at) == history.entries.map(\.at).sorted())
+      let told = history.entries.map { entry in
+        switch entry.occurrence {
+        case .link(let step): "link \(step.event.reason.rawValue)"
+        case .grant(let given): "grant \(given.id == grant.id)"
+        case .grantWithdrawal(let given): "withdrawal \(given == ended)"
+        case .notification: "notification"
+        }
+      }
+      #expect(
+        told == [
+          "link named", "grant true", "notification", "link named", "link named",
+          "withdrawal true", "link transferred",
+        ])
+    }
+  }
+
+  @Test("Of one moment, what Apple told comes before what followed from it")
+  func sameMoment() async throws {
+    try await ServiceBench.run { bench async throws in
+      let jws = try #require(try bench.signed(.refunded).compactMap(\.notification).last)
+      _ = try await bench.submit(notification: jws, account: "anna")
+      let history = try await bench.records.history(of: "anna", in: ServiceBench.scope)
+      guard case .notification = history.entries.first?.occurrence else {
+        Issue.record("\(history.entries)")
+        return
+      }
+      #expect(history.entries.count > 1)
+      #expect(Set(history.entries.map(\.at)).count == 1)
+    }
+  }
+
+  @Test("An account of which nothing is known has no history, no export, and is not deleted")
+  func unknown() async throws {
+    try await ServiceBench.run { bench async throws in
+      let calls: [(CustomerRecords) async throws -> Void] = [
+        { _ = try await $0.history(of: "nobody", in: ServiceBench.scope) },
+        { _ = try await $0.export("nobody", in: ServiceBench.scope) },
+        { _ = try await $0.delete("nobody", in: ServiceBench.scope, Self.audit) },
+      ]
+      for call in calls {
+        let error = await #expect(throws: ServiceError.self) { try await call(bench.records) }
+        #expect(error?.code == .notFound)
+      }
+    }
+  }
+
+  @Test("The export is one JSON document with everything, each signature such that it proves again")
+  func export() async throws {
+    try await ServiceBench.run { bench async throws in
+      let token = "6f1f4f0e-2c8a-4d5f-9b1e-00000000000a"
+      let jws = try bench.purchase("1", ",\"appAccountToken\":\"\(token)\"")
+      _ = try await bench.submit([jws], account: "anna")
+      let notified = try #require(try bench.signed(.refunded).compactMap(\.notification).last)
+      _ = try await bench.submit(notification: notified, account: "anna")
+      _ = try await bench.grants.add(
+        GrantRequest(
+          scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro",
+          reason: "\"quoted\"\nand more", author: "a"))
+      let (json, _) = try await document(bench)
+      #expect(
+        Set(json.keys) == [
+          "account_id", "bundle_id", "environment", "revision", "changed_at_ms",
+          "merged_accounts", "app_account_tokens", "links", "link_history", "grants", "facts",
+          "documents", "notifications", "state",
+        ])
+      #expect(json["account_id"] as? String == "anna")
+      #expect((json["app_account_tokens"] as? [String])?.contains(token) == true)
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      let purchase = try #require(facts.first { $0["identifier"] as? String == "1" })
+      #expect(purchase["signed_payload"] as? String == jws)
+      #expect(purchase["kind"] as? String == "TRANSACTION")
+      #expect((purchase["payload"] as? [String: Any])?["transactionId"] as? String == "1")
+      let grants = try #require(json["grants"] as? [[String: Any]])
+      #expect(grants.map { $0["reason"] as? String } == ["\"quoted\"\nand more"])
+      let notifications = try #require(json["notifications"] as? [[String: Any]])
+      #expect(notifications.map { $0["signed_payload"] as? String } == [notified])
+      let links = try #require(json["links"] as? [[String: Any]])
+      #expect(links.contains { $0["original_transaction_id"] as? String == "1" })
+      let history = try #require(json["link_history"] as? [[String: Any]])
+      #expect(history.allSatisfy { $0["to_account_id"] as? String == "anna" })
+      let state = try #require(json["state"] as? [String: Any])
+      #expect(state["account_id"] as? String == "anna")
+      #expect(
+        state["revision"] as? Int64
+          == (try await bench.state(of: "anna").revision))
+      // What was exported can be submitted anywhere: it is what Apple signed.
+      let again = try await bench.submit(facts.compactMap { $0["signed_payload"] as? String })
+      #expect(again.items.allSatisfy { $0.disposition == .duplicate })
+    }
+  }
+
+  @Test("A document that several facts came out of is in the export once")
+  func documents() async throws {
+    try await ServiceBench.run { bench async throws in
+      let receipt = try bench.signed(ServiceBench.receipt(["1", "2"]))
+      _ = try await bench.service.submit(
+        ReceiptSubmission(receipt: receipt, accountID: "anna"))
+      let (json, _) = try await document(bench)
+      let documents = try #require(json["documents"] as? [String])
+      #expect(documents.map { Data(base64Encoded: $0).map { [UInt8]($0) } } == [receipt])
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      #expect(facts.count > 1)
+      #expect(facts.allSatisfy { $0["document"] as? Int == 0 && $0["signed_payload"] == nil })
+      #expect(facts.allSatisfy { $0["evidence"] as? String == "RECEIPT" })
+    }
+  }
+
+  @Test("A large export comes in pieces of bounded size, and is whole")
+  func pieces() async throws {
+    try await ServiceBench.run { bench async throws in
+      let payloads = try (1...400).map { try bench.purchase("\($0)") }
+      _ = try await bench.submit(payloads, account: "anna")
+      let (json, pieces) = try await document(bench)
+      #expect(pieces.count > 2)
+      #expect(pieces.dropLast().allSatisfy { $0.count == CustomerExport.pieceLength })
+      #expect((pieces.last?.count ?? .max) <= CustomerExport.pieceLength)
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      #expect(Set(facts.compactMap { $0["signed_payload"] as? String }) == Set(payloads))
+    }
+  }
+
+  @Test("A deleted account is as new for every reader; its purchases are nobody's, and claimable")
+  func delete() async throws {
+    try await ServiceBench.run { bench async throws in
+      let jws = try bench.purchase()
+      _ = try await bench.submit([jws], account: "anna")
+      #expect(try await bench.state(of: "anna").coreState == .active)
+      let receipt = try await bench.records.delete("anna", in: ServiceBench.scope, Self.audit)
+      #expect(receipt.isChanged)
+      #expect(bench.counters[.linkChange(.deleted)] == 1)
+      #expect(try await bench.state(of: "anna").coreState == .new)
+      let chains = try await bench.records.unlinkedChains(
+        in: ServiceBench.scope, after: nil, limit: 10)
+      #expect(chains.map(\.chain) == ["1"])
+      let history = try await bench.links.history(of: .chain("1"), in: ServiceBench.scope)
+      #expect(history.allSatisfy { $0.event.from == nil && $0.event.to == nil })
+      let gone = await #expect(throws: ServiceError.self) {
+        try await bench.records.history(of: "anna", in: ServiceBench.scope)
+      }
+      #expect(gone?.code == .notFound)
+      let claim = try await bench.submit([jws], account: "bert")
+      #expect(claim.items.map(\.link) == [.linked])
+      #expect(try await bench.state(of: "bert").coreState == .active)
+    }
+  }
+
+  @Test("Unlinked chains are listed by id, in pages")
+  func unlinked() async throws {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit(try (1...5).map { try bench.purchase("\($0)") })
+      _ = try await bench.submit([try bench.purchase("9")], account: "anna")
+      var after: OriginalTransactionID?
+      var chains: [OriginalTransactionID] = []
+      while true {
+        let page = try await bench.records.unlinkedChains(
+          in: ServiceBench.scope, after: after, limit: 2)
+        chains += page.map(\.chain)
+        guard page.count == 2 else { break }
+        after = page.last?.chain
+      }
+      #expect(chains == ["1", "2", "3", "4", "5"])
+    }
+  }
+}

@@ -1,0 +1,336 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import SQLiteStore
+import StoreSimulator
+import Synchronization
+import Testing
+
+@Suite("Watching what changes", .timeLimit(.minutes(1)))
+struct CustomerWatchTests {
+  private typealias Item = WatchItem<CustomerState>
+
+  /// Items until so many changes came, without those that only move the cursor.
+  private func changes(
+    _ count: Int, from watcher: Watcher<CustomerState>
+  ) async throws -> [Item] {
+    var items: [Item] = []
+    while items.count < count {
+      items += try await watcher.next().filter { $0.change != nil }
+    }
+    return items
+  }
+
+  @Test("Each change comes once, in its order, with the state after it and its cursor")
+  func fromNow() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        try await node.grant(to: "before")
+        let watcher = try await node.watch.start(WatchRequest())
+        let start = try await watcher.next()
+        #expect(start.map(\.cursor.position) == [try await bench.store.feedEnd()])
+        #expect(start.allSatisfy { $0.change == nil && $0.state == nil })
+        let first = try await node.grant(to: "anna")
+        let second = try await node.grant("ad_free", to: "anna")
+        let items = try await changes(2, from: watcher)
+        #expect(items.map(\.change?.sequence) == [first, second])
+        #expect(items.map(\.cursor.position) == [first, second])
+        #expect(items.allSatisfy { $0.change?.subject == .account(ServiceBench.scope, "anna") })
+        #expect(items.allSatisfy { $0.change?.kinds == .grants })
+        #expect(items.last?.state?.revision == second)
+        #expect(items.first?.state.map { $0.revision >= first } == true)
+      }
+    }
+  }
+
+  @Test("What another node writes is told too")
+  func otherNode() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { one async throws in
+        try await Node.run(bench) { other async throws in
+          // In memory, and out of date as soon as the other one writes.
+          try await other.state(of: "anna")
+          let watcher = try await other.watch.start(WatchRequest())
+          _ = try await watcher.next()
+          let revision = try await one.grant(to: "anna")
+          let items = try await changes(1, from: watcher)
+          #expect(items.map(\.state?.revision) == [revision])
+        }
+      }
+    }
+  }
+
+  @Test("From any cursor, also one within a page, exactly what follows it comes")
+  func resumed() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(
+        bench, limits: WatchLimits(window: 7, page: 5, batch: 3)
+      ) { node async throws in
+        var sequences: [Int64] = []
+        for number in 0..<23 {
+          sequences.append(try await node.grant(to: AccountID("a\(number % 4)")))
+        }
+        try await node.followed(to: sequences[22])
+        for start in 0..<sequences.count {
+          let cursor = start == 0 ? 0 : sequences[start - 1]
+          let watcher = try await node.watch.start(
+            WatchRequest(cursor: WatchCursor(position: cursor)))
+          let items = try await changes(sequences.count - start, from: watcher)
+          #expect(items.compactMap(\.change?.sequence) == Array(sequences[start...]))
+          #expect(items.allSatisfy { $0.state != nil })
+        }
+      }
+    }
+  }
+
+  @Test(
+    "Only what is asked for comes",
+    arguments: [
+      (WatchRequest(accounts: ["anna"]), [true, false, false, true]),
+      (WatchRequest(kinds: .grants), [true, false, false, false]),
+      (WatchRequest(kinds: [.linked, .grants]), [true, false, true, true]),
+      (WatchRequest(bundleID: "com.example.other"), [false, false, false, false]),
+      (WatchRequest(bundleID: ServiceBench.scope.bundleID), [true, true, true, true]),
+      (WatchRequest(environment: .sandbox), [false, false, false, false]),
+      (WatchRequest(), [true, true, true, true]),
+    ])
+  func filtered(request: WatchRequest, isExpected: [Bool]) async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        try await node.grant(to: "anna")
+        _ = try await bench.submit([try bench.purchase("1")])
+        _ = try await bench.submit([try bench.purchase("2")], account: "bert")
+        _ = try await bench.submit([try bench.purchase("3")], account: "anna")
+        let all = try await bench.store.changes(after: 0, limit: 10)
+        try #require(all.count == 4)
+        // The last of them, which every watch is told of by its cursor at least.
+        try await node.followed(to: all[3].sequence)
+        var request = request
+        request.cursor = WatchCursor(position: 0)
+        let expected = zip(all, isExpected).filter(\.1).map(\.0)
+        try await WatchLog.run(node.watch, request) { log async throws in
+          try await node.turns {
+            !log.items.isEmpty && log.items.compactMap(\.change).count >= expected.count
+          }
+          // A cursor moves over what is not asked for, with the next change or in time.
+          for _ in 0..<10 { try await node.second() }
+          try await node.turns { log.items.last?.cursor.position == all[3].sequence }
+          #expect(log.items.compactMap(\.change) == expected)
+          let positions = log.items.map(\.cursor.position)
+          #expect(positions == positions.sorted())
+        }
+      }
+    }
+  }
+
+  @Test("Without states none is loaded")
+  func withoutStates() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let watcher = try await node.watch.start(WatchRequest(isWithoutStates: true))
+        try await node.grant(to: "anna")
+        let items = try await changes(1, from: watcher)
+        #expect(items.map { $0.state == nil } == [true])
+        #expect(node.reader.statistics.misses == 0)
+      }
+    }
+  }
+
+  @Test("Events of a notification are told, also those that move no revision")
+  func events() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let watcher = try await node.watch.start(WatchRequest(kinds: .events))
+        for event in try bench.signed(.refunded) {
+          guard let jws = event.notification else { continue }
+          _ = try await bench.submit(notification: jws, account: "anna")
+        }
+        let expected = try await bench.store.changes(after: 0, limit: 100)
+          .filter { $0.kinds.contains(.events) }
+        try #require(!expected.isEmpty)
+        let items = try await changes(expected.count, from: watcher)
+        #expect(items.compactMap(\.change) == expected)
+        #expect(items.compactMap(\.change).flatMap(\.events).map(\.kind).contains(.refunded))
+      }
+    }
+  }
+
+  @Test("An account that is merged or deleted is told with the state that its name has now")
+  func mergedAndDeleted() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        _ = try await bench.submit([try bench.purchase()], account: "anna")
+        let audit = ChangeAudit(author: "a", reason: "r")
+        let watcher = try await node.watch.start(WatchRequest(kinds: .merged))
+        _ = try await node.links.merge("anna", into: "bert", in: ServiceBench.scope, audit)
+        let merged = try await changes(2, from: watcher)
+        #expect(
+          Set(merged.compactMap(\.change?.subject)) == [
+            .account(ServiceBench.scope, "anna"), .account(ServiceBench.scope, "bert"),
+          ])
+        #expect(merged.map(\.state?.accountID) == ["bert", "bert"])
+        #expect(merged.map(\.state?.coreState) == [.active, .active])
+
+        let ends = try await node.watch.start(WatchRequest(accounts: ["bert"], kinds: .deleted))
+        _ = try await node.records.delete("bert", in: ServiceBench.scope, audit)
+        let deleted = try await changes(1, from: ends)
+        #expect(deleted.map(\.state?.coreState) == [.new])
+      }
+    }
+  }
+
+  @Test("Silence is broken by the cursor after ten seconds, and after ten more")
+  func heartbeat() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        try await WatchLog.run(node.watch, WatchRequest(accounts: ["anna"])) { log async throws in
+          try await node.turns { log.items.count == 1 }
+          for beat in 1...2 {
+            let other = try await node.grant(to: AccountID("bert\(beat)"))
+            try await node.followed(to: other)
+            for _ in 0..<9 { try await node.second() }
+            #expect(log.items.count == beat)
+            try await node.second()
+            try await node.turns { log.items.count > beat }
+            #expect(log.items.last?.cursor.position == other)
+            #expect(log.items.last?.change == nil)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Cursors that cannot be, or are trimmed, are refused; zero is the first that is kept")
+  func cursors() async throws {
+    for text in ["", "-1", "x", "01", "+1", "1 ", "9223372036854775808"] {
+      let error = #expect(throws: ServiceError.self) { try WatchCursor(parsing: text) }
+      #expect(error?.code == .invalidArgument(field: "cursor"), "\(text)")
+    }
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let first = try await node.grant(to: "anna")
+        let second = try await node.grant(to: "bert")
+        let third = try await node.grant(to: "carl")
+        let beyond = await #expect(throws: ServiceError.self) {
+          try await node.watch.start(WatchRequest(cursor: WatchCursor(position: third + 1)))
+        }
+        #expect(beyond?.code == .invalidArgument(field: "cursor"))
+        #expect(
+          try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 2) == 2)
+        let expired = await #expect(throws: ServiceError.self) {
+          try await node.watch.start(WatchRequest(cursor: WatchCursor(position: first)))
+        }
+        #expect(expired?.code == .outOfRange)
+        for start in [0, second] {
+          let watcher = try await node.watch.start(
+            WatchRequest(cursor: WatchCursor(position: start)))
+          let items = try await changes(1, from: watcher)
+          #expect(items.map(\.change?.sequence) == [third])
+        }
+        // All places are free again.
+        #expect(node.watch.values.first { $0.name == "watches.open" }?.value == 0)
+      }
+    }
+  }
+
+  @Test("One watch too many is refused, and a place is free again once a watch ends")
+  func tooMany() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench, limits: WatchLimits(watches: 2)) { node async throws in
+        let first = try await node.watch.start(WatchRequest())
+        do {
+          let second = try await node.watch.start(WatchRequest())
+          let error = await #expect(throws: ServiceError.self) {
+            try await node.watch.start(WatchRequest())
+          }
+          #expect(error?.code == .resourceExhausted)
+          _ = try await second.next()
+        }
+        let third = try await node.watch.start(WatchRequest())
+        _ = try await (first.next(), third.next())
+      }
+    }
+  }
+
+  @Test("Many watchers of the end of the feed cost one read of the store for each change")
+  func shared() async throws {
+    try await ServiceBench.run { bench async throws in
+      let store = FaultyStore(bench.store)
+      try await Node.run(bench, store: store) { node async throws in
+        try await node.grant(to: "before")
+        var watchers: [Watcher<CustomerState>] = []
+        for _ in 0..<50 {
+          let watcher = try await node.watch.start(WatchRequest())
+          _ = try await watcher.next()
+          watchers.append(watcher)
+        }
+        let last = try await node.grant(to: "anna")
+        for watcher in watchers {
+          #expect(try await changes(1, from: watcher).map(\.cursor.position) == [last])
+        }
+        let reads = store.feedReads
+        for number in 0..<20 {
+          let sequence = try await node.grant(to: AccountID("a\(number)"))
+          try await node.followed(to: sequence)
+          for watcher in watchers { _ = try await changes(1, from: watcher) }
+        }
+        #expect(store.feedReads - reads <= 20)
+      }
+    }
+  }
+
+  @Test("A watcher that waits ends when its task is cancelled")
+  func cancelled() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let watch = node.watch
+        let task = Task {
+          let watcher = try await watch.start(WatchRequest())
+          while true { _ = try await watcher.next() }
+        }
+        try await node.turns { watch.values.first { $0.name == "watches.items" }?.value == 1 }
+        task.cancel()
+        await #expect(throws: ServiceError.self) { try await task.value }
+        #expect(watch.values.first { $0.name == "watches.open" }?.value == 0)
+      }
+    }
+  }
+
+  @Test("A customer of an app that the catalog does not name any more is told without a state")
+  func notServed() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        try await node.followed(to: try await node.grant(to: "anna"))
+        bench.holder.replace(with: Catalog())
+        let watcher = try await node.watch.start(
+          WatchRequest(cursor: WatchCursor(position: 0)))
+        let items = try await changes(1, from: watcher)
+        #expect(items.map { $0.state == nil } == [true])
+      }
+    }
+  }
+}
+
+/// What a watch tells, gathered by a task of its own.
+private final class WatchLog: Sendable {
+  private let told = Mutex<[WatchItem<CustomerState>]>([])
+
+  var items: [WatchItem<CustomerState>] { told.withLock { $0 } }
+
+  /// Runs `body` beside a watch, which ends with it.
+  static func run(
+    _ watch: CustomerWatch<CustomerState>, _ request: WatchRequest,
+    _ body: (WatchLog) async throws -> Void
+  ) async throws {
+    let log = WatchLog()
+    let task = Task {
+      let watcher = try await watch.start(request)
+      while true {
+        let items = try await watcher.next()
+        log.told.withLock { $0 += items }
+      }
+    }
+    defer { task.cancel() }
+    try await body(log)
+  }
+}

@@ -1,0 +1,55 @@
+import EntitlementStore
+import Synchronization
+
+/// A store of which a test can break what followers read, and count the reads of the feed.
+final class FaultyStore: ForwardingStore {
+  private struct State {
+    var isBroken = false
+    var isSilent = false
+    var partSize: Int?
+    var feedReads = 0
+    var looks: [Int64] = []
+  }
+
+  let base: any EntitlementStore
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - isSilent: announces nothing.
+  ///   - partSize: changes that one look tells of at most.
+  init(_ base: any EntitlementStore, isSilent: Bool = false, partSize: Int? = nil) {
+    self.base = base
+    state.withLock {
+      $0.isSilent = isSilent
+      $0.partSize = partSize
+    }
+  }
+
+  func set(isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+
+  /// Pages of the feed that were read.
+  var feedReads: Int { state.withLock { $0.feedReads } }
+  /// From where it was looked for changed customers.
+  var looks: [Int64] { state.withLock { $0.looks } }
+
+  func announcements() -> AsyncStream<Void> {
+    state.withLock { $0.isSilent } ? AsyncStream { _ in } : base.announcements()
+  }
+
+  func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] {
+    state.withLock { $0.feedReads += 1 }
+    return try await base.changes(after: sequence, limit: limit)
+  }
+
+  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers {
+    let (isBroken, partSize) = state.withLock { state in
+      state.looks.append(position)
+      return (state.isBroken, state.partSize)
+    }
+    if isBroken { throw StoreError(.unavailable, "it was broken by the test") }
+    guard let partSize else { return try await base.changedCustomers(after: position) }
+    let part = try await base.changes(after: position, limit: partSize)
+    return ChangedCustomers(
+      subjects: part.compactMap(\.subject), position: part.last?.sequence ?? position)
+  }
+}

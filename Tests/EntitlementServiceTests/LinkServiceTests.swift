@@ -1,0 +1,276 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import SQLiteStore
+import StoreSimulator
+import Testing
+
+@Suite("Links by name (R46)")
+struct LinkServiceTests {
+  private static let audit = ChangeAudit(author: "ops@example.com", reason: "a support case")
+  private static let chain = LinkTarget.chain("1")
+
+  private func run(
+    owner: AccountID? = "anna", _ body: (ServiceBench) async throws -> Void
+  ) async throws {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit([try bench.purchase()], account: owner)
+      try await body(bench)
+    }
+  }
+
+  private func code(of error: ServiceError?) -> ServiceError.Code? { error?.code }
+
+  @Test("What has no account is linked; every reader sees it at once, and repeats change nothing")
+  func link() async throws {
+    try await run(owner: nil) { bench async throws in
+      #expect(try await bench.state(of: "anna").coreState == .new)
+      let chain = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
+      #expect(try await bench.reader.answer(to: chain).encoded.accountID == nil)
+      let receipt = try await bench.links.link(
+        Self.chain, to: "anna", in: ServiceBench.scope, Self.audit)
+      #expect(receipt.isChanged)
+      #expect(receipt.targets == [Self.chain])
+      #expect(try await bench.state(of: "anna").coreState == .active)
+      #expect(try await bench.reader.answer(to: chain).encoded.accountID == "anna")
+      let again = try await bench.links.link(
+        Self.chain, to: "anna", in: ServiceBench.scope, Self.audit)
+      #expect(!again.isChanged)
+      #expect(bench.counters[.linkChange(.linked)] == 1)
+      #expect(
+        try await bench.links.links(of: "anna", in: ServiceBench.scope).map(\.target)
+          == [Self.chain])
+      let history = try await bench.links.history(of: Self.chain, in: ServiceBench.scope)
+      #expect(history.map(\.event.reason) == [.assigned])
+      #expect(history.map(\.event.author) == ["ops@example.com"])
+      #expect(history.map(\.event.note) == ["a support case"])
+      #expect(try await bench.links.history(of: "anna", in: ServiceBench.scope) == history)
+    }
+  }
+
+  @Test("What is unlinked is nobody's for every reader, and its owner's no more")
+  func unlink() async throws {
+    try await run { bench async throws in
+      #expect(try await bench.state(of: "anna").coreState == .active)
+      let chain = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
+      #expect(try await bench.reader.answer(to: chain).encoded.accountID == "anna")
+      _ = try await bench.links.unlink(Self.chain, in: ServiceBench.scope, Self.audit)
+      #expect(try await bench.state(of: "anna").coreState == .new)
+      #expect(try await bench.reader.answer(to: chain).encoded.accountID == nil)
+      let found = try await bench.links.resolve(
+        .originalTransaction("1"), in: ServiceBench.scope)
+      #expect(found.subject == .unlinkedChain(ServiceBench.scope, "1"))
+    }
+  }
+
+  @Test("A transfer shows on both sides, and says nothing of an owner that is not the one named")
+  func transfer() async throws {
+    try await run { bench async throws in
+      let wrong = await #expect(throws: ServiceError.self) {
+        try await bench.links.transfer(
+          Self.chain, from: "carl", to: "bert", in: ServiceBench.scope, Self.audit)
+      }
+      #expect(wrong?.code == .failedPrecondition)
+      #expect(wrong?.message.contains("anna") == false)
+      #expect(try await bench.state(of: "anna").coreState == .active)
+      #expect(try await bench.state(of: "bert").coreState == .new)
+      _ = try await bench.links.transfer(
+        Self.chain, from: "anna", to: "bert", in: ServiceBench.scope, Self.audit)
+      #expect(try await bench.state(of: "anna").coreState == .new)
+      #expect(try await bench.state(of: "bert").coreState == .active)
+      let taken = await #expect(throws: ServiceError.self) {
+        try await bench.links.link(Self.chain, to: "carl", in: ServiceBench.scope, Self.audit)
+      }
+      #expect(taken?.code == .alreadyExists)
+      #expect(taken?.message.contains("bert") == false)
+    }
+  }
+
+  @Test("A merged account is answered as the one that it was merged into, by all its names")
+  func merge() async throws {
+    try await run { bench async throws in
+      let anna = try await bench.state(of: "anna")
+      #expect(try await bench.state(of: "bert").coreState == .new)
+      let receipt = try await bench.links.merge(
+        "anna", into: "bert", in: ServiceBench.scope, Self.audit)
+      #expect(receipt.isChanged)
+      for name: AccountID in ["anna", "bert"] {
+        let state = try await bench.state(of: name)
+        #expect(state.accountID == "bert")
+        #expect(state.coreState == .active)
+        #expect(state.revision > anna.revision)
+        #expect(
+          bench.reader.heldAnswer(
+            to: CustomerQuery(selector: .account(name), scope: ServiceBench.scope)) != nil)
+      }
+      // What changes the one is seen by the name of the other, and a later merge by all names.
+      _ = try await bench.links.unlink(Self.chain, in: ServiceBench.scope, Self.audit)
+      for name: AccountID in ["anna", "bert"] {
+        #expect(try await bench.state(of: name).coreState == .new)
+      }
+      _ = try await bench.links.link(
+        Self.chain, to: "anna", in: ServiceBench.scope, Self.audit)
+      #expect(try await bench.state(of: "bert").coreState == .active)
+      #expect(try await bench.state(of: "anna").coreState == .active)
+      _ = try await bench.links.merge("bert", into: "carl", in: ServiceBench.scope, Self.audit)
+      for name: AccountID in ["anna", "bert", "carl"] {
+        #expect(try await bench.state(of: name).accountID == "carl")
+      }
+      let same = await #expect(throws: ServiceError.self) {
+        try await bench.links.merge(
+          "anna", into: "carl", in: ServiceBench.scope, Self.audit)
+      }
+      #expect(same?.code == .invalidArgument(field: "into_account_id"))
+      // The names go with the account.
+      _ = try await bench.records.delete("anna", in: ServiceBench.scope, Self.audit)
+      for name: AccountID in ["anna", "bert", "carl"] {
+        let state = try await bench.state(of: name)
+        #expect(state.coreState == .new)
+        #expect(state.accountID == name)
+      }
+    }
+  }
+
+  @Test("On another node, too, no name of a merged account answers what was before")
+  func mergeOnOtherNode() async throws {
+    try await run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        for name: AccountID in ["anna", "bert"] { try await node.state(of: name) }
+        #expect(node.isHeld("anna"))
+        let receipt = try await bench.links.merge(
+          "anna", into: "bert", in: ServiceBench.scope, Self.audit)
+        try await node.followed(to: receipt.customers.map(\.revision).max() ?? 0)
+        for name: AccountID in ["anna", "bert"] {
+          #expect(!node.isHeld(name))
+          #expect(try await node.state(of: name).accountID == "bert")
+          #expect(node.isHeld(name))
+        }
+        // A change of the account alone drops what is held by the merged name.
+        try await node.followed(to: try await node.grant(to: "bert"))
+        #expect(!node.isHeld("anna"))
+        #expect(try await node.state(of: "anna").entitlements.count == 2)
+        let deleted = try await bench.records.delete("bert", in: ServiceBench.scope, Self.audit)
+        try await node.followed(to: deleted.customers.map(\.revision).max() ?? 0)
+        #expect(!node.isHeld("anna"))
+        #expect(try await node.state(of: "anna").coreState == .new)
+      }
+    }
+  }
+
+  @Test("A chain that is held as nobody's is dropped on another node once somebody has it")
+  func claimedOnOtherNode() async throws {
+    try await run(owner: nil) { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let query = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
+        #expect(try await node.reader.answer(to: query).encoded.accountID == nil)
+        #expect(node.reader.heldAnswer(to: query) != nil)
+        let claim = try await bench.submit([try bench.purchase()], account: "anna")
+        try await node.followed(to: claim.customers.map(\.revision).max() ?? 0)
+        #expect(node.reader.heldAnswer(to: query) == nil)
+        #expect(try await node.reader.answer(to: query).encoded.accountID == "anna")
+      }
+    }
+  }
+
+  @Test("What is not known, not said or too long is refused, by its field")
+  func refused() async throws {
+    try await run { bench async throws in
+      let scope = ServiceBench.scope
+      let audit = Self.audit
+      let long = String(repeating: "x", count: 257)
+      let tooLong = String(repeating: "x", count: 1_025)
+      let elsewhere = AppScope(bundleID: "com.example.other", environment: .production)
+      typealias Case = (
+        code: ServiceError.Code, call: (LinkService) async throws(ServiceError) -> LinkReceipt
+      )
+      let cases: [Case] = [
+        (
+          .notFound,
+          { links async throws(ServiceError) in
+            try await links.link(.chain("9"), to: "anna", in: scope, audit)
+          }
+        ),
+        (
+          .notFound,
+          { links async throws(ServiceError) in
+            try await links.unlink(.appTransaction("9"), in: scope, audit)
+          }
+        ),
+        (
+          .notFound,
+          { links async throws(ServiceError) in
+            try await links.merge("nobody", into: "anna", in: scope, audit)
+          }
+        ),
+        (
+          .invalidArgument(field: "into_account_id"),
+          { links async throws(ServiceError) in
+            try await links.merge("anna", into: "anna", in: scope, audit)
+          }
+        ),
+        (
+          .invalidArgument(field: "to_account_id"),
+          { links async throws(ServiceError) in
+            try await links.transfer(Self.chain, from: "anna", to: "anna", in: scope, audit)
+          }
+        ),
+        (
+          .invalidArgument(field: "bundle_id"),
+          { links async throws(ServiceError) in
+            try await links.unlink(Self.chain, in: elsewhere, audit)
+          }
+        ),
+        (
+          .invalidArgument(field: "reason"),
+          { links async throws(ServiceError) in
+            try await links.unlink(Self.chain, in: scope, ChangeAudit(author: "a", reason: ""))
+          }
+        ),
+        (
+          .invalidArgument(field: "reason"),
+          { links async throws(ServiceError) in
+            try await links.unlink(
+              Self.chain, in: scope, ChangeAudit(author: "a", reason: tooLong))
+          }
+        ),
+        (
+          .invalidArgument(field: "author"),
+          { links async throws(ServiceError) in
+            try await links.unlink(Self.chain, in: scope, ChangeAudit(author: "", reason: "r"))
+          }
+        ),
+        (
+          .invalidArgument(field: "author"),
+          { links async throws(ServiceError) in
+            try await links.unlink(
+              Self.chain, in: scope, ChangeAudit(author: "a\u{0}", reason: "r"))
+          }
+        ),
+        (
+          .invalidArgument(field: "account_id"),
+          { links async throws(ServiceError) in
+            try await links.link(Self.chain, to: AccountID(long), in: scope, audit)
+          }
+        ),
+        (
+          .invalidArgument(field: "target"),
+          { links async throws(ServiceError) in
+            try await links.unlink(
+              .chain(OriginalTransactionID("")), in: scope, audit)
+          }
+        ),
+      ]
+      let end = try await bench.store.feedEnd()
+      for (index, entry) in cases.enumerated() {
+        do {
+          _ = try await entry.call(bench.links)
+          Issue.record("case \(index) was not refused")
+        } catch let error as ServiceError {
+          #expect(error.code == entry.code, "case \(index)")
+        }
+      }
+      #expect(try await bench.store.feedEnd() == end)
+      #expect(try await bench.state(of: "anna").coreState == .active)
+    }
+  }
+}

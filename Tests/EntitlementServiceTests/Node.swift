@@ -1,0 +1,113 @@
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Logging
+
+/// What one server holds beside others on the same store: a reader of its own, with a follower.
+final class Node: Sendable {
+  let timer = MovableTimer()
+  let horizon: FeedHorizon
+  let reader: CustomerReader<CustomerState>
+  let follower: ChangeFollower
+  let watch: CustomerWatch<CustomerState>
+  let records: CustomerRecords
+  let grants: GrantService
+  let links: LinkService
+  private let task: Task<Void, Never>
+
+  static let limits = FollowingLimits(pause: .zero)
+
+  init(_ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init()) {
+    let store = store ?? bench.store
+    let horizon = FeedHorizon(staleness: Self.limits.staleness, timer: timer.timer)
+    self.horizon = horizon
+    let reader = CustomerReader<CustomerState>(
+      store: store, catalog: bench.holder, clock: bench.clock.clock, horizon: horizon,
+      cacheBytes: 1 << 20, encode: { $0 }, size: { _ in 1_000 })
+    self.reader = reader
+    let follower = ChangeFollower(
+      store: store, horizon: horizon, timer: timer.timer, limits: Self.limits,
+      logger: bench.log.logger, changed: { reader.customersChanged($0) },
+      cleared: { reader.allChanged() })
+    self.follower = follower
+    watch = CustomerWatch(
+      store: store, reader: reader, horizon: horizon, timer: timer.timer, limits: limits)
+    let changes = AuditedChange(
+      store: store, catalog: bench.holder, clock: bench.clock.clock, counters: bench.counters,
+      customersChanged: { reader.customersChanged($0) })
+    links = LinkService(store: store, catalog: bench.holder, changes: changes)
+    records = CustomerRecords(
+      store: store, catalog: bench.holder, clock: bench.clock.clock, changes: changes)
+    grants = GrantService(
+      store: store, catalog: bench.holder, clock: bench.clock.clock, counters: bench.counters,
+      customersChanged: { reader.customersChanged($0) })
+    task = Task { await follower.run() }
+  }
+
+  /// Runs `body` beside the follower, which ends with it.
+  static func run(
+    _ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init(),
+    _ body: (Node) async throws -> Void
+  ) async throws {
+    let node = Node(bench, store: store, limits: limits)
+    do {
+      // The ticker has begun.
+      await node.timer.sleepersBegun(1)
+      try await node.followed(to: 0)
+      try await body(node)
+      await node.stop()
+    } catch {
+      await node.stop()
+      throw error
+    }
+  }
+
+  private func stop() async {
+    task.cancel()
+    await task.value
+  }
+
+  /// Returns once the follower has come so far.
+  func followed(to position: Int64) async throws {
+    try await turns { self.horizon.position >= position }
+  }
+
+  /// Returns once something holds that the follower brings about.
+  func turns(until isThere: () -> Bool) async throws {
+    while !isThere() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
+  /// Lets a second pass, and the follower look.
+  func second() async throws {
+    let looks = follower.statistics.looks
+    await timer.sleepersBegun(1)
+    timer.advance(by: .seconds(1))
+    try await turns { self.follower.statistics.looks > looks }
+  }
+
+  func query(_ account: AccountID, _ consistency: Consistency = .minimizeLatency) -> CustomerQuery {
+    CustomerQuery(
+      selector: .account(account), scope: ServiceBench.scope, consistency: consistency)
+  }
+
+  func isHeld(_ account: AccountID) -> Bool { reader.heldAnswer(to: query(account)) != nil }
+
+  @discardableResult
+  func state(of account: AccountID, _ consistency: Consistency = .minimizeLatency) async throws
+    -> CustomerState
+  {
+    try await reader.answer(to: query(account, consistency)).encoded
+  }
+
+  @discardableResult
+  func grant(_ entitlement: EntitlementID = "pro", to account: AccountID) async throws -> Int64 {
+    try await grants.add(
+      GrantRequest(
+        scope: ServiceBench.scope, accountID: account, entitlementID: entitlement,
+        reason: "a test", author: "tests")
+    ).customer.revision
+  }
+}

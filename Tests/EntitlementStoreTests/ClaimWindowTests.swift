@@ -1,0 +1,38 @@
+import EntitlementDomain
+import Testing
+
+@Suite("Claim windows")
+struct ClaimWindowTests {
+  private static let hour = Milliseconds.hourLength
+
+  @Test("R44: a window ends 24 hours after its first claim, whenever the last one was")
+  func length() {
+    var window = ClaimWindow()
+    #expect(window.allowsClaim(at: 0, limit: 1))
+    window.countClaim(at: 0)
+    window.countClaim(at: Milliseconds(23 * Self.hour))
+    #expect(window == ClaimWindow(count: 2, since: 0))
+    #expect(!window.allowsClaim(at: Milliseconds(24 * Self.hour - 1), limit: 2))
+    #expect(window.allowsClaim(at: Milliseconds(24 * Self.hour - 1), limit: 3))
+    #expect(window.allowsClaim(at: Milliseconds(24 * Self.hour), limit: 1))
+    window.countClaim(at: Milliseconds(24 * Self.hour))
+    #expect(window == ClaimWindow(count: 1, since: Milliseconds(24 * Self.hour)))
+  }
+
+  @Test("R44: a clock that goes back a little opens no window; one that was days ahead does")
+  func clocks() {
+    var window = ClaimWindow(count: 1, since: Milliseconds(48 * Self.hour))
+    #expect(!window.allowsClaim(at: Milliseconds(47 * Self.hour), limit: 1))
+    #expect(window.allowsClaim(at: Milliseconds(24 * Self.hour), limit: 1))
+    window.countClaim(at: Milliseconds(24 * Self.hour))
+    #expect(window == ClaimWindow(count: 1, since: Milliseconds(24 * Self.hour)))
+  }
+
+  @Test("The ends of time do not overflow")
+  func extremes() {
+    let last = ClaimWindow(count: 1, since: Milliseconds(.max))
+    #expect(last.allowsClaim(at: Milliseconds(.min), limit: 1))
+    let first = ClaimWindow(count: 1, since: Milliseconds(.min))
+    #expect(first.allowsClaim(at: Milliseconds(.max), limit: 1))
+  }
+}

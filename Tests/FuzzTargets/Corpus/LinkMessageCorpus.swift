@@ -1,0 +1,100 @@
+import EntitlementDomain
+import Wire
+
+/// Seeds of ``MessageProbe``: who owns what, what happened to customers, and watches.
+enum LinkMessageCorpus {
+  static func seeds(scope: AppScope, events: [FeedEvent]) -> [FuzzSeed] {
+    links(scope).seeds + records(scope).seeds + watches(scope, events).seeds
+  }
+
+  private static func links(_ scope: AppScope) -> MessageCorpus.Messages {
+    var messages = MessageCorpus.Messages()
+    messages.add(ResolveAccountRequest(customer: .transaction("2"), scope: scope))
+    messages.add(ResolveAccountResponse(subject: .account("a"), revision: 12), "account")
+    messages.add(ResolveAccountResponse(subject: .unlinkedChain("1"), revision: 12), "chain")
+    messages.add(
+      LinkAccountRequest(
+        scope: scope, target: .chain("1"), accountID: "a", reason: "r", author: "o"))
+    messages.add(
+      UnlinkAccountRequest(scope: scope, target: .appTransaction("7"), reason: "r", author: "o"))
+    messages.add(
+      TransferPurchaseRequest(
+        scope: scope, target: .chain("1"), fromAccountID: "a", toAccountID: "b", reason: "r",
+        author: "o"))
+    messages.add(
+      MergeAccountsRequest(
+        scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", author: "o"))
+    messages.add(
+      LinkResponse(
+        isChanged: true, targets: [.chain("1"), .appTransaction("7")],
+        customers: [
+          SubmittedCustomer(subject: .account("a"), scope: scope, revision: 12),
+          SubmittedCustomer(subject: .unlinkedChain("1"), scope: scope, revision: 13),
+        ]))
+    messages.add(ListLinksRequest(scope: scope, accountID: "a"))
+    messages.add(
+      ListLinksResponse(links: [
+        AccountLink(target: .chain("1"), since: 1, reason: .imported, isUnsigned: true),
+        AccountLink(target: .appTransaction("7"), since: 2, reason: .appTransaction),
+      ]))
+    messages.add(GetLinkHistoryRequest(scope: scope, subject: .target(.chain("1"))), "chain")
+    messages.add(GetLinkHistoryRequest(scope: scope, subject: .account("a")), "account")
+    messages.add(GetLinkHistoryResponse(events: steps))
+    return messages
+  }
+
+  private static let steps = [
+    LinkHistoryEntry(
+      target: .chain("1"), at: 1, fromAccountID: "a", toAccountID: "b", reason: .transferred,
+      author: "o", note: "r"),
+    LinkHistoryEntry(
+      target: .appTransaction("7"), at: 2, isFromDeleted: true, isToDeleted: true, reason: .deleted),
+  ]
+
+  private static func records(_ scope: AppScope) -> MessageCorpus.Messages {
+    let grant = Grant(
+      id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: scope, accountID: "a",
+      entitlementID: "pro", starts: 1, reason: "r", author: "o", createdAt: 0)
+    var messages = MessageCorpus.Messages()
+    messages.add(GetCustomerHistoryRequest(scope: scope, accountID: "a"))
+    messages.add(
+      GetCustomerHistoryResponse(
+        accountID: "a",
+        entries: [
+          CustomerHistoryEntry(at: 1, occurrence: .link(steps[0])),
+          CustomerHistoryEntry(at: 2, occurrence: .grant(grant)),
+          CustomerHistoryEntry(at: 3, occurrence: .grantWithdrawal(grant)),
+          CustomerHistoryEntry(
+            at: 4,
+            occurrence: .notification(
+              NotificationEntry(
+                notificationUUID: "u", type: "DID_RENEW", subtype: "BILLING_RECOVERY",
+                signedDate: 3))),
+        ]))
+    messages.add(ExportCustomerRequest(scope: scope, accountID: "a"))
+    messages.add(ExportedPiece(json: Array(#"{"account_id":"a"}"#.utf8)))
+    messages.add(DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", author: "o"))
+    messages.add(ListUnlinkedChainsRequest(scope: scope, pageSize: 100, pageToken: "after:1"))
+    messages.add(
+      ListUnlinkedChainsResponse(
+        chains: [UnlinkedChainEntry(originalTransactionID: "1", revision: 12, changedAt: 1)],
+        nextPageToken: "after:1"))
+    return messages
+  }
+
+  private static func watches(_ scope: AppScope, _ events: [FeedEvent]) -> MessageCorpus.Messages {
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      WatchCustomerStatesRequest(
+        cursor: "42", bundleID: scope.bundleID, environment: scope.environment,
+        accountIDs: ["a", "b"], kinds: Set(ChangeKind.allCases), isWithoutStates: true))
+    messages.add(
+      WatchCustomerStatesResponse(
+        cursor: "43",
+        change: CustomerChange(
+          sequence: 43, scope: scope, subject: .unlinkedChain("1"), committedAt: 1,
+          kinds: [.unlinked, .events], events: events)), "chain")
+    messages.add(WatchCustomerStatesResponse(cursor: "43"), "cursor")
+    return messages
+  }
+}

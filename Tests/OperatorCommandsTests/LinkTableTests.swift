@@ -1,0 +1,151 @@
+import EntitlementDomain
+import JSONDocuments
+import Testing
+import Wire
+
+@testable import OperatorCommands
+
+@Suite("Links and histories for people, and in JSON")
+struct LinkTableTests {
+  private let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
+  /// 2026-01-02 03:04:05Z.
+  private let now: Milliseconds = 1_767_323_045_000
+
+  private var steps: [LinkHistoryEntry] {
+    [
+      LinkHistoryEntry(target: .chain("2000000000"), at: now, toAccountID: "a", reason: .named),
+      LinkHistoryEntry(
+        target: .appTransaction("7"), at: now, fromAccountID: "a", toAccountID: "b",
+        reason: .transferred, author: "ada", note: "a new sign-in"),
+      LinkHistoryEntry(
+        target: .chain("1"), at: now, isFromDeleted: true, reason: .deleted, author: "ada",
+        note: "asked for"),
+      LinkHistoryEntry(target: .chain("1"), at: now, isToDeleted: true, reason: nil),
+    ]
+  }
+
+  @Test func `a link says since when, why, and whether anybody signed it`() {
+    let text = LinkTable.links([
+      AccountLink(target: .chain("2000000000"), since: now, reason: .claimed),
+      AccountLink(target: .appTransaction("7"), since: now, reason: .imported, isUnsigned: true),
+      AccountLink(target: .chain("1"), since: now, reason: nil),
+    ])
+    #expect(
+      text == """
+        WHAT               SINCE                 REASON    SIGNED
+        chain 2000000000   2026-01-02 03:04:05Z  CLAIMED   yes
+        app transaction 7  2026-01-02 03:04:05Z  IMPORTED  no
+        chain 1            2026-01-02 03:04:05Z  -         yes
+        """)
+  }
+
+  @Test func `a step says from whom to whom, and tells a deleted account from none`() {
+    #expect(
+      LinkTable.history(steps) == """
+        TIME                  WHAT               FROM       TO         REASON       AUTHOR  NOTE
+        2026-01-02 03:04:05Z  chain 2000000000   -          a          NAMED        -       -
+        2026-01-02 03:04:05Z  app transaction 7  a          b          TRANSFERRED  ada     a new sign-in
+        2026-01-02 03:04:05Z  chain 1            (deleted)  -          DELETED      ada     asked for
+        2026-01-02 03:04:05Z  chain 1            -          (deleted)  -            -       -
+        """)
+  }
+
+  @Test func `what changed hands is told with the customers concerned`() {
+    let customers = [
+      SubmittedCustomer(subject: .account("a"), scope: scope, revision: 12),
+      SubmittedCustomer(subject: .unlinkedChain("1"), scope: scope, revision: 13),
+    ]
+    let done = LinkResponse(
+      isChanged: true, targets: [.chain("1"), .appTransaction("7")], customers: customers)
+    #expect(
+      LinkOutcome.text(of: done) == """
+        CHANGED HANDS
+        chain 1
+        app transaction 7
+
+        CUSTOMER  REVISION
+        a         12
+        chain 1   13
+        """)
+    let nothing = LinkResponse(isChanged: false, targets: [], customers: customers)
+    #expect(
+      LinkOutcome.text(of: nothing) == """
+        CUSTOMER  REVISION
+        a         12
+        chain 1   13
+        """)
+  }
+
+  @Test func `what happened to a customer is told by kind`() throws {
+    let grant = Grant(
+      id: "g", scope: scope, accountID: "a", entitlementID: "pro", starts: now, reason: "an outage",
+      author: "ada", createdAt: now,
+      withdrawal: GrantWithdrawal(at: now, author: "grace", reason: "over"))
+    let entries = [
+      CustomerHistoryEntry(at: now, occurrence: .link(steps[1])),
+      CustomerHistoryEntry(at: now, occurrence: .grant(grant)),
+      CustomerHistoryEntry(at: now, occurrence: .grantWithdrawal(grant)),
+      CustomerHistoryEntry(
+        at: now,
+        occurrence: .notification(
+          NotificationEntry(notificationUUID: "u", type: "DID_RENEW", subtype: "BILLING_RECOVERY"))),
+    ]
+    let rows = CustomerHistoryTable.text(of: entries).split(separator: "\n").dropFirst()
+      .map { $0.dropFirst("2026-01-02 03:04:05Z  ".count) }
+    #expect(
+      rows == [
+        "link: TRANSFERRED  app transaction 7: a to b        ada    a new sign-in",
+        "grant              pro, grant g, until -            ada    an outage",
+        "grant withdrawn    pro, grant g                     grace  over",
+        "notification       DID_RENEW (BILLING_RECOVERY), u  -      -",
+      ])
+    let document = try JSONText.line(
+      CustomerHistoryDocument(GetCustomerHistoryResponse(accountID: "b", entries: entries)))
+    #expect(document.hasPrefix(#"{"account_id":"b","entries":[{"at_ms":1767323045000,"link":{"#))
+    for member in ["grant", "grant_withdrawal", "notification"] {
+      #expect(document.contains(#"{"at_ms":1767323045000,"\#(member)":{"#))
+    }
+  }
+
+  @Test func `in JSON a step leaves out what is not known`() throws {
+    #expect(
+      try JSONText.line(steps.prefix(3).map { LinkEventDocument($0) }) == """
+        [{"at_ms":1767323045000,"from_deleted":false,"original_transaction_id":"2000000000",\
+        "reason":"NAMED","to_account_id":"a","to_deleted":false},\
+        {"app_transaction_id":"7","at_ms":1767323045000,"author":"ada","from_account_id":"a",\
+        "from_deleted":false,"note":"a new sign-in","reason":"TRANSFERRED","to_account_id":"b",\
+        "to_deleted":false},\
+        {"at_ms":1767323045000,"author":"ada","from_deleted":true,"note":"asked for",\
+        "original_transaction_id":"1","reason":"DELETED","to_deleted":false}]
+        """)
+  }
+
+  @Test func `a line of a watch has the cursor, what changed, and the state`() throws {
+    let state = CustomerState(
+      scope: scope, accountID: "a", revision: 8, evaluatedAt: 4, coreState: .new,
+      callsToAction: [], entitlements: [], products: [], groups: [], nextTransitionAt: nil)
+    let change = CustomerChange(
+      sequence: 8, scope: scope, subject: .account("a"), committedAt: now,
+      kinds: [.events, .facts], events: [FeedEvent(kind: .refunded, notificationUUID: "u")],
+      state: state)
+    let line = try JSONText.line(WatchedChangeDocument(cursor: "9", change: change))
+    #expect(
+      line.hasPrefix(
+        """
+        {"change":{"account_id":"a","bundle_id":"com.example.scribe",\
+        "committed_at_ms":1767323045000,"environment":"Production",\
+        "events":[{"kind":"REFUNDED","notification_uuid":"u"}],"kinds":["FACTS","EVENTS"],\
+        "sequence":8,"state":{"account_id":"a",
+        """))
+    #expect(line.hasSuffix(#"},"cursor":"9"}"#))
+
+    let chain = CustomerChange(
+      sequence: 8, scope: scope, subject: .unlinkedChain("1"), committedAt: 0, kinds: [.unlinked])
+    #expect(
+      try JSONText.line(WatchedChangeDocument(cursor: "9", change: chain)) == """
+        {"change":{"bundle_id":"com.example.scribe","committed_at_ms":0,\
+        "environment":"Production","events":[],"kinds":["UNLINKED"],\
+        "original_transaction_id":"1","sequence":8},"cursor":"9"}
+        """)
+  }
+}

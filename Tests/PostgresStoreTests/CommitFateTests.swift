@@ -1,0 +1,158 @@
+import EntitlementDomain
+import EntitlementStore
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+// Connections that are lost in the middle of a commit: what was answered is there, once, and what was
+// not done is done. Skipped where no PostgreSQL server is installed.
+@Suite("A commit whose connection is lost", .enabled(if: EphemeralPostgres.isAvailable))
+struct CommitFateTests {
+  @Test("is answered when it was done: it waited for a standby", .timeLimit(.minutes(2)))
+  func committedIsAnswered() async throws {
+    let cluster = try EphemeralPostgres.start(Self.options)
+    let store = try await TestDatabases.open(try await cluster.makeMigratedDatabase())
+    try await store.submit("1", "1", by: "alice")
+    // From now on a commit is on the disk, and waits for a standby that never comes.
+    try cluster.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    try cluster.execute("SELECT pg_reload_conf()")
+    try await eventually {
+      try cluster.execute("SHOW synchronous_standby_names") == "nobody"
+    }
+    async let receipt = store.submit("2", "2", by: "alice")
+    let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    try await eventually { try !cluster.execute(waiting).isEmpty }
+    try cluster.execute("ALTER SYSTEM RESET synchronous_standby_names")
+    try cluster.execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    try cluster.execute("SELECT pg_reload_conf()")
+
+    let answered = try await receipt
+    #expect(answered.dispositions == [.added])
+    #expect(store.statistics.resolvedCommits == 1)
+    let record = try await store.customer(.account("alice"), in: StoreSample.scope).record
+    #expect(record.facts.count == 2)
+    #expect(answered.customers.map(\.revision) == [record.revision])
+    await store.close()
+  }
+
+  @Test("is done again when it was not: its server process was ended", .timeLimit(.minutes(2)))
+  func lostIsRepeated() async throws {
+    let cluster = try EphemeralPostgres.start(Self.options)
+    let connection = try await cluster.makeMigratedDatabase()
+    let store = try await TestDatabases.open(connection)
+    try await store.submit("1", "1", by: "alice")
+    let blocker = try await Blocker(connection)
+    async let receipt = store.submit("2", "2", by: "alice")
+    try await eventually { try !cluster.execute(Blocker.waiting).isEmpty }
+    try cluster.execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (\(Blocker.waiting))")
+    await blocker.release()
+
+    let answered = try await receipt
+    #expect(answered.dispositions == [.added])
+    #expect(store.statistics.resolvedCommits == 1)
+    let record = try await store.customer(.account("alice"), in: StoreSample.scope).record
+    #expect(record.facts.count == 2)
+    #expect(answered.customers.map(\.revision) == [record.revision])
+    #expect(try await store.feed(through: record.revision).count == 2)
+    await store.close()
+  }
+
+  @Test("is waited for when it may still be done", .timeLimit(.minutes(2)))
+  func runningIsWaitedFor() async throws {
+    let cluster = try EphemeralPostgres.start(Self.options)
+    let connection = try await cluster.makeMigratedDatabase()
+    let store = try await TestDatabases.open(connection) { $0.writeTimeLimit = .seconds(2) }
+    try await store.submit("1", "1", by: "alice")
+    let blocker = try await Blocker(connection)
+    async let receipt = store.submit("2", "2", by: "alice")
+    // The store gives the connection up; the server does not notice, and goes on waiting, with
+    // COMMIT among what it has received. Whoever looks for the outcome waits for it.
+    let looking = """
+      SELECT pid FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO commit_tokens%'
+      """
+    try await eventually { try !cluster.execute(looking).isEmpty }
+    await blocker.release()
+
+    let answered = try await receipt
+    #expect(answered.dispositions == [.added])
+    #expect(store.statistics.resolvedCommits == 1)
+    let record = try await store.customer(.account("alice"), in: StoreSample.scope).record
+    #expect(record.facts.count == 2)
+    #expect(answered.customers.map(\.revision) == [record.revision])
+    #expect(try await store.feed(through: record.revision).count == 2)
+    await store.close()
+  }
+
+  @Test("is told as unknown when nobody can be asked", .timeLimit(.minutes(2)))
+  func unknownIsTold() async throws {
+    let cluster = try EphemeralPostgres.start(Self.options)
+    let connection = try await cluster.makeMigratedDatabase()
+    let store = try await TestDatabases.open(connection) {
+      $0.writeTimeLimit = .seconds(2)
+      $0.resolutionTimeLimit = .seconds(3)
+    }
+    try await store.submit("1", "1", by: "alice")
+    let blocker = try await Blocker(connection)
+    let receipt = Task { try await store.submit("2", "2", by: "alice") }
+    try await eventually { try !cluster.execute(Blocker.waiting).isEmpty }
+    try cluster.kill()
+    let failure = await #expect(throws: StoreError.self) { _ = try await receipt.value }
+    #expect(failure?.code == .unavailable)
+    #expect(failure?.message.contains("submitting the same again is safe") == true)
+    await blocker.release()
+    await store.close()
+  }
+
+  private static let options = {
+    var options = EphemeralPostgres.Options()
+    options.isDurable = false
+    return options
+  }()
+}
+
+/// Keeps everybody from writing to the feed.
+private final class Blocker: Sendable {
+  static let waiting = """
+    SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO changes%'
+    """
+
+  private let pool: PostgresPool
+  private let end: AsyncStream<Void>.Continuation
+  private let holder: Task<Void, Never>
+
+  init(_ connection: String) async throws {
+    let pool = try PostgresPool.forMigration(connection)
+    let (stream, end) = AsyncStream.makeStream(of: Void.self)
+    let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+    self.pool = pool
+    self.end = end
+    holder = Task {
+      try? await pool.withSession(within: .seconds(10)) { session throws(PostgresFailure) in
+        _ = try await session.exchange(
+          [
+            PostgresCommand(PostgresStatement("BEGIN", name: "block_begin")),
+            PostgresCommand(
+              PostgresStatement("LOCK TABLE changes IN EXCLUSIVE MODE", name: "block")),
+            // Without an end for the silence.
+            PostgresCommand(
+              PostgresStatement(
+                "SET LOCAL idle_in_transaction_session_timeout = 0", name: "block_for_long")),
+          ], within: .seconds(10))
+        isHeld.finish()
+        for await _ in stream {}
+      }
+      isHeld.finish()
+    }
+    for await _ in held {}
+  }
+
+  func release() async {
+    end.finish()
+    await holder.value
+    await pool.close()
+  }
+}

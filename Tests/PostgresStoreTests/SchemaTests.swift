@@ -1,0 +1,182 @@
+import EntitlementStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+// Skipped where no PostgreSQL server is installed.
+@Suite("Migrations", .enabled(if: EphemeralPostgres.isAvailable))
+struct SchemaTests {
+  private final class Steps: Sendable {
+    private let list = Mutex<[MigrationStep]>([])
+    var all: [MigrationStep] { list.withLock { $0 } }
+    func add(_ step: MigrationStep) { list.withLock { $0.append(step) } }
+  }
+
+  private let cluster: EphemeralPostgres
+  private let connection: String
+  private let database: String
+
+  init() throws {
+    cluster = try TestDatabases.cluster.get()
+    connection = try cluster.makeDatabase()
+    database = String(
+      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+  }
+
+  @Test("An empty database has no version; a dry run tells what would be done, and does nothing")
+  func dryRun() async throws {
+    let before = try await PostgresSchema.status(connection: connection)
+    #expect(before.found == 0)
+    #expect(before.expected == Migration.all.count)
+    #expect(before.migrations.allSatisfy { $0.appliedAt == nil })
+    let steps = Steps()
+    let status = try await PostgresSchema.migrate(connection: connection, dryRun: true) {
+      steps.add($0)
+    }
+    #expect(status == before)
+    #expect(steps.all == [.wouldApply(number: 1, name: "schema")])
+    #expect(
+      try cluster.execute(
+        "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
+        database: database) == "0")
+  }
+
+  @Test("All steps are applied once; a store opens then")
+  func migrate() async throws {
+    let steps = Steps()
+    let status = try await PostgresSchema.migrate(connection: connection, dryRun: false) {
+      steps.add($0)
+    }
+    #expect(status.found == status.expected)
+    #expect(status.migrations.allSatisfy { $0.appliedAt != nil })
+    #expect(
+      steps.all == [.applying(number: 1, name: "schema"), .applied(number: 1, name: "schema")])
+    #expect(try await PostgresSchema.status(connection: connection) == status)
+    let again = Steps()
+    #expect(
+      try await PostgresSchema.migrate(connection: connection, dryRun: false) { again.add($0) }
+        == status)
+    #expect(again.all == [])
+    try await TestDatabases.open(connection).close()
+  }
+
+  @Test("Two that migrate at once do not meet: each step is applied once")
+  func together() async throws {
+    let steps = Steps()
+    try await withThrowingTaskGroup(of: SchemaStatus.self) { group in
+      for _ in 0..<4 {
+        group.addTask { [connection] in
+          try await PostgresSchema.migrate(connection: connection, dryRun: false) {
+            steps.add($0)
+          }
+        }
+      }
+      for try await status in group { #expect(status.found == status.expected) }
+    }
+    #expect(steps.all.count { $0 == .applied(number: 1, name: "schema") } == 1)
+  }
+
+  @Test("A second migration waits for a time, and then says who is at work")
+  func waits() async throws {
+    let pool = try PostgresPool.forMigration(connection)
+    _ = try await pool.withSession(within: .seconds(10)) { session in
+      _ = try await session.exchange(
+        [
+          PostgresCommand(
+            PostgresStatement("SELECT pg_advisory_lock(1164866668, 1)", name: "hold"))
+        ], within: .seconds(10))
+      let steps = Steps()
+      let failure = await #expect(throws: StoreError.self) {
+        try await PostgresSchema.migrate(
+          connection: connection, dryRun: false, waitingAtMost: .milliseconds(300)
+        ) { steps.add($0) }
+      }
+      #expect(failure?.code == .locked)
+      #expect(failure?.message.contains("\"entitled\"") == true)
+      #expect(steps.all.count == 1)
+    }
+    await pool.close()
+  }
+
+  @Test("A store refuses a database without a schema, and says what helps")
+  func olderSchema() async throws {
+    let failure = await #expect(throws: StoreError.self) {
+      _ = try await TestDatabases.open(connection)
+    }
+    #expect(failure?.code == .olderSchema)
+    #expect(failure?.message.contains("entitlectl database migrate") == true)
+  }
+
+  @Test("A database of a newer program is refused by store and migration")
+  func newerSchema() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute(
+      "INSERT INTO schema_migrations (number, name, sha256) VALUES (99, 'later', '')",
+      database: database)
+    let failure = await #expect(throws: StoreError.self) {
+      _ = try await TestDatabases.open(connection)
+    }
+    #expect(failure?.code == .newerSchema)
+    let refusal = await #expect(throws: StoreError.self) {
+      try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    }
+    #expect(refusal?.code == .newerSchema)
+    let status = try await PostgresSchema.status(connection: connection)
+    #expect(status.found == 99)
+    #expect(status.migrations.map(\.number) == [1, 99])
+  }
+
+  @Test("A step that was applied from another file is refused")
+  func changedFile() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute(
+      "UPDATE schema_migrations SET sha256 = 'other'", database: database)
+    for _ in 0..<2 {
+      let failure = await #expect(throws: StoreError.self) {
+        try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+      }
+      #expect(failure?.code == .corrupt)
+    }
+  }
+
+  @Test("A step that fails leaves nothing behind, and the lock free")
+  func failedStep() async throws {
+    try cluster.execute("CREATE TABLE grants (id integer)", database: database)
+    for _ in 0..<2 {
+      let failure = await #expect(throws: StoreError.self) {
+        try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+      }
+      #expect(failure?.code == .internalFault)
+    }
+    #expect(try await PostgresSchema.status(connection: connection).found == 0)
+    #expect(
+      try cluster.execute("SELECT to_regclass('accounts') IS NULL", database: database) == "t")
+    try cluster.execute("DROP TABLE grants", database: database)
+    let status = try await PostgresSchema.migrate(
+      connection: connection, dryRun: false, report: { _ in })
+    #expect(status.found == status.expected)
+  }
+
+  @Test("A database that does not flush with every commit is refused")
+  func asynchronousCommit() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute("ALTER DATABASE \(database) SET synchronous_commit = off")
+    let failure = await #expect(throws: StoreError.self) {
+      _ = try await TestDatabases.open(connection)
+    }
+    #expect(failure?.code == .internalFault)
+    #expect(failure?.message.contains("synchronous_commit") == true)
+  }
+
+  @Test("A configuration is shown without its password")
+  func description() {
+    let configuration = PostgresStoreConfiguration(
+      connection: "postgresql://entitle:hunter2@db1,db2/entitle?sslmode=verify-full")
+    #expect(configuration.description == "postgresql://entitle@db1,db2/entitle")
+    #expect(
+      !PostgresStoreConfiguration(connection: "postgresql://:::hunter2").description.contains(
+        "hunter2"))
+  }
+}

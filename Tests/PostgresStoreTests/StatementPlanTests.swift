@@ -1,0 +1,180 @@
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+// Skipped where no PostgreSQL server is installed.
+@Suite("Plans of the store's statements", .enabled(if: EphemeralPostgres.isAvailable))
+struct StatementPlanTests {
+  private static let statements: [PostgresStatement] =
+    LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
+    + FeedStatements.all + [HeaderDirectory.insert, HeaderDirectory.find]
+    + CustomerStatement.allCases.flatMap { statement in
+      CustomerStatement.Extent.allCases.flatMap { extent in
+        [false, true].map { statement.statement(extent, onStandby: $0) }
+      }
+    }
+
+  /// A database with so many customers that the server prefers an index where there is one.
+  private static let database = Task { () throws -> String in
+    let connection = try await TestDatabases.make()
+    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    try TestDatabases.cluster.get().execute(filling, database: String(name))
+    return String(name)
+  }
+
+  @Test("Every statement finds its rows by an index, whatever it is asked", arguments: statements)
+  func everyStatementUsesIndexes(statement: PostgresStatement) async throws {
+    let database = try await Self.database.value
+    let plan = try Self.plan(of: statement, database: database)
+    let whole = Self.tablesReadWhole(plan)
+    #expect(
+      whole.isEmpty,
+      "\(statement.name) reads all of \(whole):\n\(plan.joined(separator: "\n"))")
+  }
+
+  @Test(
+    "A statement that cannot use an index is noticed",
+    arguments: [
+      "SELECT * FROM facts WHERE header = $1::bigint",
+      "SELECT * FROM headers WHERE bytes = $1::bytea",
+      "SELECT target FROM account_links ORDER BY scope, account",
+    ])
+  func wholeTablesAreNoticed(sql: String) async throws {
+    let database = try await Self.database.value
+    let statement = PostgresStatement(sql, name: "noticed")
+    #expect(!Self.tablesReadWhole(try Self.plan(of: statement, database: database)).isEmpty)
+  }
+
+  @Test("A read of an account looks at one partition of what is kept by account")
+  func partitionsArePruned() async throws {
+    let database = try await Self.database.value
+    let plan = try Self.plan(
+      of: CustomerStatement.account.statement(.record, onStandby: false), database: database)
+    // Accounts, links and grants: seven of eight are out before the statement runs.
+    #expect(plan.count { $0.contains("Subplans Removed: 7") } == 3)
+    // Facts: which of the eight is looked at depends on the link.
+    let run = try Self.plan(
+      of: CustomerStatement.account.statement(.record, onStandby: false), database: database,
+      explain: "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF)",
+      text: "account-7")
+    let facts = run.filter { $0.contains(" on facts_") }
+    #expect(facts.count == 8)
+    let used = facts.count { !$0.contains("never executed") }
+    #expect((1...3).contains(used), "\(used) partitions of facts were read for three targets")
+  }
+
+  // MARK: Steps
+
+  /// Tables of which a plan reads all rows, or all of an index, whatever it is asked.
+  private static func tablesReadWhole(_ plan: [String]) -> [String] {
+    // One row, or a list that the statement begins with.
+    let small: Set<String> = ["meta", "pg_database"]
+    var whole: [String] = []
+    // The table whose index is read, until the line after it says by what.
+    var unbounded: String?
+    for line in plan {
+      if line.contains("Index Cond") { unbounded = nil }
+      guard let table = scannedTable(line) else { continue }
+      if let unbounded { whole.append(unbounded) }
+      unbounded = line.contains("Index") ? table : nil
+      if line.contains("Seq Scan") { whole.append(table) }
+    }
+    if let unbounded { whole.append(unbounded) }
+    return whole.filter { !small.contains($0) }
+  }
+
+  private static func scannedTable(_ line: String) -> String? {
+    let words = line.split(separator: " ")
+    guard line.contains("Scan"), let place = words.lastIndex(of: "on"), place + 1 < words.count
+    else { return nil }
+    return String(words[place + 1])
+  }
+
+  private static func plan(
+    of statement: PostgresStatement, database: String,
+    explain: String = "EXPLAIN (COSTS OFF)", text: String = "x"
+  ) throws -> [String] {
+    let values = parameterTypes(statement.sql).map { type in
+      switch type {
+      case "text": "'\(text)'"
+      case "bigint": "1"
+      case "bytea": "'\\x00'"
+      default: "'{}'"
+      }
+    }
+    let arguments = values.isEmpty ? "" : "(\(values.joined(separator: ", ")))"
+    // The settings of the store, without those that forbid what no plan should want.
+    return try TestDatabases.cluster.get().execute(
+      """
+      SET plan_cache_mode = force_generic_plan;
+      SET max_parallel_workers_per_gather = 0;
+      SET enable_hashjoin = off;
+      SET enable_mergejoin = off;
+      PREPARE looked_at AS \(statement.sql);
+      \(explain) EXECUTE looked_at\(arguments)
+      """, database: database
+    ).split(separator: "\n").map(String.init)
+  }
+
+  /// By the casts in the text.
+  private static func parameterTypes(_ sql: String) -> [Substring] {
+    var types: [Int: Substring] = [:]
+    for piece in sql.split(separator: "$").dropFirst() {
+      let digits = piece.prefix { $0.isNumber }
+      guard let number = Int(digits), piece.dropFirst(digits.count).hasPrefix("::") else {
+        continue
+      }
+      types[number] = piece.dropFirst(digits.count + 2).prefix {
+        $0.isLetter || $0 == "[" || $0 == "]"
+      }
+    }
+    return types.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private static let filling = """
+    INSERT INTO scopes (environment, bundle_id)
+      SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
+    INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
+    INSERT INTO commit_tokens (token, base)
+      SELECT decode(md5(i::text), 'hex'), i FROM generate_series(1, 3000) i;
+    INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
+    INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
+      FROM generate_series(1, 10000) i;
+    INSERT INTO accounts SELECT 1, 'alias-' || i, i, i, 'account-' || i, false, 0, NULL
+      FROM generate_series(1, 3000) i;
+    INSERT INTO accounts SELECT 1, 'gone-' || i, i, i, NULL, true, 0, NULL
+      FROM generate_series(1, 3000) i;
+    INSERT INTO links
+      SELECT 1, 'c' || i || '-' || c, CASE WHEN c < 3 THEN 'account-' || i END, false, false, 0, 0
+      FROM generate_series(1, 10000) i, generate_series(1, 3) c;
+    INSERT INTO account_links SELECT scope, account, target FROM links WHERE account IS NOT NULL;
+    INSERT INTO account_links SELECT 1, 'account-' || i, 't' || i FROM generate_series(1, 10000) i;
+    INSERT INTO facts
+      SELECT links.scope, links.target, 1, 2, 1, 0, false, false, links.target || '-' || f,
+        links.target, links.target, links.target, '', '',
+        CASE WHEN f = 1 THEN decode(md5(links.target), 'hex') END, '{}'
+      FROM links, generate_series(1, 2) f;
+    INSERT INTO transactions SELECT scope, identifier, target FROM facts;
+    INSERT INTO hints SELECT DISTINCT scope, 'a' || token, target FROM facts;
+    INSERT INTO tokens SELECT 1, 'token-' || i, 'account-' || i FROM generate_series(1, 10000) i;
+    INSERT INTO grants
+      SELECT 1, 'account-' || i, 0, 'grant-' || i, 'pro', 0, NULL, '', '', NULL, NULL, NULL
+      FROM generate_series(1, 10000) i;
+    INSERT INTO link_events
+      SELECT scope, target, row_number() OVER (), 0, NULL, account, false, false, 'named', NULL, NULL
+      FROM links;
+    INSERT INTO account_events
+      SELECT scope, to_account, position, target FROM link_events WHERE to_account IS NOT NULL;
+    INSERT INTO notifications
+      SELECT 'uuid-' || i, 1, 1, NULL, NULL, 0, 'TEST', NULL, 1, 'c' || i, '', '', '{}'
+      FROM generate_series(1, 10000) i;
+    INSERT INTO changes
+      SELECT i::bigint << 16, i, 1, 1, 'account-' || i, NULL, NULL FROM generate_series(1, 9000) i;
+    ANALYZE
+    """
+}
+
+extension PostgresStatement: CustomTestStringConvertible {
+  package var testDescription: String { name }
+}

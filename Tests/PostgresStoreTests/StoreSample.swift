@@ -1,0 +1,82 @@
+import EntitlementDomain
+import EntitlementStore
+
+/// Facts to submit. Stores verify nothing: signatures are made up.
+enum StoreSample {
+  static let scope = AppScope(bundleID: "com.example.reader", environment: .production)
+
+  /// A period that is in force at ``now``.
+  static func transaction(
+    _ id: String, _ chain: String, signedAt: Int64 = 1_000, fields: String = ""
+  ) throws -> SignedFact {
+    let payload = Array(
+      """
+      {"transactionId":"\(id)","originalTransactionId":"\(chain)","bundleId":"com.example.reader",\
+      "environment":"Production","productId":"com.example.reader.monthly",\
+      "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","purchaseDate":100,\
+      "expiresDate":2592000100,"signedDate":\(signedAt)\(fields)}
+      """.utf8)
+    let digest = digest(payload)
+    return SignedFact(
+      fact: try PayloadDecoder.fact(
+        kind: .transaction, payload: payload, digest: digest, bundleID: scope.bundleID),
+      signed: SignedPayload(header: [1, 2, 3], payload: payload, signature: digest.bytes))
+  }
+
+  static let now: Milliseconds = 5_000
+
+  static func submission(
+    _ facts: [SignedFact], by account: AccountID? = nil, under policy: LinkPolicy = .transfer,
+    at: Milliseconds = now
+  ) -> Submission {
+    Submission(
+      facts: facts, accountID: account, receivedAt: at,
+      catalog: Catalog(apps: [
+        CatalogApp(
+          bundleID: scope.bundleID, linkPolicies: [.production: policy], claimsPerDay: 1_000_000)
+      ]))
+  }
+
+  /// FNV-1a with four starts: stores compare digests, and compute none.
+  private static func digest(_ bytes: [UInt8]) -> PayloadDigest {
+    func hash(_ start: UInt64) -> UInt64 {
+      bytes.reduce(0xcbf2_9ce4_8422_2325 &+ start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+    return PayloadDigest(words: (hash(1), hash(2), hash(3), hash(4)))
+  }
+}
+
+extension EntitlementStore {
+  @discardableResult
+  func submit(
+    _ id: String, _ chain: String, by account: AccountID? = nil, signedAt: Int64 = 1_000
+  ) async throws -> CommitReceipt {
+    try await commit(
+      StoreSample.submission(
+        [try StoreSample.transaction(id, chain, signedAt: signedAt)], by: account))
+  }
+
+  /// The whole feed, when it has reached a change.
+  func feed(through last: Int64) async throws -> [Change] {
+    try await eventually { try await feedEnd() >= last }
+    var feed: [Change] = []
+    while true {
+      let page = try await changes(after: feed.last?.sequence ?? 0, limit: 1_000)
+      if page.isEmpty { return feed }
+      feed += page
+    }
+  }
+}
+
+struct NeverHappened: Error {}
+
+/// Waits for what others bring about, by asking again and again.
+func eventually(
+  within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else { throw NeverHappened() }
+    await Task.yield()
+  }
+}

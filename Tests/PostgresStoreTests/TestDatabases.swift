@@ -1,0 +1,98 @@
+import EntitlementStore
+import Logging
+import Synchronization
+import TestSupport
+
+@testable import PostgresStore
+
+/// One cluster for the tests of the store, and empty databases in it that are migrated already.
+///
+/// It does not wait for the disk: what these tests show does not depend on it. Those that stop or kill
+/// a server start one of their own.
+enum TestDatabases {
+  static let cluster = Result { () throws -> EphemeralPostgres in
+    var options = EphemeralPostgres.Options()
+    options.isDurable = false
+    options.settings = ["max_connections": "300", "autovacuum": "off"]
+    return try EphemeralPostgres.start(options)
+  }
+
+  private static let template = Task { () throws -> String in
+    let name = "entitle_template"
+    let cluster = try Self.cluster.get()
+    try cluster.execute("CREATE DATABASE \(name)")
+    _ = try await PostgresSchema.migrate(
+      connection: cluster.connectionString(database: name), dryRun: false, report: { _ in })
+    return name
+  }
+
+  /// - Returns: the connection string of a new database with the schema of the program.
+  static func make() async throws -> String {
+    try cluster.get().makeDatabase(template: try await template.value)
+  }
+
+  /// Lends an empty database. To empty one is several times quicker than to make one.
+  static func withDatabase(_ body: (String) async throws -> Void) async throws {
+    let connection: String
+    if let free = free.withLock({ $0.popLast() }) {
+      connection = free
+    } else {
+      connection = try await make()
+    }
+    try await body(connection)
+    try empty(connection)
+    free.withLock { $0.append(connection) }
+  }
+
+  private static let free = Mutex<[String]>([])
+
+  private static func empty(_ connection: String) throws {
+    guard let name = connection.split(separator: "?").first?.split(separator: "/").last else {
+      return
+    }
+    try cluster.get().execute(
+      """
+      DO $$
+      DECLARE name text;
+      BEGIN
+        FOR name IN SELECT relname FROM pg_class
+          WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+            AND NOT relispartition AND relname NOT IN ('meta', 'schema_migrations')
+        LOOP
+          EXECUTE format('DELETE FROM %I', name);
+        END LOOP;
+        UPDATE meta SET sequence_offset = 0, trimmed_through = 0;
+      END
+      $$
+      """, database: String(name))
+  }
+
+  static func open(
+    _ connection: String, replicas: [String] = [],
+    _ change: (inout PostgresStoreLimits) -> Void = { _ in }
+  ) async throws -> PostgresStore {
+    var limits = PostgresStoreLimits()
+    limits.readingConnections = 2
+    limits.writingConnections = 2
+    change(&limits)
+    return try await PostgresStore.open(
+      PostgresStoreConfiguration(connection: connection, replicas: replicas, limits: limits),
+      logger: logger)
+  }
+
+  static let logger = {
+    var logger = Logger(label: "PostgresStoreTests")
+    logger.logLevel = .error
+    return logger
+  }()
+}
+
+extension EphemeralPostgres {
+  /// A new database with the schema of the program.
+  func makeMigratedDatabase() async throws -> String {
+    let connection = try makeDatabase()
+    _ = try await PostgresSchema.migrate(
+      connection: connection, dryRun: false, report: { _ in })
+    return connection
+  }
+}

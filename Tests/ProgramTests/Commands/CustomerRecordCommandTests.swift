@@ -1,0 +1,163 @@
+import Foundation
+import StoreSimulator
+import TestSupport
+import Testing
+
+@Suite("entitlectl customer history, export and delete", .timeLimit(.minutes(5)))
+struct CustomerRecordCommandTests {
+  private let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+  }
+
+  private static let app = ["--bundle-id", "com.example.scribe"]
+  private static let why = ["--reason", "asked for", "--author", "ada"]
+
+  private func control(_ server: RunningServer, _ arguments: [String]) async throws -> ProgramRun {
+    try await ProgramRun.of(
+      .entitlectl, arguments + ["--server", "\(server.address)"] + Self.app)
+  }
+
+  /// A customer with a purchase, a notification and a grant that was withdrawn.
+  ///
+  /// - Returns: the facts that were submitted.
+  @discardableResult
+  private func fill(_ server: RunningServer, account: String = "a") async throws -> [String] {
+    let events = try bench.signed(.refunded)
+    for event in events {
+      guard let notification = event.notification else { continue }
+      let run = try await Bench.control(
+        server, "notification", "submit", "-", "--account", account, input: notification)
+      try #require(run.exit == .code(0))
+    }
+    let id = "0190a000-0000-4000-8000-00000000000a"
+    let given = try await control(
+      server,
+      ["grant", "add", "--account", account, "--entitlement", "pro", "--id", id] + Self.why)
+    try #require(given.exit == .code(0))
+    let withdrawn = try await control(server, ["grant", "withdraw", id, "--yes"] + Self.why)
+    try #require(withdrawn.exit == .code(0))
+    return events.flatMap(\.transactions)
+  }
+
+  @Test func `the history has links, grants and notifications, oldest first`() async throws {
+    let server = try await bench.startServer()
+    try await fill(server)
+    let run = try await control(server, ["customer", "history", "a", "--output", "json"])
+    #expect(run.exit == .code(0))
+    #expect(run.errors == "")
+    let document = try run.document(JSONTree.self)
+    #expect(document["account_id"]?.text == "a")
+    let entries = try #require(document["entries"]).elements
+    let moments = entries.compactMap { $0["at_ms"]?.integer }
+    #expect(moments.count == entries.count)
+    #expect(moments == moments.sorted())
+    for kind in ["link", "grant", "grant_withdrawal", "notification"] {
+      #expect(entries.contains { $0[kind] != nil }, "\(kind)")
+    }
+    #expect(entries.compactMap { $0["link"]?["reason"]?.text }.first == "NAMED")
+    let table = try await control(server, ["customer", "history", "a"])
+    #expect(table.output.split(separator: "\n").count == entries.count + 1)
+    let nobody = try await control(server, ["customer", "history", "nobody"])
+    #expect(nobody.exit == .code(2))
+    #expect(nobody.output == "")
+  }
+
+  @Test func `an export is one document, on stdout or in a file of one's own`() async throws {
+    let server = try await bench.startServer()
+    let facts = try await fill(server)
+    let printed = try await control(server, ["customer", "export", "a"])
+    #expect(printed.exit == .code(0))
+    #expect(printed.errors == "")
+    let document = try printed.document(JSONTree.self)
+    #expect(document["account_id"]?.text == "a")
+    let exported = Set(
+      (document["facts"]?.elements ?? []).compactMap { $0["signed_payload"]?.text })
+    #expect(!exported.isEmpty)
+    #expect(exported.contains(try #require(facts.last)))
+
+    let path = bench.folder.file("export.json")
+    let kept = try await control(server, ["customer", "export", "a", "--output", path])
+    #expect(kept.exit == .code(0))
+    #expect(kept.output == "")
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    let written = try JSONTree(parsing: bytes)
+    // The state is that of its own moment.
+    #expect(written.without("state") == document.without("state"))
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  @Test func `the names in an export are a contract`() async throws {
+    let server = try await bench.startServer()
+    try await fill(server)
+    let run = try await control(server, ["customer", "export", "a"])
+    let places = try run.document(JSONTree.self)
+      .places(closed: ["payload", "state", "grants"])
+    let step = ["app_transaction_id", "at_ms", "from_deleted", "original_transaction_id", "reason"]
+    let expected =
+      [
+        "account_id", "app_account_tokens", "bundle_id", "changed_at_ms", "documents",
+        "environment", "facts", "grants", "link_history", "links", "merged_accounts",
+        "notifications", "revision", "state",
+      ]
+      + ["evidence", "identifier", "kind", "payload", "signed_payload"].map { "facts[].\($0)" }
+      + ["app_transaction_id", "is_unsigned", "original_transaction_id", "reason", "since_ms"]
+      .map { "links[].\($0)" }
+      + (step + ["to_account_id", "to_deleted"]).map { "link_history[].\($0)" }
+      + [
+        "notification_uuid", "payload", "received_at_ms", "signed_date_ms", "signed_payload",
+        "subtype", "type",
+      ].map { "notifications[].\($0)" }
+    #expect(places.sorted() == expected.map { ".\($0)" }.sorted())
+  }
+
+  @Test func `an export that fails leaves nothing, and what was there stands`() async throws {
+    let server = try await bench.startServer()
+    let path = try bench.folder.write("before", to: "export.json")
+    let nobody = try await control(server, ["customer", "export", "nobody", "--output", path])
+    #expect(nobody.exit == .code(2))
+    #expect(nobody.output == "")
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
+    try await fill(server)
+    let unwritable = bench.folder.file("none/export.json")
+    let failed = try await control(server, ["customer", "export", "a", "--output", unwritable])
+    #expect(failed.exit == .code(1))
+    #expect(failed.errors.hasPrefix("entitlectl: \(unwritable): cannot be written: "))
+    let format = try await control(server, ["customer", "export", "a", "--output", "jsonl"])
+    #expect(format.exit == .code(64))
+  }
+
+  @Test func `who is deleted is gone, and what Apple signed can be claimed again`() async throws {
+    let server = try await bench.startServer()
+    let facts = try await fill(server)
+    let run = try await control(
+      server, ["customer", "delete", "a", "--yes", "--output", "json"] + Self.why)
+    #expect(run.exit == .code(0))
+    let document = try run.document(JSONTree.self)
+    #expect(document["changed"] == .boolean(true))
+    #expect(document["targets"]?.elements.isEmpty == false)
+    for arguments in [["history"], ["export"]] {
+      let gone = try await control(server, ["customer"] + arguments + ["a"])
+      #expect(gone.exit == .code(2), "\(arguments)")
+    }
+    let again = try await control(server, ["customer", "delete", "a", "--yes"] + Self.why)
+    #expect(again.exit == .code(2))
+    let targets = try #require(document["targets"]).elements
+    let chains = targets.compactMap { $0["original_transaction_id"]?.text }
+    let chain = try #require(chains.first)
+    let history = try await control(
+      server, ["link", "history", "--original-transaction", chain, "--output", "json"])
+    let steps = try history.document(JSONTree.self).elements
+    #expect(steps.last?["reason"]?.text == "DELETED")
+    #expect(steps.last?["from_account_id"] == nil)
+    #expect(steps.last?["from_deleted"] == .boolean(true))
+
+    let claim = try await Bench.control(
+      server, "submit", "-", "--account", "b", "--output", "jsonl",
+      input: facts.joined(separator: "\n"))
+    #expect(claim.exit == .code(0))
+    #expect(try claim.lines(JSONTree.self).first?["link"]?.text == "LINKED")
+  }
+}

@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@Suite("entitlectl database", .timeLimit(.minutes(5)))
+struct DatabaseCommandTests {
+  @Test(
+    "64: what is no PostgreSQL database, without telling what was typed",
+    arguments: ["status", "migrate"])
+  func usage(verb: String) async throws {
+    let rows: [([String], [String: String], String)] = [
+      ([], [:], "--database is needed"),
+      (["--database", "sqlite:/tmp/secret"], [:], "the server migrates it at its start"),
+      ([], ["ENTITLE_STORE": "sqlite:/tmp/secret"], "ENTITLE_STORE names an SQLite file"),
+      (["--database", "mysql://u:secret@h/d"], [:], "postgresql://USER@HOST/NAME"),
+      (["--database", ""], [:], "postgresql://USER@HOST/NAME"),
+    ]
+    for (arguments, environment, text) in rows {
+      let run = try await ProgramRun.of(
+        .entitlectl, ["database", verb] + arguments, environment: environment)
+      #expect(run.exit == .code(64), "\(arguments)")
+      #expect(run.output == "")
+      #expect(run.errors.contains(text), "\(arguments): \(run.errors)")
+      #expect(!run.errors.contains("secret"))
+    }
+  }
+
+  @Test func `3: a database that is not there, without its password`() async throws {
+    let folder = try TemporaryFolder()
+    for verb in ["status", "migrate"] {
+      let run = try await ProgramRun.of(
+        .entitlectl,
+        [
+          "database", verb, "--database",
+          "postgresql://entitle:secret@/entitle?host=\(folder.file("none"))",
+        ])
+      #expect(run.exit == .code(3), "\(verb)")
+      #expect(run.output == "")
+      #expect(!run.errors.contains("secret"))
+    }
+  }
+
+  // Needs the programs of a PostgreSQL server.
+  @Test(
+    "A database is looked at, tried and migrated, once",
+    .enabled(if: EphemeralPostgres.isAvailable))
+  func migrating() async throws {
+    let url = try EphemeralPostgres.shared.makeDatabase()
+    func run(_ arguments: String..., output: String = "json") async throws -> ProgramRun {
+      try await ProgramRun.of(
+        .entitlectl, ["database"] + arguments + ["--output", output],
+        environment: ["ENTITLE_STORE": url])
+    }
+    let empty = try await run("status")
+    #expect(empty.exit == .code(1))
+    #expect(empty.errors.contains("entitlectl database migrate"))
+    let before = try empty.document(JSONTree.self)
+    #expect(before["version"]?.integer == 0)
+    let expected = try #require(before["expected_version"]?.integer)
+    #expect(expected >= 1)
+    let migrations = try #require(before["migrations"]).elements
+    #expect(migrations.compactMap { $0["number"]?.integer } == Array(1...expected))
+    #expect(migrations.allSatisfy { $0["applied_at_ms"] == nil })
+
+    let tried = try await run("migrate", "--dry-run")
+    #expect(tried.exit == .code(0))
+    #expect(tried.errors.contains("would apply 1 "))
+    #expect(try tried.document(JSONTree.self) == before)
+    #expect(try await run("status").document(JSONTree.self) == before)
+
+    let done = try await run("migrate")
+    #expect(done.exit == .code(0))
+    #expect(done.errors.contains("applied \(expected) "))
+    let after = try done.document(JSONTree.self)
+    #expect(after["version"]?.integer == expected)
+    #expect(after["migrations"]?.elements.allSatisfy { $0["applied_at_ms"] != nil } == true)
+    let current = try await run("status")
+    #expect(current.exit == .code(0))
+    #expect(current.errors == "")
+    #expect(try current.document(JSONTree.self) == after)
+
+    let again = try await run("migrate", output: "table")
+    #expect(again.exit == .code(0))
+    #expect(!again.errors.contains("applied"))
+    #expect(again.output.split(separator: "\n").count == migrations.count + 1)
+  }
+}

@@ -1,0 +1,114 @@
+import EntitlementDomain
+import RPCClient
+import StoreSimulator
+import Testing
+import Wire
+
+@Suite("LinkService on the wire", .timeLimit(.minutes(1)))
+struct LinkEndpointTests {
+  private static let scope = ServiceBench.scope
+
+  /// A purchase of nobody, and its chain.
+  private func unlinkedChain(_ bench: ServiceBench) async throws -> LinkTarget {
+    let facts = try bench.signed(.nonConsumable, seed: 1).flatMap(\.facts)
+    let answer = try await bench.client.submitSignedTransactions(
+      SubmitSignedTransactionsRequest(signedPayloads: facts))
+    let chain = try #require(answer.results.compactMap(\.originalTransactionID).first)
+    return .chain(chain)
+  }
+
+  @Test("A purchase is linked, transferred, merged and unlinked, and each step is told")
+  func steps() async throws {
+    try await ServiceBench.run { bench async throws in
+      let target = try await unlinkedChain(bench)
+      guard case .chain(let chain) = target else { return }
+      let resolve = ResolveAccountRequest(
+        customer: .originalTransaction(chain), scope: Self.scope)
+      #expect(try await bench.client.resolveAccount(resolve).subject == .unlinkedChain(chain))
+      let chains = try await bench.client.listUnlinkedChains(
+        ListUnlinkedChainsRequest(scope: Self.scope))
+      #expect(chains.chains.map(\.originalTransactionID) == [chain])
+      #expect(chains.nextPageToken == nil)
+
+      let linked = try await bench.client.linkAccount(
+        LinkAccountRequest(
+          scope: Self.scope, target: target, accountID: "anna", reason: "r1", author: "ops"))
+      #expect(linked.isChanged)
+      // The Apple account that it was bought with comes along.
+      #expect(linked.targets.first == target)
+      #expect(linked.customers.contains { $0.subject == .account("anna") })
+      let again = try await bench.client.linkAccount(
+        LinkAccountRequest(
+          scope: Self.scope, target: target, accountID: "anna", reason: "r1", author: "ops"))
+      #expect(!again.isChanged)
+      #expect(try await bench.client.resolveAccount(resolve).subject == .account("anna"))
+
+      _ = try await bench.client.transferPurchase(
+        TransferPurchaseRequest(
+          scope: Self.scope, target: target, fromAccountID: "anna", toAccountID: "bert",
+          reason: "r2", author: "ops"))
+      _ = try await bench.client.mergeAccounts(
+        MergeAccountsRequest(
+          scope: Self.scope, fromAccountID: "bert", intoAccountID: "carl", reason: "r3",
+          author: "ops"))
+      let links = try await bench.client.links(
+        ListLinksRequest(scope: Self.scope, accountID: "carl"))
+      #expect(links.links.contains { $0.target == target && $0.reason == .merged })
+      guard case .state(let state) = try await bench.state(of: .account("bert")) else { return }
+      #expect(state.accountID == "carl")
+      let unlinked = try await bench.client.unlinkAccount(
+        UnlinkAccountRequest(scope: Self.scope, target: target, reason: "r4", author: "ops"))
+      #expect(unlinked.isChanged)
+
+      let history = try await bench.client.linkHistory(
+        GetLinkHistoryRequest(scope: Self.scope, subject: .target(target)))
+      #expect(history.events.map(\.reason) == [.assigned, .transferred, .merged, .unassigned])
+      #expect(history.events.map(\.note) == ["r1", "r2", "r3", "r4"])
+      #expect(history.events.map(\.toAccountID) == ["anna", "bert", "carl", nil])
+      let ofAnna = try await bench.client.linkHistory(
+        GetLinkHistoryRequest(scope: Self.scope, subject: .account("anna")))
+      #expect(
+        ofAnna.events.filter { $0.target == target }.map(\.reason) == [.assigned, .transferred])
+    }
+  }
+
+  @Test("Refusals have codes of their own, and name no owner")
+  func refused() async throws {
+    try await ServiceBench.run { bench async throws in
+      let target = try await unlinkedChain(bench)
+      _ = try await bench.client.linkAccount(
+        LinkAccountRequest(
+          scope: Self.scope, target: target, accountID: "the-owner", reason: "r", author: "a"))
+      let taken = await #expect(throws: RPCClientError.self) {
+        try await bench.client.linkAccount(
+          LinkAccountRequest(
+            scope: Self.scope, target: target, accountID: "anna", reason: "r", author: "a"))
+      }
+      #expect(taken?.code == .status(.alreadyExists))
+      let wrong = await #expect(throws: RPCClientError.self) {
+        try await bench.client.transferPurchase(
+          TransferPurchaseRequest(
+            scope: Self.scope, target: target, fromAccountID: "anna", toAccountID: "bert",
+            reason: "r", author: "a"))
+      }
+      #expect(wrong?.code == .status(.failedPrecondition))
+      let unknown = await #expect(throws: RPCClientError.self) {
+        try await bench.client.unlinkAccount(
+          UnlinkAccountRequest(
+            scope: Self.scope, target: .chain("none"), reason: "r", author: "a"))
+      }
+      #expect(unknown?.code == .status(.notFound))
+      let same = await #expect(throws: RPCClientError.self) {
+        try await bench.client.mergeAccounts(
+          MergeAccountsRequest(
+            scope: Self.scope, fromAccountID: "the-owner", intoAccountID: "the-owner",
+            reason: "r", author: "a"))
+      }
+      #expect(same?.code == .status(.invalidArgument))
+      #expect(same?.fieldViolations.map(\.field) == ["into_account_id"])
+      for error in [taken, wrong, unknown] {
+        #expect(error?.message.contains("the-owner") == false)
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import EntitlementDomain
+import NIOCore
+import RPCClient
+import RPCServer
+import Testing
+import Wire
+
+@Suite("EntitlementClient: links and records")
+struct EntitlementClientRecordTests {
+  @Test("Each call about links reaches its method with its request and gives back the answer")
+  func links() async throws {
+    let scope = ScriptedServer.scope
+    let target = LinkTarget.chain("1")
+    let resolve = ResolveAccountRequest(customer: .transaction("2"), scope: scope)
+    let link = LinkAccountRequest(
+      scope: scope, target: target, accountID: "a", reason: "r", author: "o")
+    let unlink = UnlinkAccountRequest(scope: scope, target: target, reason: "r", author: "o")
+    let transfer = TransferPurchaseRequest(
+      scope: scope, target: target, toAccountID: "b", reason: "r", author: "o")
+    let merge = MergeAccountsRequest(
+      scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", author: "o")
+    let list = ListLinksRequest(scope: scope, accountID: "a")
+    let history = GetLinkHistoryRequest(scope: scope, subject: .target(target))
+    func changed(_ revision: Int64) -> LinkResponse {
+      LinkResponse(
+        isChanged: true, targets: [target],
+        customers: [SubmittedCustomer(subject: .account("a"), scope: scope, revision: revision)])
+    }
+    let resolved = ResolveAccountResponse(subject: .unlinkedChain("1"), revision: 3)
+    let links = ListLinksResponse(links: [AccountLink(target: target, since: 4, reason: .named)])
+    let events = GetLinkHistoryResponse(
+      events: [LinkHistoryEntry(target: target, at: 5, toAccountID: "a", reason: .named)])
+
+    var router = RPCRouter()
+    ScriptedServer.answer(WireMethods.resolveAccount, in: &router, to: resolve, with: resolved)
+    ScriptedServer.answer(WireMethods.linkAccount, in: &router, to: link, with: changed(1))
+    ScriptedServer.answer(WireMethods.unlinkAccount, in: &router, to: unlink, with: changed(2))
+    ScriptedServer.answer(
+      WireMethods.transferPurchase, in: &router, to: transfer, with: changed(3))
+    ScriptedServer.answer(WireMethods.mergeAccounts, in: &router, to: merge, with: changed(4))
+    ScriptedServer.answer(WireMethods.listLinks, in: &router, to: list, with: links)
+    ScriptedServer.answer(WireMethods.getLinkHistory, in: &router, to: history, with: events)
+    try await ScriptedServer.run(router) { client async throws in
+      #expect(try await client.resolveAccount(resolve) == resolved)
+      #expect(try await client.linkAccount(link) == changed(1))
+      #expect(try await client.unlinkAccount(unlink) == changed(2))
+      #expect(try await client.transferPurchase(transfer) == changed(3))
+      #expect(try await client.mergeAccounts(merge) == changed(4))
+      #expect(try await client.links(list) == links)
+      #expect(try await client.linkHistory(history) == events)
+    }
+  }
+
+  @Test("History and deletion reach their methods, and unlinked chains come page by page")
+  func records() async throws {
+    let scope = ScriptedServer.scope
+    let history = GetCustomerHistoryRequest(scope: scope, accountID: "a")
+    let answered = GetCustomerHistoryResponse(
+      accountID: "b",
+      entries: [
+        CustomerHistoryEntry(
+          at: 1, occurrence: .notification(NotificationEntry(notificationUUID: "u", type: "TEST")))
+      ])
+    let delete = DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", author: "o")
+    let deleted = LinkResponse(isChanged: true, targets: [.appTransaction("7")], customers: [])
+    let pages = [["1", "2"], [], ["3"]]
+
+    var router = RPCRouter()
+    ScriptedServer.answer(
+      WireMethods.getCustomerHistory, in: &router, to: history, with: answered)
+    ScriptedServer.answer(WireMethods.deleteCustomer, in: &router, to: delete, with: deleted)
+    ScriptedServer.answer(WireMethods.listUnlinkedChains, in: &router) { request in
+      let page = request.pageToken.flatMap { Int($0) } ?? 0
+      let ids = request.pageSize == 2 ? pages[page] : []
+      return ListUnlinkedChainsResponse(
+        chains: ids.map {
+          UnlinkedChainEntry(
+            originalTransactionID: OriginalTransactionID($0), revision: 1, changedAt: 1)
+        }, nextPageToken: page + 1 < pages.count ? "\(page + 1)" : nil)
+    }
+    try await ScriptedServer.run(router) { client async throws in
+      #expect(try await client.customerHistory(history) == answered)
+      #expect(try await client.deleteCustomer(delete) == deleted)
+      var seen: [String] = []
+      for try await chain in client.unlinkedChains(in: scope, pageSize: 2) {
+        seen.append(chain.originalTransactionID.rawValue)
+      }
+      #expect(seen == ["1", "2", "3"])
+    }
+  }
+
+  @Test("An export comes in pieces, and one that breaks off is no export")
+  func export() async throws {
+    var router = RPCRouter()
+    let method = WireMethods.exportCustomer
+    router.serverStreaming(method.service, method.name) { call, stream in
+      let account = (try? ExportCustomerRequest.decode(from: call.payload))?.accountID
+      for piece in [#"{"a":""#, "é", #""}"#] {
+        if let message = try? ExportedPiece(json: Array(piece.utf8)).encoded() {
+          stream.send(message)
+        }
+      }
+      if account == "whole" { stream.finish() } else { stream.fail(RPCStatus(.unavailable, "no")) }
+    }
+    func document(of account: AccountID, _ client: EntitlementClient) async throws -> String {
+      var bytes: [UInt8] = []
+      let request = ExportCustomerRequest(scope: ScriptedServer.scope, accountID: account)
+      for try await piece in try client.exportCustomer(request) { bytes += piece }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    try await ScriptedServer.run(router) { client async throws in
+      #expect(try await document(of: "whole", client) == #"{"a":"é"}"#)
+      let broken = await #expect(throws: RPCClientError.self) {
+        try await document(of: "broken", client)
+      }
+      #expect(broken?.code == .status(.unavailable))
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import EntitlementDomain
+import EntitlementStore
+
+// How a process hears of what changed, so that it holds no answer that is out of date.
+extension StoreConformanceSuite {
+  static let announcementCases = [
+    ConformanceCase("From where the feed ends, it tells what is committed from then on") {
+      store, _ in
+      let start = try await store.feedEnd()
+      try await store.submit(TransactionSample("1", "1"))
+      let first = try await store.feed()
+      try expect(first.allSatisfy { $0.sequence > start }, "a change before the end of the feed")
+      let end = try await store.feedEnd()
+      try await store.submit(TransactionSample("2", "2"), by: "alice")
+      let later = try await store.feed(after: end)
+      try expectEqual(later.last?.subject, account("alice"))
+      try expect(
+        later.count <= 2 && later.allSatisfy { $0.sequence > end }, "the end was not the end")
+    },
+
+    ConformanceCase("Whoever changed is told of as soon as the commit is answered") { store, _ in
+      var position = try await store.feedEnd()
+      for number in 0..<20 {
+        let changed: [CustomerSubject]
+        let revision: Int64
+        if number.isMultiple(of: 3) {
+          let answer = try await store.done(
+            .link(.chain(OriginalTransactionID("0")), to: "alice"), afterSubmitting: number)
+          (changed, revision) = (answer.changed, answer.customers.map(\.revision).max() ?? 0)
+        } else {
+          let receipt = try await store.submit(
+            TransactionSample("\(number)", "\(number)"),
+            by: number.isMultiple(of: 2) ? AccountID("account-\(number)") : nil)
+          (changed, revision) = (receipt.changed, receipt.customers.map(\.revision).max() ?? 0)
+        }
+        let told = try await store.changedCustomers(after: position)
+        try expect(
+          Set(told.subjects).isSuperset(of: changed), "\(changed) is missing in \(told.subjects)")
+        try expect(told.latest >= revision, "revision \(revision) is beyond \(told.latest)")
+        try expect(
+          told.position >= position && told.position <= told.latest,
+          "from \(position) to \(told.position) of \(told.latest)")
+        position = told.position
+      }
+      // In the end there is nothing left to tell.
+      try await eventually("changes are told of for ever") {
+        let told = try await store.changedCustomers(after: position)
+        position = told.position
+        return told.subjects.isEmpty
+      }
+    },
+
+    ConformanceCase("A commit is announced, by whatever it changed") { store, _ in
+      var announcements = store.announcements().makeAsyncIterator()
+      var position = try await store.feedEnd()
+      let commits: [@Sendable () async throws -> [CustomerSubject]] = [
+        { try await store.submit(TransactionSample("1", "1")).changed },
+        { try await store.submit(TransactionSample("1", "1"), by: "alice").changed },
+        { [try await store.addGrant(sampleGrant(1)).customer.subject] },
+        { try await store.done(.transfer(.chain("1"), from: "alice", to: "bob")).changed },
+        { try await store.done(.delete("bob")).changed },
+      ]
+      for commit in commits {
+        let changed = try await commit()
+        var told: Set<CustomerSubject> = []
+        while !told.isSuperset(of: changed) {
+          _ = try unwrap(await announcements.next(), "announcement of \(changed)")
+          let customers = try await store.changedCustomers(after: position)
+          told.formUnion(customers.subjects)
+          position = customers.position
+        }
+      }
+    },
+
+    ConformanceCase("Everybody who listens hears of a commit, and unheard ones join") {
+      store, _ in
+      var listeners = (0..<3).map { _ in store.announcements().makeAsyncIterator() }
+      for number in 0..<50 {
+        try await store.submit(TransactionSample("\(number)", "\(number)"))
+      }
+      for index in listeners.indices {
+        _ = try unwrap(await listeners[index].next(), "announcement for \(index)")
+      }
+    },
+
+    ConformanceCase("Announcements end when the store closes") { store, _ in
+      let before = store.announcements()
+      try await store.submit(TransactionSample("1", "1"))
+      await store.close()
+      for await _ in before {}
+      for await _ in store.announcements() {}
+    },
+  ]
+}
+
+extension EntitlementStore {
+  /// Links chain 0, which it makes the first time and takes from its account the next times.
+  fileprivate func done(_ change: LinkRequest.Change, afterSubmitting number: Int) async throws
+    -> LinkReceipt
+  {
+    if number == 0 { try await submit(TransactionSample("0", "0")) }
+    if number > 0 { try await done(.unlink(.chain("0"))) }
+    return try await done(change)
+  }
+}

@@ -1,0 +1,94 @@
+import EntitlementDomain
+import EntitlementStore
+
+// Several processes with one database, each a store of its own: what one was answered holds for
+// all.
+extension StoreConformanceSuite {
+  static let sharedStoreCases =
+    [
+      ConformanceCase("A second node sees what the first was answered, at once") { store, harness in
+        let second = try await harness.open()
+        try await store.submit(
+          TransactionSample("1", "1").with {
+            $0.token = token(1); $0.appTransaction = "900"
+          }, by: "alice")
+        _ = try await store.addGrant(sampleGrant(1))
+        let alice = try await store.customer(.account("alice"))
+        for selector: CustomerSelector in [
+          .account("alice"), .originalTransaction("1"), .appTransaction("900"),
+          .appAccountToken(token(1)),
+        ] {
+          try expectEqual(try await second.customer(selector), alice, "\(selector)")
+        }
+        await second.close()
+        try expectEqual(try await store.customer(.account("alice")), alice)
+      },
+
+      ConformanceCase("A second node decides on what the first has written (R41)") {
+        store, harness in
+        let second = try await harness.open()
+        let keep = PolicySample.catalog(.keep)
+        let sample = TransactionSample("1", "1").with { $0.token = token(1) }
+        try await store.submit(sample, by: "alice", under: keep)
+        let claim = try await second.submit(sample, by: "bob", under: keep)
+        try expectEqual(claim.links, [.alreadyLinked])
+        try expectEqual(claim.dispositions, [.duplicate])
+        try await second.done(.merge("alice", into: "carol"))
+        try await store.submit(TransactionSample("2", "2").with { $0.token = token(1) })
+        try await store.submit(TransactionSample("3", "3"), by: "alice")
+        try expectEqual(
+          try await second.links(of: "carol"), [.chain("1"), .chain("2"), .chain("3")])
+        await second.close()
+      },
+
+      ConformanceCase("A second node hears of what the first commits") { store, harness in
+        let second = try await harness.open()
+        var announcements = second.announcements().makeAsyncIterator()
+        var position = try await second.feedEnd()
+        for number in 0..<10 {
+          let receipt = try await store.submit(
+            TransactionSample("\(number)", "\(number)"), by: "alice")
+          // The commit was answered: it is told of, whether its announcement has come or not.
+          let told = try await second.changedCustomers(after: position)
+          try expect(Set(told.subjects).isSuperset(of: receipt.changed), "told of \(told.subjects)")
+          try expect(told.latest >= receipt.customers[0].revision, "latest is \(told.latest)")
+          position = told.position
+          _ = try unwrap(await announcements.next(), "announcement of \(number)")
+        }
+        try expectEqual(try await second.feed(), try await store.feed())
+        await second.close()
+      },
+
+      ConformanceCase("What one node trims is gone for the other") { store, harness in
+        let second = try await harness.open()
+        for number in 1...4 {
+          try await store.submit(
+            TransactionSample("\(number)", "1"), at: Milliseconds(Int64(number)))
+        }
+        let feed = try await second.feed()
+        try expectEqual(try await store.trimChanges(committedBefore: 3, limit: 100), 2)
+        try expectEqual(try await second.changes(after: 0, limit: 10), Array(feed.suffix(2)))
+        try await expectError(.cursorExpired) {
+          _ = try await second.changes(after: feed[0].sequence, limit: 10)
+        }
+        await second.close()
+      },
+
+      ConformanceCase("Claims, transfers, merges and deletions through two nodes agree (R41)") {
+        store, harness in
+        let second = try await harness.open()
+        try await mix { $0.isMultiple(of: 2) ? store : second }
+        await second.close()
+      },
+    ]
+    + LinkPolicy.allCases.map { policy in
+      ConformanceCase("Under \(policy.rawValue) many claim through two nodes (R45)") {
+        store, harness in
+        let second = try await harness.open()
+        try await contend(under: policy, isActive: true) {
+          $0.isMultiple(of: 2) ? store : second
+        }
+        await second.close()
+      }
+    }
+}

@@ -1,0 +1,94 @@
+import EntitlementDomain
+import EntitlementStore
+
+// The feed is kept for some time only; whoever comes later than that is told so.
+extension StoreConformanceSuite {
+  static let trimmingCases = [
+    ConformanceCase("Old changes are trimmed, the oldest first, as many as asked for") {
+      store, _ in
+      let feed = try await fillFeed(store, moments: Array(1...10))
+      try expectEqual(try await store.trimChanges(committedBefore: 1, limit: 100), 0)
+      for limit in [0, -1] {
+        try expectEqual(try await store.trimChanges(committedBefore: 100, limit: limit), 0)
+      }
+      try expectEqual(try await store.feed(), feed)
+      try expectEqual(try await store.trimChanges(committedBefore: 5, limit: 3), 3)
+      try expectEqual(try await store.feed(), Array(feed.suffix(7)))
+      try expectEqual(try await store.trimChanges(committedBefore: 5, limit: 3), 1)
+      try expectEqual(try await store.feed(), Array(feed.suffix(6)))
+      try expectEqual(try await store.trimChanges(committedBefore: 5, limit: 3), 0)
+    },
+
+    ConformanceCase("A cursor that is too old has expired; the first that is kept has not") {
+      store, _ in
+      let feed = try await fillFeed(store, moments: Array(1...6))
+      _ = try await store.trimChanges(committedBefore: 5, limit: 100)
+      for old in feed.prefix(3) {
+        try await expectError(.cursorExpired) {
+          _ = try await store.changes(after: old.sequence, limit: 10)
+        }
+        try await expectError(.cursorExpired) {
+          _ = try await store.changedCustomers(after: old.sequence)
+        }
+      }
+      // Who has seen the last that was trimmed has missed nothing.
+      try expectEqual(
+        try await store.changes(after: feed[3].sequence, limit: 10), Array(feed.suffix(2)))
+      try expectEqual(try await store.changes(after: 0, limit: 10), Array(feed.suffix(2)))
+      try expectEqual(
+        try await store.changes(after: feed[4].sequence, limit: 10), Array(feed.suffix(1)))
+      try expectEqual(
+        Set(try await store.changedCustomers(after: 0).subjects),
+        Set(feed.suffix(2).compactMap(\.subject)), "changed")
+    },
+
+    ConformanceCase("Numbers of the feed never come again, also when all of it was trimmed") {
+      store, harness in
+      let feed = try await fillFeed(store, moments: [1, 2, 3])
+      let last = try unwrap(feed.last?.sequence, "number")
+      try expectEqual(try await store.trimChanges(committedBefore: 100, limit: 100), 3)
+      try expectEqual(try await store.feed(), [])
+      try expect(try await store.feedEnd() >= last, "the feed ends before what it told")
+      let reopened = try await harness.reopen(store)
+      let receipt = try await reopened.submit(TransactionSample("9", "9"))
+      try expect((receipt.customers.first?.revision ?? 0) > last, "a number came again")
+      try expectEqual(try await reopened.feed(after: last).map(\.subject), [unlinked("9")])
+      try await expectError(.cursorExpired) {
+        _ = try await reopened.changes(after: feed[0].sequence, limit: 10)
+      }
+      await reopened.close()
+    },
+
+    ConformanceCase("A change by a clock that went back keeps those behind it") { store, _ in
+      let feed = try await fillFeed(store, moments: [1, 9, 2, 3])
+      try expectEqual(try await store.trimChanges(committedBefore: 5, limit: 100), 1)
+      try expectEqual(try await store.feed(), Array(feed.suffix(3)))
+    },
+
+    ConformanceCase("Customers stay as they are when their changes are trimmed") { store, _ in
+      try await store.submit(TransactionSample("1", "1"), by: "alice", at: 1)
+      try await store.submit(
+        [TransactionSample("2", "2").signed()],
+        notification: notification(1, "CONSUMPTION_REQUEST"),
+        at: 2)
+      let alice = try await store.customer(.account("alice"))
+      let chain = try await store.customer(.originalTransaction("2"))
+      _ = try await store.feed()
+      try expectEqual(try await store.trimChanges(committedBefore: 3, limit: 100), 2)
+      try expectEqual(try await store.customer(.account("alice")), alice)
+      try expectEqual(try await store.customer(.originalTransaction("2")), chain)
+      try expectEqual(try await store.submit(TransactionSample("1", "1")).changed, [])
+    },
+  ]
+
+  /// One change of a chain of its own at each moment.
+  private static func fillFeed(_ store: any EntitlementStore, moments: [Int64]) async throws
+    -> [Change]
+  {
+    for (number, moment) in moments.enumerated() {
+      try await store.submit(
+        TransactionSample("\(number)", "\(number)"), at: Milliseconds(moment))
+    }
+    return try await store.feed()
+  }
+}

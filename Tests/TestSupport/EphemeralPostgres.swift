@@ -1,0 +1,194 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL cluster of a test's own, in a temporary folder, on a private Unix socket. Nothing
+/// of it stays behind: a process apart ends it when this process ends, however that happens.
+///
+/// Tests that use it are skipped where ``isAvailable`` is false.
+package final class EphemeralPostgres: Sendable {
+  package struct Options: Sendable {
+    /// Whether commits wait for the disk. Without it, tests are faster and a crash of the machine
+    /// is not survived; a crash of the server is.
+    package var isDurable = true
+    /// Listens on a free port of 127.0.0.1 too.
+    package var listensOnTCP = false
+    /// TCP connections need a password (which role has which is set with SQL).
+    package var requiresPassword = false
+    /// Further settings, by their names in `postgresql.conf`, with their values as they stand
+    /// there.
+    package var settings: [String: String] = [:]
+
+    package init() {}
+  }
+
+  package enum StopMode: String, Sendable {
+    case smart, fast, immediate
+  }
+
+  /// Where everything of this cluster is.
+  package let folder: String
+  /// Of the socket's name, and of TCP when it listens there.
+  package let port: Int
+  private let installation: EphemeralPostgresInstallation
+  /// Lives as long as this object, and then ends the cluster.
+  private let watch: EphemeralPostgresWatch
+  private let databases = Atomic<Int>(0)
+
+  /// Whether there is a PostgreSQL server on this machine that can be started: its programs are
+  /// looked for in `POSTGRES_BIN`, the PATH and Debian's folders, and somebody else than root must
+  /// be there to run it.
+  package static let isAvailable = EphemeralPostgresInstallation.found != nil
+
+  /// One cluster for all tests of the process; each has its own database in it.
+  package static var shared: EphemeralPostgres {
+    get throws { try sharedOutcome.get() }
+  }
+
+  private static let sharedOutcome = Result { try start() }
+
+  /// A new cluster, which answers.
+  package static func start(_ options: Options = Options()) throws -> EphemeralPostgres {
+    guard let installation = EphemeralPostgresInstallation.found else {
+      throw EphemeralPostgresError("no PostgreSQL server is installed on this machine")
+    }
+    let cluster = try EphemeralPostgres(installation, options)
+    try installation.copy(try EphemeralPostgresTemplate.folder(), to: cluster.dataFolder)
+    try cluster.configure(options)
+    try cluster.start()
+    return cluster
+  }
+
+  private init(_ installation: EphemeralPostgresInstallation, _ options: Options) throws {
+    self.installation = installation
+    port = options.listensOnTCP ? try EphemeralPostgresInstallation.freePort() : 5432
+    folder = try installation.makeFolder()
+    watch = try EphemeralPostgresWatch(folder)
+  }
+
+  /// A connection string in the form of a URI, through the Unix socket.
+  package func connectionString(database: String = "postgres") -> String {
+    "postgresql://postgres@/\(database)?host=\(folder)&port=\(port)"
+  }
+
+  /// The same through TCP.
+  package func tcpConnectionString(
+    database: String = "postgres", user: String = "postgres", password: String? = nil
+  ) -> String {
+    let credentials = password.map { "\(user):\($0)" } ?? user
+    return "postgresql://\(credentials)@127.0.0.1:\(port)/\(database)"
+  }
+
+  /// - Parameter template: a database that nobody is connected to; nil: an empty one.
+  /// - Returns: the connection string of a new database.
+  package func makeDatabase(template: String? = nil) throws -> String {
+    let number = databases.add(1, ordering: .relaxed).newValue
+    let name = "test_\(number)"
+    try execute("CREATE DATABASE \(name)" + (template.map { " TEMPLATE \($0)" } ?? ""))
+    return connectionString(database: name)
+  }
+
+  /// Runs SQL with `psql`.
+  ///
+  /// - Returns: the rows, their columns with `|` between them.
+  @discardableResult
+  package func execute(_ sql: String, database: String = "postgres") throws -> String {
+    try installation.run(
+      "psql",
+      ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-d"]
+        + [connectionString(database: database), "-c", sql])
+  }
+
+  /// Starts it after it was stopped or killed, and waits until it answers.
+  package func start() throws {
+    do {
+      try installation.run(
+        "pg_ctl", ["start", "-w", "-t", "60", "-D", dataFolder, "-l", "\(folder)/server.log"])
+    } catch {
+      let log = (try? String(contentsOfFile: "\(folder)/server.log", encoding: .utf8)) ?? ""
+      throw EphemeralPostgresError("\(error)\n\(log.suffix(2_000))")
+    }
+  }
+
+  package func stop(_ mode: StopMode = .fast) throws {
+    try installation.run(
+      "pg_ctl", ["stop", "-w", "-t", "60", "-m", mode.rawValue, "-D", dataFolder])
+  }
+
+  /// Kills every process of it at once (SIGKILL), as a crash does.
+  package func kill() throws {
+    let processes = try self.processes
+    for process in processes { EphemeralPostgresInstallation.signal(process, SIGKILL) }
+    EphemeralPostgresInstallation.waitForEnd(of: processes)
+    // Until somebody asks how they ended, the kernel remembers them, and a new server would take
+    // these files for those of a living one.
+    for file in ["data/postmaster.pid", ".s.PGSQL.\(port).lock"] { unlink("\(folder)/\(file)") }
+  }
+
+  /// Stops every process of it (SIGSTOP): it neither answers nor goes away.
+  package func pause() throws {
+    for process in try processes { EphemeralPostgresInstallation.signal(process, SIGSTOP) }
+  }
+
+  package func resume() throws {
+    for process in try processes { EphemeralPostgresInstallation.signal(process, SIGCONT) }
+  }
+
+  /// A streaming standby of this cluster.
+  package func makeStandby(_ options: Options = Options()) throws -> EphemeralPostgres {
+    let standby = try EphemeralPostgres(installation, options)
+    try installation.run(
+      "pg_basebackup",
+      ["-d", connectionString(), "-D", standby.dataFolder, "-R", "-X", "stream", "-c", "fast"])
+    try standby.configure(options)
+    try standby.start()
+    return standby
+  }
+
+  /// Makes a standby a primary, and waits until it is.
+  package func promote() throws {
+    try installation.run("pg_ctl", ["promote", "-w", "-t", "60", "-D", dataFolder])
+  }
+
+  /// The process that began all others.
+  package var postmaster: Int32 {
+    get throws {
+      let text = try String(contentsOfFile: "\(dataFolder)/postmaster.pid", encoding: .utf8)
+      guard let line = text.split(separator: "\n").first, let process = Int32(line) else {
+        throw EphemeralPostgresError("the server is not running")
+      }
+      return process
+    }
+  }
+
+  package var dataFolder: String { "\(folder)/data" }
+
+  private var processes: [Int32] {
+    get throws {
+      let postmaster = try self.postmaster
+      return [postmaster] + EphemeralPostgresInstallation.children(of: postmaster)
+    }
+  }
+
+  private func configure(_ options: Options) throws {
+    var settings = [
+      "listen_addresses": options.listensOnTCP ? "'127.0.0.1'" : "''",
+      "port": "\(port)",
+      "unix_socket_directories": "'\(folder)'",
+      "fsync": options.isDurable ? "on" : "off",
+      "shared_buffers": "64MB",
+      "logging_collector": "off",
+    ]
+    settings.merge(options.settings) { _, given in given }
+    let text = settings.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)\n" }.joined()
+    try installation.write(text, to: "\(dataFolder)/postgresql.conf")
+    let authentication = options.requiresPassword ? "scram-sha-256" : "trust"
+    try installation.write(
+      """
+      local all all trust
+      local replication all trust
+      host all all 127.0.0.1/32 \(authentication)
+      host replication all 127.0.0.1/32 \(authentication)
+
+      """, to: "\(dataFolder)/pg_hba.conf")
+  }
+}

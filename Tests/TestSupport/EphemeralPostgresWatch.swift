@@ -1,0 +1,43 @@
+import Foundation
+
+/// Ends a cluster and removes its folder when this object, or this process, is gone. A shell of its
+/// own session waits for the end of a socket whose other end only this process has.
+final class EphemeralPostgresWatch: Sendable {
+  private let descriptor: CInt
+
+  init(_ folder: String) throws {
+    var ends: [CInt] = [-1, -1]
+    // Closed from the start for all other programs that this process runs.
+    let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw EphemeralPostgresError("no sockets for the guard of a PostgreSQL server")
+    }
+    descriptor = ends[1]
+    defer { close(ends[0]) }
+    do {
+      // Nobody waits for its end: it comes after that of this process, or soon after this object's.
+      _ = try EphemeralPostgresProgram.start(
+        ["/bin/sh", "-c", Self.script, "entitle-postgres-watch", folder], input: ends[0])
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Only processes whose parent is the very server are ended with it.
+  private static let script = """
+    trap '' HUP INT TERM
+    cat > /dev/null
+    server=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
+    if [ -n "$server" ] && [ "$(readlink "/proc/$server/cwd")" = "$1/data" ]; then
+      workers=$(grep -ls "^PPid:[[:space:]]*$server\\$" /proc/[0-9]*/status | cut -d / -f 3)
+      kill -9 $server $workers
+    fi
+    for attempt in 1 2 3 4 5; do
+      rm -rf "$1" && break
+      sleep 1
+    done
+    """
+}

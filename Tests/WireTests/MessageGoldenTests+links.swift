@@ -1,0 +1,140 @@
+import EntitlementDomain
+import NIOCore
+import Testing
+
+@testable import Wire
+
+extension MessageGoldenTests {
+  @Test("Messages about links have the bytes that protoc gives them, and are read from them")
+  func links() throws {
+    try expect(
+      ResolveAccountRequest(
+        customer: .originalTransaction("2000000000000001"), scope: MessageSample.scope),
+      "ChISEDIwMDAwMDAwMDAwMDAwMDESEmNvbS5leGFtcGxlLnNjcmliZRgC")
+    try expect(
+      ResolveAccountResponse(subject: .account("émile"), revision: 12),
+      "CgbDqW1pbGUYDA==")
+    try expect(
+      ResolveAccountResponse(subject: .unlinkedChain("2000000000000001"), revision: -1),
+      "EhAyMDAwMDAwMDAwMDAwMDAxGP///////////wE=")
+    try expect(
+      LinkAccountRequest(
+        scope: MessageSample.scope, target: .chain("2000000000000001"), accountID: "émile",
+        reason: "a lost receipt", author: "support"),
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoSChAyMDAwMDAwMDAwMDAwMDAxIgbDqW1pbGUqDmEgbG9zdCByZWNlaXB0Mgdz
+      dXBwb3J0
+      """)
+    try expect(
+      UnlinkAccountRequest(
+        scope: MessageSample.scope, target: .appTransaction("704000000000000001"),
+        reason: "a mistake", author: "support"),
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoUEhI3MDQwMDAwMDAwMDAwMDAwMDEiCWEgbWlzdGFrZSoHc3VwcG9ydA==
+      """)
+    try expect(
+      TransferPurchaseRequest(
+        scope: MessageSample.scope, target: .chain("2000000000000001"), fromAccountID: "émile",
+        toAccountID: "zoé", reason: "a new sign-in", author: "support"),
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoSChAyMDAwMDAwMDAwMDAwMDAxIgbDqW1pbGUqBHpvw6kyDWEgbmV3IHNpZ24t
+      aW46B3N1cHBvcnQ=
+      """)
+    try expect(
+      MergeAccountsRequest(
+        scope: MessageSample.scope, fromAccountID: "émile", intoAccountID: "zoé",
+        reason: "one person", author: "support"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIgR6b8OpKgpvbmUgcGVyc29uMgdzdXBwb3J0")
+    try expect(
+      MessageSample.linkResponse,
+      """
+      CAESEgoQMjAwMDAwMDAwMDAwMDAwMRIUEhI3MDQwMDAwMDAwMDAwMDAwMDEaIAoGw6ltaWxlGhJjb20uZXhhbXBsZS5z
+      Y3JpYmUgAigMGioSEDIwMDAwMDAwMDAwMDAwMDkaEmNvbS5leGFtcGxlLnNjcmliZSACKA0=
+      """)
+    try expect(
+      ListLinksRequest(scope: MessageSample.scope, accountID: "émile"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxl")
+    try expect(
+      ListLinksResponse(links: MessageSample.accountLinks),
+      "Ch8KEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEYBiABCgUKAxIBNw==")
+  }
+
+  @Test("Histories of links have the bytes that protoc gives them, and are read from them")
+  func linkHistories() throws {
+    try expect(
+      GetLinkHistoryRequest(
+        scope: MessageSample.scope, subject: .target(.chain("2000000000000001"))),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoQMjAwMDAwMDAwMDAwMDAwMQ==")
+    try expect(
+      GetLinkHistoryRequest(
+        scope: MessageSample.scope, subject: .target(.appTransaction("7"))),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAiIBNw==")
+    try expect(
+      GetLinkHistoryRequest(scope: MessageSample.barest, subject: .account("a")),
+      "CgFhEAEqAWE=")
+    try expect(
+      GetLinkHistoryResponse(events: MessageSample.linkHistory),
+      """
+      CkMKEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEaBsOpbWlsZSIEem/DqTgKQgdzdXBwb3J0Sg1hIG5ldyBzaWduLWlu
+      Cg0KAxIBNxABKAEwATgDCgUKAwoBMQ==
+      """)
+  }
+
+  @Test("Records of customers have the bytes that protoc gives them, and are read from them")
+  func records() throws {
+    try expect(
+      GetCustomerHistoryRequest(scope: MessageSample.scope, accountID: "émile"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxl")
+    try expect(
+      GetCustomerHistoryResponse(
+        accountID: "émile", entries: MessageSample.customerHistory),
+      """
+      CgbDqW1pbGUSTAiA0JX/vDESQwoSChAyMDAwMDAwMDAwMDAwMDAxEIDQlf+8MRoGw6ltaWxlIgR6b8OpOApCB3N1cHBv
+      cnRKDWEgbmV3IHNpZ24taW4SCQgBGgUSAWEYARKSASKPAQokN2M5ZTY2NzktNzQyNS00MGRlLTk0NGItZTA3ZmMxZjkw
+      YWU3EhJjb20uZXhhbXBsZS5zY3JpYmUYAiIGw6ltaWxlKgNwcm8wgNCV/7wxOICg8cKxNEIJYW4gb3V0YWdlSgdzdXBw
+      b3J0UP/Plf+8MVobCICYxZ/iMRIHYmlsbGluZxoJYSBtaXN0YWtlElcI////////////ASpKCiQ3YzllNjY3OS03NDI1
+      LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSCURJRF9SRU5FVxoQQklMTElOR19SRUNPVkVSWSD/z5X/vDESBAgCKgASDwgD
+      KgsKAXUSBFRFU1QgAA==
+      """)
+    try expect(
+      ExportCustomerRequest(scope: MessageSample.scope, accountID: "émile"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxl")
+    try expect(
+      ExportedPiece(json: Array(#"{"a":""#.utf8) + [0xc3]),
+      "Cgd7ImEiOiLD")
+    try expect(
+      DeleteCustomerRequest(
+        scope: MessageSample.scope, accountID: "émile", reason: "asked to be forgotten",
+        author: "support"),
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIhVhc2tlZCB0byBiZSBmb3Jnb3R0ZW4qB3N1cHBvcnQ=
+      """)
+    try expect(
+      ListUnlinkedChainsRequest(
+        scope: MessageSample.scope, pageSize: 1_000, pageToken: "after:é"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhjoByIIYWZ0ZXI6w6k=")
+    try expect(
+      ListUnlinkedChainsResponse(
+        chains: MessageSample.unlinkedChains, nextPageToken: "after:2"),
+      "ChsKEDIwMDAwMDAwMDAwMDAwMDEQDBiA0JX/vDEKAwoBMhIHYWZ0ZXI6Mg==")
+  }
+
+  @Test("Watches have the bytes that protoc gives them, and are read from them")
+  func watches() throws {
+    try expect(
+      MessageSample.watchRequest,
+      "CgI0MhISY29tLmV4YW1wbGUuc2NyaWJlGAIiBsOpbWlsZSIEem/DqSoCAQcwAQ==")
+    try expect(
+      WatchCustomerStatesResponse(cursor: "44", change: MessageSample.customerChanges[1]),
+      "CgI0NBIlCCwSAWEYASoQMjAwMDAwMDAwMDAwMDAwMToBA0oHCgFhEAEwAQ==")
+    var change = MessageSample.customerChanges[0]
+    change.state = nil
+    try expect(
+      WatchCustomerStatesResponse(cursor: "43", change: change),
+      """
+      CgI0MxKhAQgrEhJjb20uZXhhbXBsZS5zY3JpYmUYAiIGw6ltaWxlMIDQlf+8MToHAQIDBAUGB0JoCAgSJDdjOWU2Njc5
+      LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNxoQMjAwMDAwMDAwMDAwMDAwMSIQMjAwMDAwMDAwMDAwMDAwMiiArOKT
+      vTEwAjoRQUNUSVZFIGlzIEVYUElSRURCBQgBEgF1
+      """)
+  }
+}
