@@ -136,7 +136,10 @@ let package = Package(
     // Measurements, apart from the product: deploy/benchmark.
     .executableTarget(
       name: "benchmark",
-      dependencies: ["EntitlementDomain", "StoreSimulator", "Verification", argumentParser],
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient",
+        "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser, logging,
+      ],
       path: "Tests/Benchmarks"),
     // What the fuzzer feeds, and the tests that replay its corpus: deploy/fuzz.
     .target(

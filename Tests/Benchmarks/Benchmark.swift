@@ -5,5 +5,5 @@ import ArgumentParser
 struct Benchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "benchmark", abstract: "Measures parts of the service.",
-    subcommands: [EvaluateBenchmark.self, VerifyBenchmark.self])
+    subcommands: [EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self])
 }

@@ -1,0 +1,211 @@
+import EntitlementDomain
+import EntitlementStore
+
+/// Rows of many customers, as ``PostgresStore`` would have written them.
+struct BulkRows {
+  /// The numbers of the app and environment, and of the header, that all rows share.
+  let scope: Int64
+  let header: Int64
+  /// One for each table, by its raw value.
+  private var texts = BulkTable.allCases.map { _ in CopyText() }
+  /// Those of the customer that is being added: facts of one target share most of them.
+  private var hints: Set<[String]> = []
+
+  /// Sequence numbers that a customer has for itself: far below those of transactions, which begin
+  /// at some 700 * 65,536 in a new cluster.
+  private static let numbersPerCustomer: Int64 = 4
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  init(scope: Int64, header: Int64) {
+    self.scope = scope
+    self.header = header
+  }
+
+  /// The commands of `psql` that load the rows, in one transaction.
+  var script: [UInt8] {
+    var script = Array("BEGIN;\n".utf8)
+    for table in BulkTable.allCases {
+      let text = texts[table.rawValue].bytes
+      if text.isEmpty { continue }
+      script += table.copyCommand.utf8
+      script += text
+      script += CopyText.endOfData
+    }
+    script += "COMMIT;\n".utf8
+    return script
+  }
+
+  mutating func removeAll() {
+    for index in texts.indices { texts[index].removeAll() }
+  }
+
+  /// Adds what a ledger decided of a customer of whom nothing was known.
+  ///
+  /// - Parameter index: of the customer: its revisions grow with it.
+  /// - Throws: ``Failure`` when there is something among the changes that a new customer has not.
+  mutating func add(_ changes: LedgerChanges, ofCustomer index: Int) throws {
+    guard changes.changes.count <= Self.numbersPerCustomer, changes.notifications.isEmpty,
+      changes.grants.isEmpty, changes.releasedDocuments.isEmpty, changes.erasedAccounts.isEmpty
+    else { throw Failure(description: "customer \(index) has more than the bulk tables hold") }
+    hints.removeAll(keepingCapacity: true)
+    let numbering = ChangeNumbering(base: Int64(index) * Self.numbersPerCustomer)
+    for (account, write) in changes.accounts { add(account, write, numbering) }
+    for (target, write) in changes.links { add(target, write, numbering) }
+    for (fact, write) in changes.facts { try add(fact, write) }
+    for (token, account) in changes.tokens {
+      row(.tokens) { text in
+        text.add(token.token.rawValue)
+        text.add(account?.rawValue)
+      }
+    }
+    for (offset, event) in changes.linkEvents.enumerated() {
+      add(event, position: numbering.sequence(offset + 1))
+    }
+    for (offset, change) in changes.changes.enumerated() {
+      add(change, sequence: numbering.sequence(offset + 1))
+    }
+  }
+
+  private mutating func add(
+    _ account: ScopedAccount, _ write: AccountWrite, _ numbering: ChangeNumbering
+  ) {
+    row(.accounts) { text in
+      text.add(account.id.rawValue)
+      text.add(write.changeOrdinal.map(numbering.sequence) ?? write.row.revision)
+      text.add(write.changedAt.rawValue)
+      text.add(write.row.mergedInto?.rawValue)
+      text.add(write.row.isDeleted)
+      text.add(Int64(write.row.claims))
+      text.addNull()
+    }
+  }
+
+  private mutating func add(
+    _ target: ScopedTarget, _ write: LinkWrite, _ numbering: ChangeNumbering
+  ) {
+    let name = Self.name(of: target.target)
+    row(.links) { text in
+      text.add(name)
+      text.add(write.row.account?.rawValue)
+      text.add(write.row.isUnsigned)
+      text.add(write.row.isDetached)
+      text.add(write.changeOrdinal.map(numbering.sequence) ?? write.row.revision)
+      text.add(write.changedAt.rawValue)
+    }
+    guard let account = write.row.account else { return }
+    row(.accountLinks) { text in
+      text.add(account.rawValue)
+      text.add(name)
+    }
+  }
+
+  private mutating func add(_ fact: ScopedFact, _ write: FactWrite) throws {
+    guard case .jws(_, let signature) = write.signed.signed.proof else {
+      throw Failure(description: "a fact in bulk is no JWS")
+    }
+    let target = Self.name(of: write.target)
+    let precedence = write.signed.fact.precedence
+    row(.facts) { [header] text in
+      text.add(target)
+      text.add(Int64(fact.key.kind.rawValue))
+      text.add(fact.key.identifier)
+      text.add(Int64(precedence.authority.rawValue))
+      text.add(header)
+      text.add(precedence.signedDate.rawValue)
+      text.add(precedence.isRevoked)
+      text.add(precedence.isUpgraded)
+      text.add(write.hints.appTransactionID?.rawValue)
+      text.add(write.hints.appAccountToken?.rawValue)
+      text.add(write.hints.previousChain?.rawValue)
+      text.add(bytes: precedence.digest.bytes)
+      text.add(bytes: signature)
+      text.add(bytes: write.signed.signed.payload)
+    }
+    if fact.key.kind == .transaction {
+      row(.transactions) { text in
+        text.add(fact.key.identifier)
+        text.add(target)
+      }
+    }
+    addHints(write.hints, of: target)
+  }
+
+  private mutating func addHints(_ found: FactHints, of target: String) {
+    let names = [
+      found.appAccountToken.map { "a" + $0.rawValue },
+      found.appTransactionID.map { "t" + $0.rawValue },
+      found.previousChain.map { "p" + $0.rawValue },
+    ]
+    for case let name? in names where hints.insert([name, target]).inserted {
+      row(.hints) { text in
+        text.add(name)
+        text.add(target)
+      }
+    }
+  }
+
+  private mutating func add(_ write: LinkEventWrite, position: Int64) {
+    let target = Self.name(of: write.target.target)
+    row(.linkEvents) { text in
+      text.add(target)
+      text.add(position)
+      text.add(write.event.at.rawValue)
+      text.add(write.event.from?.rawValue)
+      text.add(write.event.to?.rawValue)
+      text.add(write.event.isFromErased)
+      text.add(write.event.isToErased)
+      text.add(write.event.reason.rawValue)
+    }
+    for case let account? in [write.event.from, write.event.to] {
+      row(.accountEvents) { text in
+        text.add(account.rawValue)
+        text.add(position)
+        text.add(target)
+      }
+    }
+  }
+
+  private mutating func add(_ change: ChangeWrite, sequence: Int64) {
+    write(.changes) { [scope] text in
+      text.add(sequence)
+      text.add(change.committedAt.rawValue)
+      text.add(scope)
+      text.add(Int64(change.kinds.rawValue))
+      switch change.subject {
+      case .account(_, let account):
+        text.add(account.rawValue)
+        text.addNull()
+      case .unlinkedChain(_, let chain):
+        text.addNull()
+        text.add(chain.rawValue)
+      case nil:
+        text.addNull()
+        text.addNull()
+      }
+    }
+  }
+
+  /// A row that begins with the scope.
+  private mutating func row(_ table: BulkTable, _ columns: (inout CopyText) -> Void) {
+    write(table) { [scope] text in
+      text.add(scope)
+      columns(&text)
+    }
+  }
+
+  private mutating func write(_ table: BulkTable, _ columns: (inout CopyText) -> Void) {
+    columns(&texts[table.rawValue])
+    texts[table.rawValue].endRow()
+  }
+
+  /// As the tables have it.
+  private static func name(of target: LinkTarget) -> String {
+    switch target {
+    case .chain(let chain): "c" + chain.rawValue
+    case .appTransaction(let id): "t" + id.rawValue
+    }
+  }
+}

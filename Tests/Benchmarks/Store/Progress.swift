@@ -1,0 +1,50 @@
+import Glibc
+import Synchronization
+
+/// Tells on stderr how far a long step is.
+final class Progress: Sendable {
+  private struct Step {
+    var name = ""
+    var count = 0
+    var total = 0
+    var started = ContinuousClock.now
+    var shown = ContinuousClock.now
+  }
+
+  private static let interval = Duration.seconds(5)
+  private let step = Mutex(Step())
+
+  /// Begins a step of so many parts.
+  func start(_ name: String, of total: Int) {
+    step.withLock { $0 = Step(name: name, total: total) }
+    say("\(name): \(total)")
+  }
+
+  func advance(by count: Int) {
+    let line = step.withLock { step -> String? in
+      step.count += count
+      let now = ContinuousClock.now
+      guard now - step.shown >= Self.interval, step.count > 0 else { return nil }
+      step.shown = now
+      let rate = Double(step.count) / ((now - step.started) / .seconds(1))
+      let left = Int(Double(step.total - step.count) / rate)
+      let speed = rate < 10 ? "" : ", \(Int(rate)) a second"
+      return "\(step.name): \(step.count) of \(step.total)\(speed), \(left) s left"
+    }
+    if let line { say(line) }
+  }
+
+  /// Ends the step.
+  func end() {
+    let line = step.withLock { step in
+      "\(step.name): done in \(Int((ContinuousClock.now - step.started) / .seconds(1))) s"
+    }
+    say(line)
+  }
+
+  func say(_ text: String) {
+    var line = "         \(text)\n"
+    // What cannot be written is lost: it is for people alone.
+    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+  }
+}

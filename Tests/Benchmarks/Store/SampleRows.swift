@@ -1,0 +1,136 @@
+import EntitlementDomain
+import EntitlementStore
+import Logging
+import PostgresStore
+
+/// The rows that a store writes for one submission, as a script of pgbench that inserts the same
+/// rows for another customer each time.
+struct SampleRows {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let script: String
+  /// Rows of one submission.
+  let count: Int
+
+  /// What is not written anew for each submission: apps, signers, the schema; and the token by which
+  /// a store finds out about a commit.
+  private static let otherTables = [
+    "meta", "scopes", "headers", "commit_tokens", "schema_migrations",
+  ]
+  private static let separator: Character = "\u{1f}"
+  private static let null = "\u{1e}"
+
+  /// - Parameter submission: one transaction of a new customer.
+  init(of submission: Submission, on server: BenchmarkServer) async throws {
+    guard let account = submission.accountID, submission.facts.count == 1,
+      case .transaction(let fact) = submission.facts[0].fact
+    else { throw Failure(description: "the sample is not one transaction under an account") }
+    let identifiers: [(value: String, variable: String)] = [
+      (account.rawValue, ":id"), (fact.transactionID.rawValue, ":id"),
+      (fact.appTransactionID?.rawValue ?? "", ":id"), (fact.appAccountToken?.rawValue ?? "", ":id"),
+    ].filter { !$0.value.isEmpty }
+    let rows = try await server.withEmptyDatabase { database in
+      let store = try await PostgresStore.open(
+        PostgresStoreConfiguration(connection: database.uri),
+        logger: Logger(label: "benchmark"))
+      _ = try await store.commit(submission)
+      await store.close()
+      return try Self.rows(of: database)
+    }
+    // Numbers of the feed and of what depends on it: as the store makes them, from the transaction.
+    let base = rows.flatMap(\.values).compactMap(\.sequence).min() ?? 1
+    let inserts = rows.map { row in
+      let values = row.values.map { Self.expression($0, identifiers: identifiers, base: base) }
+      return """
+        INSERT INTO \(row.table) (\(row.values.map(\.column).joined(separator: ", ")))
+        VALUES (\(values.joined(separator: ", ")));
+        """
+    }
+    count = inserts.count
+    script = """
+      \\set number :number + 1
+      \\set id :first + :client_id * 10000000 + :number
+      BEGIN;
+      \(inserts.joined(separator: "\n"))
+      COMMIT;
+
+      """
+  }
+
+  private struct Row {
+    let table: String
+    let values: [Value]
+  }
+
+  private struct Value {
+    let column: String
+    let type: String
+    /// Nil for NULL.
+    let text: String?
+
+    /// Set for a number of the feed.
+    var sequence: Int64? {
+      guard ["sequence", "revision", "position"].contains(column), let text else { return nil }
+      return Int64(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+  }
+
+  /// Every row of the tables that a submission writes.
+  private static func rows(of database: Psql) throws -> [Row] {
+    let except = otherTables.map { "'\($0)'" }.joined(separator: ", ")
+    let columns = try database.run(
+      """
+      SELECT relname, attname, format_type(atttypid, atttypmod)
+      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+        AND attnum > 0 AND NOT attisdropped AND relname NOT IN (\(except))
+      ORDER BY relname, attnum;
+      """)
+    var tables: [(name: String, columns: [(name: String, type: String)])] = []
+    for line in columns.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: "|").map(String.init)
+      guard fields.count == 3 else { throw Failure(description: "psql's answer is not understood") }
+      if tables.last?.name != fields[0] { tables.append((fields[0], [])) }
+      tables[tables.count - 1].columns.append((fields[1], fields[2]))
+    }
+    var rows: [Row] = []
+    for table in tables {
+      let text = try database.run(
+        "SELECT * FROM \(table.name);", separator: String(separator), null: null)
+      for line in text.split(separator: "\n") {
+        let fields = line.split(separator: separator, omittingEmptySubsequences: false)
+        guard fields.count == table.columns.count else {
+          throw Failure(description: "a row of \(table.name) is not understood")
+        }
+        rows.append(
+          Row(
+            table: table.name,
+            values: zip(table.columns, fields).map { column, field in
+              Value(
+                column: column.name, type: column.type,
+                text: field == null ? nil : String(field))
+            }))
+      }
+    }
+    return rows
+  }
+
+  /// - Parameter base: the least number of the feed among the rows.
+  private static func expression(
+    _ value: Value, identifiers: [(value: String, variable: String)], base: Int64
+  ) -> String {
+    guard let text = value.text else { return "NULL" }
+    if let sequence = value.sequence {
+      return "(pg_current_xact_id()::text::bigint << 16) + \(sequence - base + 1)"
+    }
+    for identifier in identifiers where value.type == "text" && text.hasSuffix(identifier.value) {
+      // A letter before an identifier says of what it is.
+      let prefix = text.dropLast(identifier.value.count)
+      if prefix.isEmpty { return "\(identifier.variable)::text" }
+      if prefix.count == 1 { return "('\(prefix)' || \(identifier.variable)::text)" }
+    }
+    return "'\(text.replacing("'", with: "''"))'"
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Glibc
+
+/// The PostgreSQL store beside `pgbench` (P5, P6), and beside itself with fewer customers (P8).
+struct StoreBenchmark: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Reads and submissions on PostgreSQL, beside pgbench.")
+
+  @Option(help: "Customers in the database.")
+  var customers = 1_000_000
+
+  @Option(help: "How often each is measured, in turn; the median is told.")
+  var rounds = 7
+
+  @Option(help: "How long each is measured in a round, in seconds.")
+  var seconds = 5
+
+  @Option(help: "URI of a PostgreSQL database; its role may create others beside it.")
+  var postgres: String
+
+  @Option(help: "Measure only this.")
+  var only: Part?
+
+  enum Part: String, CaseIterable, ExpressibleByArgument {
+    case reads, submissions, sizes
+  }
+
+  @Flag(help: "Only fill the database.")
+  var fillOnly = false
+
+  /// What the larger database is compared with (P8).
+  private static let fewCustomers = 10_000
+  /// As many processes of PostgreSQL load beside them.
+  private static let workers = 2
+
+  func validate() throws {
+    guard (Self.fewCustomers...BulkCustomers.maximumCount).contains(customers) else {
+      throw ValidationError(
+        "--customers takes \(Self.fewCustomers) to \(BulkCustomers.maximumCount)")
+    }
+    guard (1...1_000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
+    guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+    guard postgres.hasPrefix("postgresql://") || postgres.hasPrefix("postgres://") else {
+      throw ValidationError("--postgres takes postgresql://…")
+    }
+  }
+
+  func run() async throws {
+    // A psql that ends is told of by its exit code.
+    signal(SIGPIPE, SIG_IGN)
+    let progress = Progress()
+    let server = BenchmarkServer(uri: postgres, progress: progress)
+    let many = try await server.database(customers: customers, workers: Self.workers)
+    if fillOnly { return }
+    let plan = StorePlan(rounds: rounds, seconds: seconds, progress: progress)
+    // Before there is more than the customers.
+    let bytes = only == nil ? try many.sizes() : nil
+    var tables: [StoreTable] = []
+    if only ?? .reads == .reads { tables.append(try await plan.measureReads(of: many)) }
+    if only ?? .sizes == .sizes {
+      let few = try await server.database(customers: Self.fewCustomers, workers: Self.workers)
+      tables.append(try await plan.measureSizes(few: few, many: many))
+    }
+    if only ?? .submissions == .submissions {
+      tables.append(try await plan.measureSubmissions(to: many, on: server))
+    }
+    for table in tables { table.print() }
+    if let bytes { print(bytes) }
+  }
+}
