@@ -141,6 +141,14 @@ let package = Package(
         "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser, logging,
       ],
       path: "Tests/Benchmarks"),
+    // Breaks the parts of a running service, and checks what it answered: deploy/chaos.
+    .executableTarget(
+      name: "chaos",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient", "StoreSimulator",
+        "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
+      ],
+      path: "Tests/Chaos"),
     // What the fuzzer feeds, and the tests that replay its corpus: deploy/fuzz.
     .target(
       name: "FuzzTargets",

@@ -1,0 +1,75 @@
+import EntitlementDomain
+import RPCClient
+
+/// Every answered submission is there: each fact by its key with its digest, and each notification.
+struct FactCheck: Sendable {
+  let load: LoadContext
+
+  private struct Row: Sendable {
+    let key: FactKey
+    let digest: String
+  }
+
+  /// Looks at all of them.
+  func checkDatabase(_ database: DatabaseNode) async throws {
+    // Before the rows are read: what is answered meanwhile may not be among them.
+    let known = load.record.contents
+    let rows = try await database.rows(
+      "SELECT kind, identifier, encode(digest, 'hex') FROM facts")
+    var stored: [FactKey: String] = [:]
+    for row in rows where row.count == 3 {
+      guard let kind = Int(row[0]).flatMap({ FactKind(rawValue: $0) }) else { continue }
+      let key = FactKey(kind: kind, identifier: String(row[1]))
+      if stored.updateValue(String(row[2]), forKey: key) != nil {
+        load.findings.add(.factLost, "\(key) has two standing versions")
+      }
+    }
+    for (key, fact) in known.facts {
+      guard let answered = fact.answered else { continue }
+      let place = "\(key.kind) \(key.identifier)"
+      guard let digest = stored[key] else {
+        load.findings.add(.factLost, place)
+        continue
+      }
+      // Versions that were sent meanwhile are known to the record of now.
+      let versions = fact.versions.merging(
+        digest == answered.digest.hexadecimal
+          ? [:] : load.record.contents.facts[key]?.versions ?? [:]
+      ) { $1 }
+      let standing = versions.first { $0.key.hexadecimal == digest }?.value
+      guard let standing, standing >= answered else {
+        load.findings.add(.factLost, "\(place): an older version stands")
+        continue
+      }
+    }
+    let uuids = Set(
+      try await database.rows("SELECT uuid FROM notifications").compactMap { $0.first })
+    for uuid in known.notifications where !uuids.contains(Substring(uuid.rawValue)) {
+      load.findings.add(.factLost, "notification \(uuid)")
+    }
+  }
+
+  /// Hands in again what was answered: the service must know it.
+  func checkService(sample count: Int) async throws {
+    let lane = ClientLane(load, random: load.random(.random(in: 1_000...9_999)))
+    let places = load.record.contents.places
+    // The latest, which faults endanger most, and any others.
+    let sample = Set(places.suffix(count / 2) + places.shuffled().prefix(count / 2))
+    for place in sample {
+      let step = try load.stock.step(at: place)
+      guard
+        let answer = await lane.call(
+          "repeated submission",
+          { (client) async throws(RPCClientError) in
+            try await SubmissionAnswer(sending: step.call, for: nil, with: client)
+          })
+      else { continue }
+      if let refusal = answer.refusal {
+        load.findings.add(.payloadRefused, "again: \(refusal)")
+      } else if !answer.isKnown || (answer.notification != nil && !answer.isKnownNotification) {
+        load.findings.add(.factLost, "customer \(place.customer), call \(place.step) came as new")
+      }
+    }
+    await lane.drop()
+  }
+}

@@ -1,0 +1,26 @@
+/// The revision of an account, and of a chain without one, is the number of its latest change that
+/// moves revisions.
+struct RevisionCheck: Sendable {
+  let findings: Findings
+
+  /// 111: all kinds of change but events. Of an account that was merged, the other's row counts.
+  private static let sql = """
+    WITH latest AS (
+      SELECT scope, account, chain, max(sequence) AS sequence FROM changes
+      WHERE kinds & 111 <> 0 GROUP BY scope, account, chain
+    )
+    SELECT a.account, a.revision, coalesce(l.sequence, 0) FROM accounts a
+    LEFT JOIN latest l ON l.scope = a.scope AND l.account = a.account
+    WHERE a.merged_into IS NULL AND a.revision <> coalesce(l.sequence, 0)
+    UNION ALL
+    SELECT k.target, k.revision, coalesce(l.sequence, 0) FROM links k
+    LEFT JOIN latest l ON l.scope = k.scope AND 'c' || l.chain = k.target
+    WHERE k.account IS NULL AND k.target LIKE 'c%' AND k.revision <> coalesce(l.sequence, 0)
+    """
+
+  func checkDatabase(_ database: DatabaseNode) async throws {
+    for row in try await database.rows(Self.sql) {
+      findings.add(.wrongRevision, row.joined(separator: ", "))
+    }
+  }
+}

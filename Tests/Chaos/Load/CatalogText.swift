@@ -1,0 +1,15 @@
+import EntitlementDomain
+import StoreSimulator
+
+/// The catalog of the run: the simulated app, in which accounts may claim without end.
+struct CatalogText: Sendable {
+  let text: String
+  let catalog: Catalog
+
+  init() throws {
+    let environments = "    environments: [Production, Sandbox]\n"
+    text = SimulatedApp.catalogYAML.replacing(
+      environments, with: environments + "    claims_per_day: 1000000\n")
+    catalog = try CatalogFile.parse(text).catalog
+  }
+}

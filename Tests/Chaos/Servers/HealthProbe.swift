@@ -1,0 +1,32 @@
+import EntitlementDomain
+import RPCClient
+import Wire
+
+/// Whether a server does all that it is there for.
+struct HealthProbe: Sendable {
+  let load: LoadContext
+
+  /// It says that it serves, takes something new, and reads from the primary.
+  func isWell(_ server: EntitledNode) async throws -> Bool {
+    guard await server.isServing() else { return false }
+    let index = load.takeCustomer()
+    guard let step = try load.stock.customer(at: index).steps.first,
+      let client = try? await EntitlementClient.connect(
+        to: server.address, connectTimeout: .seconds(2), timeout: .seconds(10))
+    else { return false }
+    defer { Task { await client.close() } }
+    load.record.willSend(step.facts)
+    guard
+      let answer = try? await SubmissionAnswer(sending: step.call, for: nil, with: client),
+      answer.refusal == nil
+    else { return false }
+    load.record.answered(
+      step.facts, notification: answer.notification,
+      at: CustomerStock.Place(customer: index, step: 0))
+    let read = try? await client.customerState(
+      GetCustomerStateRequest(
+        customer: .account(LoadContext.claimers[0]), scope: CustomerStock.scope,
+        consistency: .fullyConsistent))
+    return read != nil
+  }
+}
