@@ -61,7 +61,11 @@ extension PoolLoop {
         consider(connection.openedAt + age)
       }
     }
-    for listener in listeners.values { consider(listener.nextEvent(limits)) }
+    for listener in listeners.values {
+      // One that is due already waits for its turn to connect, which the end of another attempt
+      // gives it: to wake for it would be to wake without end.
+      if let event = listener.nextEvent(limits), event > now { consider(event) }
+    }
     consider(retryAt)
     consider(closing?.deadline)
     guard let next else { return -1 }

@@ -13,12 +13,15 @@ struct CustomerReader: Sendable {
     _ freshness: StoreFreshness
   ) async throws(StoreError) -> FoundCustomer {
     var selector = selector
+    var freshness = freshness
     // A merged account names another, which is never merged itself when it is read; only if that
     // is merged meanwhile there is another step.
     for _ in 0..<Self.maximumSteps {
       let found = try await read(selector, in: scope, extent, freshness)
       guard let other = found.mergedInto else { return found }
       selector = .account(other)
+      // Another replica may not know of the merge yet.
+      freshness = .primary
     }
     throw StoreError(.unavailable, "the account is being merged again and again")
   }

@@ -68,7 +68,8 @@ final class Committer: Sendable {
     init(_ failure: PostgresFailure) {
       self.failure = StoreError(translating: failure)
       switch failure.kind {
-      case .server: mayConcernOneJob = !failure.isWorthAnotherAttempt
+      // A lock that is never free, too: the others need not wait for what one of them needs.
+      case .server: mayConcernOneJob = true
       case .protocolViolation: break
       default: meetsOthers = true
       }
@@ -113,7 +114,9 @@ final class Committer: Sendable {
         announce()
         return Self.bind(answers, ChangeNumbering(base: base))
       case .failed(let failure):
-        guard failure.isWorthAnotherAttempt else { throw BatchFailure(failure) }
+        // A lock was waited for long enough: not all of them shall wait for it again.
+        let isStuck = failure.kind == .server(.lockNotAvailable) && jobs.count > 1
+        guard failure.isWorthAnotherAttempt, !isStuck else { throw BatchFailure(failure) }
         last = failure
       }
     }
