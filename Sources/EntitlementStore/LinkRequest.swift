@@ -71,6 +71,6 @@ package enum LinkRefusal: Hashable, Sendable {
   case accountUnknown
   /// It belongs to another account than the request allows.
   case linkedElsewhere
-  /// The two accounts are one, by an earlier merge too.
+  /// The two accounts are one, by an earlier merge too; but to merge the same again is done already.
   case sameAccount
 }

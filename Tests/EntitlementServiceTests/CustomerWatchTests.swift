@@ -179,6 +179,22 @@ struct CustomerWatchTests {
     }
   }
 
+  @Test("A customer whose state cannot be read is told without it, and the others with theirs")
+  func unreadable() async throws {
+    try await ServiceBench.run { bench async throws in
+      let store = FaultyStore(bench.store)
+      store.set(unreadable: "anna")
+      try await Node.run(bench, store: store) { node async throws in
+        let watcher = try await node.watch.start(WatchRequest())
+        let first = try await node.grant(to: "anna")
+        let second = try await node.grant(to: "bert")
+        let items = try await changes(2, from: watcher)
+        #expect(items.map(\.change?.sequence) == [first, second])
+        #expect(items.map(\.state?.accountID) == [nil, "bert"])
+      }
+    }
+  }
+
   @Test("Silence is broken by the cursor after ten seconds, and after ten more")
   func heartbeat() async throws {
     try await ServiceBench.run { bench async throws in

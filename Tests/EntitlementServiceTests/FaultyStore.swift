@@ -1,3 +1,4 @@
+import EntitlementDomain
 import EntitlementStore
 import Synchronization
 
@@ -9,6 +10,7 @@ final class FaultyStore: ForwardingStore {
     var partSize: Int?
     var feedReads = 0
     var looks: [Int64] = []
+    var unreadable: AccountID?
   }
 
   let base: any EntitlementStore
@@ -26,6 +28,18 @@ final class FaultyStore: ForwardingStore {
   }
 
   func set(isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+
+  /// What is stored of this account cannot be read.
+  func set(unreadable: AccountID) { state.withLock { $0.unreadable = unreadable } }
+
+  func customer(
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> StoredCustomer {
+    if let account = state.withLock({ $0.unreadable }), selector == .account(account) {
+      throw StoreError(.corrupt, "it was broken by the test")
+    }
+    return try await base.customer(selector, in: scope, freshness)
+  }
 
   /// Pages of the feed that were read.
   var feedReads: Int { state.withLock { $0.feedReads } }

@@ -116,9 +116,12 @@ struct LinkServiceTests {
       for name: AccountID in ["anna", "bert", "carl"] {
         #expect(try await bench.state(of: name).accountID == "carl")
       }
+      let again = try await bench.links.merge(
+        "anna", into: "carl", in: ServiceBench.scope, Self.audit)
+      #expect(!again.isChanged)
       let same = await #expect(throws: ServiceError.self) {
         try await bench.links.merge(
-          "anna", into: "carl", in: ServiceBench.scope, Self.audit)
+          "carl", into: "anna", in: ServiceBench.scope, Self.audit)
       }
       #expect(same?.code == .invalidArgument(field: "into_account_id"))
       // The names go with the account.

@@ -115,7 +115,9 @@ package final class Watcher<Encoded: Sendable> {
 }
 
 extension CustomerReader {
-  /// - Returns: nil when the catalog does not name the app or the environment any more.
+  /// - Returns: nil when the catalog does not name the app or the environment any more, and when the
+  ///   state cannot be told: one customer's trouble must not end the watch of all others, who would
+  ///   meet it again at each resumption.
   fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
     -> Result<Encoded?, ServiceError>
   {
@@ -128,8 +130,10 @@ extension CustomerReader {
       return .success(
         try await answer(to: selector, in: scope, including: sequence).encoded)
     } catch {
-      if case .invalidArgument = error.code { return .success(nil) }
-      return .failure(error)
+      switch error.code {
+      case .invalidArgument, .internalFault: return .success(nil)
+      default: return .failure(error)
+      }
     }
   }
 }

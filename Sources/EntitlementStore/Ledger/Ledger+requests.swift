@@ -104,7 +104,11 @@ extension Ledger {
   {
     guard let former = try knownOwner(formerName) else { return .refused(.accountUnknown) }
     let account = try owner(name)
-    if former == account { return .refused(.sameAccount) }
+    if former == account {
+      // Done before, and asked again: the one is a name of the other already.
+      let isDone = formerName != account && formerName != name
+      return isDone ? .unchanged([account.subject]) : .refused(.sameAccount)
+    }
     try merge(former, into: account)
     return .changed
   }

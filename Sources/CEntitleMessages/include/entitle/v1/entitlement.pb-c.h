@@ -734,7 +734,7 @@ struct  Entitle__V1__CustomerChange
   /*
    * The customer's state: with this change, and perhaps with later ones, which follow all the same.
    * Absent when the request asks for none, no customer is known, the catalog does not name the app
-   * any more, or the state does not fit a response.
+   * any more, or the state does not fit a response or cannot be told: GetCustomerState says why.
    */
   Entitle__V1__CustomerState *state;
   Entitle__V1__CustomerChange__SubjectCase subject_case;
