@@ -191,8 +191,8 @@ let package = Package(
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PostgresStore", "StoreConformance",
-        "TestSupport", logging,
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore",
+        "StoreConformance", "TestSupport", logging,
       ]),
     .testTarget(
       name: "WireTests",

@@ -13,12 +13,14 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case alreadyExists
     /// Things are not as the request says that they must be. Nothing was done.
     case failedPrecondition
-    /// The change feed does not reach back so far any more.
+    /// The change feed does not reach back so far any more, or what was told of it is lost.
     case outOfRange
     /// The catalog does not accept archived responses of the app. Nothing was stored.
     case archivesNotAccepted
     /// A queue is full: nothing was done, and the same call may succeed later.
     case resourceExhausted
+    /// As many accounts are being exported as may be at once: the same call may succeed later.
+    case tooManyExports
     case deadlineExceeded
     /// Nobody waits for the answer any more. Nothing was stored.
     case cancelled
@@ -46,7 +48,7 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case .full:
       self.init(.storageFull, "the store is full: \(error.message)")
     case .cursorExpired:
-      self.init(.outOfRange, "the change feed was trimmed beyond this position")
+      self.init(.outOfRange, "the change feed does not reach back to this position, or has lost it")
     case .newerSchema, .olderSchema, .corrupt, .internalFault:
       self.init(.internalFault, "the store failed: \(error.message)")
     }

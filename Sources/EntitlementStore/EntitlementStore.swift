@@ -43,21 +43,36 @@ package protocol EntitlementStore: Sendable {
   /// from now on, and perhaps a little of what was committed before.
   func feedEnd() async throws(StoreError) -> Int64
 
-  /// Whoever changed after a position of the feed, in no order, by any process. Unlike the feed it
-  /// tells at once of every commit that was answered, and may tell of one twice.
+  /// When a change that was read was committed, so that the feed can be read on after it; nil for the
+  /// last one that was trimmed.
   ///
-  /// - Throws: ``StoreError/Code/cursorExpired`` as ``changes(after:limit:)``.
-  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after it were trimmed, and when there is
+  ///   no such change, as in a database that goes on from an earlier moment.
+  func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds?
+
+  /// For somebody who holds nothing, and begins now to ask who changed.
+  func followerCursor() async throws(StoreError) -> FollowerCursor
+
+  /// Who changed since a cursor was made, in no order, by any process: a part of them where there are
+  /// many. Unlike the feed it tells at once of every commit that was answered, and may tell of one
+  /// twice.
+  ///
+  /// - Throws: ``StoreError/Code/cursorExpired`` when it cannot be told: changes were trimmed, or the
+  ///   database has another history than the one that the cursor is of.
+  func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers
 
   /// A value whenever the feed may have grown, by any process, and whenever announcements may have
   /// been lost; unread ones join. Ends when the store closes.
   func announcements() -> AsyncStream<Void>
 
   /// Deletes changes that were committed before a moment, the oldest first, and accounts whose
-  /// deletion they told; at most `limit` of them.
+  /// deletion they told; at most `limit` of them. Nothing behind one that has to stay goes. A change
+  /// whose moment has not come yet was written by a clock that was ahead: how old it is, those
+  /// behind it tell.
   ///
   /// - Returns: how many it deleted.
-  func trimChanges(committedBefore moment: Milliseconds, limit: Int) async throws(StoreError) -> Int
+  func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
+    async throws(StoreError) -> Int
 
   /// Keeps a grant (R32), and makes its account where nothing was known of it. Idempotent: of a
   /// grant whose id is known, what is kept stands.
@@ -92,6 +107,11 @@ package protocol EntitlementStore: Sendable {
   func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
 
+  /// What happened to an account, on one snapshot, without what Apple signed; nil when nothing is
+  /// known of it.
+  func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+
   /// All that is known of an account, on one snapshot; nil when nothing is.
   func export(_ account: AccountID, in scope: AppScope) async throws(StoreError) -> AccountExport?
 
@@ -115,6 +135,13 @@ extension EntitlementStore {
     -> StoredCustomer
   {
     try await customer(selector, in: scope, .primary)
+  }
+
+  /// As ``trimChanges(committedBefore:now:limit:)`` where every clock was right.
+  package func trimChanges(committedBefore moment: Milliseconds, limit: Int)
+    async throws(StoreError) -> Int
+  {
+    try await trimChanges(committedBefore: moment, now: Milliseconds(.max), limit: limit)
   }
 }
 
@@ -147,12 +174,16 @@ package struct CommitReceipt: Hashable, Sendable {
   /// One for each fact of the submission, in its order.
   package var links: [LinkOutcome]
   /// The customers that the submission concerns, each once, with their revision after it, whether
-  /// it changed them or not; but none that keeps what the submission claimed in vain (R44).
+  /// it changed them or not. A submission that names an account is told of no other one: neither of
+  /// whoever keeps what it claims, nor of whoever loses it (R44).
   package var customers: [CustomerRevision]
-  /// Everybody whose facts or links changed: answers held for them are out of date. A transferred
-  /// chain names the account that lost it too, and a refused claim its owner: never for whoever
-  /// submits.
+  /// Everybody whose facts or links changed: answers held for them are out of date. Former owners
+  /// and those who keep what was claimed are among them: never for whoever submits.
   package var changed: [CustomerSubject]
+  /// The sequence number of the latest change that the submission made, whoever it concerns; where
+  /// it made none, that of the customers told of, 0 without any. What is read at it or beyond shows
+  /// all that was written.
+  package var latest: Int64
   /// True when the submission's notification was known already.
   package var notificationWasKnown: Bool
   /// What the notification asks somebody to do or to know; empty when it was known.
@@ -160,12 +191,14 @@ package struct CommitReceipt: Hashable, Sendable {
 
   package init(
     dispositions: [FactDisposition], links: [LinkOutcome], customers: [CustomerRevision],
-    changed: [CustomerSubject], notificationWasKnown: Bool, events: [FeedEvent] = []
+    changed: [CustomerSubject], latest: Int64, notificationWasKnown: Bool,
+    events: [FeedEvent] = []
   ) {
     self.dispositions = dispositions
     self.links = links
     self.customers = customers
     self.changed = changed
+    self.latest = latest
     self.notificationWasKnown = notificationWasKnown
     self.events = events
   }
@@ -206,6 +239,7 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
 package struct GrantReceipt: Hashable, Sendable {
   /// As it is kept.
   package var grant: Grant
+  /// With the sequence number of the change, which is the only one.
   package var customer: CustomerRevision
   /// False when it stood so before.
   package var isChanged: Bool
@@ -317,21 +351,4 @@ package struct ChangeKinds: OptionSet, Hashable, Sendable {
 
   /// Whether such a change makes answers out of date.
   package var movesRevision: Bool { !subtracting(.events).isEmpty }
-}
-
-/// Who changed, and up to where that was looked.
-package struct ChangedCustomers: Hashable, Sendable {
-  package var subjects: [CustomerSubject]
-  /// To ask from next.
-  package var position: Int64
-  /// The latest change that was told of: at least `position`, and beyond it where one that was
-  /// begun before has not been committed yet. What is read from now on has to include it.
-  package var latest: Int64
-
-  /// - Parameter latest: nil: as `position`.
-  package init(subjects: [CustomerSubject], position: Int64, latest: Int64? = nil) {
-    self.subjects = subjects
-    self.position = position
-    self.latest = max(position, latest ?? position)
-  }
 }

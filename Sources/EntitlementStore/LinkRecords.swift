@@ -84,6 +84,38 @@ package struct ResolvedCustomer: Hashable, Sendable {
   }
 }
 
+/// What happened to one account.
+package struct AccountHistory: Hashable, Sendable {
+  package var accountID: AccountID
+  /// Every step that concerned the account, oldest first.
+  package var linkEvents: [TargetLinkEvent]
+  /// Withdrawn ones included, oldest first.
+  package var grants: [Grant]
+  /// Those whose facts speak of its chains, oldest first.
+  package var notifications: [ReceivedRecord]
+
+  package init(
+    accountID: AccountID, linkEvents: [TargetLinkEvent], grants: [Grant],
+    notifications: [ReceivedRecord]
+  ) {
+    self.accountID = accountID
+    self.linkEvents = linkEvents
+    self.grants = grants
+    self.notifications = notifications
+  }
+}
+
+/// A notification, without what Apple signed, and when it came.
+package struct ReceivedRecord: Hashable, Sendable {
+  package var record: NotificationRecord
+  package var receivedAt: Milliseconds
+
+  package init(record: NotificationRecord, receivedAt: Milliseconds) {
+    self.record = record
+    self.receivedAt = receivedAt
+  }
+}
+
 /// All that a store knows of one account (R46).
 package struct AccountExport: Hashable, Sendable {
   package var accountID: AccountID
@@ -96,7 +128,8 @@ package struct AccountExport: Hashable, Sendable {
   package var links: [LinkedTarget]
   /// Every step that concerned the account, oldest first.
   package var linkEvents: [TargetLinkEvent]
-  /// Every standing fact of what it owns.
+  /// Every standing fact of what it owns. Those out of one document share the bytes of it: a document
+  /// is as long as a mebibyte, and hundreds of facts may come out of it.
   package var facts: [SignedFact]
   package var grants: [Grant]
   /// Those whose facts speak of its chains, oldest first.

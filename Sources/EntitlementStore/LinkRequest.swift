@@ -13,7 +13,8 @@ package struct LinkRequest: Hashable, Sendable {
     case transfer(LinkTarget, from: AccountID?, to: AccountID)
     /// Gives everything of one account to another, under whose id the first is known from then on.
     case merge(AccountID, into: AccountID)
-    /// Unlinks everything of an account and deletes what is known of the account itself.
+    /// Unlinks everything of an account and deletes what is known of the account itself. Done
+    /// already for as long as the feed tells of an earlier deletion, unless it came back since.
     case delete(AccountID)
   }
 
@@ -49,16 +50,19 @@ package struct LinkReceipt: Hashable, Sendable {
   package var customers: [CustomerRevision]
   /// Everybody whose facts or links changed: answers held for them are out of date.
   package var changed: [CustomerSubject]
+  /// As ``CommitReceipt/latest``.
+  package var latest: Int64
   /// False when it stood so before.
   package var isChanged: Bool
 
   package init(
     targets: [LinkTarget], customers: [CustomerRevision], changed: [CustomerSubject],
-    isChanged: Bool
+    latest: Int64, isChanged: Bool
   ) {
     self.targets = targets
     self.customers = customers
     self.changed = changed
+    self.latest = latest
     self.isChanged = isChanged
   }
 }

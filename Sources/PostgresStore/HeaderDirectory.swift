@@ -2,11 +2,17 @@ import EntitlementStore
 import Synchronization
 
 /// The numbers of the headers of JWS. Few signers are about at a time, so those of late are kept in
-/// memory.
+/// memory. Each write makes sure that they still mean the same: see ``NumberCheck``.
 final class HeaderDirectory: Sendable {
+  private struct State {
+    var numbers: [HeaderKey: HeaderNumber] = [:]
+    /// Counts the times that all was forgotten.
+    var generation = 0
+  }
+
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
-  private let numbers = Mutex<[HeaderKey: Int64]>([:])
+  private let state = Mutex(State())
 
   init(pool: PostgresPool, limits: PostgresStoreLimits) {
     self.pool = pool
@@ -17,7 +23,7 @@ final class HeaderDirectory: Sendable {
   func interned(_ headers: [HeaderKey]) async throws(StoreError) -> HeaderNumbers {
     var found = HeaderNumbers()
     for header in headers {
-      if let number = numbers.withLock({ $0[header] }) {
+      if let number = state.withLock({ $0.numbers[header] }) {
         found.add(header, number)
       } else {
         found.add(header, try await intern(header))
@@ -26,7 +32,16 @@ final class HeaderDirectory: Sendable {
     return found
   }
 
-  private func intern(_ header: HeaderKey) async throws(StoreError) -> Int64 {
+  /// For when the database may not know them any more.
+  func forget() {
+    state.withLock { state in
+      state.numbers.removeAll()
+      state.generation += 1
+    }
+  }
+
+  private func intern(_ header: HeaderKey) async throws(StoreError) -> HeaderNumber {
+    let generation = state.withLock { $0.generation }
     // Beside all transactions: a header that nothing uses in the end does no harm.
     let results = try await pool.write(
       [
@@ -36,10 +51,11 @@ final class HeaderDirectory: Sendable {
     guard let rows = results.last, rows.count > 0 else {
       throw StoreError(.internalFault, "a header was not stored")
     }
-    let number = try rows.number(0, 0)
-    numbers.withLock { numbers in
-      if numbers.count >= limits.maximumHeldHeaders { numbers.removeAll() }
-      numbers[header] = number
+    let number = HeaderNumber(number: try rows.number(0, 0), digest: try rows.data(0, 1))
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      if state.numbers.count >= limits.maximumHeldHeaders { state.numbers.removeAll() }
+      state.numbers[header] = number
     }
     return number
   }
@@ -51,5 +67,7 @@ final class HeaderDirectory: Sendable {
     ON CONFLICT DO NOTHING
     """, name: "insert_header")
   static let find = PostgresStatement(
-    "SELECT id FROM headers WHERE sha256(bytes) = sha256($1::bytea)", name: "find_header")
+    """
+    SELECT id, sha256(bytes) FROM headers WHERE sha256(bytes) = sha256($1::bytea)
+    """, name: "find_header")
 }

@@ -23,18 +23,33 @@ extension PostgresPool {
     return rows
   }
 
-  /// Runs commands that may be run twice, in one round trip and one transaction, on a session.
+  /// Runs commands that may be run twice, in one round trip and one transaction, on a session: again
+  /// when the connection was lost or somebody was in their way.
+  ///
+  /// - Parameter limit: for all of it.
   func write(_ commands: [PostgresCommand], within limit: Duration) async throws(StoreError)
     -> [PostgresRows]
   {
-    do {
-      return try await withSession(within: limit) { session throws(PostgresFailure) in
-        try await session.exchange(commands, within: limit)
+    let deadline = ContinuousClock.now + limit
+    var left: Duration { ContinuousClock.now.duration(to: deadline) }
+    var attempts = 0
+    while true {
+      attempts += 1
+      do {
+        return try await withSession(within: left) { session throws(PostgresFailure) in
+          try await session.exchange(commands, within: left)
+        }
+      } catch {
+        let mayGoOn = attempts < Self.maximumAttempts && left > .zero
+        guard mayGoOn, (error as? PostgresFailure)?.isWorthAnotherAttempt == true else {
+          throw StoreError(of: error)
+        }
       }
-    } catch {
-      throw StoreError(of: error)
     }
   }
+
+  /// A server that restarts ends a few connections, one after the other.
+  private static let maximumAttempts = 4
 }
 
 extension StoreError {

@@ -10,9 +10,10 @@ import Synchronization
 package final class PostgresStore: EntitlementStore {
   let primary: PostgresPool
   let replicas: ReplicaSet
+  let accountReads: AccountReads
   let limits: PostgresStoreLimits
   let scopes: ScopeDirectory
-  private let headers: HeaderDirectory
+  let headers: HeaderDirectory
   private let queue: CommitQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
@@ -56,6 +57,7 @@ package final class PostgresStore: EntitlementStore {
   ) {
     self.primary = primary
     self.replicas = replicas
+    accountReads = AccountReads(pool: primary, limits: limits)
     self.limits = limits
     self.counters = counters
     scopes = ScopeDirectory(pool: primary, limits: limits)
@@ -105,9 +107,8 @@ package final class PostgresStore: EntitlementStore {
       if let scope = notification.record.scope { wanted.insert(scope) }
       add(notification.signed)
     }
-    let numbers = try await self.headers.interned(headers)
     return try await write(
-      LedgerKey.expected(by: submission), in: wanted, headers: numbers, byteCount: byteCount
+      LedgerKey.expected(by: submission), in: wanted, headers: headers, byteCount: byteCount
     ) { ledger in try ledger.commit(submission) }
   }
 
@@ -141,23 +142,36 @@ package final class PostgresStore: EntitlementStore {
   ///   - keys: what the ledger will probably read.
   ///   - wanted: every app and environment that it can come to.
   private func write<Value: Sendable>(
-    _ keys: Set<LedgerKey>, in wanted: Set<AppScope>, headers: HeaderNumbers = HeaderNumbers(),
+    _ keys: Set<LedgerKey>, in wanted: Set<AppScope>, headers: [HeaderKey] = [],
     byteCount: Int = 0,
     _ decide:
       @escaping @Sendable (inout Ledger<LoadedRows>) throws ->
       @Sendable (ChangeNumbering) -> Value
   ) async throws(StoreError) -> Value {
-    let numbers = try await scopes.interned(wanted)
-    return try await queue.commit { tell in
-      CommitJob(
-        keys: keys, scopes: numbers, headers: headers, byteCount: byteCount,
-        decide: { ledger in
-          let receipt = try decide(&ledger)
-          return { numbering in tell(.success(receipt(numbering))) }
-        },
-        fail: { tell(.failure($0)) })
+    for _ in 0..<Self.maximumNumberings {
+      let numbers = try await scopes.interned(wanted)
+      let headerNumbers = try await self.headers.interned(headers)
+      let written: Value? = try await queue.commit { tell in
+        CommitJob(
+          keys: keys, scopes: numbers, headers: headerNumbers, byteCount: byteCount,
+          decide: { ledger in
+            let receipt = try decide(&ledger)
+            return { numbering in tell(.success(receipt(numbering))) }
+          },
+          fail: { tell(.failure($0)) },
+          renumber: { tell(.success(nil)) })
+      }
+      if let written { return written }
+      // The database has lost what was numbered last: see `NumberCheck`.
+      scopes.forget()
+      self.headers.forget()
     }
+    throw StoreError(.unavailable, "the database loses again and again what was numbered")
   }
+
+  /// How often apps and headers are numbered for one write: once, and again after each failover that
+  /// lost some. Jobs that share the transaction may each need it.
+  private static let maximumNumberings = 4
 
   // MARK: Life cycle
 
@@ -177,6 +191,9 @@ package final class PostgresStore: EntitlementStore {
     await replicas.close()
   }
 
+  /// Writes that wait for their turn or are under way.
+  var waitingWrites: Int { queue.pendingCount }
+
   package var statistics: PostgresStatistics {
     let primary = primary.statistics
     var statistics = PostgresStatistics()
@@ -187,7 +204,7 @@ package final class PostgresStore: EntitlementStore {
     statistics.writingConnections = primary.sessions
     statistics.writingConnectionsInUse = primary.sessionsInUse
     statistics.readsInFlight = primary.readsInFlight
-    statistics.waitingReads = primary.waitingReads
+    statistics.waitingReads = primary.waitingReads + accountReads.waitingCount
     statistics.exchanges = primary.exchanges
     statistics.connects = primary.connects
     statistics.failedConnects = primary.failedConnects

@@ -15,6 +15,9 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// Reads under way or waiting for a connection.
   package var maximumWaitingReads = 4_096
 
+  /// Reads of accounts that share one statement. Bounds how long the first waits for the last.
+  package var maximumReadsPerStatement = 16
+
   /// Writes that share one transaction. Bounds how long the first waits for the last.
   package var maximumCommitsPerTransaction = 128
 
@@ -22,10 +25,19 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// first two take together cost less each.
   package var minimumWaitingForFurtherLane = 16
 
+  /// How long one of fewer waits for the first two connections before a further one takes it: by
+  /// then these may well be stuck, at locks that somebody else holds.
+  package var maximumWaitForSharing: Duration = .milliseconds(250)
+
   /// Locks of the rows that the writes of one transaction name. With its default settings a server
   /// can hold 6,400 locks, of which each transaction needs some 250 more for its tables. Writes that
   /// find no room share no transaction for once.
   package var maximumLocksPerTransaction = 512
+
+  /// Rows of an app and environment that a transaction locks one by one; more, such as all that a
+  /// very large account owns, and it keeps all other writers of that app and environment waiting
+  /// instead. Some such transactions have to find room in the server at once.
+  package var maximumLockedRows = 1_024
 
   /// Bytes of payloads and documents that share one transaction.
   package var maximumBytesPerTransaction = 8 << 20

@@ -3,11 +3,14 @@ import EntitlementStore
 import Synchronization
 
 /// The numbers of apps and environments. There are few of them, and a number never changes, so all
-/// are kept in memory; what is not there is looked for again, since other nodes add some.
+/// are kept in memory; what is not there is looked for again, since other nodes add some. Each write
+/// makes sure that they still mean the same: see ``NumberCheck``.
 final class ScopeDirectory: Sendable {
   private struct State {
     var numbers = ScopeNumbers()
     var scopes: [Int64: AppScope] = [:]
+    /// Counts the times that all was forgotten.
+    var generation = 0
   }
 
   private let pool: PostgresPool
@@ -60,7 +63,13 @@ final class ScopeDirectory: Sendable {
     return number
   }
 
+  /// For when the database may not know them any more.
+  func forget() {
+    state.withLock { $0 = State(generation: $0.generation + 1) }
+  }
+
   func load() async throws(StoreError) {
+    let generation = state.withLock { $0.generation }
     let results = try await pool.query(
       [PostgresCommand(Self.all)], within: limits.readTimeLimit)
     guard let rows = results.first else { return }
@@ -76,6 +85,7 @@ final class ScopeDirectory: Sendable {
     }
     let all = loaded
     state.withLock { state in
+      guard state.generation == generation else { return }
       state.numbers.add(all.numbers)
       state.scopes.merge(all.scopes) { $1 }
     }
@@ -85,9 +95,9 @@ final class ScopeDirectory: Sendable {
     state.withLock { $0.numbers.number(of: scope) }
   }
 
-  private static let all = PostgresStatement(
+  static let all = PostgresStatement(
     "SELECT id, environment, bundle_id FROM scopes", name: "all_scopes")
-  private static let insert = PostgresStatement(
+  static let insert = PostgresStatement(
     """
     INSERT INTO scopes (environment, bundle_id) VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING
     """, name: "insert_scope")

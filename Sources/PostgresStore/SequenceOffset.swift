@@ -18,12 +18,12 @@ enum SequenceOffset {
 
   /// The row is locked while it is looked at, so that of two that open the database at once one sees
   /// what the other did.
-  private static let raise = PostgresStatement(
+  static let raise = PostgresStatement(
     """
     WITH latest AS (
       SELECT greatest(
         (SELECT trimmed_through FROM meta),
-        coalesce((SELECT sequence FROM changes ORDER BY sequence DESC LIMIT 1), 0)) >> 16
+        coalesce((SELECT max(sequence) FROM changes), 0)) >> 16
         AS number)
     UPDATE meta SET sequence_offset =
       latest.number - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1
@@ -33,8 +33,8 @@ enum SequenceOffset {
     RETURNING meta.sequence_offset
     """, name: "raise_sequence_offset")
 
-  /// Of processes that ended: nobody will ask for them after so long.
-  private static let deleteOldTokens = PostgresStatement(
+  /// Of processes that ended, or lost their connection: nobody will ask for them after so long.
+  static let deleteOldTokens = PostgresStatement(
     "DELETE FROM commit_tokens WHERE written_at < now() - interval '1 day'",
     name: "delete_old_tokens")
 }

@@ -53,10 +53,16 @@ extension PostgresFailure {
     switch kind {
     case .connectionLost: true
     case .server(let state):
-      [.serializationFailure, .deadlockDetected, .lockNotAvailable, .readOnlyTransaction]
-        .contains(state) || state.code.hasPrefix("57P")
+      [.serializationFailure, .deadlockDetected, .lockNotAvailable].contains(state)
+        || isServerLeaving
     default: false
     }
+  }
+
+  /// Whether the server said that it stops, or that it is no primary any more.
+  var isServerLeaving: Bool {
+    guard case .server(let state) = kind else { return false }
+    return state == .readOnlyTransaction || state.code.hasPrefix("57P")
   }
 
   /// Whether a commit that was among the commands may have been done.

@@ -127,7 +127,9 @@ package struct AdminEndpoint: Sendable {
     answer.respond(to: call, GetCustomerHistoryRequest.self) { request in
       .later {
         let history = try await records.history(of: request.accountID, in: request.scope)
-        return try FittingMessage.encoded(history.entries.map { CustomerHistoryEntry($0) }) {
+        return try FittingMessage.encoded(
+          history.entries.map { CustomerHistoryEntry($0) }, keeping: .last
+        ) {
           GetCustomerHistoryResponse(accountID: history.accountID, entries: $0)
         }
       }

@@ -139,7 +139,7 @@ package struct EntitlementEndpoint: Sendable {
             try await producer.send(try item.encoded(), cursor: item.cursor.description)
           }
           // Before the next states are loaded.
-          try await producer.drain()
+          try await producer.flush()
         }
       }
     } catch {

@@ -1,11 +1,16 @@
 import NIOCore
 import Wire
 
-/// Histories, which may outgrow a message.
+/// Lists that may outgrow a message.
 enum FittingMessage {
-  /// The message with as many of the elements as fit a frame, the last ones.
+  /// Which elements are told where not all of them fit.
+  enum Kept {
+    case first, last
+  }
+
+  /// The message with as many of the elements as fit a frame.
   static func encoded<Element>(
-    _ elements: [Element], in message: ([Element]) -> some WireMessage
+    _ elements: [Element], keeping kept: Kept, in message: ([Element]) -> some WireMessage
   ) throws -> ByteBuffer {
     var elements = elements[...]
     while true {
@@ -13,7 +18,8 @@ enum FittingMessage {
       let length = encoded.readableBytes
       if length <= largestLength || elements.isEmpty { return encoded }
       // Somewhat fewer than would fit if all were of one size.
-      elements = elements.suffix(min(elements.count - 1, elements.count * largestLength / length))
+      let count = min(elements.count - 1, elements.count * largestLength / length)
+      elements = kept == .first ? elements.prefix(count) : elements.suffix(count)
     }
   }
 

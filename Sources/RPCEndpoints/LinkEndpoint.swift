@@ -87,7 +87,9 @@ package struct LinkEndpoint: Sendable {
     answer.respond(to: call, ListLinksRequest.self) { request in
       .later {
         let links = try await links.links(of: request.accountID, in: request.scope)
-        return try ListLinksResponse(links: links.map { AccountLink($0) }).encoded()
+        return try FittingMessage.encoded(links.map { AccountLink($0) }, keeping: .first) {
+          ListLinksResponse(links: $0)
+        }
       }
     }
   }
@@ -101,7 +103,7 @@ package struct LinkEndpoint: Sendable {
           case .target(let target): try await links.history(of: target, in: request.scope)
           case .account(let account): try await links.history(of: account, in: request.scope)
           }
-        return try FittingMessage.encoded(events.map { LinkHistoryEntry($0) }) {
+        return try FittingMessage.encoded(events.map { LinkHistoryEntry($0) }, keeping: .last) {
           GetLinkHistoryResponse(events: $0)
         }
       }

@@ -6,10 +6,22 @@ import Wire
 // Who owns what, in the messages of the wire.
 
 extension LinkResponse {
+  /// At most ``LinkLimits/told`` of each: the first of what changed hands, and of the customers the
+  /// accounts before the chains, which are told in the order of the feed while there are few.
   init(_ receipt: LinkReceipt) {
+    var customers = receipt.customers
+    if customers.count > LinkLimits.told {
+      customers = customers.filter(\.isAccount) + customers.filter { !$0.isAccount }
+    }
     self.init(
-      isChanged: receipt.isChanged, targets: receipt.targets,
-      customers: receipt.customers.map { SubmittedCustomer($0) })
+      isChanged: receipt.isChanged, targets: Array(receipt.targets.prefix(LinkLimits.told)),
+      customers: customers.prefix(LinkLimits.told).map { SubmittedCustomer($0) })
+  }
+}
+
+extension CustomerRevision {
+  fileprivate var isAccount: Bool {
+    if case .account = subject { true } else { false }
   }
 }
 

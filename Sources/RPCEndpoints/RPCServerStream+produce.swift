@@ -4,17 +4,15 @@ import Synchronization
 import Wire
 
 extension RPCServerStream {
-  /// Bytes after which a producer waits for its reader: a few messages in one write, and not much
-  /// more than a connection holds for a client that reads.
-  private static let unreadBytes = 65_536
-
   /// Sends what `body` makes, in a task of its own, no faster than it is read, and ends the stream
   /// when `body` returns, with its error when it throws. Nothing is made any more once the client is
   /// gone.
   func produce(_ body: @escaping @Sendable (StreamProducer) async throws -> Void) {
     let task = Task {
       do {
-        try await body(StreamProducer(stream: self, unreadBytes: Self.unreadBytes))
+        let producer = StreamProducer(self)
+        try await body(producer)
+        try await producer.flush()
         finish()
       } catch {
         fail(RPCStatus(mapping: error))
@@ -24,28 +22,43 @@ extension RPCServerStream {
   }
 }
 
-/// Sends the messages of one stream, and waits for the reader between them.
+/// Sends the messages of one stream, several at once, and waits for the reader between them.
 final class StreamProducer: Sendable {
-  private let stream: RPCServerStream
-  private let unreadBytes: Int
-  private let sentBytes = Atomic(0)
-
-  fileprivate init(stream: RPCServerStream, unreadBytes: Int) {
-    self.stream = stream
-    self.unreadBytes = unreadBytes
+  private struct Batch {
+    var messages: [StreamMessage] = []
+    var bytes = 0
   }
 
+  /// Bytes that are sent at once: a few messages in one write, and less than a connection holds for a
+  /// client that reads.
+  private static let batchBytes = 65_536
+
+  private let stream: RPCServerStream
+  private let batch = Mutex(Batch())
+
+  fileprivate init(_ stream: RPCServerStream) {
+    self.stream = stream
+  }
+
+  /// Sends a message, or keeps it for the next ones until ``flush()``.
+  ///
   /// - Parameter cursor: told to a client whose stream is ended since it reads too slowly.
   /// - Throws: `CancellationError` when the stream has ended.
   func send(_ message: ByteBuffer, cursor: String? = nil) async throws {
-    guard stream.send(message, cursor: cursor) else { throw CancellationError() }
-    let sent = sentBytes.add(message.readableBytes, ordering: .relaxed).newValue
-    if sent >= unreadBytes { try await drain() }
+    let isFull = batch.withLock { batch in
+      batch.messages.append(StreamMessage(message, cursor: cursor))
+      batch.bytes += message.readableBytes
+      return batch.bytes >= Self.batchBytes
+    }
+    if isFull { try await flush() }
   }
 
-  /// Waits until what was sent is read for the most part.
-  func drain() async throws {
-    sentBytes.store(0, ordering: .relaxed)
-    guard await stream.drained() else { throw CancellationError() }
+  /// Sends what was kept.
+  ///
+  /// - Throws: `CancellationError` when the stream has ended.
+  func flush() async throws {
+    let messages = batch.withLock { exchange(&$0, with: Batch()).messages }
+    if messages.isEmpty { return }
+    guard await stream.sendWhenRead(messages) else { throw CancellationError() }
   }
 }

@@ -33,6 +33,11 @@ extension RPCStatus {
         errorInfo: ErrorInfo(reason: "ARCHIVED_RESPONSES_NOT_ACCEPTED", domain: Self.domain))
     case .resourceExhausted:
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
+    case .tooManyExports:
+      self.init(
+        .resourceExhausted, error.message,
+        errorInfo: ErrorInfo(reason: "TOO_MANY_EXPORTS", domain: Self.domain),
+        retryDelay: Self.retryDelay)
     case .deadlineExceeded:
       self.init(.deadlineExceeded, error.message)
     case .cancelled:

@@ -44,15 +44,17 @@ package final class RPCServerStream: Sendable {
     return !isEnded
   }
 
-  /// Waits until the client has read so much of what was sent that more may be: whoever makes
-  /// messages faster than they are read waits here after some of them, and is not ended for it. A
-  /// client that does not read for `RPCLimits.slowReaderTime` has its stream ended with
-  /// RESOURCE_EXHAUSTED.
+  /// Sends messages as soon as the client has read most of what was sent before, and after those of
+  /// the connection's other streams that have waited longer: whoever makes messages faster than they
+  /// are read waits here, and is not ended for it. A client that reads too little for
+  /// `RPCLimits.slowReaderTime` has the streams that wait ended with RESOURCE_EXHAUSTED.
   ///
   /// - Returns: Whether the stream is still open.
-  package func drained() async -> Bool {
+  package func sendWhenRead(_ messages: [StreamMessage]) async -> Bool {
     await withCheckedContinuation { continuation in
-      perform { $0.awaitDrain(of: self.call, continuation) }
+      perform { connection in
+        connection.sendWhenRead(messages, on: self.call) { continuation.resume(returning: $0) }
+      }
     }
   }
 

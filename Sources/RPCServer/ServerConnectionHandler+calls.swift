@@ -161,8 +161,7 @@ extension ServerConnectionHandler {
     guard let openCall = openCalls.removeValue(forKey: call) else {
       return
     }
-    openCall.stream?.markEnded()
-    endDrain(of: openCall)
+    openCall.end()
     // The caller may be the send of a method's body, this call's or another's.
     for body in openCall.cancellations {
       peer.eventLoop.execute(body)
@@ -173,9 +172,6 @@ extension ServerConnectionHandler {
     if openCalls.isEmpty {
       return
     }
-    if let openCall = openCalls.removeValue(forKey: call) {
-      openCall.stream?.markEnded()
-      endDrain(of: openCall)
-    }
+    openCalls.removeValue(forKey: call)?.end()
   }
 }

@@ -5,7 +5,7 @@ import Wire
 extension ServerConnectionHandler {
   /// Sets the alarm for the next thing that can happen, unless it is set early enough.
   func armAlarm() {
-    let next = timing.next(earliestCall: streams.earliestDeadline)
+    let next = min(timing.next(earliestCall: streams.earliestDeadline), stallTime)
     guard next < alarmTime, context?.channel.isActive == true else {
       return
     }
@@ -22,6 +22,7 @@ extension ServerConnectionHandler {
     }
     let now = peer.eventLoop.now
     end(streams.deadlinesPassed(now: now), ServerStreams.deadlineExceeded)
+    endStalledStreams(now: now)
     let isBusy = streams.isBusy && !isInputClosed
     switch timing.due(now: now, isBusy: isBusy, isWritable: context.channel.isWritable) {
     case .nothing:

@@ -26,8 +26,10 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var decoder = FrameDecoder()
   /// Calls that someone must be told about when they end.
   var openCalls: [CallID: OpenCall] = [:]
-  /// Those that wait for the client to read.
-  var drainingCalls: Set<CallID> = []
+  /// Those that wait for the client to read, in the order of their turns; some may have ended.
+  var turns: CircularBuffer<CallID> = []
+  /// When the client had last read so much that more could be sent.
+  var lastRead = NIODeadline.distantPast
   let slowReaderTime: TimeAmount
   /// Answers that are not yet handed to the channel.
   var batch = ByteBuffer()
@@ -123,7 +125,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     let now = peer.eventLoop.now
     timing.writabilityChanged(now: now)
     if context.channel.isWritable {
-      drained()
+      clientHasRead(now: now)
       if isPaused {
         isPaused = false
         handleFrames(now: now)

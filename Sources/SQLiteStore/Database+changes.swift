@@ -22,6 +22,14 @@ extension Database {
     try numberOfFeed(.trimmedThrough)
   }
 
+  /// When the next change after one was committed that no clock wrote which was ahead.
+  ///
+  /// - Parameter change: of ``StoreStatement/oldestChanges``.
+  func moment(after change: Row?, before now: Milliseconds) throws -> Milliseconds? {
+    guard let change else { return nil }
+    return try row(.nextChange, [change[0] as Int64, now.rawValue]).map { Milliseconds($0[0]) }
+  }
+
   private func numberOfFeed(_ statement: StoreStatement) throws -> Int64 {
     guard let row = try row(statement, []) else {
       throw StoreError(.corrupt, "where the feed begins is not stored")

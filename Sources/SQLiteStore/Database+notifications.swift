@@ -12,18 +12,28 @@ extension Database {
     try rows(.notificationsOfAccount, [account]).map { try Self.receivedNotification($0) }
   }
 
+  /// The same, without what Apple signed.
+  func notificationRecords(ofAccount account: Int64) throws -> [ReceivedRecord] {
+    try rows(.notificationRecordsOfAccount, [account]).map { row in
+      ReceivedRecord(record: try Self.record(row), receivedAt: Milliseconds(row[8]))
+    }
+  }
+
   private static func receivedNotification(_ row: Row) throws -> ReceivedNotification {
+    ReceivedNotification(
+      notification: SignedNotification(
+        record: try record(row),
+        signed: SignedPayload(
+          header: try row.bytes(11), payload: try row.bytes(9), signature: try row.bytes(10))),
+      receivedAt: Milliseconds(row[8]))
+  }
+
+  private static func record(_ row: Row) throws -> NotificationRecord {
     let bundleID: BundleID? = row.identifier(1)
-    let record = NotificationRecord(
+    return NotificationRecord(
       uuid: row.identifier(0), type: row[3], subtype: row[4],
       scope: try bundleID.map { _ in try row.scope(bundleID: 1, environment: 2) },
       status: row[5], signedDate: (row[6] as Int64?).map { Milliseconds($0) },
       digest: try row.digest(7))
-    return ReceivedNotification(
-      notification: SignedNotification(
-        record: record,
-        signed: SignedPayload(
-          header: try row.bytes(10), payload: try row.bytes(8), signature: try row.bytes(9))),
-      receivedAt: Milliseconds(row[11]))
   }
 }

@@ -97,22 +97,32 @@ extension SQLiteStore {
     }
   }
 
+  package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+  {
+    try await read { database in
+      guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
+      else { return nil }
+      return AccountHistory(
+        accountID: account.accountID, linkEvents: try database.linkHistory(of: account),
+        grants: try database.grants(ofAccount: account.id, in: scope),
+        notifications: try database.notificationRecords(ofAccount: account.id))
+    }
+  }
+
   package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   {
     try await read { database in
       guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
       else { return nil }
-      let facts =
-        try database.rows(.signedFactsOfAccountChains, [account.id])
-        + database.rows(.signedFactsOfAccountAppTransactions, [account.id])
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
         merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
         tokens: try database.rows(.tokensOfAccount, [account.id]).map { $0.identifier(0) },
         links: try database.links(ofAccount: account.id),
         linkEvents: try database.linkHistory(of: account),
-        facts: try facts.map { try StoredFact.signed($0, scope: scope) },
+        facts: try database.signedFacts(ofAccount: account.id, in: scope),
         grants: try database.grants(ofAccount: account.id, in: scope),
         notifications: try database.notifications(ofAccount: account.id))
     }
@@ -125,7 +135,8 @@ extension SQLiteStore {
       guard let scopeID = try database.scopeID(scope),
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
-      return try StoredFact.signed(row, scope: scope)
+      var documents = DocumentReader(database: database)
+      return try StoredFact.signed(row, &documents, scope: scope)
     }
   }
 

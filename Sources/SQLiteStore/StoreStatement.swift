@@ -12,6 +12,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
 
   case findDocument = "SELECT id FROM documents WHERE digest = ?"
+  case documentBytes = "SELECT bytes FROM documents WHERE id = ?"
   case insertDocument = "INSERT INTO documents (digest, bytes) VALUES (?, ?)"
   case deleteUnusedDocument = """
     DELETE FROM documents
@@ -44,9 +45,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case signedFact = """
     SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id, documents.bytes
+      facts.document_id
     FROM facts JOIN headers ON headers.id = facts.header_id
-      LEFT JOIN documents ON documents.id = facts.document_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case factByKey = """
@@ -69,22 +69,20 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case signedFactsOfAccountChains = """
     SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id, documents.bytes
+      facts.document_id
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
       CROSS JOIN headers ON headers.id = facts.header_id
-      LEFT JOIN documents ON documents.id = facts.document_id
     WHERE chains.account = ?
     ORDER BY facts.kind, facts.identifier
     """
   case signedFactsOfAccountAppTransactions = """
     SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id, documents.bytes
+      facts.document_id
     FROM app_transactions CROSS JOIN facts
         ON facts.scope_id = app_transactions.scope_id
         AND facts.kind = 3
         AND facts.identifier = app_transactions.app_transaction_id
       CROSS JOIN headers ON headers.id = facts.header_id
-      LEFT JOIN documents ON documents.id = facts.document_id
     WHERE app_transactions.account = ?
     ORDER BY facts.identifier
     """
@@ -358,7 +356,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       LEFT JOIN accounts ON accounts.id = changes.account
       LEFT JOIN chains ON chains.id = changes.chain_id
     WHERE changes.sequence > ?
-    ORDER BY changes.sequence
+    ORDER BY changes.sequence LIMIT ?
     """
   case feedEnd = """
     SELECT MAX(COALESCE((SELECT MAX(sequence) FROM changes), 0), trimmed_through)
@@ -368,6 +366,11 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case oldestChanges = """
     SELECT sequence, committed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?
     """
+  case nextChange = """
+    SELECT committed_at FROM changes WHERE sequence > ? AND committed_at <= ?
+    ORDER BY sequence LIMIT 1
+    """
+  case momentOfChange = "SELECT committed_at FROM changes WHERE sequence = ?"
   case deleteEvents = "DELETE FROM change_events WHERE sequence <= ?"
   case deleteChanges = "DELETE FROM changes WHERE sequence <= ?"
   case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"
@@ -384,8 +387,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case signedNotification = """
     SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
       notifications.subtype, notifications.status, notifications.signed_date,
-      notifications.digest, notifications.payload, notifications.signature, headers.bytes,
-      notifications.received_at
+      notifications.digest, notifications.received_at, notifications.payload,
+      notifications.signature, headers.bytes
     FROM notifications
       JOIN headers ON headers.id = notifications.header_id
       LEFT JOIN scopes ON scopes.id = notifications.scope_id
@@ -394,10 +397,19 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case notificationsOfAccount = """
     SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
       notifications.subtype, notifications.status, notifications.signed_date,
-      notifications.digest, notifications.payload, notifications.signature, headers.bytes,
-      notifications.received_at
+      notifications.digest, notifications.received_at, notifications.payload,
+      notifications.signature, headers.bytes
     FROM chains CROSS JOIN notifications ON notifications.chain_id = chains.id
       CROSS JOIN headers ON headers.id = notifications.header_id
+      LEFT JOIN scopes ON scopes.id = notifications.scope_id
+    WHERE chains.account = ?
+    ORDER BY notifications.received_at, notifications.uuid
+    """
+  case notificationRecordsOfAccount = """
+    SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
+      notifications.subtype, notifications.status, notifications.signed_date,
+      notifications.digest, notifications.received_at
+    FROM chains CROSS JOIN notifications ON notifications.chain_id = chains.id
       LEFT JOIN scopes ON scopes.id = notifications.scope_id
     WHERE chains.account = ?
     ORDER BY notifications.received_at, notifications.uuid

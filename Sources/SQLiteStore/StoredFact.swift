@@ -25,16 +25,11 @@ enum StoredFact {
     return fact
   }
 
-  /// - Parameter row: of ``StoreStatement/signedFact``.
-  /// - Throws: ``StoreError/Code/corrupt`` when its document is not stored.
-  static func proof(_ row: Row) throws -> SignedPayload.Proof {
-    guard !row.hasNull(atIndex: 6) else {
-      return .jws(header: try row.bytes(5), signature: try row.bytes(4))
-    }
-    guard !row.hasNull(atIndex: 7) else {
-      throw StoreError(.corrupt, "the document of a stored fact is not stored")
-    }
-    return .document(try row.bytes(7))
+  private static func proof(
+    _ row: Row, _ documents: inout DocumentReader
+  ) throws -> SignedPayload.Proof {
+    if let document = row[6] as Int64? { return .document(try documents.bytes(of: document)) }
+    return .jws(header: try row.bytes(5), signature: try row.bytes(4))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no kind of fact.
@@ -46,11 +41,13 @@ enum StoredFact {
   }
 
   /// - Parameter row: of ``StoreStatement/signedFact`` or one with its columns.
-  /// - Throws: as ``decode(_:scope:)`` and ``proof(_:)``.
-  static func signed(_ row: Row, scope: AppScope) throws -> SignedFact {
+  /// - Throws: as ``decode(_:scope:)`` and ``DocumentReader/bytes(of:)``.
+  static func signed(
+    _ row: Row, _ documents: inout DocumentReader, scope: AppScope
+  ) throws -> SignedFact {
     SignedFact(
       fact: try decode(row, scope: scope),
-      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row)))
+      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row, &documents)))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.
@@ -70,6 +67,20 @@ extension Database {
     var facts: [Fact] = []
     try forEachRow(statement, arguments) { row in
       facts.append(try StoredFact.decode(row, scope: scope))
+    }
+    return facts
+  }
+
+  /// All facts of what an account owns. Those out of one document share its bytes.
+  func signedFacts(ofAccount account: Int64, in scope: AppScope) throws -> [SignedFact] {
+    var documents = DocumentReader(database: self)
+    var facts: [SignedFact] = []
+    for statement in [
+      StoreStatement.signedFactsOfAccountChains, .signedFactsOfAccountAppTransactions,
+    ] {
+      try forEachRow(statement, [account]) { row in
+        facts.append(try StoredFact.signed(row, &documents, scope: scope))
+      }
     }
     return facts
   }

@@ -133,6 +133,56 @@ struct ChangeFollowerTests {
     }
   }
 
+  @Test("When too many changed to drop each, all that is held goes, and following goes on")
+  func tooMany() async throws {
+    try await ServiceBench.run { bench async throws in
+      let store = FaultyStore(bench.store, isSilent: true, partSize: 2)
+      try await Node.run(bench, store: store, following: FollowingLimits(pause: .zero, subjects: 4))
+      { node async throws in
+        try await node.state(of: "other")
+        var last: Int64 = 0
+        for number in 0..<9 {
+          last = try await bench.grants.add(
+            GrantRequest(
+              scope: ServiceBench.scope, accountID: AccountID("a\(number)"), entitlementID: "pro",
+              reason: "r", author: "a")
+          ).customer.revision
+        }
+        let looks = store.looks.count
+        try await node.second()
+        #expect(store.looks.count - looks == 3)
+        #expect(node.follower.position == last)
+        #expect(node.follower.statistics.cleared == 1)
+        #expect(node.reader.statistics.entries == 0)
+      }
+    }
+  }
+
+  @Test("A start anew that fails is made up for by the next look")
+  func failedStart() async throws {
+    try await ServiceBench.run { bench async throws in
+      let store = FaultyStore(bench.store, isSilent: true)
+      try await Node.run(bench, store: store) { node async throws in
+        try await node.grant(to: "anna")
+        try await node.second()
+        try await node.state(of: "bert")
+        let last = try await bench.grants.add(
+          GrantRequest(
+            scope: ServiceBench.scope, accountID: "bert", entitlementID: "pro", reason: "r",
+            author: "a")
+        ).customer.revision
+        _ = try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 100)
+        store.set(isUnbegun: true)
+        try await node.second()
+        #expect(node.follower.statistics.failedLooks == 1)
+        store.set(isUnbegun: false)
+        try await node.second()
+        #expect(!node.isHeld("bert"))
+        #expect(node.follower.position == last)
+      }
+    }
+  }
+
   @Test("What is told beyond the end of the feed is looked at again soon, without an announcement")
   func unsettled() async throws {
     try await ServiceBench.run { bench async throws in
@@ -148,6 +198,12 @@ struct ChangeFollowerTests {
         node.timer.advance(by: .milliseconds(50))
         try await node.turns { store.looks > looks }
         #expect(node.follower.position == 0)
+        // Next time it takes twice as long.
+        await node.timer.sleepersBegun(2)
+        node.timer.advance(by: .milliseconds(99))
+        #expect(store.looks == looks + 1)
+        node.timer.advance(by: .milliseconds(1))
+        try await node.turns { store.looks > looks + 1 }
       }
     }
   }

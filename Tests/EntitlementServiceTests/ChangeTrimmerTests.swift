@@ -40,6 +40,26 @@ struct ChangeTrimmerTests {
     }
   }
 
+  @Test("A change by a clock that was ahead keeps nothing for ever")
+  func clockAhead() async throws {
+    try await ServiceBench.run { bench async throws in
+      let timer = MovableTimer()
+      let trimmer = ChangeTrimmer(
+        store: bench.store, retention: .seconds(86_400), clock: bench.clock.clock,
+        timer: timer.timer, logger: bench.log.logger)
+      bench.clock.set(ServiceBench.now.advanced(by: 4_000 * Milliseconds.dayLength))
+      _ = try await grant(bench)
+      bench.clock.set(ServiceBench.now)
+      _ = try await grant(bench)
+      bench.clock.set(ServiceBench.now.advanced(by: Milliseconds.dayLength + 1))
+      let task = Task { await trimmer.run() }
+      await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+      task.cancel()
+      await task.value
+    }
+  }
+
   @Test("Without a retention everything stays")
   func forEver() async throws {
     try await ServiceBench.run { bench async throws in

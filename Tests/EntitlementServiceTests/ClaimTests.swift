@@ -33,6 +33,20 @@ struct ClaimTests {
     }
   }
 
+  @Test("keep: news that came with a claim in vain are read from then on, though nobody is told of")
+  func ownWrite() async throws {
+    try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
+      let facts = try bench.signed(.renewals).flatMap(\.facts)
+      _ = try await bench.submit(Array(facts.prefix(1)), account: "owner")
+      let before = bench.changed.latest
+      let claim = try await bench.submit(Array(facts.dropFirst()), account: "claimer")
+      #expect(claim.customers.isEmpty)
+      let owner = try await bench.state(of: "owner")
+      #expect(owner.revision > before)
+      #expect(bench.changed.latest == owner.revision)
+    }
+  }
+
   @Test("transfer: the claimer gets it, and both read it at once")
   func transfer() async throws {
     try await ServiceBench.run { bench async throws in
@@ -41,6 +55,7 @@ struct ClaimTests {
       #expect(try await bench.state(of: "owner").coreState == .active)
       let claim = try await bench.submit([jws], account: "claimer")
       #expect(claim.items.map(\.link) == [.transferred])
+      #expect(claim.customers.map(\.subject) == [.account(ServiceBench.scope, "claimer")])
       #expect(try await bench.state(of: "owner").coreState == .new)
       #expect(try await bench.state(of: "claimer").coreState == .active)
     }

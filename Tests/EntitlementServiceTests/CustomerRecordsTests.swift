@@ -154,6 +154,50 @@ struct CustomerRecordsTests {
     }
   }
 
+  @Test("A history is told without a read of what Apple signed")
+  func historyReadsNoPayloads() async throws {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit([try bench.purchase()], account: "anna")
+      let records = CustomerRecords(
+        store: UnexportedStore(base: bench.store), catalog: bench.holder, clock: bench.clock.clock,
+        changes: bench.changes)
+      let history = try await records.history(of: "anna", in: ServiceBench.scope)
+      #expect(history == (try await bench.records.history(of: "anna", in: ServiceBench.scope)))
+      #expect(!history.entries.isEmpty)
+    }
+  }
+
+  @Test("Only so many exports are under way at once; one that is over makes room")
+  func places() async throws {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit([try bench.purchase()], account: "anna")
+      let records = CustomerRecords(
+        store: bench.store, catalog: bench.holder, clock: bench.clock.clock, changes: bench.changes,
+        limits: ExportLimits(exports: 2))
+      func export() async throws -> CustomerExport {
+        try await records.export("anna", in: ServiceBench.scope)
+      }
+      // One that is refused, or finds nobody, takes no place.
+      for _ in 0..<3 {
+        await #expect(throws: ServiceError.self) {
+          try await records.export("nobody", in: ServiceBench.scope)
+        }
+      }
+      var held = [try await export(), try await export()]
+      for _ in 0..<2 {
+        let error = await #expect(throws: ServiceError.self) { try await export() }
+        #expect(error?.code == .tooManyExports)
+      }
+      while try held[0].next() != nil {}
+      held.removeFirst()
+      held.append(try await export())
+      await #expect(throws: ServiceError.self) { try await export() }
+      held = []
+      var last = try await export()
+      #expect(try last.next() != nil)
+    }
+  }
+
   @Test("A large export comes in pieces of bounded size, and is whole")
   func pieces() async throws {
     try await ServiceBench.run { bench async throws in
@@ -176,6 +220,8 @@ struct CustomerRecordsTests {
       #expect(try await bench.state(of: "anna").coreState == .active)
       let receipt = try await bench.records.delete("anna", in: ServiceBench.scope, Self.audit)
       #expect(receipt.isChanged)
+      let again = try await bench.records.delete("anna", in: ServiceBench.scope, Self.audit)
+      #expect(!again.isChanged)
       #expect(bench.counters[.linkChange(.deleted)] == 1)
       #expect(try await bench.state(of: "anna").coreState == .new)
       let chains = try await bench.records.unlinkedChains(
@@ -209,5 +255,16 @@ struct CustomerRecordsTests {
       }
       #expect(chains == ["1", "2", "3", "4", "5"])
     }
+  }
+}
+
+/// A store that a history must do without.
+private struct UnexportedStore: ForwardingStore {
+  let base: any EntitlementStore
+
+  func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountExport?
+  {
+    throw StoreError(.internalFault, "an export was read")
   }
 }

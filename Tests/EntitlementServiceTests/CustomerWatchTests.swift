@@ -230,7 +230,7 @@ struct CustomerWatchTests {
         let beyond = await #expect(throws: ServiceError.self) {
           try await node.watch.start(WatchRequest(cursor: WatchCursor(position: third + 1)))
         }
-        #expect(beyond?.code == .invalidArgument(field: "cursor"))
+        #expect(beyond?.code == .outOfRange)
         #expect(
           try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 2) == 2)
         let expired = await #expect(throws: ServiceError.self) {
@@ -245,6 +245,30 @@ struct CustomerWatchTests {
         }
         // All places are free again.
         #expect(node.watch.values.first { $0.name == "watches.open" }?.value == 0)
+      }
+    }
+  }
+
+  @Test("A watch whose next changes are trimmed ends with OUT_OF_RANGE, also when it goes on")
+  func trimmedMeanwhile() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench) { node async throws in
+        let first = try await node.grant(to: "anna")
+        let watcher = try await node.watch.start(
+          WatchRequest(cursor: WatchCursor(position: first)))
+        let told = try await watcher.next()
+        #expect(told.map(\.cursor.position) == [first])
+        try await node.grant(to: "bert")
+        let last = try await node.grant(to: "carl")
+        try await node.followed(to: last)
+        #expect(
+          try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 2) == 2)
+        let ended = await #expect(throws: ServiceError.self) { try await watcher.next() }
+        #expect(ended?.code == .outOfRange)
+        let resumed = await #expect(throws: ServiceError.self) {
+          try await node.watch.start(WatchRequest(cursor: told.last?.cursor))
+        }
+        #expect(resumed?.code == .outOfRange)
       }
     }
   }

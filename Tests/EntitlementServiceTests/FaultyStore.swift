@@ -6,6 +6,7 @@ import Synchronization
 final class FaultyStore: ForwardingStore {
   private struct State {
     var isBroken = false
+    var isUnbegun = false
     var isSilent = false
     var partSize: Int?
     var feedReads = 0
@@ -28,6 +29,16 @@ final class FaultyStore: ForwardingStore {
   }
 
   func set(isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+
+  /// Nobody can begin to follow.
+  func set(isUnbegun: Bool) { state.withLock { $0.isUnbegun = isUnbegun } }
+
+  func followerCursor() async throws(StoreError) -> FollowerCursor {
+    if state.withLock({ $0.isUnbegun }) {
+      throw StoreError(.unavailable, "it was broken by the test")
+    }
+    return try await base.followerCursor()
+  }
 
   /// What is stored of this account cannot be read.
   func set(unreadable: AccountID) { state.withLock { $0.unreadable = unreadable } }
@@ -55,15 +66,18 @@ final class FaultyStore: ForwardingStore {
     return try await base.changes(after: sequence, limit: limit)
   }
 
-  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers {
+  func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
+    let position = cursor.position
     let (isBroken, partSize) = state.withLock { state in
       state.looks.append(position)
       return (state.isBroken, state.partSize)
     }
     if isBroken { throw StoreError(.unavailable, "it was broken by the test") }
-    guard let partSize else { return try await base.changedCustomers(after: position) }
+    guard let partSize else { return try await base.changedCustomers(since: cursor) }
     let part = try await base.changes(after: position, limit: partSize)
     return ChangedCustomers(
-      subjects: part.compactMap(\.subject), position: part.last?.sequence ?? position)
+      subjects: part.compactMap(\.subject),
+      cursor: FollowerCursor(position: part.last?.sequence ?? position),
+      isWhole: part.count < partSize)
   }
 }

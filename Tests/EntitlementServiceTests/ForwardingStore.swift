@@ -26,13 +26,19 @@ extension ForwardingStore {
     try await base.changes(after: sequence, limit: limit)
   }
   func feedEnd() async throws(StoreError) -> Int64 { try await base.feedEnd() }
-  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers {
-    try await base.changedCustomers(after: position)
+  func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+    try await base.momentOfChange(sequence)
+  }
+  func followerCursor() async throws(StoreError) -> FollowerCursor {
+    try await base.followerCursor()
+  }
+  func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
+    try await base.changedCustomers(since: cursor)
   }
   func announcements() -> AsyncStream<Void> { base.announcements() }
-  func trimChanges(committedBefore moment: Milliseconds, limit: Int) async throws(StoreError)
-    -> Int
-  { try await base.trimChanges(committedBefore: moment, limit: limit) }
+  func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
+    async throws(StoreError) -> Int
+  { try await base.trimChanges(committedBefore: moment, now: now, limit: limit) }
   func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
     try await base.addGrant(grant)
   }
@@ -57,6 +63,9 @@ extension ForwardingStore {
   func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   { try await base.unlinkedChains(in: scope, after: after, limit: limit) }
+  func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+  { try await base.history(of: account, in: scope) }
   func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   { try await base.export(account, in: scope) }

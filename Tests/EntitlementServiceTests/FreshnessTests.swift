@@ -100,6 +100,19 @@ struct FreshnessTests {
     #expect(reader.heldAnswer(to: query()) != nil)
   }
 
+  @Test("A revision that lies behind is known, also of an account that has none any more")
+  func forgottenRevision() async throws {
+    follow(to: 100)
+    // It was deleted, and the feed does not tell of it any more.
+    store.set(revision: 0)
+    #expect(try await reader.answer(to: query(.atLeastAsFresh(revision: 100))).revision == 0)
+    // Not one that nobody here has heard of.
+    let error = await #expect(throws: ServiceError.self) {
+      try await reader.answer(to: query(.atLeastAsFresh(revision: 101)))
+    }
+    #expect(error?.code == .unavailable)
+  }
+
   @Test(
     "With a change of the feed in it: held, once everything out of date was dropped up to there")
   func including() async throws {

@@ -17,16 +17,19 @@ final class Node: Sendable {
 
   static let limits = FollowingLimits(pause: .zero)
 
-  init(_ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init()) {
+  init(
+    _ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init(),
+    following: FollowingLimits = limits
+  ) {
     let store = store ?? bench.store
-    let horizon = FeedHorizon(staleness: Self.limits.staleness, timer: timer.timer)
+    let horizon = FeedHorizon(staleness: following.staleness, timer: timer.timer)
     self.horizon = horizon
     let reader = CustomerReader<CustomerState>(
       store: store, catalog: bench.holder, clock: bench.clock.clock, horizon: horizon,
       cacheBytes: 1 << 20, encode: { $0 }, size: { _ in 1_000 })
     self.reader = reader
     let follower = ChangeFollower(
-      store: store, horizon: horizon, timer: timer.timer, limits: Self.limits,
+      store: store, horizon: horizon, timer: timer.timer, limits: following,
       logger: bench.log.logger, changed: { reader.customersChanged($0) },
       cleared: { reader.allChanged() })
     self.follower = follower
@@ -47,9 +50,9 @@ final class Node: Sendable {
   /// Runs `body` beside the follower, which ends with it.
   static func run(
     _ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init(),
-    _ body: (Node) async throws -> Void
+    following: FollowingLimits = limits, _ body: (Node) async throws -> Void
   ) async throws {
-    let node = Node(bench, store: store, limits: limits)
+    let node = Node(bench, store: store, limits: limits, following: following)
     do {
       // The ticker has begun.
       await node.timer.sleepersBegun(1)

@@ -27,6 +27,7 @@ struct ServiceBench {
   let service: SubmissionService
   let grants: GrantService
   let explanations: ExplanationService
+  let changes: AuditedChange
   let links: LinkService
   let records: CustomerRecords
   let reloader: CatalogReloader
@@ -53,7 +54,7 @@ struct ServiceBench {
       size: { _ in 1_000 })
     self.reader = reader
     let customersChanged: @Sendable (WrittenChanges) -> Void = { [changed] changes in
-      changed.add(changes.subjects)
+      changed.add(changes)
       reader.customersChanged(changes)
     }
     service = SubmissionService(
@@ -62,7 +63,7 @@ struct ServiceBench {
     grants = GrantService(
       store: store, catalog: holder, clock: clock.clock, counters: counters,
       customersChanged: customersChanged)
-    let changes = AuditedChange(
+    changes = AuditedChange(
       store: store, catalog: holder, clock: clock.clock, counters: counters,
       customersChanged: customersChanged)
     links = LinkService(store: store, catalog: holder, changes: changes)
@@ -139,9 +140,15 @@ struct ServiceBench {
   }
 }
 
-/// Whom the use cases said to have changed, in order.
+/// Whom the use cases said to have changed, in order, and up to where.
 final class ChangedSubjects: Sendable {
-  private let subjects = Mutex<[CustomerSubject]>([])
-  func add(_ more: [CustomerSubject]) { subjects.withLock { $0 += more } }
-  var all: [CustomerSubject] { subjects.withLock { $0 } }
+  private let told = Mutex<WrittenChanges>(WrittenChanges(subjects: [], latest: 0))
+  func add(_ more: WrittenChanges) {
+    told.withLock { told in
+      told.subjects += more.subjects
+      told.latest = max(told.latest, more.latest)
+    }
+  }
+  var all: [CustomerSubject] { told.withLock { $0.subjects } }
+  var latest: Int64 { told.withLock { $0.latest } }
 }

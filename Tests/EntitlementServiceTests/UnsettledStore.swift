@@ -26,10 +26,12 @@ final class UnsettledStore: ForwardingStore {
 
   func announcements() -> AsyncStream<Void> { AsyncStream { _ in } }
 
-  func changedCustomers(after position: Int64) async throws(StoreError) -> ChangedCustomers {
+  func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
     state.withLock { state in
       state.looks += 1
-      return ChangedCustomers(subjects: state.told, position: position, latest: state.latest)
+      return ChangedCustomers(
+        subjects: state.told,
+        cursor: FollowerCursor(position: cursor.position, latest: state.latest))
     }
   }
 }

@@ -12,6 +12,25 @@ enum BookWrite: Hashable {
     case commit(CommitReceipt)
     case grant(GrantReceipt?)
     case request(LinkAnswer)
+
+    /// Nothing was done, or it stood so before.
+    var isUnchanged: Bool {
+      switch self {
+      case .commit(let receipt): receipt.changed.isEmpty
+      case .grant(let receipt): receipt?.isChanged != true
+      case .request(.done(let receipt)): !receipt.isChanged && receipt.changed.isEmpty
+      case .request(.refused): true
+      }
+    }
+  }
+
+  var at: Milliseconds {
+    switch self {
+    case .submission(let submission): submission.receivedAt
+    case .grant(let grant): grant.createdAt
+    case .withdrawal(_, _, let withdrawal): withdrawal.at
+    case .request(let request): request.at
+    }
   }
 
   var expectedKeys: Set<LedgerKey> {

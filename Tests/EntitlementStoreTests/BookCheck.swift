@@ -13,7 +13,18 @@ struct BookCheck {
 
   func problems(after write: BookWrite, _ outcome: BookWrite.Outcome) -> [String] {
     owners + histories + revisions + customers(told: outcome)
-      + changes(after: write)
+      + changes(after: write) + claims(at: write.at)
+  }
+
+  /// What somebody claimed stays counted for a day, under every name (R44).
+  private func claims(at now: Milliseconds) -> [String] {
+    before.accounts.compactMap { account, former in
+      var counted = ClaimWindow()
+      counted.add(ClaimWindow(count: former.claims, since: former.claimsSince), at: now)
+      let owner = book.account(account)?.mergedInto ?? account.id
+      let row = book.account(ScopedAccount(account.scope, owner))
+      return row?.claims ?? 0 < counted.count ? "\(account.id) lost claims" : nil
+    }
   }
 
   /// Whoever owns something is known, was not merged into another, and is not deleted.

@@ -26,7 +26,6 @@ struct ClaimLimitTests {
       receipt.links == [
         .transferred, .transferred, .claimLimited, .claimLimited, .claimLimited, .claimLimited,
       ])
-    // Alice keeps something, so the answer is silent about her.
     #expect(receipt.subjects == [account("bob")])
     let before = book
     for _ in 0..<2 {
@@ -101,6 +100,40 @@ struct ClaimLimitTests {
     #expect(receipt.links == Self.chains.map { _ in .transferred } + [.claimLimited])
     #expect(book.row(of: "bob")?.claims == 1)
     #expect(book.row(of: "anonymous:2")?.mergedInto == nil)
+  }
+
+  @Test("R44: a merge adds the claims of both, as if one account had made them all")
+  func mergedClaims() throws {
+    let catalog = Sample.catalog(.transfer, claimsPerDay: 3)
+    var book = try Self.book()
+    let later = Sample.now.advanced(by: 1_000)
+    try book.submit([Self.purchase("1")], by: "bob", at: later, under: catalog)
+    try book.submit(
+      [Self.purchase("2"), Self.purchase("3")], by: "carol", under: catalog)
+    try book.ask(.merge("carol", into: "bob"), at: later)
+    #expect(book.row(of: "bob")?.claims == 3)
+    #expect(book.row(of: "bob")?.claimsSince == Sample.now)
+    #expect(book.row(of: "carol")?.claims == 0)
+    #expect(
+      try book.submit([Self.purchase("4")], by: "bob", at: later, under: catalog).links
+        == [.claimLimited])
+  }
+
+  @Test("R44, R46: a deletion leaves each name what the account claimed, while it counts")
+  func deletedClaims() throws {
+    let catalog = Sample.catalog(.transfer, claimsPerDay: 3)
+    for (offset, claims) in [(0, 2), (Milliseconds.dayLength, 0)] {
+      var book = try Self.book()
+      try book.add(Sample.grant("g", to: "carol"))
+      try book.ask(.merge("carol", into: "bob"))
+      try book.submit([Self.purchase("1"), Self.purchase("2")], by: "bob", under: catalog)
+      try book.ask(.delete("carol"), at: Sample.now.advanced(by: offset))
+      for name: AccountID in ["bob", "carol"] {
+        #expect(book.row(of: name)?.isDeleted == true)
+        #expect(book.row(of: name)?.claims == claims)
+        #expect(book.row(of: name)?.claimsSince == (claims == 0 ? nil : Sample.now))
+      }
+    }
   }
 
   @Test("R44: names that were merged share the claims of the account that they mean")

@@ -28,6 +28,34 @@ struct ClaimWindowTests {
     #expect(window == ClaimWindow(count: 1, since: Milliseconds(24 * Self.hour)))
   }
 
+  @Test("R44: two windows together begin with the first claim; one that is over counts nothing")
+  func sum() {
+    let noon = Milliseconds(12 * Self.hour)
+    let rows: [(ClaimWindow, ClaimWindow, ClaimWindow)] = [
+      (ClaimWindow(), ClaimWindow(), ClaimWindow()),
+      (ClaimWindow(), ClaimWindow(count: 2, since: 5), ClaimWindow(count: 2, since: 5)),
+      (ClaimWindow(count: 2, since: 5), ClaimWindow(), ClaimWindow(count: 2, since: 5)),
+      (
+        ClaimWindow(count: 2, since: 5), ClaimWindow(count: 3, since: 4),
+        ClaimWindow(count: 5, since: 4)
+      ),
+      (
+        ClaimWindow(count: 2, since: Milliseconds(-13 * Self.hour)),
+        ClaimWindow(count: 3, since: 4), ClaimWindow(count: 3, since: 4)
+      ),
+      (
+        ClaimWindow(count: 3, since: 4),
+        ClaimWindow(count: 2, since: Milliseconds(-13 * Self.hour)),
+        ClaimWindow(count: 3, since: 4)
+      ),
+    ]
+    for (left, right, both) in rows {
+      var window = left
+      window.add(right, at: noon)
+      #expect(window == both)
+    }
+  }
+
   @Test("The ends of time do not overflow")
   func extremes() {
     let last = ClaimWindow(count: 1, since: Milliseconds(.max))

@@ -44,6 +44,17 @@ struct JudgedClaimTests {
     #expect(receipt.links == [.linked, .transferred])
   }
 
+  @Test("R42, R44: an app transaction is in force while a chain of its owner is that carries it")
+  func appTransaction() throws {
+    let carrier = Sample.transaction("1", "1") { $0.appTransactionID = "900" }
+    var book = try Self.book(carrier)
+    let claim = [Sample.appTransaction("900")]
+    #expect(try book.submit(claim, by: "bob", under: Self.catalog).links == [.alreadyLinked])
+    #expect(
+      try book.submit(claim, by: "bob", at: Sample.late, under: Self.catalog).links
+        == [.transferred])
+  }
+
   @Test("R44: a write before it in the same ledger counts", arguments: [true, false])
   func sharedLedger(isRefund: Bool) throws {
     let book = try Self.book(Self.active)

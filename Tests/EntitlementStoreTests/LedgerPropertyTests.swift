@@ -82,6 +82,24 @@ struct LedgerPropertyTests {
     }
   }
 
+  @Test("A write that is repeated at once changes nothing more, and says so")
+  func repeated() throws {
+    var random = SeededRandom(for: "repeated")
+    for round in 0..<Self.rounds {
+      var writes = RandomWrites(SeededRandom(seed: random.next()))
+      var book = Book()
+      for write in writes.writes(80) {
+        let first = try? book.write(write)
+        let once = book
+        let second = try? book.write(write)
+        let place = "round \(round), after \(write)"
+        try expectSame(book, once, place)
+        #expect((first == nil) == (second == nil), "\(place)")
+        #expect(second?.isUnchanged != false, "\(place): \(String(describing: second))")
+      }
+    }
+  }
+
   @Test("A write that a failing store interrupts leaves the ledger as it was, and can be repeated")
   func failures() throws {
     var random = SeededRandom(for: "failures")

@@ -26,7 +26,7 @@ struct LinkRequestTests {
           customers: [
             CustomerRevision(subject: unlinked("1"), revision: 2),
             CustomerRevision(subject: account("alice"), revision: 3),
-          ], changed: [unlinked("1"), account("alice")], isChanged: true))
+          ], changed: [unlinked("1"), account("alice")], latest: 3, isChanged: true))
     #expect(book.history(of: .chain("1")) == [Self.event(nil, "alice", .assigned)])
     #expect(book.feed.map(\.kinds) == [.facts, .unlinked, .linked])
     let before = book.feed
@@ -36,7 +36,7 @@ struct LinkRequestTests {
           LinkReceipt(
             targets: [],
             customers: [CustomerRevision(subject: account("alice"), revision: 3)], changed: [],
-            isChanged: false)))
+            latest: 3, isChanged: false)))
     #expect(book.feed == before)
   }
 

@@ -86,6 +86,12 @@ struct ReadAheadTests {
           [purchase("1", "1"), purchase("2", "2")], by: "bob", under: .transferIfInactive)),
       extraRounds: 1),
     Case(
+      testDescription: "an app transaction that is judged by the chains of its owner",
+      stored: [submission([purchase("1", "1"), purchase("2", "2")], by: "alice")],
+      write: .submission(
+        submission([Sample.appTransaction("900")], by: "bob", under: .transferIfInactive)),
+      extraRounds: 3),
+    Case(
       testDescription: "a chain that is found by its token",
       stored: [submission([purchase("1", "1")], by: "alice")],
       write: .submission(submission([purchase("2", "2")])), extraRounds: 1),

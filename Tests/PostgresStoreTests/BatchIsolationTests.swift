@@ -47,6 +47,48 @@ struct BatchIsolationTests {
   }
 
   @Test(
+    "Whoever wants what another session has locked holds up nobody else in the same transaction",
+    .enabled(if: EphemeralPostgres.isAvailable), .timeLimit(.minutes(2)))
+  func lockedElsewhere() async throws {
+    let connection = try await TestDatabases.make()
+    let store = try await TestDatabases.open(connection) { $0.writeTimeLimit = .seconds(60) }
+    try await store.submit("0", "0", by: "alice")
+    let alice = LockName.of(
+      .account(ScopedAccount(StoreSample.scope, "alice")),
+      try await store.scopes.interned([StoreSample.scope]))
+    let holder = try await OpenTransaction(
+      connection, "SELECT pg_advisory_xact_lock(hashtextextended('\(alice)', 0))::text")
+    // Both lanes are busy until all the others wait, and so share a transaction.
+    let gate = try await OpenTransaction(connection, "LOCK TABLE changes IN EXCLUSIVE MODE")
+    let stuck = try await withThrowingTaskGroup(of: Void.self) { group in
+      func submit(_ number: Int) {
+        group.addTask {
+          let account = AccountID("bob-\(number)")
+          try await store.submit("\(number)", "\(number)", by: account)
+        }
+      }
+      for number in 1...2 {
+        submit(number)
+        try await eventually { store.statistics.writingConnectionsInUse == number }
+      }
+      let stuck = Task { () async throws -> CommitReceipt in
+        try await store.submit("3", "3", by: "alice")
+      }
+      for number in 4..<20 { submit(number) }
+      try await eventually { store.waitingWrites == 19 }
+      await gate.end()
+      try await group.waitForAll()
+      return stuck
+    }
+    // Callers are answered a moment before the queue has taken note.
+    try await eventually { store.waitingWrites == 1 }
+    await holder.end()
+    let receipt = try await stuck.value
+    #expect(receipt.dispositions == [.added])
+    await store.close()
+  }
+
+  @Test(
     "Codes of the server have the meanings that callers act on",
     arguments: [
       ("53100", StoreError.Code.full), ("53200", .unavailable), ("53300", .unavailable),
@@ -61,6 +103,20 @@ struct BatchIsolationTests {
     let error = StoreError(translating: failure)
     #expect(error.code == code)
     #expect(!error.message.contains("secret"))
+  }
+
+  @Test(
+    "Only that the database cannot be reached is a failure of those who wait as well",
+    arguments: [
+      (PostgresFailure.Kind.cannotConnect, BatchFailure.Cause.reach), (.poolTimedOut, .reach),
+      (.closed, .reach), (.timedOut, .time), (.connectionLost, .time), (.overloaded, .time),
+      (.server(.adminShutdown), .time), (.server(.readOnlyTransaction), .time),
+      (.server(.lockNotAvailable), .locks), (.server(.outOfMemory), .content),
+      (.server(.uniqueViolation), .content), (.protocolViolation, .protocolViolation),
+    ])
+  func causes(kind: PostgresFailure.Kind, cause: BatchFailure.Cause) {
+    #expect(BatchFailure(PostgresFailure(kind, "", wasSent: true)).cause == cause)
+    #expect(BatchFailure.unresolved.cause == .time)
   }
 
   @Test(

@@ -43,12 +43,12 @@ struct CommitFateTests {
     let connection = try await cluster.makeMigratedDatabase()
     let store = try await TestDatabases.open(connection)
     try await store.submit("1", "1", by: "alice")
-    let blocker = try await Blocker(connection)
+    let blocker = try await OpenTransaction(connection, Self.feedLock)
     async let receipt = store.submit("2", "2", by: "alice")
-    try await eventually { try !cluster.execute(Blocker.waiting).isEmpty }
+    try await eventually { try !cluster.execute(Self.waiting).isEmpty }
     try cluster.execute(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (\(Blocker.waiting))")
-    await blocker.release()
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (\(Self.waiting))")
+    await blocker.end()
 
     let answered = try await receipt
     #expect(answered.dispositions == [.added])
@@ -66,7 +66,7 @@ struct CommitFateTests {
     let connection = try await cluster.makeMigratedDatabase()
     let store = try await TestDatabases.open(connection) { $0.writeTimeLimit = .seconds(2) }
     try await store.submit("1", "1", by: "alice")
-    let blocker = try await Blocker(connection)
+    let blocker = try await OpenTransaction(connection, Self.feedLock)
     async let receipt = store.submit("2", "2", by: "alice")
     // The store gives the connection up; the server does not notice, and goes on waiting, with
     // COMMIT among what it has received. Whoever looks for the outcome waits for it.
@@ -75,7 +75,7 @@ struct CommitFateTests {
       WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO commit_tokens%'
       """
     try await eventually { try !cluster.execute(looking).isEmpty }
-    await blocker.release()
+    await blocker.end()
 
     let answered = try await receipt
     #expect(answered.dispositions == [.added])
@@ -96,63 +96,59 @@ struct CommitFateTests {
       $0.resolutionTimeLimit = .seconds(3)
     }
     try await store.submit("1", "1", by: "alice")
-    let blocker = try await Blocker(connection)
+    let blocker = try await OpenTransaction(connection, Self.feedLock)
     let receipt = Task { try await store.submit("2", "2", by: "alice") }
-    try await eventually { try !cluster.execute(Blocker.waiting).isEmpty }
+    try await eventually { try !cluster.execute(Self.waiting).isEmpty }
     try cluster.kill()
     let failure = await #expect(throws: StoreError.self) { _ = try await receipt.value }
     #expect(failure?.code == .unavailable)
     #expect(failure?.message.contains("submitting the same again is safe") == true)
-    await blocker.release()
+    await blocker.end()
     await store.close()
   }
+
+  @Test("is looked for no longer than it may be, also by one that waits", .timeLimit(.minutes(2)))
+  func searchIsBounded() async throws {
+    let cluster = try EphemeralPostgres.start(Self.options)
+    let connection = try await cluster.makeMigratedDatabase()
+    let store = try await TestDatabases.open(connection) {
+      $0.resolutionTimeLimit = .milliseconds(500)
+    }
+    try await store.submit("1", "1", by: "alice")
+    let blocker = try await OpenTransaction(connection, Self.feedLock)
+    let receipt = Task { try await store.submit("2", "2", by: "alice") }
+    try await eventually { try !cluster.execute(Self.waiting).isEmpty }
+    // Granted once the writer, which has written its token, is gone.
+    async let tokens = OpenTransaction(
+      connection, "LOCK TABLE commit_tokens IN ACCESS EXCLUSIVE MODE")
+    try await eventually {
+      try !cluster.execute(
+        "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted"
+      ).isEmpty
+    }
+    let start = ContinuousClock.now
+    try cluster.execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (\(Self.waiting))")
+    let failure = await #expect(throws: StoreError.self) { _ = try await receipt.value }
+    #expect(failure?.message.contains("submitting the same again is safe") == true)
+    // The server gives up waiting for a lock after five seconds.
+    #expect(start.duration(to: .now) < .seconds(4))
+    try await tokens.end()
+    await blocker.end()
+    await store.close()
+  }
+
+  /// Keeps everybody from writing to the feed.
+  private static let feedLock = "LOCK TABLE changes IN EXCLUSIVE MODE"
+
+  /// Whoever is kept from it.
+  private static let waiting = """
+    SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO changes%'
+    """
 
   private static let options = {
     var options = EphemeralPostgres.Options()
     options.isDurable = false
     return options
   }()
-}
-
-/// Keeps everybody from writing to the feed.
-private final class Blocker: Sendable {
-  static let waiting = """
-    SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO changes%'
-    """
-
-  private let pool: PostgresPool
-  private let end: AsyncStream<Void>.Continuation
-  private let holder: Task<Void, Never>
-
-  init(_ connection: String) async throws {
-    let pool = try PostgresPool.forMigration(connection)
-    let (stream, end) = AsyncStream.makeStream(of: Void.self)
-    let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
-    self.pool = pool
-    self.end = end
-    holder = Task {
-      try? await pool.withSession(within: .seconds(10)) { session throws(PostgresFailure) in
-        _ = try await session.exchange(
-          [
-            PostgresCommand(PostgresStatement("BEGIN", name: "block_begin")),
-            PostgresCommand(
-              PostgresStatement("LOCK TABLE changes IN EXCLUSIVE MODE", name: "block")),
-            // Without an end for the silence.
-            PostgresCommand(
-              PostgresStatement(
-                "SET LOCAL idle_in_transaction_session_timeout = 0", name: "block_for_long")),
-          ], within: .seconds(10))
-        isHeld.finish()
-        for await _ in stream {}
-      }
-      isHeld.finish()
-    }
-    for await _ in held {}
-  }
-
-  func release() async {
-    end.finish()
-    await holder.value
-    await pool.close()
-  }
 }

@@ -52,7 +52,7 @@ struct CommitQueueTests {
       for _ in 0..<20 { await Task.yield() }
       held.withLock { held in for lock in locks { held.now[lock, default: 0] -= 1 } }
       for job in jobs { job.fail(Self.answer) }
-      return nil
+      return .settled
     }
     await withTaskGroup(of: Void.self) { group in
       for (number, locks) in wanted.enumerated() {
@@ -94,9 +94,12 @@ struct CommitQueueTests {
       work.batches.map { $0.map { number($0) } } == [[-1], [0, 1, 2, 3], [4, 5], [6], [7], [8]])
   }
 
-  @Test("More than may wait are refused; a failure that others would meet is told to them")
+  @Test("More than may wait are refused; that the database cannot be reached is told to all")
   func refusalAndFailure() async throws {
-    let work = GatedWork(failure: Self.answer)
+    let work = GatedWork(ending: { jobs in
+      for job in jobs { job.fail(Self.answer) }
+      return .unreachable(Self.answer)
+    })
     let limits = limits {
       $0.writingConnections = 1
       $0.maximumWaitingCommits = 3
@@ -128,6 +131,79 @@ struct CommitQueueTests {
     #expect(closed?.code == .closed)
   }
 
+  @Test(
+    "An answer that came too late is told to those who have waited as long, and to no others",
+    arguments: [(Duration.seconds(600), false), (.zero, true)])
+  func late(limit: Duration, isTold: Bool) async throws {
+    let work = GatedWork(ending: { jobs in
+      guard jobs.contains(where: { number($0) == 0 }) else { return GatedWork.answer(jobs) }
+      for job in jobs { job.fail(Self.answer) }
+      return .late(Self.answer)
+    })
+    let limits = limits {
+      $0.writingConnections = 1
+      $0.writeTimeLimit = limit
+    }
+    let queue = CommitQueue(limits: limits) { await work.run($0) }
+    let first = Task { () async throws -> Int in try await queue.commit { job(0, ["0"], $0) } }
+    try await eventually { work.batches.count == 1 }
+    let second = Task { () async throws -> Int in try await queue.commit { job(1, ["1"], $0) } }
+    try await eventually { queue.pendingCount == 2 }
+    work.open()
+    await #expect(throws: StoreError.self) { _ = try await first.value }
+    if isTold {
+      await #expect(throws: StoreError.self) { _ = try await second.value }
+    } else {
+      #expect(try await second.value == 1)
+    }
+    await queue.close()
+  }
+
+  @Test("Parts of a batch that was split are committed apart, before others that want the same")
+  func split() async throws {
+    let work = GatedWork(ending: { jobs in
+      if jobs.count > 2 { return .split([Array(jobs[..<2]), Array(jobs[2...])]) }
+      return GatedWork.answer(jobs)
+    })
+    let queue = CommitQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      group.addTask { try await queue.commit { job(0, ["x"], $0) } }
+      try await eventually { work.batches.count == 1 }
+      for number in 1...4 {
+        group.addTask { try await queue.commit { job(number, ["x"], $0) } }
+        try await eventually { queue.pendingCount == number + 1 }
+      }
+      work.open()
+      #expect(Set(try await group.reduce(into: []) { $0.append($1) }) == Set(0...4))
+    }
+    #expect(work.batches.map { $0.map { number($0) } } == [[0], [1, 2, 3, 4], [1, 2], [3, 4]])
+    await queue.close()
+  }
+
+  @Test("When two lanes are stuck, a third takes what has waited for long, however few they are")
+  func stuckLanes() async throws {
+    let work = GatedWork(holding: { jobs in jobs.contains { number($0) < 2 } })
+    let limits = limits {
+      $0.writingConnections = 3
+      $0.maximumWaitForSharing = .milliseconds(1)
+    }
+    let queue = CommitQueue(limits: limits) { await work.run($0) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<2 {
+        group.addTask { try await queue.commit { job(number, ["\(number)"], $0) } }
+        try await eventually { work.batches.count == number + 1 }
+      }
+      #expect(try await queue.commit { job(2, ["2"], $0) } == 2)
+      // What wants the same as a lane that is stuck goes on waiting.
+      group.addTask { try await queue.commit { job(3, ["1"], $0) } }
+      #expect(try await queue.commit { job(4, ["4"], $0) } == 4)
+      #expect(work.batches.count == 4)
+      work.open()
+      try await group.waitForAll()
+    }
+    await queue.close()
+  }
+
   private static let answer = StoreError(.unavailable, "the database is away")
 
   private func limits(_ change: (inout PostgresStoreLimits) -> Void) -> PostgresStoreLimits {
@@ -148,7 +224,8 @@ private func job(
   keys.insert(.notification(NotificationUUID("number \(number)")))
   return CommitJob(
     keys: keys, scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: bytes,
-    decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) })
+    decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
+    renumber: {})
 }
 
 private func number(_ job: CommitJob) -> Int {
@@ -158,7 +235,7 @@ private func number(_ job: CommitJob) -> Int {
   return .min
 }
 
-/// Lets nothing through until it is opened, and then answers each job.
+/// Lets nothing through until it is opened, and then answers each job, unless a test wants otherwise.
 private final class GatedWork: Sendable {
   private struct State {
     var batches: [[CommitJob]] = []
@@ -167,9 +244,16 @@ private final class GatedWork: Sendable {
   }
 
   private let state = Mutex(State())
-  private let failure: StoreError?
+  private let isHeld: @Sendable ([CommitJob]) -> Bool
+  private let end: @Sendable ([CommitJob]) -> CommitOutcome
 
-  init(failure: StoreError? = nil) { self.failure = failure }
+  init(
+    holding isHeld: @escaping @Sendable ([CommitJob]) -> Bool = { _ in true },
+    ending end: @escaping @Sendable ([CommitJob]) -> CommitOutcome = { GatedWork.answer($0) }
+  ) {
+    self.isHeld = isHeld
+    self.end = end
+  }
 
   var batches: [[CommitJob]] { state.withLock { $0.batches } }
 
@@ -181,23 +265,24 @@ private final class GatedWork: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  func run(_ jobs: [CommitJob]) async -> StoreError? {
+  func run(_ jobs: [CommitJob]) async -> CommitOutcome {
     await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
+      let passes = state.withLock { state in
         state.batches.append(jobs)
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
+        if state.isOpen || !isHeld(jobs) { return true }
+        state.waiting.append(continuation)
+        return false
       }
-      if isOpen { continuation.resume() }
+      if passes { continuation.resume() }
     }
+    return end(jobs)
+  }
+
+  static func answer(_ jobs: [CommitJob]) -> CommitOutcome {
     for job in jobs {
-      if let failure {
-        job.fail(failure)
-      } else {
-        var ledger = Ledger(reader: LoadedRows())
-        (try? job.decide(&ledger))?(ChangeNumbering(base: 0))
-      }
+      var ledger = Ledger(reader: LoadedRows())
+      (try? job.decide(&ledger))?(ChangeNumbering(base: 0))
     }
-    return failure
+    return .settled
   }
 }

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct FeedHorizonTests {
     let first = try await store.submit("1", "1", by: "alice").customers[0].revision
     _ = try await store.feed(through: first)
     let position = try await store.feedEnd()
-    let other = try await OpenTransaction(connection)
+    let other = try await OpenTransaction(connection, OpenTransaction.number)
     let later = try await store.submit("2", "2", by: "bob").customers[0].revision
     // It cannot be known yet that the other will write nothing of a lower number.
     #expect(try await store.changes(after: first, limit: 10).isEmpty)
@@ -24,16 +25,74 @@ struct FeedHorizonTests {
     #expect(told.subjects == [.account(StoreSample.scope, "bob")])
     #expect(told.position == position)
     #expect(told.latest == later)
+    // What was told is not told again, however long the other takes.
+    let again = try await store.changedCustomers(since: told.cursor)
+    #expect(again.subjects.isEmpty)
+    #expect(again.cursor.latest == later)
     await other.end()
     #expect(try await store.feed(through: later).map(\.sequence) == [first, later])
-    #expect(try await store.changedCustomers(after: position).position == later)
+    let settled = try await store.changedCustomers(since: again.cursor)
+    #expect(settled.subjects.isEmpty)
+    #expect(settled.cursor.position == later)
+    await store.close()
+  }
+
+  @Test(
+    "Prepared transactions of this database delay the feed, and are told of when they are committed",
+    .timeLimit(.minutes(2)))
+  func prepared() async throws {
+    var options = EphemeralPostgres.Options()
+    options.isDurable = false
+    options.settings = ["max_prepared_transactions": "4"]
+    let cluster = try EphemeralPostgres.start(options)
+    let connection = try await cluster.makeMigratedDatabase()
+    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let store = try await TestDatabases.open(connection)
+    try cluster.execute(
+      "BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'elsewhere'", database: "postgres")
+    let first = try await store.submit("1", "1", by: "alice").customers[0].revision
+    #expect(try await store.feedEnd() == first)
+    var told = try await store.changedCustomers(since: try await store.followerCursor())
+    #expect(told.cursor.position == first)
+
+    try cluster.execute(
+      """
+      BEGIN;
+      INSERT INTO changes (sequence, committed_at, scope, kinds, account)
+        SELECT ((pg_current_xact_id()::text::bigint + sequence_offset) << 16) + 1, 5000, scopes.id,
+          1, 'late'
+        FROM meta, scopes;
+      PREPARE TRANSACTION 'here'
+      """, database: String(name))
+    for (number, account) in ["bob", "carol"].enumerated() {
+      let later = try await store.submit(
+        "\(number + 2)", "\(number + 2)", by: AccountID(account)
+      ).customers[0].revision
+      told = try await store.changedCustomers(since: told.cursor)
+      #expect(told.subjects == [.account(StoreSample.scope, AccountID(account))])
+      #expect(told.cursor.position == first)
+      #expect(told.cursor.latest == later)
+    }
+    #expect(try await store.feedEnd() == first)
+    // Who begins meanwhile is told of it too, and of nothing else.
+    let start = try await store.followerCursor()
+    #expect(start.position == first)
+    #expect(start.latest == told.cursor.latest)
+    try cluster.execute("COMMIT PREPARED 'here'", database: String(name))
+    for cursor in [told.cursor, start] {
+      let last = try await store.changedCustomers(since: cursor)
+      #expect(last.subjects == [.account(StoreSample.scope, "late")])
+      #expect(last.cursor.position == told.cursor.latest)
+    }
+    try cluster.execute("ROLLBACK PREPARED 'elsewhere'", database: "postgres")
     await store.close()
   }
 
   @Test("A long transaction in another database of the server does not delay the feed")
   func otherDatabase() async throws {
     let store = try await TestDatabases.open(try await TestDatabases.make())
-    let other = try await OpenTransaction(try await TestDatabases.make())
+    let other = try await OpenTransaction(
+      try await TestDatabases.make(), OpenTransaction.number)
     let revision = try await store.submit("1", "1", by: "alice").customers[0].revision
     // Other tests write in the database of this one never.
     #expect(try await store.changes(after: 0, limit: 10).map(\.sequence) == [revision])
@@ -69,40 +128,5 @@ struct FeedHorizonTests {
         try await node.feed(through: next.customers[0].revision).count == number + 2)
     }
     for node in nodes { await node.close() }
-  }
-}
-
-/// A transaction that has an id and does nothing, until it is ended.
-private final class OpenTransaction: Sendable {
-  private let pool: PostgresPool
-  private let finish: AsyncStream<Void>.Continuation
-  private let holder: Task<Void, Never>
-
-  init(_ connection: String) async throws {
-    let pool = try PostgresPool.forMigration(connection)
-    let (stream, finish) = AsyncStream.makeStream(of: Void.self)
-    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
-    self.pool = pool
-    self.finish = finish
-    holder = Task {
-      try? await pool.withSession(within: .seconds(10)) { session throws(PostgresFailure) in
-        _ = try await session.exchange(
-          [
-            PostgresCommand(PostgresStatement("BEGIN", name: "open_begin")),
-            PostgresCommand(
-              PostgresStatement("SELECT pg_current_xact_id()::text", name: "open_id")),
-          ], within: .seconds(10))
-        hasBegun.finish()
-        for await _ in stream {}
-      }
-      hasBegun.finish()
-    }
-    for await _ in begun {}
-  }
-
-  func end() async {
-    finish.finish()
-    await holder.value
-    await pool.close()
   }
 }

@@ -62,4 +62,80 @@ struct ReplicaTests {
       ).record.revision == later)
     await store.close()
   }
+
+  @Test("A caller that gives up says nothing of the standby", .timeLimit(.minutes(2)))
+  func cancelled() async throws {
+    let (store, standbys, _) = try await Self.start(standbys: 1)
+    let position = try await store.submit("1", "1", by: "alice").latest
+    try await Self.catchUp(store, to: position)
+    let reads = store.statistics.replicaReads
+    let given = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await store.customer(
+        .account("alice"), in: StoreSample.scope, .includes(position: position))
+    }
+    await #expect(throws: StoreError.self) { _ = try await given.value }
+    _ = try await store.customer(
+      .account("alice"), in: StoreSample.scope, .includes(position: position))
+    #expect(store.statistics.replicaReads == reads + 1)
+    await store.close()
+    withExtendedLifetime(standbys) {}
+  }
+
+  @Test("Of two standbys, one is gone and one lags: nobody is answered what is too old")
+  func two() async throws {
+    let (store, standbys, database) = try await Self.start(standbys: 2)
+    let first = try await store.submit("1", "1", by: "alice").latest
+    try await Self.catchUp(store, to: first)
+    try standbys[0].kill()
+    try standbys[1].execute("SELECT pg_wal_replay_pause()", database: database)
+    let second = try await store.submit("2", "1", by: "alice").latest
+    let before = store.statistics
+    for _ in 0..<6 {
+      // Whoever is asked first: the one that is left has the first, the primary both.
+      let old = try await store.customer(
+        .account("alice"), in: StoreSample.scope, .includes(position: first)
+      ).record.revision
+      #expect([first, second].contains(old))
+      #expect(
+        try await store.customer(
+          .account("alice"), in: StoreSample.scope, .includes(position: second)
+        ).record.revision == second)
+    }
+    #expect(store.statistics.replicaReads > before.replicaReads)
+    #expect(store.statistics.passedReplicas > before.passedReplicas)
+
+    // It goes on: it answers what is new too, while the other is still away.
+    try standbys[1].execute("SELECT pg_wal_replay_resume()", database: database)
+    try await Self.catchUp(store, to: second)
+    await store.close()
+  }
+
+  // MARK: Steps
+
+  private static func start(
+    standbys count: Int
+  ) async throws -> (PostgresStore, [EphemeralPostgres], database: String) {
+    var options = EphemeralPostgres.Options()
+    options.isDurable = false
+    let primary = try EphemeralPostgres.start(options)
+    let connection = try await primary.makeMigratedDatabase()
+    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let standbys = try (0..<count).map { _ in try primary.makeStandby(options) }
+    let store = try await TestDatabases.open(
+      connection, replicas: standbys.map { $0.connectionString(database: String(name)) })
+    // The primary ends with the last of those who refer to it.
+    return (store, standbys + [primary], String(name))
+  }
+
+  /// Reads until a standby answers what includes a change.
+  private static func catchUp(_ store: PostgresStore, to position: Int64) async throws {
+    let before = store.statistics.replicaReads
+    try await eventually {
+      let found = try await store.customer(
+        .account("alice"), in: StoreSample.scope, .includes(position: position))
+      #expect(found.record.revision >= position)
+      return store.statistics.replicaReads > before
+    }
+  }
 }

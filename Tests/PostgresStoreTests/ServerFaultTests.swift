@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

@@ -8,7 +8,10 @@ import Testing
 struct StatementPlanTests {
   private static let statements: [PostgresStatement] =
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
-    + FeedStatements.all + [HeaderDirectory.insert, HeaderDirectory.find]
+    + FeedStatements.all
+    + [HeaderDirectory.insert, HeaderDirectory.find, NumberCheck.statement]
+    + [CustomerStatement.accounts]
+    + [ScopeDirectory.all, ScopeDirectory.insert, Committer.claimToken, SequenceOffset.raise]
     + CustomerStatement.allCases.flatMap { statement in
       CustomerStatement.Extent.allCases.flatMap { extent in
         [false, true].map { statement.statement(extent, onStandby: $0) }
@@ -68,8 +71,8 @@ struct StatementPlanTests {
 
   /// Tables of which a plan reads all rows, or all of an index, whatever it is asked.
   private static func tablesReadWhole(_ plan: [String]) -> [String] {
-    // One row, or a list that the statement begins with.
-    let small: Set<String> = ["meta", "pg_database"]
+    // One row, a few that a node keeps in memory, or a list that the statement begins with.
+    let small: Set<String> = ["meta", "scopes", "pg_database"]
     var whole: [String] = []
     // The table whose index is read, until the line after it says by what.
     var unbounded: String?

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import TestSupport
 
 /// Facts to submit. Stores verify nothing: signatures are made up.
 enum StoreSample {
@@ -7,11 +8,12 @@ enum StoreSample {
 
   /// A period that is in force at ``now``.
   static func transaction(
-    _ id: String, _ chain: String, signedAt: Int64 = 1_000, fields: String = ""
+    _ id: String, _ chain: String, signedAt: Int64 = 1_000, fields: String = "",
+    of bundleID: BundleID = scope.bundleID, header: [UInt8] = [1, 2, 3]
   ) throws -> SignedFact {
     let payload = Array(
       """
-      {"transactionId":"\(id)","originalTransactionId":"\(chain)","bundleId":"com.example.reader",\
+      {"transactionId":"\(id)","originalTransactionId":"\(chain)","bundleId":"\(bundleID)",\
       "environment":"Production","productId":"com.example.reader.monthly",\
       "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","purchaseDate":100,\
       "expiresDate":2592000100,"signedDate":\(signedAt)\(fields)}
@@ -19,8 +21,8 @@ enum StoreSample {
     let digest = digest(payload)
     return SignedFact(
       fact: try PayloadDecoder.fact(
-        kind: .transaction, payload: payload, digest: digest, bundleID: scope.bundleID),
-      signed: SignedPayload(header: [1, 2, 3], payload: payload, signature: digest.bytes))
+        kind: .transaction, payload: payload, digest: digest, bundleID: bundleID),
+      signed: SignedPayload(header: header, payload: payload, signature: digest.bytes))
   }
 
   static let now: Milliseconds = 5_000
@@ -65,18 +67,5 @@ extension EntitlementStore {
       if page.isEmpty { return feed }
       feed += page
     }
-  }
-}
-
-struct NeverHappened: Error {}
-
-/// Waits for what others bring about, by asking again and again.
-func eventually(
-  within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + limit
-  while try await !condition() {
-    guard ContinuousClock.now < deadline else { throw NeverHappened() }
-    await Task.yield()
   }
 }

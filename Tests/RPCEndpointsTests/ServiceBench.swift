@@ -37,8 +37,10 @@ struct ServiceBench {
   ///   - queue: payloads that may wait to be verified.
   ///   - limits: of the front.
   ///   - watches: what watches may cost.
+  ///   - exports: what exports may cost.
   init(
-    queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits()
+    queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
+    exports: ExportLimits = ExportLimits()
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -102,7 +104,8 @@ struct ServiceBench {
       reloader: CatalogReloader(
         source: source, holder: catalog, clock: clock, counters: counters, logger: logger),
       feed: ChangeFeed(store: store), submissions: submissions,
-      records: CustomerRecords(store: store, catalog: catalog, clock: clock, changes: changes),
+      records: CustomerRecords(
+        store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
       statistics: statistics
     ).register(in: &router)
     HealthEndpoint(board: health).register(in: &router)
@@ -141,9 +144,10 @@ struct ServiceBench {
   /// Runs `body` and takes everything down, also when it throws.
   static func run(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
-    _ body: (ServiceBench) async throws -> Void
+    exports: ExportLimits = ExportLimits(), _ body: (ServiceBench) async throws -> Void
   ) async throws {
-    let bench = try await ServiceBench(queue: queue, limits: limits, watches: watches)
+    let bench = try await ServiceBench(
+      queue: queue, limits: limits, watches: watches, exports: exports)
     do {
       try await body(bench)
       await bench.close()

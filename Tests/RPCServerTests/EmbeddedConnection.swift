@@ -7,17 +7,21 @@ import Wire
 /// One connection without a socket: the test has its clock, and says whether the client reads.
 final class EmbeddedConnection {
   let service = TestService()
+  /// For what a stream would ask of it from another thread.
+  let handler: ServerConnectionHandler
   private let channel: EmbeddedChannel
+  private let reading: Reading
   private var decoder = FrameDecoder()
 
   init(_ limits: RPCLimits) throws {
     let router = service.router
     channel = EmbeddedChannel()
-    let handler = ServerConnectionHandler(
+    reading = Reading(channel)
+    handler = ServerConnectionHandler(
       router: router, methods: router.methodTable, limits: limits,
       peer: RPCPeer(connectionID: 1, channel: channel), registry: ConnectionRegistry(limit: 1),
       logger: TestServer.quietLogger)
-    try channel.pipeline.syncOperations.addHandler(handler)
+    try channel.pipeline.syncOperations.addHandlers(reading, handler)
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "client")).wait()
   }
 
@@ -39,6 +43,17 @@ final class EmbeddedConnection {
     channel.pipeline.fireChannelWritabilityChanged()
   }
 
+  /// Lets the client read until so much was sent again that it is behind.
+  func read(until bytes: Int) {
+    reading.bytes = bytes
+    setReading(true)
+    reading.bytes = .max
+  }
+
+  func close() {
+    channel.close(promise: nil)
+  }
+
   /// What was sent since the last time, as `RawClient.receiveText` gives it.
   func sent() throws -> [String] {
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
@@ -50,5 +65,23 @@ final class EmbeddedConnection {
     }
     decoder.compact()
     return texts
+  }
+}
+
+/// A client that reads, until so many bytes are sent at once.
+private final class Reading: ChannelOutboundHandler {
+  typealias OutboundIn = ByteBuffer
+
+  private let channel: EmbeddedChannel
+  var bytes = Int.max
+
+  init(_ channel: EmbeddedChannel) {
+    self.channel = channel
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    bytes -= unwrapOutboundIn(data).readableBytes
+    context.write(data, promise: promise)
+    if bytes <= 0 { channel.isWritable = false }
   }
 }

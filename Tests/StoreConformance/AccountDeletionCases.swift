@@ -121,11 +121,20 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.links(of: "alice"), [])
       let feed = try await store.feed()
       for name: AccountID in ["alice", "anonymous:1"] {
-        try expectEqual(try await store.ask(.delete(name)), .refused(.accountUnknown))
+        let revision = try await store.revision(of: .account(name))
+        try expectEqual(
+          try await store.done(.delete(name), at: 9_999),
+          LinkReceipt(
+            targets: [], customers: [CustomerRevision(subject: account(name), revision: revision)],
+            changed: [], latest: revision, isChanged: false))
         try expectEqual(
           try await store.ask(.merge(name, into: "bob")), .refused(.accountUnknown))
       }
       try expectEqual(try await store.feed(), feed)
+      // Whoever came back since is deleted again.
+      try await store.submit(TransactionSample("1", "1"), by: "alice")
+      try expect(try await store.done(.delete("alice")).isChanged, "it stays")
+      try expectEqual(try await store.account(of: "1"), nil)
     },
 
     ConformanceCase("The last trace of a deletion goes with its entry in the feed (R46)") {
@@ -146,6 +155,7 @@ extension StoreConformanceSuite {
             record: CustomerRecord(scope: readerScope, accountID: name), subject: account(name)))
       }
       try expectEqual(try await store.customer(.account("bob")).record, bob)
+      try expectEqual(try await store.ask(.delete("alice")), .refused(.accountUnknown))
       try await store.submit(TransactionSample("4", "4"), by: "alice", at: 11_000)
       let again = try await store.revision(of: .account("alice"))
       try expect(again > last, "a number of the feed came again")

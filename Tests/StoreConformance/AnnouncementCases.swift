@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import TestSupport
 
 // How a process hears of what changed, so that it holds no answer that is out of date.
 extension StoreConformanceSuite {
@@ -48,6 +49,36 @@ extension StoreConformanceSuite {
         position = told.position
         return told.subjects.isEmpty
       }
+    },
+
+    ConformanceCase("Many who changed are told in parts, each of them once") { store, _ in
+      let start = try await store.followerCursor()
+      var changed: Set<CustomerSubject> = []
+      for part in 0..<4 {
+        let receipt = try await store.submit(
+          (0..<400).map { number in
+            try TransactionSample("\(part)-\(number)", "\(part)-\(number)").signed()
+          })
+        changed.formUnion(receipt.changed)
+      }
+      var cursor = start
+      var told: [CustomerSubject] = []
+      var isWhole = false
+      var parts = 0
+      while !isWhole {
+        let part = try await store.changedCustomers(since: cursor)
+        try expect(part.subjects.count <= 1_000, "a part of \(part.subjects.count)")
+        try expect(part.cursor.position <= part.cursor.latest, "beyond what was told")
+        told += part.subjects
+        (cursor, isWhole) = (part.cursor, part.isWhole)
+        parts += 1
+      }
+      try expectEqual(parts, 2)
+      try expectEqual(told.count, 1_600)
+      try expectEqual(Set(told), changed)
+      try expectEqual(try await store.changedCustomers(since: cursor).subjects, [])
+      try expectEqual(
+        try await store.changedCustomers(since: try await store.followerCursor()).subjects, [])
     },
 
     ConformanceCase("A commit is announced, by whatever it changed") { store, _ in

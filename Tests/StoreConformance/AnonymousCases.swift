@@ -15,6 +15,7 @@ extension StoreConformanceSuite {
           [TransactionSample("1", "1").signed()], by: "alice", at: 7_000, under: catalog)
         try expectEqual(receipt.links, [.transferred])
         try expectEqual(Set(receipt.changed), [account(visitor), account("alice")], "changed")
+        try expectEqual(receipt.customers.map(\.subject), [account("alice")])
         // All of it came, though one chain was claimed.
         try expectEqual(
           try await store.links(of: "alice"), [.chain("1"), .chain("2"), .appTransaction("900")])

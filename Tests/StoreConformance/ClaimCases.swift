@@ -16,12 +16,10 @@ extension StoreConformanceSuite {
       try expectEqual(alice.factKeys, ["transaction/2"])
       try expectEqual(bob.factKeys, ["transaction/1"])
       try expect(alice.record.revision > before, "the loser's revision stayed")
+      // Whoever claims is not told whom it was taken from.
       try expectEqual(
-        Set(receipt.customers),
-        [
-          CustomerRevision(subject: account("alice"), revision: alice.record.revision),
-          CustomerRevision(subject: account("bob"), revision: bob.record.revision),
-        ], "customers")
+        receipt.customers,
+        [CustomerRevision(subject: account("bob"), revision: bob.record.revision)], "customers")
       try expectEqual(
         try await store.linkHistory(of: .chain("1"), in: readerScope),
         [
@@ -32,6 +30,27 @@ extension StoreConformanceSuite {
       try expectEqual(
         Dictionary(uniqueKeysWithValues: kinds.map { ($0.subject, $0.kinds) }),
         [account("alice"): .unlinked, account("bob"): .linked], "kinds")
+    },
+
+    ConformanceCase("Who submits for one account is told of no other (R7, R44)") { store, _ in
+      try await store.submit(TransactionSample("1", "1"), by: "alice")
+      try await store.submit(TransactionSample("2", "2"), by: "bob")
+      try await store.submit(TransactionSample("3", "3"))
+      // It moves from the chain of the one to that of the other; and a chain of nobody comes along.
+      let facts = [
+        try TransactionSample("1", "2").with { $0.signedAt = 2_000 }.signed(),
+        try TransactionSample("3", "3").signed(),
+      ]
+      let receipt = try await store.submit(facts, by: "bob")
+      try expectEqual(
+        Set(receipt.changed), [account("alice"), account("bob"), unlinked("3")], "changed")
+      try expectEqual(Set(receipt.customers.map(\.subject)), [account("bob"), unlinked("3")])
+      // A notification is of nobody: it is told of all that it concerns.
+      let notified = try await store.submit([
+        TransactionSample("1", "1").with { $0.signedAt = 3_000 }.signed()
+      ])
+      try expectEqual(
+        Set(notified.customers.map(\.subject)), [account("alice"), account("bob")])
     },
 
     ConformanceCase("Repeating a claim does nothing (R45)") { store, _ in

@@ -24,7 +24,7 @@ extension StoreConformanceSuite {
         receipt,
         CommitReceipt(
           dispositions: [.duplicate], links: [.claimLimited], customers: [], changed: [],
-          notificationWasKnown: false))
+          latest: 0, notificationWasKnown: false))
       try expectEqual(try await store.account(of: "4"), "alice")
       try expectEqual(try await store.feed(), feed)
       // Facts of a claim that is refused are the owner's, as ever.

@@ -47,18 +47,3 @@ func expectError(
   }
   throw ConformanceFailure("no error, expected \(code.rawValue)", file: file, line: line)
 }
-
-/// Asks again and again, for some seconds at most, until it is so: for what another connection, or
-/// another process, has to see first.
-func eventually(
-  _ failure: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line,
-  _ isSo: () async throws -> Bool
-) async throws {
-  let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-  while try await !isSo() {
-    guard ContinuousClock.now < deadline else {
-      throw ConformanceFailure(failure(), file: file, line: line)
-    }
-    try await Task.sleep(for: .milliseconds(5))
-  }
-}

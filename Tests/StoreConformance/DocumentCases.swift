@@ -91,6 +91,27 @@ extension StoreConformanceSuite {
       }
     },
 
+    ConformanceCase("An export holds each document once, however many facts came out of it") {
+      store, _ in
+      let other = Array("a second receipt".utf8)
+      let exported =
+        try facts(receipt, at: 1_000) + [
+          try TransactionSample("700", "700").signedByReceipt(other),
+          try TransactionSample("701", "700").signedByReceipt(other),
+          try TransactionSample("800", "800").signed(),
+        ]
+      try await store.submit(exported, by: "alice")
+      let export = try unwrap(try await store.export("alice", in: readerScope), "export")
+      try expectEqual(Set(export.facts), Set(exported))
+      let held = export.facts.compactMap { fact -> UnsafeRawPointer? in
+        guard case .document(let bytes) = fact.signed.proof else { return nil }
+        // One place in memory is one copy.
+        return bytes.withUnsafeBytes { $0.baseAddress }
+      }
+      try expectEqual(held.count, 189, "facts out of documents")
+      try expectEqual(Set(held).count, 2, "copies of documents")
+    },
+
     ConformanceCase("A large document comes back byte for byte, after a restart too") {
       store, harness in
       let document = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }

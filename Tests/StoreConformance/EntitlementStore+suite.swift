@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import TestSupport
 
 extension EntitlementStore {
   @discardableResult

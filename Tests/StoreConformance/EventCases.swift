@@ -99,6 +99,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.customers, [])
       try expectEqual(receipt.changed, [])
       let feed = try await store.feed()
+      try expectEqual(receipt.latest, feed.last?.sequence, "latest")
       try expectEqual(
         feed,
         [

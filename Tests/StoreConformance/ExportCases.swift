@@ -60,6 +60,15 @@ extension StoreConformanceSuite {
           ReceivedNotification(notification: notifications[0], receivedAt: 7_500),
           ReceivedNotification(notification: notifications[1], receivedAt: 7_501),
         ])
+      let history = AccountHistory(
+        accountID: "alice", linkEvents: export.linkEvents, grants: export.grants,
+        notifications: [
+          ReceivedRecord(record: notifications[0].record, receivedAt: 7_500),
+          ReceivedRecord(record: notifications[1].record, receivedAt: 7_501),
+        ])
+      try expectEqual(try await store.history(of: "alice", in: readerScope), history)
+      try expectEqual(
+        try await store.history(of: "anonymous:1", in: readerScope), history, "by a former name")
     },
 
     ConformanceCase("Of an account that nothing is known of, there is nothing to export") {
@@ -68,6 +77,32 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.export("alice", in: readerScope), nil)
       let sandbox = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
       try expectEqual(try await store.export("bob", in: sandbox), nil)
+    },
+
+    ConformanceCase("An account that nothing is known of, or that was deleted, has no history") {
+      store, _ in
+      try await fillWithOthers(store)
+      try expectEqual(try await store.history(of: "alice", in: readerScope), nil)
+      let sandbox = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
+      try expectEqual(try await store.history(of: "bob", in: sandbox), nil)
+      try await store.done(.delete("bob"))
+      try expectEqual(try await store.history(of: "bob", in: readerScope), nil)
+      try expectEqual(try await store.export("bob", in: readerScope), nil)
+    },
+
+    ConformanceCase("A history tells all that is known of a notification") {
+      store, _ in
+      let told = notification(1, "CONSUMPTION_REQUEST", status: 5) {
+        $0.subtype = "VOLUNTARY"; $0.signedDate = nil
+      }
+      try await store.submit(
+        [TransactionSample("1", "1").signed()], by: "alice", notification: told, at: 7_000)
+      let history = try unwrap(
+        try await store.history(of: "alice", in: readerScope), "history")
+      try expectEqual(
+        history.notifications, [ReceivedRecord(record: told.record, receivedAt: 7_000)])
+      try expectEqual(history.linkEvents.map(\.target), [.chain("1")])
+      try expectEqual(history.grants, [])
     },
 
     ConformanceCase("An account that lost everything is exported with what it had") { store, _ in

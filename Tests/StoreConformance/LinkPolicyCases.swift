@@ -74,7 +74,7 @@ extension StoreConformanceSuite {
           receipt,
           CommitReceipt(
             dispositions: [.duplicate], links: [.alreadyLinked], customers: [], changed: [],
-            notificationWasKnown: false))
+            latest: 0, notificationWasKnown: false))
         try expectEqual(bob.facts, [])
         try expectEqual(try await store.customer(.account("alice")).record, alice)
         try expectEqual(try await store.feed(), feed)

@@ -38,6 +38,7 @@ extension StoreConformanceSuite {
         receipt.customers.allSatisfy { $0.revision > before[0].revision }, "a revision stayed")
       try expectEqual(
         try await store.revision(of: .account("alice")), told.last?.sequence, "revision")
+      try expectEqual(receipt.latest, told.last?.sequence, "latest")
     },
 
     ConformanceCase("A link that is there is not made again (R45, R46)") { store, _ in
@@ -50,7 +51,7 @@ extension StoreConformanceSuite {
         LinkReceipt(
           targets: [],
           customers: [CustomerRevision(subject: account("alice"), revision: revision)],
-          changed: [], isChanged: false))
+          changed: [], latest: revision, isChanged: false))
       try expectEqual(try await store.feed(), feed)
       try expectEqual(try await store.history(of: .chain("1")).map(\.reason), [.named])
     },
@@ -85,7 +86,8 @@ extension StoreConformanceSuite {
       try await store.submit([AppTransactionSample("900").signed()])
       try expectEqual(
         try await store.ask(.unlink(.appTransaction("900"))),
-        .done(LinkReceipt(targets: [], customers: [], changed: [], isChanged: false)))
+        .done(
+          LinkReceipt(targets: [], customers: [], changed: [], latest: 0, isChanged: false)))
       let receipt = try await store.done(.link(.appTransaction("900"), to: "alice"))
       try expectEqual(receipt.targets, [.appTransaction("900")])
       try expectEqual(receipt.changed, [account("alice")])

@@ -22,6 +22,8 @@ extension StoreConformanceSuite {
       try expectEqual(last.subject, account("alice"))
       try expectEqual(last.kinds, .facts)
       try expectEqual(last.sequence, alice.record.revision)
+      // So that whoever wrote it reads it, though it is not told of its owner.
+      try expectEqual(receipt.latest, last.sequence, "latest")
       try expectEqual(
         try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.accountID), ["alice"])
     },
@@ -76,6 +78,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.links, [.alreadyLinked, .linked, .alreadyLinked])
       try expectEqual(receipt.customers.map(\.subject), [account("bob")])
       try expectEqual(Set(receipt.changed), [account("alice"), account("bob")], "changed")
+      try expectEqual(receipt.latest, try await store.feed().last?.sequence, "latest")
     },
 
     ConformanceCase("An owner who keeps one thing and loses another is not told of at all") {

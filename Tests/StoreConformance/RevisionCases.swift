@@ -33,7 +33,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         receipt,
         CommitReceipt(
-          dispositions: [], links: [], customers: [], changed: [], notificationWasKnown: false))
+          dispositions: [], links: [], customers: [], changed: [], latest: 0,
+          notificationWasKnown: false))
       try expectEqual(try await store.accounts(in: readerScope, after: nil, limit: 9), [])
     },
 

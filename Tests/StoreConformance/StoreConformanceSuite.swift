@@ -13,7 +13,8 @@ package enum StoreConformanceSuite {
 
   private static let claimingCases =
     linkCases + propagationCases + claimCases + linkPolicyCases + refusedClaimCases
-    + unsignedClaimCases + unsignedHintCases + anonymousCases + claimLimitCases
+    + unsignedClaimCases + unsignedHintCases + anonymousCases + claimLimitCases + keptClaimCases
+    + appTransactionClaimCases
 
   private static let requestCases =
     linkRequestCases + unlinkCases + transferCases + accountMergeCases + accountDeletionCases

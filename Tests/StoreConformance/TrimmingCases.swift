@@ -65,6 +65,44 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed(), Array(feed.suffix(3)))
     },
 
+    ConformanceCase("A change by a clock that was ahead goes with those behind it") { store, _ in
+      let feed = try await fillFeed(store, moments: [1, 90, 2, 91, 9, 92, 3, 93])
+      try expectEqual(try await store.trimChanges(committedBefore: 5, now: 10, limit: 100), 3)
+      try expectEqual(try await store.feed(), Array(feed.suffix(5)))
+      // Later: there is nothing that has to stay but the last, which may be new.
+      try expectEqual(try await store.trimChanges(committedBefore: 20, now: 30, limit: 100), 4)
+      try expectEqual(try await store.feed(), Array(feed.suffix(1)))
+      try expectEqual(try await store.trimChanges(committedBefore: 20, now: 30, limit: 100), 0)
+      try expectEqual(try await store.trimChanges(committedBefore: 94, now: 95, limit: 100), 1)
+    },
+
+    ConformanceCase("More changes by a clock that was ahead than are trimmed at once go too") {
+      store, _ in
+      let feed = try await fillFeed(store, moments: [90, 91, 92, 93, 1, 94, 95, 96, 9])
+      for (limit, count) in [(0, 0), (2, 2), (2, 2), (2, 1), (2, 0), (100, 0)] {
+        try expectEqual(
+          try await store.trimChanges(committedBefore: 5, now: 10, limit: limit), count)
+      }
+      try expectEqual(try await store.feed(), Array(feed.suffix(4)))
+    },
+
+    ConformanceCase("A change can be read on after while it, or what follows it, is kept") {
+      store, _ in
+      let feed = try await fillFeed(store, moments: [1, 2, 3])
+      for change in feed {
+        try expectEqual(try await store.momentOfChange(change.sequence), change.committedAt)
+      }
+      try await expectError(.cursorExpired) {
+        _ = try await store.momentOfChange(feed[2].sequence + 1)
+      }
+      _ = try await store.trimChanges(committedBefore: 3, limit: 100)
+      try await expectError(.cursorExpired) {
+        _ = try await store.momentOfChange(feed[0].sequence)
+      }
+      try expectEqual(try await store.momentOfChange(feed[1].sequence), nil)
+      try expectEqual(try await store.momentOfChange(feed[2].sequence), 3)
+    },
+
     ConformanceCase("Customers stay as they are when their changes are trimmed") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice", at: 1)
       try await store.submit(

@@ -14,11 +14,24 @@ package final class EphemeralPostgres: Sendable {
     package var listensOnTCP = false
     /// TCP connections need a password (which role has which is set with SQL).
     package var requiresPassword = false
+    /// TCP connections are encrypted, with this certificate.
+    package var certificate: Certificate?
     /// Further settings, by their names in `postgresql.conf`, with their values as they stand
     /// there.
     package var settings: [String: String] = [:]
 
     package init() {}
+  }
+
+  /// A server's certificate and its private key, in PEM.
+  package struct Certificate: Sendable {
+    package var certificate: String
+    package var key: String
+
+    package init(certificate: String, key: String) {
+      self.certificate = certificate
+      self.key = key
+    }
   }
 
   package enum StopMode: String, Sendable {
@@ -38,6 +51,10 @@ package final class EphemeralPostgres: Sendable {
   /// looked for in `POSTGRES_BIN`, the PATH and Debian's folders, and somebody else than root must
   /// be there to run it.
   package static let isAvailable = EphemeralPostgresInstallation.found != nil
+
+  /// Whether databases can be dumped and restored, too.
+  package static let canDump =
+    EphemeralPostgresInstallation.found.map { $0.has("pg_dump") && $0.has("pg_restore") } ?? false
 
   /// One cluster for all tests of the process; each has its own database in it.
   package static var shared: EphemeralPostgres {
@@ -96,6 +113,20 @@ package final class EphemeralPostgres: Sendable {
       "psql",
       ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-d"]
         + [connectionString(database: database), "-c", sql])
+  }
+
+  /// Writes a database to a file in this cluster's folder, as an operator backs it up.
+  ///
+  /// - Returns: the file's path.
+  package func dump(_ connection: String) throws -> String {
+    let path = "\(folder)/\(UUID().uuidString).dump"
+    try installation.run("pg_dump", ["--format=custom", "--file=\(path)", connection])
+    return path
+  }
+
+  /// Fills an empty database of this cluster from such a file.
+  package func restore(_ path: String, into connection: String) throws {
+    try installation.run("pg_restore", ["--dbname=\(connection)", "--no-owner", path])
   }
 
   /// Starts it after it was stopped or killed, and waits until it answers.
@@ -178,16 +209,23 @@ package final class EphemeralPostgres: Sendable {
       "shared_buffers": "64MB",
       "logging_collector": "off",
     ]
+    if let certificate = options.certificate {
+      settings["ssl"] = "on"
+      try installation.write(certificate.certificate, to: "\(dataFolder)/server.crt")
+      // The server takes no key that others may read.
+      try installation.write(certificate.key, to: "\(dataFolder)/server.key", permissions: 0o600)
+    }
     settings.merge(options.settings) { _, given in given }
     let text = settings.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)\n" }.joined()
     try installation.write(text, to: "\(dataFolder)/postgresql.conf")
+    let host = options.certificate == nil ? "host" : "hostssl"
     let authentication = options.requiresPassword ? "scram-sha-256" : "trust"
     try installation.write(
       """
       local all all trust
       local replication all trust
-      host all all 127.0.0.1/32 \(authentication)
-      host replication all 127.0.0.1/32 \(authentication)
+      \(host) all all 127.0.0.1/32 \(authentication)
+      \(host) replication all 127.0.0.1/32 \(authentication)
 
       """, to: "\(dataFolder)/pg_hba.conf")
   }

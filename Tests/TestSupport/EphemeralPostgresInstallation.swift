@@ -32,6 +32,10 @@ struct EphemeralPostgresInstallation: Sendable {
     }
   }
 
+  func has(_ program: String) -> Bool {
+    FileManager.default.isExecutableFile(atPath: "\(programs)/\(program)")
+  }
+
   /// Runs one of the programs to its end.
   ///
   /// - Returns: what it wrote to its standard output.
@@ -54,8 +58,9 @@ struct EphemeralPostgresInstallation: Sendable {
     return folder
   }
 
-  func write(_ text: String, to path: String) throws {
+  func write(_ text: String, to path: String, permissions: Int = 0o644) throws {
     try Data(text.utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
     try own(path)
   }
 

@@ -30,6 +30,17 @@ package struct ClaimWindow: Hashable, Sendable {
     }
   }
 
+  /// Counts the claims of another window too: as if one account had made them all.
+  package mutating func add(_ other: ClaimWindow, at now: Milliseconds) {
+    guard other.isOpen(at: now), let otherSince = other.since else { return }
+    guard isOpen(at: now), let since else {
+      self = other
+      return
+    }
+    count += other.count
+    self.since = min(since, otherSince)
+  }
+
   /// A window that lies more than its length ahead was opened by a clock that was wrong: it must
   /// not stay open until that moment comes.
   private func isOpen(at now: Milliseconds) -> Bool {

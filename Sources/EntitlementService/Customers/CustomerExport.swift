@@ -4,18 +4,21 @@ import EntitlementStore
 import JSONDocuments
 
 /// The JSON document of all that is known of an account, made piece by piece: whoever sends it holds
-/// one piece beside what the store gave.
+/// one piece beside what the store gave, and a place among the exports until it is done.
 package struct CustomerExport: Sendable {
   /// Bytes of a piece: several fit a connection's buffer, so that reading and making overlap.
   package static let pieceLength = 256 * 1_024
 
   private let parts: [ExportPart]
+  private let place: ExportPlace
   private var part = 0
   private var element = 0
   private var buffer: [UInt8] = []
   private var isFinished = false
 
-  init(_ export: AccountExport, in scope: AppScope, state: CustomerState) {
+  init(
+    _ export: AccountExport, in scope: AppScope, state: CustomerState, place: ExportPlace
+  ) {
     let facts = ExportedPayloads(export.facts)
     let parts: [ExportPart?] = [
       .text("account_id", export.accountID.rawValue),
@@ -38,6 +41,7 @@ package struct CustomerExport: Sendable {
       .value("state", StateDocument(state)),
     ]
     self.parts = parts.compactMap { $0 }
+    self.place = place
   }
 
   /// The next piece; nil after the last.

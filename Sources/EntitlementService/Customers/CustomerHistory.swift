@@ -25,15 +25,15 @@ package struct CustomerHistory: Hashable, Sendable {
     case notification(NotificationRecord)
   }
 
-  init(_ export: AccountExport) {
-    accountID = export.accountID
-    let links = export.linkEvents.map { Entry(at: $0.event.at, occurrence: .link($0)) }
-    let grants = export.grants.map { Entry(at: $0.createdAt, occurrence: .grant($0)) }
-    let withdrawals = export.grants.compactMap { grant in
+  init(_ history: AccountHistory) {
+    accountID = history.accountID
+    let links = history.linkEvents.map { Entry(at: $0.event.at, occurrence: .link($0)) }
+    let grants = history.grants.map { Entry(at: $0.createdAt, occurrence: .grant($0)) }
+    let withdrawals = history.grants.compactMap { grant in
       grant.withdrawal.map { Entry(at: $0.at, occurrence: .grantWithdrawal(grant)) }
     }
-    let notifications = export.notifications.map {
-      Entry(at: $0.receivedAt, occurrence: .notification($0.notification.record))
+    let notifications = history.notifications.map {
+      Entry(at: $0.receivedAt, occurrence: .notification($0.record))
     }
     // Of one moment: what Apple told before what followed from it, and each kind in its own order.
     // Sorting keeps that.

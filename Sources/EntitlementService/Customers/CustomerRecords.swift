@@ -8,39 +8,50 @@ package struct CustomerRecords: Sendable {
   private let catalog: CatalogHolder
   private let clock: ServiceClock
   private let changes: AuditedChange
+  private let places: ExportPlaces
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
-    changes: AuditedChange
+    changes: AuditedChange, limits: ExportLimits = ExportLimits()
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
     self.changes = changes
+    places = ExportPlaces(limit: limits.exports)
   }
 
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> CustomerHistory
   {
-    CustomerHistory(try await known(account, in: scope))
+    let history = try await known(in: scope) { () async throws(StoreError) in
+      try await store.history(of: account, in: scope)
+    }
+    return CustomerHistory(history)
   }
 
   /// All that is known of an account as one JSON document (`deploy/docs/entitlectl-json.md`), on one
   /// snapshot, in pieces of ``CustomerExport/pieceLength`` bytes and a last one that may be shorter.
+  /// It takes up a place until it is released.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account,
+  ///   ``ServiceError/Code-swift.enum/tooManyExports`` for one export too many.
   package func export(_ account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> CustomerExport
   {
-    let export = try await known(account, in: scope)
+    let place = try places.take()
+    let export = try await known(in: scope) { () async throws(StoreError) in
+      try await store.export(account, in: scope)
+    }
     let snapshot = catalog.snapshot
     let record = CustomerRecord(
       scope: scope, accountID: export.accountID, revision: export.revision,
       changedAt: export.changedAt, facts: export.facts.map(\.fact), grants: export.grants)
     return CustomerExport(
       export, in: scope,
-      state: Evaluation.state(of: record, catalog: snapshot.catalog, at: clock.now()))
+      state: Evaluation.state(of: record, catalog: snapshot.catalog, at: clock.now()),
+      place: place)
   }
 
   /// Unlinks everything of an account, and deletes what is known of the account itself. What Apple
@@ -65,19 +76,19 @@ package struct CustomerRecords: Sendable {
     }
   }
 
-  private func known(_ account: AccountID, in scope: AppScope)
-    async throws(ServiceError) -> AccountExport
-  {
+  private func known<Known>(
+    in scope: AppScope, _ read: () async throws(StoreError) -> Known?
+  ) async throws(ServiceError) -> Known {
     try catalog.snapshot.checkServed(scope)
-    let export: AccountExport?
-    do {
-      export = try await store.export(account, in: scope)
+    let known: Known?
+    do throws(StoreError) {
+      known = try await read()
     } catch {
       throw ServiceError(error)
     }
-    guard let export else {
+    guard let known else {
       throw ServiceError(.notFound, "nothing is known of this account")
     }
-    return export
+    return known
   }
 }

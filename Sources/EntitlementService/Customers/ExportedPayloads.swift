@@ -14,11 +14,11 @@ struct ExportedPayloads: Sendable {
 
   init(_ facts: [SignedFact]) {
     var documents: [[UInt8]] = []
-    var indices: [[UInt8]: Int] = [:]
     documentIndices = facts.map { fact in
       guard case .document(let bytes) = fact.signed.proof else { return nil }
-      if let index = indices[bytes] { return index }
-      indices[bytes] = documents.count
+      // Facts out of one document share its bytes, so that this compares two pointers: to hash a
+      // mebibyte for each fact would take longer than all the rest.
+      if let index = documents.firstIndex(of: bytes) { return index }
       documents.append(bytes)
       return documents.count - 1
     }

@@ -7,6 +7,9 @@ import Synchronization
 /// It looks at each announcement, and after a second at the latest: announcements may be lost. While
 /// it cannot look, answers in memory stop counting after ``FollowingLimits/staleness``; they are
 /// kept, and count again once it has caught up and dropped those that changed.
+///
+/// Where the store cannot tell what changed, as after a failover that may have lost what was seen, and
+/// where more changed than is worth telling, everything goes and following begins anew.
 package final class ChangeFollower: Sendable {
   private let store: any EntitlementStore
   private let horizon: FeedHorizon
@@ -16,8 +19,12 @@ package final class ChangeFollower: Sendable {
   private let changed: @Sendable (WrittenChanges) -> Void
   private let cleared: @Sendable () -> Void
   private let counts = Mutex(FollowerStatistics())
+  /// What was told; nil: nothing, and nothing may be held from before.
+  private let cursor = Mutex<FollowerCursor?>(nil)
   /// Something was announced since the last look.
   private let isAnnounced = Atomic(false)
+  /// A look is due that nobody announces.
+  private let isRecheckDue = Atomic(false)
 
   /// - Parameters:
   ///   - horizon: what this moves, and reads look at.
@@ -58,7 +65,7 @@ package final class ChangeFollower: Sendable {
     let announcements = store.announcements()
     let (reasons, giveReason) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    await withTaskGroup(of: Void.self) { group in
+    await withDiscardingTaskGroup { group in
       group.addTask {
         for await _ in announcements {
           self.isAnnounced.store(true, ordering: .sequentiallyConsistent)
@@ -75,12 +82,24 @@ package final class ChangeFollower: Sendable {
       }
       giveReason.yield()
       var reasons = reasons.makeAsyncIterator()
+      var recheck = limits.recheck
       while await reasons.next() != nil {
         let wasAnnounced = isAnnounced.exchange(false, ordering: .sequentiallyConsistent)
         let isUnsettled = await look(isAnnounced: wasAnnounced)
-        let pause = isUnsettled ? limits.recheck : limits.pause
-        if pause > .zero, (try? await timer.sleep(pause)) == nil { break }
-        if isUnsettled { giveReason.yield() }
+        if !isUnsettled {
+          recheck = limits.recheck
+        } else if recheck < limits.interval,
+          !isRecheckDue.exchange(true, ordering: .sequentiallyConsistent)
+        {
+          group.addTask { [recheck] in
+            try? await self.timer.sleep(recheck)
+            self.isRecheckDue.store(false, ordering: .sequentiallyConsistent)
+            giveReason.yield()
+          }
+          // What takes long may take longer: in the end the usual interval is enough.
+          recheck *= 2
+        }
+        if limits.pause > .zero, (try? await timer.sleep(limits.pause)) == nil { break }
       }
       group.cancelAll()
     }
@@ -122,49 +141,59 @@ package final class ChangeFollower: Sendable {
   }
 
   private func findings() async throws(StoreError) -> Findings {
-    guard horizon.position >= 0 else {
+    guard let cursor = cursor.withLock({ $0 }) else {
       try await startAtEnd()
       return Findings()
     }
     do throws(StoreError) {
-      return try await changedSinceLastLook()
+      return try await changed(since: cursor)
     } catch  where error.code == .cursorExpired {
-      counts.withLock { $0.cleared += 1 }
-      logger.notice("the change feed was trimmed beyond what was followed; starting anew")
-      try await startAtEnd()
+      logger.notice(
+        "what others wrote cannot be told from where it was followed; starting anew",
+        metadata: ["reason": "\(error.message)"])
+      try await startAnew()
       return Findings()
     }
   }
 
-  /// Reads until everything is known that was committed before this began. A store may tell it in
-  /// parts, and others may write faster than this reads: then the end of now is enough.
-  private func changedSinceLastLook() async throws(StoreError) -> Findings {
+  /// Reads part by part until everything is known that was committed before this began.
+  private func changed(since cursor: FollowerCursor) async throws(StoreError) -> Findings {
+    var cursor = cursor
     var findings = Findings()
-    var end: Int64?
-    var reads = 0
     while true {
-      let position = horizon.position
-      let found = try await store.changedCustomers(after: position)
+      let found = try await store.changedCustomers(since: cursor)
+      cursor = found.cursor
       // In this order: see `require`.
-      horizon.require(found.latest)
+      horizon.require(cursor.latest)
       if !found.subjects.isEmpty {
-        changed(WrittenChanges(subjects: found.subjects, latest: found.latest))
+        changed(WrittenChanges(subjects: found.subjects, latest: cursor.latest))
       }
+      horizon.followed(to: cursor.position)
+      self.cursor.withLock { [cursor] in $0 = cursor }
       findings.subjects += found.subjects.count
-      findings.isUnsettled = found.latest > found.position
-      guard found.position > position else { return findings }
-      horizon.followed(to: found.position)
-      reads += 1
-      if reads == 2 { end = try await store.feedEnd() }
-      if let end, found.position >= end { return findings }
+      findings.isUnsettled = cursor.latest > cursor.position
+      if found.isWhole { return findings }
+      if findings.subjects > limits.subjects {
+        logger.notice("too many customers changed to follow each; starting anew")
+        try await startAnew()
+        return findings
+      }
     }
+  }
+
+  private func startAnew() async throws(StoreError) {
+    // Should this fail, the next look begins here.
+    cursor.withLock { $0 = nil }
+    counts.withLock { $0.cleared += 1 }
+    try await startAtEnd()
   }
 
   /// What was committed before is not looked at: so nothing may be held from before.
   private func startAtEnd() async throws(StoreError) {
-    let end = try await store.feedEnd()
-    horizon.require(end)
+    let cursor = try await store.followerCursor()
+    horizon.require(cursor.latest)
     cleared()
-    horizon.followed(to: end)
+    horizon.began(at: cursor.position)
+    self.cursor.withLock { $0 = cursor }
   }
 }

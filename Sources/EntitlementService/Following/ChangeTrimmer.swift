@@ -44,11 +44,13 @@ package final class ChangeTrimmer: Sendable {
   }
 
   private func trim(olderThan retention: Duration) async {
-    let moment = clock.now().advanced(by: -retention.milliseconds)
+    let now = clock.now()
+    let moment = now.advanced(by: -retention.milliseconds)
     var count = 0
     do {
       while !Task.isCancelled {
-        let step = try await store.trimChanges(committedBefore: moment, limit: Self.stepSize)
+        let step = try await store.trimChanges(
+          committedBefore: moment, now: now, limit: Self.stepSize)
         trimmed.add(Int64(step), ordering: .relaxed)
         count += step
         guard step >= Self.stepSize else { break }

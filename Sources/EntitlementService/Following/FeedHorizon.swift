@@ -22,6 +22,7 @@ package final class FeedHorizon: Sendable {
   private let followed = Atomic<Int64>(none)
   /// On the timer's clock, in nanoseconds.
   private let lastLook = Atomic<Int64>(.min)
+  private let beginnings = Atomic<Int64>(0)
   private let bypasses = Atomic<Int64>(0)
   private let waiting = Mutex(Waiting())
 
@@ -86,7 +87,9 @@ package final class FeedHorizon: Sendable {
   // MARK: What the follower and the use cases say
 
   /// Answers that are loaded from now on hold every change up to here. Said before those in memory
-  /// are dropped: one that is loaded in between would otherwise lack what it was dropped for.
+  /// are dropped: one that is loaded in between would otherwise lack what it was dropped for. Never
+  /// goes back, so that no write of this node is forgotten: after a failover that lost changes, copies
+  /// of the database are passed over until the feed is as far again.
   func require(_ position: Int64) {
     required.max(position, ordering: .releasing)
   }
@@ -95,6 +98,15 @@ package final class FeedHorizon: Sendable {
   func followed(to position: Int64) {
     followed.store(position, ordering: .releasing)
   }
+
+  /// Following has begun at a position, perhaps anew: then what was there before may be lost.
+  func began(at position: Int64) {
+    beginnings.add(1, ordering: .releasing)
+    followed(to: position)
+  }
+
+  /// How often following has begun.
+  var beginningCount: Int64 { beginnings.load(ordering: .acquiring) }
 
   /// A look that began at `moment` has seen all that was committed before.
   func looked(at moment: Duration) {

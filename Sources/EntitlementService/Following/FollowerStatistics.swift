@@ -7,7 +7,8 @@ package struct FollowerStatistics: Hashable, Sendable {
   package var changed: Int64 = 0
   /// Looks that nothing had announced and that found something: the announcement was lost.
   package var recovered: Int64 = 0
-  /// How often everything in memory was dropped since the feed did not reach back.
+  /// How often everything in memory was dropped, as it could not be told what had changed, or too
+  /// many had.
   package var cleared: Int64 = 0
   /// Reads that were not answered from memory since the last look was too long ago.
   package var staleBypasses: Int64 = 0

@@ -10,10 +10,4 @@ package struct WrittenChanges: Hashable, Sendable {
     self.subjects = subjects
     self.latest = latest
   }
-
-  /// What a write of this node changed. All its changes are of one transaction, which is read as a
-  /// whole: the revision of one customer stands for those of the others.
-  init(_ subjects: [CustomerSubject], _ customers: [CustomerRevision]) {
-    self.init(subjects: subjects, latest: customers.map(\.revision).max() ?? 0)
-  }
 }

@@ -118,7 +118,8 @@ package struct GrantService: Sendable {
 
   private func finish(_ receipt: GrantReceipt, counting counter: ServiceCounter) {
     guard receipt.isChanged else { return }
-    customersChanged(WrittenChanges([receipt.customer.subject], [receipt.customer]))
+    customersChanged(
+      WrittenChanges(subjects: [receipt.customer.subject], latest: receipt.customer.revision))
     counters.add(counter)
   }
 

@@ -69,12 +69,13 @@ package struct LinkService: Sendable {
     }
   }
 
-  /// What an account owns: chains before app transactions, then by id.
+  /// What an account owns: chains before app transactions, then by id; at most
+  /// ``LinkLimits/links``, the first.
   package func links(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [LinkedTarget]
   {
     try await asked(scope) { () throws(StoreError) in
-      try await store.links(of: account, in: scope)
+      Array(try await store.links(of: account, in: scope).prefix(LinkLimits.links))
     }
   }
 
@@ -82,8 +83,8 @@ package struct LinkService: Sendable {
   package func history(of target: LinkTarget, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
-    try await asked(scope) { () throws(StoreError) in
-      try await store.linkHistory(of: target, in: scope).suffix(LinkLimits.history)
+    try await latest(in: scope) { () throws(StoreError) in
+      try await store.linkHistory(of: target, in: scope)
         .map { TargetLinkEvent(target: target, event: $0) }
     }
   }
@@ -92,9 +93,15 @@ package struct LinkService: Sendable {
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
-    try await asked(scope) { () throws(StoreError) in
-      Array(try await store.linkHistory(of: account, in: scope).suffix(LinkLimits.history))
+    try await latest(in: scope) { () throws(StoreError) in
+      try await store.linkHistory(of: account, in: scope)
     }
+  }
+
+  private func latest(
+    in scope: AppScope, of history: () async throws(StoreError) -> [TargetLinkEvent]
+  ) async throws(ServiceError) -> [TargetLinkEvent] {
+    try await asked(scope, history).suffix(LinkLimits.history)
   }
 
   private func asked<Answer>(

@@ -85,8 +85,11 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     let answer = try await joinedLoad(query, including: .min).get()
     if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
       // The load that was joined may have begun before the write: this one begins after it.
+      let position = horizon.position
       let fresh = try await load(query, freshness(for: query.consistency))
-      guard fresh.revision >= revision else {
+      // What was committed up to the position is in it. An account that was deleted has no revision
+      // any more once the feed does not tell of the deletion.
+      guard fresh.revision >= revision || position >= revision else {
         throw ServiceError(
           .unavailable, "revision \(revision) of this customer is not known here yet")
       }

@@ -198,7 +198,7 @@ package struct SubmissionService: Sendable {
     if isCancelled() { throw ServiceError(PoolError.cancelled) }
     do {
       let receipt = try await store.commit(submission)
-      customersChanged(WrittenChanges(receipt.changed, receipt.customers))
+      customersChanged(WrittenChanges(subjects: receipt.changed, latest: receipt.latest))
       journal.committed(submission.facts, receipt)
       return receipt
     } catch {

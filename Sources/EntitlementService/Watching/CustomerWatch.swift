@@ -14,7 +14,7 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
     var items: Int64 = 0
   }
 
-  private let store: any EntitlementStore
+  let store: any EntitlementStore
   let reader: CustomerReader<Encoded>
   let horizon: FeedHorizon
   let timer: ServiceTimer
@@ -35,9 +35,9 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
     recent = RecentChanges(store: store, limits: limits)
   }
 
-  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a cursor that is beyond
-  ///   the end of the feed, ``ServiceError/Code-swift.enum/outOfRange`` for one that it does not
-  ///   reach back to, ``ServiceError/Code-swift.enum/resourceExhausted`` for one watch too many.
+  /// - Throws: ``ServiceError/Code-swift.enum/outOfRange`` for a cursor that the feed does not reach
+  ///   back to, or that it does not know, as after a failover that lost changes;
+  ///   ``ServiceError/Code-swift.enum/resourceExhausted`` for one watch too many.
   package func start(_ request: WatchRequest) async throws(ServiceError) -> Watcher<Encoded> {
     let isAdmitted = counts.withLock { counts in
       guard counts.open < limits.watches else {
@@ -52,21 +52,21 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
       throw ServiceError(.resourceExhausted, "\(limits.watches) watches are open already")
     }
     do throws(StoreError) {
-      let end = try await store.feedEnd()
-      guard let cursor = request.cursor else {
-        return Watcher(self, request, position: end)
-      }
-      if cursor.position <= end {
+      // Before the look at the cursor: what begins anew after it is looked at again.
+      let beginning = horizon.beginningCount
+      let cursor: WatchCursor
+      if let wanted = request.cursor {
         // Whether it has expired shows at once, and not after the first item.
-        _ = try await store.changes(after: cursor.position, limit: 1)
-        return Watcher(self, request, position: cursor.position)
+        try await store.checkFeedReaches(wanted)
+        cursor = wanted
+      } else {
+        cursor = try await store.endCursor()
       }
+      return Watcher(self, request, cursor: cursor, beginning: beginning)
     } catch {
       watchEnded()
       throw ServiceError(error)
     }
-    watchEnded()
-    throw WatchCursor.unknown
   }
 
   package var values: [StatisticValue] {

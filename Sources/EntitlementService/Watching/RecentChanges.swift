@@ -4,24 +4,24 @@ import Synchronization
 /// The latest changes of the feed, held for all watchers together, so that many of them cost one
 /// read of the store. Who is further behind reads by itself until it has caught up.
 final class RecentChanges: Sendable {
-  /// A part of the feed without gaps.
-  struct Stretch: Sendable {
-    var changes: [Change]
-    /// There is nothing else up to here.
-    var end: Int64
-  }
+  private typealias Reading = Task<Result<[Change], StoreError>, Never>
 
   private struct State {
-    /// Nothing up to here is held; what follows is, up to the end.
+    /// The beginning of following since which what is held was read.
+    var beginning: Int64 = 0
+    /// Nothing up to here is held; what follows is, without gaps.
     var start: Int64 = -1
-    var held = Stretch(changes: [], end: -1)
-    var read: (from: Int64, task: Task<Result<Stretch, StoreError>, Never>)?
-    var readCount: Int64 = 0
+    var changes: [Change] = []
+    var read: (from: WatchCursor, task: Reading)?
+
+    /// What follows is not held.
+    var end: Int64 { changes.last?.sequence ?? start }
   }
 
   private let store: any EntitlementStore
   private let limits: WatchLimits
   private let state = Mutex(State())
+  private let reads = Atomic<Int64>(0)
 
   init(store: any EntitlementStore, limits: WatchLimits) {
     self.store = store
@@ -29,96 +29,100 @@ final class RecentChanges: Sendable {
   }
 
   /// How often the store was read.
-  var readCount: Int64 { state.withLock { $0.readCount } }
+  var readCount: Int64 { reads.load(ordering: .relaxed) }
 
-  /// What follows a position of the feed: a page of it at most.
+  /// What follows a place in the feed: a page of it at most; empty when nothing does yet.
   ///
-  /// - Parameter horizon: everything that was committed up to here is in the store's feed.
-  func changes(after position: Int64, horizon: Int64) async throws(StoreError) -> Stretch {
-    if let held = held(after: position, horizon: horizon) { return held }
-    // Who is elsewhere than at the end of what is held reads alone.
-    guard state.withLock({ position == $0.held.end }) else {
-      return try await readAndOffer(after: position, horizon: horizon)
+  /// - Parameters:
+  ///   - horizon: everything that was committed up to here is in the store's feed.
+  ///   - beginning: that of following, since which the place is known to be in the feed.
+  func changes(after cursor: WatchCursor, horizon: Int64, beginning: Int64)
+    async throws(StoreError) -> [Change]
+  {
+    if let held = held(after: cursor.position, horizon: horizon, beginning: beginning) {
+      return held
     }
-    return try await joinedRead(after: position, horizon: horizon)
+    // Who is elsewhere than at the end of what is held reads alone.
+    guard
+      state.withLock({ cursor.position == $0.end && beginning == $0.beginning })
+    else { return try await readAndOffer(after: cursor, beginning: beginning) }
+    return try await joinedRead(after: cursor, beginning: beginning)
   }
 
-  private func held(after position: Int64, horizon: Int64) -> Stretch? {
+  private func held(after position: Int64, horizon: Int64, beginning: Int64) -> [Change]? {
     state.withLock { state in
-      guard state.start <= position, position <= state.held.end else { return nil }
+      // What is from before may be lost.
+      if beginning > state.beginning { state = State(beginning: beginning) }
+      guard beginning == state.beginning, state.start <= position, position <= state.end else {
+        return nil
+      }
       // The first one after the position.
       var low = 0
-      var high = state.held.changes.count
+      var high = state.changes.count
       while low < high {
         let middle = (low + high) / 2
-        if state.held.changes[middle].sequence > position {
+        if state.changes[middle].sequence > position {
           high = middle
         } else {
           low = middle + 1
         }
       }
-      let rest = state.held.changes[low...]
-      if rest.isEmpty {
-        return state.held.end >= horizon ? Stretch(changes: [], end: state.held.end) : nil
-      }
-      let page = Array(rest.prefix(limits.page))
-      let isWhole = page.count == rest.count
-      return Stretch(changes: page, end: isWhole ? state.held.end : page[page.count - 1].sequence)
+      if low == state.changes.count { return state.end >= horizon ? [] : nil }
+      return Array(state.changes[low...].prefix(limits.page))
     }
   }
 
   /// Watchers that have read all that is held, and are woken together, read once.
-  private func joinedRead(after position: Int64, horizon: Int64) async throws(StoreError)
-    -> Stretch
+  private func joinedRead(after cursor: WatchCursor, beginning: Int64) async throws(StoreError)
+    -> [Change]
   {
     let task = state.withLock { state in
-      if let read = state.read, read.from == position { return read.task }
-      let task = Task { () -> Result<Stretch, StoreError> in
-        defer { readEnded(after: position) }
+      if let read = state.read, read.from == cursor { return read.task }
+      let task = Task { () -> Result<[Change], StoreError> in
+        defer { readEnded(after: cursor) }
         do throws(StoreError) {
-          return .success(try await readAndOffer(after: position, horizon: horizon))
+          return .success(try await readAndOffer(after: cursor, beginning: beginning))
         } catch {
           return .failure(error)
         }
       }
-      state.read = (position, task)
+      state.read = (cursor, task)
       return task
     }
     return try await task.value.get()
   }
 
-  private func readEnded(after position: Int64) {
+  private func readEnded(after cursor: WatchCursor) {
     state.withLock { state in
-      if state.read?.from == position { state.read = nil }
+      if state.read?.from == cursor { state.read = nil }
     }
   }
 
-  private func readAndOffer(after position: Int64, horizon: Int64) async throws(StoreError)
-    -> Stretch
+  private func readAndOffer(after cursor: WatchCursor, beginning: Int64) async throws(StoreError)
+    -> [Change]
   {
-    state.withLock { $0.readCount += 1 }
-    let changes = try await store.changes(after: position, limit: limits.page)
-    let last = changes.last?.sequence ?? position
-    let isAll = changes.count < limits.page
-    let stretch = Stretch(changes: changes, end: isAll ? max(last, horizon, position) : last)
-    offer(stretch, after: position)
-    return stretch
+    reads.add(1, ordering: .relaxed)
+    let changes = try await store.changes(after: cursor.position, limit: limits.page)
+    if changes.isEmpty { return [] }
+    // Afterwards: a failover may have come between, and then it is another feed that goes on here.
+    try await store.checkFeedReaches(cursor)
+    offer(changes, after: cursor.position, beginning: beginning)
+    return changes
   }
 
   /// Holds what was read where it goes on from what is held, or is newer than all of it.
-  private func offer(_ stretch: Stretch, after position: Int64) {
+  private func offer(_ changes: [Change], after position: Int64, beginning: Int64) {
     state.withLock { state in
-      guard position >= state.held.end, stretch.end > state.held.end else { return }
-      if position > state.held.end {
+      guard beginning == state.beginning, position >= state.end else { return }
+      if position > state.end {
         state.start = position
-        state.held.changes = []
+        state.changes = []
       }
-      state.held.changes += stretch.changes
-      state.held.end = stretch.end
-      let surplus = state.held.changes.count - limits.window
+      state.changes += changes
+      let surplus = state.changes.count - limits.window
       if surplus > 0 {
-        state.start = state.held.changes[surplus - 1].sequence
-        state.held.changes.removeFirst(surplus)
+        state.start = state.changes[surplus - 1].sequence
+        state.changes.removeFirst(surplus)
       }
     }
   }

@@ -37,25 +37,3 @@ package struct WatchRequest: Hashable, Sendable {
     return accounts.contains(account)
   }
 }
-
-/// A place in the change feed, as watchers keep it: opaque to them, but "0" is the beginning.
-package struct WatchCursor: Hashable, Sendable, CustomStringConvertible {
-  package let position: Int64
-
-  package init(position: Int64) {
-    self.position = position
-  }
-
-  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a text that was never one.
-  package init(parsing text: String) throws(ServiceError) {
-    guard let position = Int64(text), position >= 0, String(position) == text else {
-      throw Self.unknown
-    }
-    self.position = position
-  }
-
-  static let unknown = ServiceError(
-    .invalidArgument(field: "cursor"), "no watch of this feed has told this cursor")
-
-  package var description: String { String(position) }
-}

@@ -6,18 +6,24 @@ package final class Watcher<Encoded: Sendable> {
   private let watch: CustomerWatch<Encoded>
   private let request: WatchRequest
   /// Everything up to here was told, or is not asked for.
-  private var position: Int64
+  private var cursor: WatchCursor
   /// Changes that were read and are not told yet.
   private var pending: ArraySlice<Change> = []
   /// Where the feed is read on, after the pending ones.
-  private var readPosition: Int64
+  private var readCursor: WatchCursor
+  /// The beginning of following since which the cursors are known to be in the feed.
+  private var beginning: Int64
   private var lastTold: Duration?
 
-  init(_ watch: CustomerWatch<Encoded>, _ request: WatchRequest, position: Int64) {
+  init(
+    _ watch: CustomerWatch<Encoded>, _ request: WatchRequest, cursor: WatchCursor,
+    beginning: Int64
+  ) {
     self.watch = watch
     self.request = request
-    self.position = position
-    readPosition = position
+    self.cursor = cursor
+    readCursor = cursor
+    self.beginning = beginning
   }
 
   deinit {
@@ -27,24 +33,27 @@ package final class Watcher<Encoded: Sendable> {
   /// The next items, at least one, in commit order; waits for them. The first call tells the cursor
   /// alone.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/cancelled`` when the task is cancelled, and what the
-  ///   store throws: whoever watches goes on from the last cursor.
+  /// - Throws: ``ServiceError/Code-swift.enum/cancelled`` when the task is cancelled;
+  ///   ``ServiceError/Code-swift.enum/outOfRange`` when changes after the last cursor were trimmed, or
+  ///   the database has lost that cursor; and what else the store throws: whoever watches goes on from
+  ///   the last cursor.
   package func next() async throws(ServiceError) -> [WatchItem<Encoded>] {
     guard lastTold != nil else { return told([cursorItem]) }
     while true {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
       // Counted before the look: what comes after it is not waited for.
       let turns = watch.horizon.turns
-      if pending.isEmpty { try await read() }
+      try await checkHistory()
+      let hasRead = pending.isEmpty ? try await read() : true
       if !pending.isEmpty { return told(try await items()) }
       if isHeartbeatDue { return told([cursorItem]) }
       // More may be there already than was read, none of it asked for.
-      if readPosition >= watch.horizon.position { await watch.horizon.turn(after: turns) }
+      if !hasRead { await watch.horizon.turn(after: turns) }
     }
   }
 
   private var cursorItem: WatchItem<Encoded> {
-    WatchItem(cursor: WatchCursor(position: position), change: nil, state: nil)
+    WatchItem(cursor: cursor, change: nil, state: nil)
   }
 
   private var isHeartbeatDue: Bool {
@@ -57,18 +66,38 @@ package final class Watcher<Encoded: Sendable> {
     return items
   }
 
-  /// Reads a page of the feed, and keeps what is asked for.
-  private func read() async throws(ServiceError) {
-    let horizon = watch.horizon.position
-    guard horizon > readPosition else { return }
+  /// Where following has begun anew, the database may have lost what was read.
+  private func checkHistory() async throws(ServiceError) {
+    let latest = watch.horizon.beginningCount
+    guard latest != beginning else { return }
     do {
-      let stretch = try await watch.recent.changes(after: readPosition, horizon: horizon)
-      pending = stretch.changes.filter { request.asks(for: $0) }[...]
-      readPosition = stretch.end
+      try await watch.store.checkFeedReaches(cursor)
     } catch {
       throw ServiceError(error)
     }
-    if pending.isEmpty { position = readPosition }
+    pending = []
+    readCursor = cursor
+    beginning = latest
+  }
+
+  /// Reads a page of the feed, and keeps what is asked for.
+  ///
+  /// - Returns: whether there was anything.
+  private func read() async throws(ServiceError) -> Bool {
+    let horizon = watch.horizon.position
+    guard horizon > readCursor.position else { return false }
+    let changes: [Change]
+    do {
+      changes = try await watch.recent.changes(
+        after: readCursor, horizon: horizon, beginning: beginning)
+    } catch {
+      throw ServiceError(error)
+    }
+    guard let last = changes.last else { return false }
+    pending = changes.filter { request.asks(for: $0) }[...]
+    readCursor = WatchCursor(after: last)
+    if pending.isEmpty { cursor = readCursor }
+    return true
   }
 
   /// The first of the pending changes, with their states.
@@ -76,13 +105,12 @@ package final class Watcher<Encoded: Sendable> {
     let batch = pending.prefix(watch.limits.batch)
     let states = request.isWithoutStates ? [:] : try await states(after: batch)
     pending = pending.dropFirst(batch.count)
-    if let last = batch.last { position = pending.isEmpty ? readPosition : last.sequence }
     return batch.map { change in
-      WatchItem(
-        // The last one also moves over what follows and is not asked for.
-        cursor: WatchCursor(
-          position: change.sequence == batch.last?.sequence ? position : change.sequence),
-        change: change, state: change.subject.flatMap { states[$0] })
+      // The last one also moves over what follows and is not asked for.
+      let isLast = pending.isEmpty && change.sequence == batch.last?.sequence
+      cursor = isLast ? readCursor : WatchCursor(after: change)
+      return WatchItem(
+        cursor: cursor, change: change, state: change.subject.flatMap { states[$0] })
     }
   }
 

@@ -14,48 +14,16 @@ extension Ledger {
     return owner
   }
 
-  /// Makes an account, also one that was deleted.
+  /// Makes an account, also one that was deleted: with the claims that it was granted then, so that
+  /// a deletion gives nobody new ones (R44).
   mutating func keepAccount(_ account: ScopedAccount) throws {
     if let row = try view.account(account), !row.isDeleted { return }
     try view.updateAccount(account, at: occasion.at) { $0.isDeleted = false }
   }
 
-  // MARK: Claims
-
-  /// Whether a claim merges the owner into the claimer: an anonymous account into one that is not
-  /// (R44). An account that another name was merged into is as anonymous as all its names.
-  func isMerge(of owner: AccountID?, by claim: SubmissionClaim?, in scope: AppScope) throws
-    -> Bool
-  {
-    func isAnonymous(_ account: AccountID) -> Bool {
-      occasion.catalog.isAnonymous(account, in: scope)
-    }
-    guard let owner, let claim, isAnonymous(owner) else { return false }
-    let claimer = [claim.named, claim.account(in: scope)]
-    if claimer.allSatisfy(isAnonymous) { return false }
-    return try view.holdings(of: ScopedAccount(scope, owner)).merged.allSatisfy(isAnonymous)
-  }
-
-  func isWithinLimit(_ claimer: AccountID?, in scope: AppScope) throws -> Bool {
-    guard let claimer else { return true }
-    let row = try view.account(ScopedAccount(scope, claimer)) ?? AccountRow()
-    return ClaimWindow(count: row.claims, since: row.claimsSince)
-      .allowsClaim(at: occasion.at, limit: occasion.catalog.claimsPerDay(in: scope))
-  }
-
-  mutating func countClaim(of claimer: ScopedAccount) throws {
-    try view.updateAccount(claimer, at: occasion.at) { row in
-      var window = ClaimWindow(count: row.claims, since: row.claimsSince)
-      window.countClaim(at: occasion.at)
-      row.claims = window.count
-      row.claimsSince = window.since
-    }
-  }
-
-  // MARK: Merging and deleting
-
-  /// Gives everything of one account to another, which is what its name means from now on. The
-  /// other's claims stay counted as they are.
+  /// Gives everything of one account to another, which is what its name means from now on. What the
+  /// one claimed of others counts as claimed by the other (R44): nobody gets more by claiming under
+  /// several names and merging them.
   ///
   /// - Parameters:
   ///   - former: not merged into another itself.
@@ -84,7 +52,14 @@ extension Ledger {
         $0.mergedInto = account.id
       }
     }
-    try view.updateAccount(former, at: occasion.at) { $0.mergedInto = account.id }
+    let claims = try openClaims(of: former)
+    try view.updateAccount(account, at: occasion.at) { row in
+      row.claimWindow.add(claims, at: occasion.at)
+    }
+    try view.updateAccount(former, at: occasion.at) { row in
+      row.mergedInto = account.id
+      row.claimWindow = ClaimWindow()
+    }
     concerns.addMergedAway(former)
     let kinds: ChangeKinds = holdings.grants.isEmpty ? .merged : [.merged, .grants]
     concerns.add(kinds, to: former)
@@ -92,7 +67,9 @@ extension Ledger {
   }
 
   /// Forgets an account and every name that was merged into it (R46). What it owned stays, without
-  /// an account; hints lead it to one again when they next have reason to.
+  /// an account; hints lead it to one again when they next have reason to. Of the account itself its
+  /// revision is kept, and what it claimed of others within a day (R44): by whichever of its names it
+  /// returns.
   mutating func delete(_ account: ScopedAccount) throws {
     let scope = account.scope
     let holdings = try view.holdings(of: account)
@@ -102,21 +79,15 @@ extension Ledger {
     }
     for token in holdings.tokens { view.setAccount(nil, of: ScopedToken(scope, token)) }
     for grant in holdings.grants { view.setGrant(nil, of: ScopedGrant(scope, grant.id)) }
+    let claims = try openClaims(of: account)
     let names = [account] + holdings.merged.map { ScopedAccount(scope, $0) }
     try forEach(names) { ledger, name in
       try ledger.view.updateAccount(name, at: ledger.occasion.at) { row in
         row = AccountRow(revision: row.revision, isDeleted: true)
+        row.claimWindow = claims
       }
       ledger.concerns.add(.deleted, to: name)
     }
     view.erase(Set(names))
-  }
-}
-
-extension AccountHoldings {
-  /// The rows that moving all of it reads.
-  fileprivate func keys(in scope: AppScope) -> Set<LedgerKey> {
-    Set(targets.map { .link(ScopedTarget(scope, $0)) })
-      .union(merged.map { .account(ScopedAccount(scope, $0)) })
   }
 }

@@ -6,32 +6,46 @@ struct ToldChanges: Sendable {
   var revisions: [(subject: CustomerSubject, revision: LedgerRevision)]
   /// All those that changed.
   var changed: [CustomerSubject]
+  /// Of the last change that the write appended to the feed, whoever it concerns; nil when it
+  /// appended none.
+  var lastOrdinal: Int?
 
   func customers(_ numbering: ChangeNumbering) -> [CustomerRevision] {
     revisions.map {
       CustomerRevision(subject: $0.subject, revision: $0.revision.number(numbering))
     }
   }
+
+  /// The latest change of the write; where it made none, that of the customers to tell of.
+  func latest(_ numbering: ChangeNumbering) -> Int64 {
+    if let lastOrdinal { return numbering.sequence(lastOrdinal) }
+    return customers(numbering).map(\.revision).max() ?? 0
+  }
 }
 
 extension Ledger {
   /// Appends one change for each customer whose facts or links changed, and moves its revision on;
   /// what a notification brought goes to the customer whom it is about.
-  mutating func appendChanges(with findings: NotificationFindings?) throws -> ToldChanges {
+  ///
+  /// - Parameter claim: that of whoever wrote, and is told of no other account.
+  mutating func appendChanges(
+    with findings: NotificationFindings? = nil, by claim: SubmissionClaim? = nil
+  ) throws -> ToldChanges {
     let tally = try tally(with: findings)
-    let concealed = try accountsToConceal()
     var told = ToldChanges(revisions: [], changed: [])
     for customer in tally.customers {
       let kinds = tally[customer]
       let events = findings?.customer == customer ? findings?.events ?? [] : []
-      try append(kinds, of: customer, events: events)
-      if try !isConcealed(customer, concealed) {
+      if let ordinal = try append(kinds, of: customer, events: events) {
+        told.lastOrdinal = ordinal
+      }
+      if try !isConcealed(customer, from: claim) {
         told.revisions.append((customer, try view.revision(of: customer)))
       }
       if kinds.movesRevision { told.changed.append(customer) }
     }
     if let findings, findings.customer == nil {
-      _ = view.append(
+      told.lastOrdinal = view.append(
         ChangeWrite(
           scope: findings.scope, subject: nil, kinds: .events, events: findings.events,
           committedAt: occasion.at))
@@ -39,15 +53,16 @@ extension Ledger {
     return told
   }
 
+  /// - Returns: the ordinal of the change; nil when there was nothing to tell.
   private mutating func append(
     _ kinds: ChangeKinds, of customer: CustomerSubject, events: [FeedEvent]
-  ) throws {
-    if kinds.isEmpty { return }
+  ) throws -> Int? {
+    if kinds.isEmpty { return nil }
     let ordinal = view.append(
       ChangeWrite(
         scope: customer.scope, subject: customer, kinds: kinds, events: events,
         committedAt: occasion.at))
-    guard kinds.movesRevision else { return }
+    guard kinds.movesRevision else { return ordinal }
     switch customer {
     case .account(let scope, let id):
       try view.updateAccount(ScopedAccount(scope, id), at: occasion.at, ordinal: ordinal)
@@ -55,6 +70,7 @@ extension Ledger {
       try view.updateLink(
         of: ScopedTarget(scope, .chain(chain)), at: occasion.at, ordinal: ordinal)
     }
+    return ordinal
   }
 
   // MARK: What happened to whom
@@ -121,29 +137,19 @@ extension Ledger {
     }
   }
 
-  /// The accounts that keep what the submission claimed in vain. Its answer says nothing of them
-  /// (R44), not even for another reason.
-  private func accountsToConceal() throws -> Set<ScopedAccount> {
-    var accounts: Set<ScopedAccount> = []
-    for target in concerns.targets where concerns[target]?.refusal != nil {
-      guard let owner = try view.link(of: target)?.account else { continue }
-      accounts.insert(ScopedAccount(target.scope, owner))
-    }
-    return accounts
-  }
-
-  /// A chain that went to an account which is not to be told of is not told of either.
-  private func isConcealed(_ customer: CustomerSubject, _ accounts: Set<ScopedAccount>) throws
+  /// Whoever submits for an account learns nothing of others: neither who keeps what it claims, nor
+  /// who loses it (R44). A chain that went to another account is told of no more than that account.
+  private func isConcealed(_ customer: CustomerSubject, from claim: SubmissionClaim?) throws
     -> Bool
   {
-    if accounts.isEmpty { return false }
-    switch customer {
-    case .account(let scope, let id):
-      return accounts.contains(ScopedAccount(scope, id))
-    case .unlinkedChain(let scope, let chain):
-      let owner = try view.link(of: ScopedTarget(scope, .chain(chain)))?.account
-      return owner.map { accounts.contains(ScopedAccount(scope, $0)) } ?? false
-    }
+    guard let claim else { return false }
+    let owner =
+      switch customer {
+      case .account(_, let id): id
+      case .unlinkedChain(let scope, let chain):
+        try view.link(of: ScopedTarget(scope, .chain(chain)))?.account
+      }
+    return owner != nil && owner != claim.account(in: customer.scope)
   }
 }
 

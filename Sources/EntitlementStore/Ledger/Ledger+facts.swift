@@ -18,14 +18,15 @@ extension Ledger {
       try record(notification, merges)
       findings = try self.findings(of: notification, merges: merges)
     }
-    let told = try appendChanges(with: findings)
+    let told = try appendChanges(with: findings, by: claim)
     let dispositions = merges.map(\.disposition)
     let links = try merges.map { try linkOutcome(of: $0.target) }
     let events = findings?.events ?? []
     return { numbering in
       CommitReceipt(
         dispositions: dispositions, links: links, customers: told.customers(numbering),
-        changed: told.changed, notificationWasKnown: wasKnown, events: events)
+        changed: told.changed, latest: told.latest(numbering), notificationWasKnown: wasKnown,
+        events: events)
     }
   }
 

@@ -27,7 +27,7 @@ extension Ledger {
   {
     view.setGrant(grant, of: id)
     concerns.add(.grants, to: ScopedAccount(grant.scope, grant.accountID))
-    _ = try appendChanges(with: nil)
+    _ = try appendChanges()
     return try receipt(grant, isChanged: true)
   }
 

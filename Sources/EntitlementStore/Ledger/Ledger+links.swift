@@ -14,9 +14,10 @@ import EntitlementDomain
 // - A claim that is refused leaves its facts as if the submission had named nobody: it teaches
 //   nothing about the claimer (R44).
 // - What nobody signed hints at nobody, and takes nothing from an account whatever the policy. An
-//   account that is named with it gets what has none; but that link leads nothing further to it,
-//   neither by a later chain of the purchase nor by an app transaction id, until the account comes
-//   with something signed of the same.
+//   account that is named with it gets what has none, and owns it as any other: an operator says so,
+//   and a signature proves no claimer. But that link leads nothing further to it, neither by a later
+//   chain of the purchase nor by an app transaction id, until the account comes with something signed
+//   of the same.
 extension Ledger {
   mutating func link(_ merges: [FactMerge], by claim: SubmissionClaim?) throws {
     // Chains come before app transactions: what a fact of a chain says about whose an app
@@ -113,7 +114,7 @@ extension Ledger {
       policy: occasion.catalog.linkPolicy(in: scope),
       isMerge: { try isMerge(of: row.account, by: claim, in: scope) },
       isWithinLimit: { try isWithinLimit(named, in: scope) },
-      confersNow: { try isInForce(target) })
+      confersNow: { try isInForce(target, of: row.account) })
   }
 
   private struct HintedAccounts {
@@ -144,16 +145,6 @@ extension Ledger {
   private func hints(of target: ScopedTarget) throws -> ChainHints {
     guard case .chain(let chain) = target.target else { return ChainHints() }
     return try view.hints(of: chain, in: target.scope)
-  }
-
-  /// Whether what such facts say is in force at the moment of the submission. A product that the
-  /// catalog does not name confers nothing (R14), and is paid for all the same: a catalog that lags
-  /// behind the App Store must give nobody's purchase away.
-  private func isInForce(_ target: ScopedTarget) throws -> Bool {
-    let record = CustomerRecord(scope: target.scope, facts: try view.facts(of: target))
-    let state = Evaluation.state(of: record, catalog: occasion.catalog, at: occasion.at)
-    return state.coreState == .active
-      || state.products.contains { $0.standing.coreState == .active }
   }
 
   // MARK: Linking

@@ -25,17 +25,18 @@ extension Ledger {
       return { numbering in
         .done(
           LinkReceipt(
-            targets: [], customers: told.customers(numbering), changed: [], isChanged: false))
+            targets: [], customers: told.customers(numbering), changed: [],
+            latest: told.latest(numbering), isChanged: false))
       }
     case .changed:
       try settleLedChains()
       let targets = try changedTargets().sorted()
-      let told = try appendChanges(with: nil)
+      let told = try appendChanges()
       return { numbering in
         .done(
           LinkReceipt(
             targets: targets, customers: told.customers(numbering), changed: told.changed,
-            isChanged: true))
+            latest: told.latest(numbering), isChanged: true))
       }
     }
   }
@@ -54,11 +55,7 @@ extension Ledger {
     case .merge(let former, let account):
       return try merge(named: ScopedAccount(scope, former), into: ScopedAccount(scope, account))
     case .delete(let account):
-      guard let account = try knownOwner(ScopedAccount(scope, account)) else {
-        return .refused(.accountUnknown)
-      }
-      try delete(account)
-      return .changed
+      return try delete(named: ScopedAccount(scope, account))
     }
   }
 
@@ -110,6 +107,14 @@ extension Ledger {
       return isDone ? .unchanged([account.subject]) : .refused(.sameAccount)
     }
     try merge(former, into: account)
+    return .changed
+  }
+
+  private mutating func delete(named name: ScopedAccount) throws -> RequestOutcome {
+    let account = try owner(name)
+    guard let row = try view.account(account) else { return .refused(.accountUnknown) }
+    if row.isDeleted { return .unchanged([account.subject]) }
+    try delete(account)
     return .changed
   }
 

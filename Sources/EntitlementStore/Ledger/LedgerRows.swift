@@ -63,7 +63,8 @@ package struct AccountRow: Hashable, Sendable {
   /// The account that it was merged into, which is never merged itself; nil for most.
   package var mergedInto: AccountID?
   /// It was deleted, and nothing has been heard of it since: the row keeps its revision from going
-  /// backwards, for as long as the feed tells of the deletion.
+  /// backwards, and its claims from being granted anew, for as long as the feed tells of the
+  /// deletion.
   package var isDeleted: Bool
   /// Claims of others' purchases that were granted (R44) since `claimsSince`, within one
   /// ``ClaimWindow``.
@@ -102,5 +103,16 @@ package struct AccountHoldings: Hashable, Sendable {
     self.tokens = tokens
     self.grants = grants
     self.merged = merged
+  }
+
+  /// The rows that moving all of it reads. Tokens and grants are among them, so that a store that locks
+  /// what it loads has their locks: whoever reads whose they are holds these, not that of the account.
+  func keys(in scope: AppScope) -> Set<LedgerKey> {
+    var keys: Set<LedgerKey> = []
+    for target in targets { keys.insert(.link(ScopedTarget(scope, target))) }
+    for token in tokens { keys.insert(.token(ScopedToken(scope, token))) }
+    for grant in grants { keys.insert(.grant(ScopedGrant(scope, grant.id))) }
+    for name in merged { keys.insert(.account(ScopedAccount(scope, name))) }
+    return keys
   }
 }

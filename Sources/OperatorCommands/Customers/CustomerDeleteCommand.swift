@@ -9,7 +9,8 @@ struct CustomerDeleteCommand: AsyncParsableCommand {
     discussion: """
       Asks first; --yes answers for a script. The account's id, its tokens and its grants go, from \
       the histories of its links too; it cannot be undone. What Apple signed is kept, without an \
-      account, until somebody claims it. Exit code 2 when nothing is known of the account.
+      account, until somebody claims it. Exit code 0 also when it was deleted before, and 2 when \
+      nothing is known of the account.
       """)
 
   @Argument(help: "The account.")
@@ -28,5 +29,6 @@ struct CustomerDeleteCommand: AsyncParsableCommand {
       author: audit.author)
     let response = try await server.withClient { try await $0.deleteCustomer(request) }
     try LinkOutcome.write(response, to: output)
+    if !response.isChanged { StandardError.write("nothing changed: it was deleted before") }
   }
 }

@@ -9,8 +9,9 @@ struct CustomerExportCommand: AsyncParsableCommand {
     commandName: "export", abstract: "All that is known of an account, as one JSON document.",
     discussion: """
       With the payloads that Apple signed, decoded and as they came. To stdout, or to a file that \
-      only its owner may read; nothing is written unless the document is complete. Exit code 2 \
-      when nothing is known of the account.
+      only its owner may read; nothing is written unless the document is complete. Of an account \
+      that was merged into another, it is the other's. Exit code 2 when nothing is known of the \
+      account.
       """)
 
   @Argument(help: "The account.")
@@ -25,6 +26,15 @@ struct CustomerExportCommand: AsyncParsableCommand {
   /// Bytes that may wait to be taken from the connection: more than the pieces that arrive while
   /// this machine is busy with others.
   private static let readBuffer = 64 << 20
+
+  /// What is read of the document here.
+  private struct Document: Decodable {
+    let accountID: String
+
+    private enum CodingKeys: String, CodingKey {
+      case accountID = "account_id"
+    }
+  }
 
   func validate() throws {
     // Elsewhere it names the format; this one has but one.
@@ -42,7 +52,10 @@ struct CustomerExportCommand: AsyncParsableCommand {
       for try await piece in try client.exportCustomer(request) { document += piece }
       return document
     }
-    guard !document.isEmpty else { throw CommandFailure(.failed, "the server sent no document") }
+    guard let about = try? JSONDecoder().decode(Document.self, from: Data(document)) else {
+      throw CommandFailure(.failed, "the server sent no JSON document")
+    }
+    MergedName.tell(of: account, answeredBy: AccountID(about.accountID), "its export")
     if let output, output != "-" {
       try PrivateFile.write(document, to: output)
     } else {

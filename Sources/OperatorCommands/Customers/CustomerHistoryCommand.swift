@@ -22,10 +22,7 @@ struct CustomerHistoryCommand: AsyncParsableCommand {
   func run() async throws {
     let request = GetCustomerHistoryRequest(scope: app.scope, accountID: AccountID(account))
     let history = try await server.withClient { try await $0.customerHistory(request) }
-    if history.accountID.rawValue != account {
-      StandardError.write(
-        TerminalText.visible("\(account) was merged into \(history.accountID): its history"))
-    }
+    MergedName.tell(of: account, answeredBy: history.accountID, "its history")
     if output.output == .table {
       try StandardOutput.write(CustomerHistoryTable.text(of: history.entries))
     } else {

@@ -3,6 +3,8 @@ final class PendingExchange {
   let exchange: PostgresExchange
   /// How often it was sent.
   var attempts = 0
+  /// Whether it is not to share a flight with others.
+  var travelsAlone = false
   private var answer: ((ExchangeResult) -> Void)?
   private var continuation: ExchangeContinuation?
 

@@ -11,13 +11,15 @@ extension PoolLoop {
   /// Whether it was asked to close, and nobody is busy or may be any longer.
   func isClosed(at now: ContinuousClock.Instant) -> Bool {
     guard let closing else { return false }
-    return closing.deadline <= now || leases.isEmpty && connections.allSatisfy(\.isIdle)
+    return closing.deadline <= now
+      || leases.isEmpty && waitingReads.isEmpty && connections.allSatisfy(\.isIdle)
   }
 
   /// Closes everything, and answers everybody.
   func finish() {
     let failure = PostgresFailure(.closed, "the pool was closed", wasSent: true)
     for connection in connections { drop(connection, because: failure) }
+    refuseWaiting()
     leases = [:]
     mailbox.finish()
     for continuation in closing?.continuations ?? [] { continuation.resume() }

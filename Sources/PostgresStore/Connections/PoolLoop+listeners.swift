@@ -115,6 +115,6 @@ extension PoolLoop {
         connection?.isRetiring = true
       }
     }
-    send(pending, on: connection)
+    send([pending], on: connection)
   }
 }

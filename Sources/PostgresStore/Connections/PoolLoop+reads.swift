@@ -13,29 +13,63 @@ extension PoolLoop {
     waitRead(pending)
   }
 
+  /// Sends what waits. Reads share a flight, since each flight costs the database and this thread a
+  /// system call for its question, another for its answer, and a transaction: more than the read.
   func dispatchReads() {
-    while !waitingReads.isEmpty, let connection = freestReadingConnection {
-      guard let pending = waitingReads.popFirst() else { return }
-      guard !pending.isAnswered else { continue }
-      send(pending, on: connection)
+    while !waitingReads.isEmpty {
+      let places = readingConnectionsWithPlace
+      guard let connection = places.first else { return }
+      // All that have a place get as much, so that none has to wait for another's.
+      let share = (waitingReads.count + places.count - 1) / places.count
+      let exchanges = takeReads(min(share, limits.readsPerFlight))
+      if !exchanges.isEmpty { send(exchanges, on: connection) }
     }
   }
 
-  /// The connection that an exchange is sent on, or lost.
-  func send(_ pending: PendingExchange, on connection: PostgresConnection) {
+  /// Takes the reads of the next flight.
+  private func takeReads(_ count: Int) -> [PendingExchange] {
+    var exchanges: [PendingExchange] = []
+    while exchanges.count < count, let pending = waitingReads.first {
+      if pending.travelsAlone, !exchanges.isEmpty { break }
+      _ = waitingReads.popFirst()
+      if pending.isAnswered { continue }
+      exchanges.append(pending)
+      if pending.travelsAlone { break }
+    }
+    return exchanges
+  }
+
+  /// The connection that exchanges are sent on, or lost.
+  func send(_ exchanges: [PendingExchange], on connection: PostgresConnection) {
     do throws(PostgresFailure) {
-      try connection.send(pending)
+      try connection.send(exchanges)
     } catch {
       drop(connection, because: error)
     }
   }
 
   /// An exchange has come back.
-  func answer(_ pending: PendingExchange, _ flight: Flight, on connection: PostgresConnection) {
-    statistics.exchanges += 1
-    guard let failure = flight.failure, let error = flight.error else {
-      return pending.answer(.success(flight.rows))
+  func answer(
+    _ pending: PendingExchange, _ outcome: Flight.Outcome, on connection: PostgresConnection
+  ) {
+    switch outcome {
+    case .rows(let rows):
+      statistics.exchanges += 1
+      pending.answer(.success(rows))
+    case .failed(let error, let failure):
+      statistics.exchanges += 1
+      refused(pending, error, failure, on: connection)
+    case .passedOver:
+      // Whatever it was that failed will not meet it again.
+      pending.travelsAlone = true
+      waitRead(pending)
     }
+  }
+
+  private func refused(
+    _ pending: PendingExchange, _ error: ServerError, _ failure: PostgresFailure,
+    on connection: PostgresConnection
+  ) {
     if [.unknownStatement, .failedTransaction].contains(error.state),
       let refusal = connection.refusal(of: pending.exchange)
     {
@@ -64,17 +98,10 @@ extension PoolLoop {
     earliestWait = earliestWait.map { min($0, deadline) } ?? deadline
   }
 
-  /// The one with the fewest exchanges on their way, if it may have more.
-  private var freestReadingConnection: PostgresConnection? {
-    var freest: PostgresConnection?
-    var fewest = limits.pipelineDepth
-    for connection in connections
-    where connection.role == .reading && !connection.isRetiring
-      && connection.exchangesInFlight < fewest
-    {
-      freest = connection
-      fewest = connection.exchangesInFlight
-    }
-    return freest
+  /// Those that may have another flight, the freest first.
+  private var readingConnectionsWithPlace: [PostgresConnection] {
+    connections.filter {
+      $0.role == .reading && !$0.isRetiring && $0.flightsOfExchanges < limits.pipelineDepth
+    }.sorted { $0.exchangesInFlight < $1.exchangesInFlight }
   }
 }

@@ -34,7 +34,7 @@ extension PoolLoop {
     guard let connection = leases[number]?.connection else {
       return pending.fail(PostgresFailure(.connectionLost, "the session's connection was lost"))
     }
-    send(pending, on: connection)
+    send([pending], on: connection)
   }
 
   func sessionReleased(_ number: Int) {
@@ -56,7 +56,7 @@ extension PoolLoop {
       case .failure: connection.isRetiring = true
       }
     }
-    send(pending, on: connection)
+    send([pending], on: connection)
   }
 
   /// A session that the next one may have.

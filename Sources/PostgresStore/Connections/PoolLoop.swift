@@ -141,8 +141,8 @@ final class PoolLoop {
     do throws(PostgresFailure) {
       if events & POLLOUT != 0 { try connection.flush() }
       guard events & ~POLLOUT != 0 else { return }
-      let wasNotified = try connection.receive { pending, flight in
-        answer(pending, flight, on: connection)
+      let wasNotified = try connection.receive { pending, outcome in
+        answer(pending, outcome, on: connection)
       }
       if wasNotified { notified(connection) }
     } catch {

@@ -1,8 +1,8 @@
 import CPostgres
 
 /// A connection in pipeline mode, on the pool's thread. What is sent here comes back in the same
-/// order; each exchange ends with a synchronisation point of its own, so that its failure does not
-/// touch the next.
+/// order. Each flight of exchanges ends with a synchronisation point of its own, so that a failure
+/// does not touch the next.
 final class PostgresConnection {
   let role: ConnectionRole
   let generation: Int
@@ -18,6 +18,7 @@ final class PostgresConnection {
   /// No deadline of what is on its way is earlier. It may be that of something answered already.
   private(set) var earliestDeadline: ContinuousClock.Instant?
   private(set) var exchangesInFlight = 0
+  private(set) var flightsOfExchanges = 0
   /// Whether libpq holds bytes that the socket did not take.
   private(set) var hasUnsent = false
   /// How often libpq said in a row that there is no result.
@@ -34,29 +35,37 @@ final class PostgresConnection {
   /// Whether a transaction is open, or has failed and is not rolled back. Asked while it is idle.
   var isInTransaction: Bool { PQtransactionStatus(handle.pointer) != PQTRANS_IDLE }
 
-  /// Hands an exchange to libpq, with the preparation of those of its statements that the server
-  /// does not know. Each preparation has a synchronisation point of its own: it counts whatever
-  /// becomes of the exchange.
+  /// Hands exchanges to libpq as one flight, with the preparation of those of their statements that
+  /// the server does not know. Each preparation has a synchronisation point of its own: it counts
+  /// whatever becomes of the exchanges.
   ///
   /// - Throws: ``PostgresFailure/Kind/connectionLost``; the connection is of no use then. What was
   ///   handed over is among ``takeExchanges()``.
-  func send(_ pending: PendingExchange) throws(PostgresFailure) {
-    pending.attempts += 1
-    for command in pending.exchange.commands where !prepared.contains(command.statement) {
-      prepared.insert(command.statement)
-      flights.append(Flight(.preparation(command.statement)))
-      guard command.prepare(on: handle.pointer), PQpipelineSync(handle.pointer) == 1 else {
-        flights.append(Flight(.exchange(pending)))
-        throw lost()
+  func send(_ exchanges: [PendingExchange]) throws(PostgresFailure) {
+    let flight = Flight(.exchanges(exchanges))
+    for pending in exchanges {
+      pending.attempts += 1
+      for command in pending.exchange.commands where !prepared.contains(command.statement) {
+        prepared.insert(command.statement)
+        flights.append(Flight(.preparation(command.statement)))
+        guard command.prepare(on: handle.pointer), PQpipelineSync(handle.pointer) == 1 else {
+          flights.append(flight)
+          throw lost()
+        }
       }
     }
-    flights.append(Flight(.exchange(pending)))
-    exchangesInFlight += 1
-    let deadline = pending.exchange.deadline
-    earliestDeadline = earliestDeadline.map { min($0, deadline) } ?? deadline
-    for command in pending.exchange.commands {
-      guard command.send(on: handle.pointer) else { throw lost() }
+    flights.append(flight)
+    exchangesInFlight += exchanges.count
+    flightsOfExchanges += 1
+    if let deadline = flight.deadline {
+      earliestDeadline = earliestDeadline.map { min($0, deadline) } ?? deadline
     }
+    for pending in exchanges {
+      for command in pending.exchange.commands {
+        guard command.send(on: handle.pointer) else { throw lost() }
+      }
+    }
+    // libpq writes to the socket here, once for all of them.
     guard PQpipelineSync(handle.pointer) == 1 else { throw lost() }
     try flush()
   }
@@ -74,7 +83,7 @@ final class PostgresConnection {
   /// - Throws: ``PostgresFailure/Kind/connectionLost`` or ``PostgresFailure/Kind/protocolViolation``,
   ///   after all that came before.
   func receive(
-    _ finished: (PendingExchange, Flight) -> Void
+    _ finished: (PendingExchange, Flight.Outcome) -> Void
   ) throws(PostgresFailure) -> Bool {
     let isOpen = PQconsumeInput(handle.pointer) == 1
     // The server's last words may have come together with the end.
@@ -104,17 +113,13 @@ final class PostgresConnection {
   /// What was sent and has no answer, in order. Nothing is left here.
   func takeExchanges() -> [PendingExchange] {
     exchangesInFlight = 0
-    return flights.popAll().compactMap { flight in
-      guard case .exchange(let pending) = flight.load else { return nil }
-      return pending
-    }
+    flightsOfExchanges = 0
+    return flights.popAll().flatMap(\.exchanges)
   }
 
   /// Does something with every exchange that has no answer.
   func forEachExchange(_ body: (PendingExchange) -> Void) {
-    flights.forEach { flight in
-      if case .exchange(let pending) = flight.load { body(pending) }
-    }
+    flights.forEach { $0.exchanges.forEach(body) }
   }
 
   /// The reason why a statement of the exchange could not be prepared. Its execution fails then
@@ -126,7 +131,7 @@ final class PostgresConnection {
     return nil
   }
 
-  private func step(_ finished: (PendingExchange, Flight) -> Void) throws(PostgresFailure) {
+  private func step(_ finished: (PendingExchange, Flight.Outcome) -> Void) throws(PostgresFailure) {
     guard let result = PQgetResult(handle.pointer) else {
       emptyAnswers += 1
       // One ends the results of each command. Several mean that libpq expects nothing more, as it
@@ -167,15 +172,19 @@ final class PostgresConnection {
     }
   }
 
-  private func finish(_ finished: (PendingExchange, Flight) -> Void) {
+  private func finish(_ finished: (PendingExchange, Flight.Outcome) -> Void) {
     guard let flight = flights.popFirst() else { return }
     switch flight.load {
     case .preparation(let statement):
-      refused[statement] = flight.failure
-      if flight.failure != nil { prepared.remove(statement) }
-    case .exchange(let pending):
-      exchangesInFlight -= 1
-      finished(pending, flight)
+      refused[statement] = nil
+      if case .failed(_, let failure) = flight.outcomes.first {
+        refused[statement] = failure
+        prepared.remove(statement)
+      }
+    case .exchanges(let exchanges):
+      exchangesInFlight -= exchanges.count
+      flightsOfExchanges -= 1
+      for (pending, outcome) in zip(exchanges, flight.outcomes) { finished(pending, outcome) }
     }
     if flights.isEmpty { earliestDeadline = nil }
   }

@@ -2,9 +2,11 @@
 struct PostgresPoolLimits: Sendable {
   /// Connections that many callers' reads share.
   var readingConnections = 4
-  /// Exchanges on their way on one reading connection. More would wait in the server instead of
-  /// here, where they can still be withdrawn.
-  var pipelineDepth = 64
+  /// Flights on their way on one reading connection: while the server works on one, the next is
+  /// there already. More would wait in the server instead of here, where they can still be withdrawn.
+  var pipelineDepth = 2
+  /// Reads that share a flight. One that fails has those after it sent again.
+  var readsPerFlight = 16
   /// Connections that one caller has to itself, for transactions.
   var sessions = 4
   /// Reads that wait for a place; more are turned away at once.

@@ -4,6 +4,7 @@ import EntitlementStore
 /// Reads customers, from a replica where it is new enough, else from the primary.
 struct CustomerReader: Sendable {
   let primary: PostgresPool
+  let accounts: AccountReads
   let replicas: ReplicaSet
   let limit: Duration
 
@@ -38,15 +39,19 @@ struct CustomerReader: Sendable {
       let found = await replicas.answer(
         statement.statement(extent, onStandby: true), values, within: limit
       ) { rows throws(StoreError) -> FoundCustomer? in
-        let found = try FoundCustomer(rows, in: scope.0)
+        let found = try FoundCustomer(rows, 0..<rows.count, in: scope.0)
         // Below the horizon, nothing is missing.
         return found.horizon.map { $0 > position } == true ? found : nil
       }
       if let found { return found }
     }
+    if case .account(let account) = selector, extent == .record {
+      let found = try await accounts.read(account, in: scope.1)
+      return try FoundCustomer(found.rows, found.indexes, in: scope.0)
+    }
     let rows = try await primary.query(
       statement.statement(extent, onStandby: false), values, within: limit)
-    return try FoundCustomer(rows, in: scope.0)
+    return try FoundCustomer(rows, 0..<rows.count, in: scope.0)
   }
 }
 

@@ -30,11 +30,14 @@ struct FoundCustomer {
   /// How far the standby that answered has come.
   private(set) var horizon: Int64?
 
+  /// - Parameter indexes: of the rows that belong to this customer.
   /// - Throws: ``StoreError/Code/corrupt``.
-  init(_ rows: PostgresRows, in scope: AppScope) throws(StoreError) {
+  init(
+    _ rows: PostgresRows, _ indexes: some Collection<Int>, in scope: AppScope
+  ) throws(StoreError) {
     self.scope = scope
-    facts.reserveCapacity(rows.count)
-    for row in 0..<rows.count { try take(rows, row) }
+    facts.reserveCapacity(indexes.count)
+    for row in indexes { try take(rows, row) }
   }
 
   private mutating func take(_ rows: PostgresRows, _ row: Int) throws(StoreError) {
@@ -59,7 +62,10 @@ struct FoundCustomer {
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
           digest: try rows.digest(row, 11), payload: try rows.data(row, 12), scope: scope))
     case .grant:
-      grants.append(try grant(rows, row))
+      guard let account else {
+        throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
+      }
+      grants.append(try rows.grant(row, .ofCustomer, of: account.id, in: scope))
     case .horizon:
       horizon = try rows.number(row, 1)
     }
@@ -73,24 +79,6 @@ struct FoundCustomer {
     return Chain(
       id: id, revision: revision,
       changedAt: revision > 0 ? try rows.optionalMoment(row, 2) : nil)
-  }
-
-  private func grant(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Grant {
-    guard let account else {
-      throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
-    }
-    var grant = Grant(
-      id: try rows.identifier(row, 5), scope: scope, accountID: account.id,
-      entitlementID: try rows.identifier(row, 6), starts: try rows.moment(row, 1),
-      expires: try rows.optionalMoment(row, 2), reason: try rows.string(row, 7),
-      author: try rows.string(row, 8), createdAt: try rows.moment(row, 3))
-    // The table has all three or none.
-    if let at = try rows.optionalMoment(row, 4), let author = try rows.optionalString(row, 9),
-      let reason = try rows.optionalString(row, 10)
-    {
-      grant.withdrawal = GrantWithdrawal(at: at, author: author, reason: reason)
-    }
-    return grant
   }
 
   // MARK: Answers

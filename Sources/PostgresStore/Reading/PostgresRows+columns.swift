@@ -99,23 +99,6 @@ extension PostgresRows {
       previousChain: try optionalIdentifier(row, column + 2))
   }
 
-  /// - Parameter column: the first of those that `LoadStatements` gives a grant.
-  func grant(_ row: Int, _ column: Int, scope: AppScope) throws(StoreError) -> Grant {
-    var grant = Grant(
-      id: try identifier(row, column + 1), scope: scope, accountID: try identifier(row, column),
-      entitlementID: try identifier(row, column + 2), starts: try moment(row, column + 3),
-      expires: try optionalMoment(row, column + 4), reason: try string(row, column + 5),
-      author: try string(row, column + 6), createdAt: try moment(row, column + 7))
-    // The table has all three or none.
-    if let at = try optionalMoment(row, column + 8),
-      let author = try optionalString(row, column + 9),
-      let reason = try optionalString(row, column + 10)
-    {
-      grant.withdrawal = GrantWithdrawal(at: at, author: author, reason: reason)
-    }
-    return grant
-  }
-
   /// - Parameter column: the first of those that `ReadStatements` gives an event of a link.
   /// - Throws: ``StoreError/Code/corrupt`` when the reason is none of ours.
   func linkEvent(_ row: Int, _ column: Int) throws(StoreError) -> LinkEvent {

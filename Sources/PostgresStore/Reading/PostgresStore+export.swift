@@ -2,40 +2,93 @@ package import EntitlementDomain
 package import EntitlementStore
 
 extension PostgresStore {
+  package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+  {
+    guard
+      let found = try await snapshot(
+        of: account, in: scope,
+        [
+          ReadStatements.eventsOfAccount, ReadStatements.grantsOfAccount,
+          ReadStatements.notificationRecordsOfAccount,
+        ])
+    else { return nil }
+    var notifications: [ReceivedRecord] = []
+    for row in 0..<found.rows[2].count {
+      notifications.append(try await receivedRecord(found.rows[2], row))
+    }
+    return AccountHistory(
+      accountID: try found.account.identifier(0, 0), linkEvents: try found.rows[0].targetEvents(),
+      grants: try found.rows[1].map { rows, row throws(StoreError) in
+        try rows.grant(row, 0, scope: scope)
+      },
+      notifications: notifications)
+  }
+
   package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   {
+    guard
+      let found = try await snapshot(
+        of: account, in: scope,
+        [
+          ReadStatements.mergedIntoAccount, ReadStatements.tokensOfAccount,
+          ReadStatements.linksOfAccount, ReadStatements.eventsOfAccount,
+          ReadStatements.signedFactsOfAccount, ReadStatements.documentsOfAccount,
+          ReadStatements.grantsOfAccount, ReadStatements.notificationsOfAccount,
+        ])
+    else { return nil }
+    let rows = found.rows
+    let revision = try found.account.number(0, 1)
+    return AccountExport(
+      accountID: try found.account.identifier(0, 0), revision: revision,
+      changedAt: revision > 0 ? try found.account.moment(0, 2) : nil,
+      merged: try rows[0].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
+      tokens: try rows[1].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
+      links: try rows[2].linkedTargets(), linkEvents: try rows[3].targetEvents(),
+      facts: try signedFacts(rows[4], documents: rows[5], scope: scope),
+      grants: try rows[6].map { rows, row throws(StoreError) in
+        try rows.grant(row, 0, scope: scope)
+      },
+      notifications: try await receivedNotifications(rows[7]))
+  }
+
+  /// Several statements of an account on one snapshot: a transaction of its own.
+  ///
+  /// - Returns: the row of ``ReadStatements/account``, and what each statement found; nil when
+  ///   nothing is known of the account.
+  private func snapshot(
+    of account: AccountID, in scope: AppScope, _ statements: [PostgresStatement]
+  ) async throws(StoreError) -> (account: PostgresRows, rows: [PostgresRows])? {
     guard let number = try await scopes.number(of: scope) else { return nil }
     let values: [PostgresValue] = [.int64(number), .text(account.rawValue)]
-    // Several statements on one snapshot: a transaction of its own.
     let commands =
       [PostgresCommand(Self.begin)]
-      + [
-        ReadStatements.account, ReadStatements.mergedIntoAccount, ReadStatements.tokensOfAccount,
-        ReadStatements.linksOfAccount, ReadStatements.eventsOfAccount,
-        ReadStatements.signedFactsOfAccount, ReadStatements.grantsOfAccount,
-        ReadStatements.notificationsOfAccount,
-      ].map { PostgresCommand($0, values) } + [PostgresCommand(Self.end)]
+      + ([ReadStatements.account] + statements).map { PostgresCommand($0, values) }
+      + [PostgresCommand(Self.end)]
     let results = try await primary.write(commands, within: limits.readTimeLimit)
     guard results.count == commands.count else {
       throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
     }
     let found = results[1]
     guard found.count > 0, try !found.flag(0, 3) else { return nil }
-    let revision = try found.number(0, 1)
-    return AccountExport(
-      accountID: try found.identifier(0, 0), revision: revision,
-      changedAt: revision > 0 ? try found.moment(0, 2) : nil,
-      merged: try results[2].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
-      tokens: try results[3].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
-      links: try results[4].linkedTargets(), linkEvents: try results[5].targetEvents(),
-      facts: try results[6].map { rows, row throws(StoreError) in
-        try StoredFact.signed(rows, row, scope: scope)
-      },
-      grants: try results[7].map { rows, row throws(StoreError) in
-        try rows.grant(row, 0, scope: scope)
-      },
-      notifications: try await receivedNotifications(results[8]))
+    return (found, Array(results[2..<(2 + statements.count)]))
+  }
+
+  /// - Parameters:
+  ///   - rows: of ``ReadStatements/signedFactsOfAccount``.
+  ///   - documents: of ``ReadStatements/documentsOfAccount``, on the same snapshot.
+  /// - Returns: facts of which those out of one document share its bytes.
+  private func signedFacts(
+    _ rows: PostgresRows, documents: PostgresRows, scope: AppScope
+  ) throws(StoreError) -> [SignedFact] {
+    var bytes: [PayloadDigest: [UInt8]] = [:]
+    for row in 0..<documents.count {
+      bytes[try documents.digest(row, 0)] = try documents.data(row, 1)
+    }
+    return try rows.map { rows, row throws(StoreError) in
+      try StoredFact.signed(rows, row, scope: scope) { digest throws(StoreError) in bytes[digest] }
+    }
   }
 
   private static let begin = PostgresStatement(

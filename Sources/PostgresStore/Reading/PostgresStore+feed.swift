@@ -27,45 +27,74 @@ extension PostgresStore {
     return try rows.number(0, 0)
   }
 
-  package func changedCustomers(after position: Int64) async throws(StoreError)
-    -> ChangedCustomers
-  {
-    var subjects: Set<CustomerSubject> = []
-    var told = max(0, position)
-    var reached = told
-    var horizon: Int64?
-    while true {
-      let rows = try await query(
-        FeedStatements.changedCustomers, [.int64(told), .int64(Self.changesOfStep)])
-      if horizon == nil {
-        try checkFeedReaches(position, rows)
-        // Whoever has seen nothing has missed nothing of what was trimmed.
-        reached = max(reached, try rows.number(0, 0))
-        told = max(told, reached)
-      }
-      // Later steps may see more: what was not committed at the first is told of again.
-      let limit: Int64
-      if let horizon { limit = horizon } else { limit = try rows.number(0, 1) }
-      horizon = limit
-      var count: Int64 = 0
-      for row in 0..<rows.count {
-        guard let sequence = try rows.optionalNumber(row, 2) else { continue }
-        count += 1
-        told = max(told, sequence)
-        if sequence < limit { reached = max(reached, sequence) }
-        guard ChangeKinds(rawValue: Int(try rows.number(row, 6))).movesRevision else { continue }
-        let scope = try await scopes.scope(try rows.number(row, 3))
-        if let subject = try rows.subject(row, 4, in: scope) { subjects.insert(subject) }
-      }
-      if count < Self.changesOfStep { break }
+  package func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+    let rows = try await query(FeedStatements.moment, [.int64(sequence)])
+    let trimmed = try rows.number(0, 0)
+    if trimmed == sequence { return nil }
+    guard trimmed < sequence, let moment = try rows.optionalMoment(0, 1) else {
+      throw StoreError(.cursorExpired, "this change is not in the feed any more")
     }
-    return ChangedCustomers(subjects: Array(subjects), position: reached, latest: told)
+    return moment
   }
 
-  /// Changes that are read at once; all are, in several steps.
-  private static let changesOfStep: Int64 = 10_000
+  // MARK: Following
 
-  package func trimChanges(committedBefore moment: Milliseconds, limit: Int)
+  package func followerCursor() async throws(StoreError) -> FollowerCursor {
+    let rows = try await query(FeedStatements.followerCursor, [])
+    return FollowerCursor(
+      position: try rows.number(0, 0), latest: try rows.optionalNumber(0, 1),
+      underWay: try rows.string(0, 2), history: try rows.optionalString(0, 3))
+  }
+
+  package func changedCustomers(since cursor: FollowerCursor) async throws(StoreError)
+    -> ChangedCustomers
+  {
+    let rows = try await query(
+      FeedStatements.changedCustomers,
+      [
+        .int64(max(0, cursor.latest)), .text(cursor.underWay ?? Self.emptySnapshot),
+        .int64(Self.changesOfPart),
+      ])
+    let history = try rows.optionalString(0, 3)
+    if cursor.history != nil, cursor.history != history {
+      // What was numbered in the part that is lost may have another number now, or none.
+      scopes.forget()
+      headers.forget()
+      throw StoreError(.cursorExpired, "the database has another history")
+    }
+    try checkFeedReaches(cursor.position, rows)
+    var subjects: Set<CustomerSubject> = []
+    var latest = max(0, cursor.latest)
+    var countBeyond: Int64 = 0
+    for row in 0..<rows.count {
+      guard let sequence = try rows.optionalNumber(row, 4) else { continue }
+      if sequence > cursor.latest { countBeyond += 1 }
+      latest = max(latest, sequence)
+      guard ChangeKinds(rawValue: Int(try rows.number(row, 8))).movesRevision else { continue }
+      let scope = try await scopes.scope(try rows.number(row, 5))
+      if let subject = try rows.subject(row, 6, in: scope) { subjects.insert(subject) }
+    }
+    let end = try rows.number(0, 1)
+    let isWhole = countBeyond < Self.changesOfPart
+    return ChangedCustomers(
+      subjects: Array(subjects),
+      cursor: FollowerCursor(
+        // What ends in another database may let the horizon lie before where it was.
+        position: max(cursor.position, isWhole ? end : min(end, latest)), latest: latest,
+        underWay: try rows.string(0, 2), history: history),
+      isWhole: isWhole)
+  }
+
+  /// Changes that one answer tells of: as many as can be dropped from memory without a pause that
+  /// readers notice.
+  private static let changesOfPart: Int64 = 1_000
+
+  /// One in which nothing was under way.
+  private static let emptySnapshot = "1:1:"
+
+  // MARK: Trimming
+
+  package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   {
     // A step is short enough to hold nobody up.
@@ -73,7 +102,9 @@ extension PostgresStore {
     let results = try await primary.write(
       [
         PostgresCommand(
-          FeedStatements.trim, [.int64(moment.rawValue), .int64(Int64(limit))])
+          FeedStatements.trim,
+          [.int64(moment.rawValue), .int64(Int64(limit)), .int64(now.rawValue)]),
+        PostgresCommand(SequenceOffset.deleteOldTokens),
       ], within: limits.writeTimeLimit)
     guard let rows = results.first else { return 0 }
     return Int(try rows.number(0, 0))

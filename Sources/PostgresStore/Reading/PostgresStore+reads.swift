@@ -22,7 +22,8 @@ extension PostgresStore {
   }
 
   private var reader: CustomerReader {
-    CustomerReader(primary: primary, replicas: replicas, limit: limits.readTimeLimit)
+    CustomerReader(
+      primary: primary, accounts: accountReads, replicas: replicas, limit: limits.readTimeLimit)
   }
 
   package func bundleIDs(
@@ -116,41 +117,10 @@ extension PostgresStore {
     let rows = try await query(
       ReadStatements.signedFact,
       [.int64(number), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
-    return rows.count == 0 ? nil : try StoredFact.signed(rows, 0, scope: scope)
-  }
-
-  package func notification(_ uuid: NotificationUUID) async throws(StoreError)
-    -> SignedNotification?
-  {
-    let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
-    return try await receivedNotifications(rows).first?.notification
-  }
-
-  /// - Parameter rows: of ``ReadStatements/notification``, or one of the same columns.
-  func receivedNotifications(_ rows: PostgresRows) async throws(StoreError)
-    -> [ReceivedNotification]
-  {
-    var notifications: [ReceivedNotification] = []
-    for row in 0..<rows.count {
-      var scope: AppScope?
-      if let number = try rows.optionalNumber(row, 1) { scope = try await scopes.scope(number) }
-      guard let header = try rows.optionalData(row, 10) else {
-        throw StoreError(.corrupt, "the header of a stored notification is not stored")
-      }
-      let record = NotificationRecord(
-        uuid: try rows.identifier(row, 0), type: try rows.string(row, 2),
-        subtype: try rows.optionalString(row, 3), scope: scope,
-        status: try rows.optionalNumber(row, 4), signedDate: try rows.optionalMoment(row, 5),
-        digest: try rows.digest(row, 7))
-      notifications.append(
-        ReceivedNotification(
-          notification: SignedNotification(
-            record: record,
-            signed: SignedPayload(
-              header: header, payload: try rows.data(row, 8), signature: try rows.data(row, 9))),
-          receivedAt: try rows.moment(row, 6)))
+    guard rows.count > 0 else { return nil }
+    return try StoredFact.signed(rows, 0, scope: scope) { _ throws(StoreError) in
+      try rows.optionalData(0, 7)
     }
-    return notifications
   }
 
   func query(

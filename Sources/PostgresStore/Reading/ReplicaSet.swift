@@ -27,20 +27,22 @@ final class ReplicaSet: Sendable {
   }
 
   /// What the next standby answers; nil when there is none, or it failed, or `accept` has no use for
-  /// its answer.
+  /// its answer, or the caller does not wait any more.
   func answer<Value: Sendable>(
     _ statement: PostgresStatement, _ values: [PostgresValue], within limit: Duration,
-    _ accept: (PostgresRows) throws(StoreError) -> Value?
+    _ accept: (PostgresRows) throws -> Value?
   ) async -> Value? {
     guard let index = takeTurn() else { return nil }
-    do throws(StoreError) {
-      let rows = try await pools[index].query(
-        statement, values, within: min(limit, Self.patience))
-      if let value = try accept(rows) {
+    do {
+      let results = try await pools[index].read(
+        [PostgresCommand(statement, values)], within: min(limit, Self.patience))
+      if let value = try results.first.flatMap(accept) {
         counters.replicaReads.add(1, ordering: .relaxed)
         return value
       }
     } catch {
+      // Says nothing of the replica.
+      if (error as? PostgresFailure)?.kind == .cancelled { return nil }
       logger.debug("a replica failed", metadata: ["reason": "\(error)"])
       turn.withLock { $0.restsUntil[index] = .now + Self.rest }
     }

@@ -36,27 +36,31 @@ enum StoredFact {
 
   /// A fact with what proves it.
   ///
-  /// - Parameter row: of `ReadStatements.signedFact`, or one of the same columns.
-  static func signed(_ rows: PostgresRows, _ row: Int, scope: AppScope) throws(StoreError)
-    -> SignedFact
-  {
+  /// - Parameters:
+  ///   - row: of `ReadStatements.signedFact`, or one of the same first columns.
+  ///   - document: the bytes of the document of a digest; nil where it is not stored.
+  static func signed(
+    _ rows: PostgresRows, _ row: Int, scope: AppScope,
+    document: (PayloadDigest) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) -> SignedFact {
     SignedFact(
       fact: try decode(rows, row, firstColumn: 0, scope: scope),
-      signed: SignedPayload(payload: try rows.data(row, 3), proof: try proof(rows, row)))
+      signed: SignedPayload(
+        payload: try rows.data(row, 3), proof: try proof(rows, row, document: document)))
   }
 
-  private static func proof(_ rows: PostgresRows, _ row: Int) throws(StoreError)
-    -> SignedPayload.Proof
-  {
-    guard try !rows.hasNull(row, 6) else {
+  private static func proof(
+    _ rows: PostgresRows, _ row: Int, document: (PayloadDigest) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) -> SignedPayload.Proof {
+    guard let digest = try rows.optionalDigest(row, 6) else {
       guard let header = try rows.optionalData(row, 5) else {
         throw StoreError(.corrupt, "the header of a stored fact is not stored")
       }
       return .jws(header: header, signature: try rows.data(row, 4))
     }
-    guard let document = try rows.optionalData(row, 7) else {
+    guard let bytes = try document(digest) else {
       throw StoreError(.corrupt, "the document of a stored fact is not stored")
     }
-    return .document(document)
+    return .document(bytes)
   }
 }

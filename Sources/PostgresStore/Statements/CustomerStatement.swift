@@ -37,6 +37,21 @@ enum CustomerStatement: String, CaseIterable {
       ?? makeStatement(extent, onStandby: onStandby)
   }
 
+  /// Reads several accounts with their contents: `$1` are their scopes, `$2` the accounts. After the
+  /// columns of the others there is one more: the place in those lists, from 1, of the account that
+  /// the row belongs to.
+  static let accounts: PostgresStatement = {
+    let one = Self.account.arms(.record).joined(separator: "\nUNION ALL ")
+      .replacing("$1::bigint", with: "asked.scope").replacing("$2::text", with: "asked.account")
+    let names = (0..<columns).map { "column_\($0)" }.joined(separator: ", ")
+    return PostgresStatement(
+      """
+      SELECT found.*, asked.place
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS asked (scope, account, place),
+        LATERAL (\(one)) AS found (\(names))
+      """, name: "customers_by_account_record")
+  }()
+
   private struct Key: Hashable {
     let statement: CustomerStatement
     let extent: Extent
@@ -58,7 +73,7 @@ enum CustomerStatement: String, CaseIterable {
   }()
 
   private func makeStatement(_ extent: Extent, onStandby: Bool) -> PostgresStatement {
-    var arms = extent == .record ? subjects + contents : subjects
+    var arms = arms(extent)
     if onStandby { arms.append(Self.arm(.horizon, numbers: [FeedNumbers.standbyHorizon])) }
     let sql = (with.isEmpty ? "" : "WITH \(with)\n") + arms.joined(separator: "\nUNION ALL ")
     let suffix = onStandby ? "_on_standby" : ""
@@ -66,6 +81,10 @@ enum CustomerStatement: String, CaseIterable {
   }
 
   // MARK: Parts
+
+  private func arms(_ extent: Extent) -> [String] {
+    extent == .record ? subjects + contents : subjects
+  }
 
   /// `$1` is the scope, `$2` the identifier as the tables have it, `$3` the hint, and `$4` that of
   /// facts which nobody signed.

@@ -14,8 +14,9 @@ enum FeedNumbers {
     """
 
   /// Every change below this number is committed and seen by the statement, or never will be. Waits
-  /// for all that write in this database; transactions of others on the server do not matter. Those
-  /// that the server's activity does not list, such as prepared ones, are waited for.
+  /// for all that write in this database, prepared transactions included; those of the server's other
+  /// databases do not matter. While one of them ends or is prepared, neither list may have it: then it
+  /// is waited for, and for a moment the horizon lies before where it was.
   static let horizon = """
     (SELECT (coalesce(
         (SELECT min(running.id::text::bigint)
@@ -24,7 +25,12 @@ enum FeedNumbers {
             SELECT 1 FROM pg_stat_get_activity(NULL) AS backend
             WHERE backend.backend_xid = running.id::xid
               AND backend.datid <> (
-                SELECT datid FROM pg_stat_get_activity(pg_backend_pid())))),
+                SELECT datid FROM pg_stat_get_activity(pg_backend_pid())))
+            AND NOT EXISTS (
+              SELECT 1 FROM pg_prepared_xact() AS prepared
+              WHERE prepared.transaction = running.id::xid
+                AND prepared.dbid <> (
+                  SELECT datid FROM pg_stat_get_activity(pg_backend_pid())))),
         pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
       + sequence_offset) << 16 FROM meta)
     """
@@ -33,5 +39,12 @@ enum FeedNumbers {
   static let standbyHorizon = """
     (SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + sequence_offset) << 16
       FROM meta)
+    """
+
+  /// The server's timeline: another one after each promotion of a standby and each restoration to a
+  /// moment. NULL on a standby, which follows whatever timeline its primary has.
+  static let history = """
+    (CASE WHEN pg_is_in_recovery() THEN NULL
+      ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END)
     """
 }

@@ -14,36 +14,84 @@ enum FeedStatements {
     """, name: "feed_page")
 
   static let end = PostgresStatement(
-    """
-    SELECT greatest(meta.trimmed_through, coalesce((
+    "SELECT \(endOfFeed) FROM meta", name: "feed_end")
+
+  /// The last change below the horizon, or the last that was trimmed.
+  private static let endOfFeed = """
+    greatest(meta.trimmed_through, coalesce((
       SELECT changes.sequence FROM changes WHERE changes.sequence < \(FeedNumbers.horizon)
       ORDER BY changes.sequence DESC LIMIT 1), 0))
-    FROM meta
-    """, name: "feed_end")
+    """
 
-  /// Every change after a number that is committed, in order. As ``page``, with the horizon.
+  /// `$1` a number. What was trimmed, and when the change of this number was committed: NULL where
+  /// there is none.
+  static let moment = PostgresStatement(
+    """
+    SELECT meta.trimmed_through,
+      (SELECT changes.committed_at FROM changes WHERE changes.sequence = $1::bigint)
+    FROM meta
+    """, name: "feed_moment")
+
+  /// Where a follower begins: the end of the feed, the latest change of all, and the snapshot that
+  /// both are of.
+  static let followerCursor = PostgresStatement(
+    """
+    SELECT \(endOfFeed),
+      (SELECT changes.sequence FROM changes WHERE changes.sequence > meta.trimmed_through
+        ORDER BY changes.sequence DESC LIMIT 1),
+      pg_current_snapshot()::text, \(FeedNumbers.history)
+    FROM meta
+    """, name: "follower_cursor")
+
+  /// What can be seen now and could not in a former snapshot: all beyond the latest number that it
+  /// showed, and what transactions wrote below that were under way then. So each change is read once,
+  /// however long a transaction of others keeps the feed from going on.
+  ///
+  /// `$1` the latest number, `$2` the snapshot, `$3` how many beyond at most. At least one row;
+  /// without a number where there is nothing new.
   static let changedCustomers = PostgresStatement(
     """
-    SELECT meta.trimmed_through, \(FeedNumbers.horizon), change.*
+    SELECT meta.trimmed_through, \(endOfFeed), pg_current_snapshot()::text,
+      \(FeedNumbers.history), change.*
     FROM meta LEFT JOIN LATERAL (
-      SELECT changes.sequence, changes.scope, changes.account, changes.chain,
-        changes.kinds
-      FROM changes WHERE changes.sequence > $1::bigint
-      ORDER BY changes.sequence LIMIT $2::bigint) AS change ON true
+      (SELECT \(customerColumns) FROM changes WHERE changes.sequence > $1::bigint
+        ORDER BY changes.sequence LIMIT $3::bigint)
+      UNION ALL
+      SELECT \(customerColumns)
+      FROM pg_snapshot_xip($2::text::pg_snapshot) AS running (id)
+        CROSS JOIN LATERAL (
+          SELECT (running.id::text::bigint + meta.sequence_offset) << 16 AS base OFFSET 0) AS own
+        JOIN changes ON changes.sequence > own.base
+          AND changes.sequence <= least(own.base + \(FeedNumbers.maximumChangesOfTransaction),
+            $1::bigint)) AS change ON true
     """, name: "changed_customers")
 
-  /// `$1` the moment before which changes were committed, `$2` how many at most. Changes go from the
-  /// beginning of the feed up to the first that is younger.
+  private static let customerColumns = """
+    changes.sequence, changes.scope, changes.account, changes.chain, changes.kinds
+    """
+
+  /// `$1` the moment before which changes were committed, `$2` how many at most, `$3` now. Changes go
+  /// from the beginning of the feed up to the first that is younger; one whose moment has not come
+  /// yet goes with the next that is old.
   static let trim = PostgresStatement(
     """
     WITH oldest AS MATERIALIZED (
       SELECT changes.sequence, changes.committed_at FROM changes
       WHERE changes.sequence < \(FeedNumbers.horizon)
       ORDER BY changes.sequence LIMIT $2::bigint),
+    next AS MATERIALIZED (
+      SELECT changes.committed_at FROM changes
+      WHERE changes.sequence > (SELECT max(sequence) FROM oldest)
+        AND changes.sequence < \(FeedNumbers.horizon) AND changes.committed_at <= $3::bigint
+      ORDER BY changes.sequence LIMIT 1),
+    kept AS MATERIALIZED (
+      SELECT min(sequence) AS sequence FROM oldest
+      WHERE committed_at >= $1::bigint AND committed_at <= $3::bigint),
     last AS MATERIALIZED (
-      SELECT max(sequence) AS sequence FROM oldest
-      WHERE sequence < coalesce(
-        (SELECT min(sequence) FROM oldest WHERE committed_at >= $1::bigint), \(Int64.max))),
+      SELECT max(oldest.sequence) AS sequence FROM oldest, kept
+      WHERE oldest.sequence < coalesce(kept.sequence, \(Int64.max))
+        AND (oldest.committed_at < $1::bigint AND oldest.committed_at <= $3::bigint
+          OR kept.sequence IS NULL AND (SELECT committed_at FROM next) < $1::bigint)),
     gone AS (
       DELETE FROM changes WHERE changes.sequence <= (SELECT sequence FROM last)
       RETURNING 1),
@@ -56,5 +104,5 @@ enum FeedStatements {
     SELECT count(*) FROM gone
     """, name: "trim_feed")
 
-  static let all = [page, end, changedCustomers, trim]
+  static let all = [page, end, moment, followerCursor, changedCustomers, trim]
 }

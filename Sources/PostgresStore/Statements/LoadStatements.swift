@@ -165,7 +165,7 @@ enum LoadStatements {
 
   // MARK: Parts
 
-  /// ``AccountColumns`` reads them.
+  /// `RowLoader` reads them.
   private static func accountColumns(_ table: String) -> String {
     """
     \(table).account, \(table).revision, \(table).merged_into, \(table).is_deleted,
@@ -173,7 +173,7 @@ enum LoadStatements {
     """
   }
 
-  /// ``GrantColumns`` reads them.
+  /// ``GrantColumns/following(account:)`` says where they are.
   static func grantColumns(_ table: String) -> String {
     """
     \(table).account, \(table).grant_id, \(table).entitlement_id, \(table).starts,

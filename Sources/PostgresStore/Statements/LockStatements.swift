@@ -1,9 +1,22 @@
 /// Locks of a writing transaction. They end with it.
 ///
 /// A lock is the hash of a name (``LockName``); names that share a hash share a lock, which costs a
-/// wait and no more. Whoever waits for locks takes rows' before accounts', each in the order of their
-/// hashes, so that no two wait for each other. Whoever needs more later only tries.
+/// wait and no more. Whoever waits for locks takes those of apps and environments first, then rows',
+/// then accounts', each in the order of their hashes, so that no two wait for each other. Whoever
+/// needs more later only tries.
 enum LockStatements {
+  /// `$1` the numbers of apps and environments, `$2` whether all other writers of it are kept out;
+  /// otherwise all of them share the lock.
+  static let lockScopes = PostgresStatement(
+    """
+    SELECT count(CASE WHEN is_whole THEN pg_advisory_xact_lock(key)
+        ELSE pg_advisory_xact_lock_shared(key) END)
+    FROM (
+      SELECT hashtextextended('s' || scope, 0) AS key, is_whole
+      FROM unnest($1::bigint[], $2::boolean[]) AS named (scope, is_whole)
+      ORDER BY key OFFSET 0) AS keys
+    """, name: "lock_scopes")
+
   /// `$1`: names of rows.
   static let lockRows = PostgresStatement(
     """
@@ -54,7 +67,7 @@ enum LockStatements {
       OFFSET 0) AS merged
     """, name: "try_merged")
 
-  static let all = [lockRows, lockAccounts, tryRows, tryAccounts, tryMerged]
+  static let all = [lockScopes, lockRows, lockAccounts, tryRows, tryAccounts, tryMerged]
 
   private static let accounts = """
     SELECT named.scope, named.account

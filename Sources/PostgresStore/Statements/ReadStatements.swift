@@ -5,8 +5,7 @@ enum ReadStatements {
   /// `$1` scope, `$2` kind, `$3` identifier.
   static let signedFact = PostgresStatement(
     """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload,
-      facts.signature, headers.bytes, facts.document, documents.bytes
+    SELECT \(signedFactColumns), documents.bytes
     FROM (
       SELECT (SELECT transactions.target FROM transactions
         WHERE $2::bigint = 1 AND transactions.scope = $1::bigint
@@ -15,12 +14,10 @@ enum ReadStatements {
     JOIN facts
       ON facts.target = \(Targets.ofFact(kind: "$2::bigint", identifier: "$3::text"))
       AND facts.scope = $1::bigint AND facts.kind = $2::bigint AND facts.identifier = $3::text
-    LEFT JOIN LATERAL (
-      SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
-      AS headers ON true
-    LEFT JOIN LATERAL (
-      SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
-      AS documents ON true
+    \(headersOfFacts)
+      LEFT JOIN LATERAL (
+        SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
+        AS documents ON true
     """, name: "signed_fact")
 
   /// `$1` target.
@@ -122,68 +119,32 @@ enum ReadStatements {
     ORDER BY link_events.position
     """, name: "events_of_target")
 
-  // MARK: Export
-
-  static let mergedIntoAccount = PostgresStatement(
-    """
-    WITH \(owner)
-    SELECT accounts.account FROM owner JOIN accounts
-      ON accounts.scope = $1::bigint AND accounts.merged_into = owner.account
-    ORDER BY accounts.account
-    """, name: "merged_into_account")
-
-  static let tokensOfAccount = PostgresStatement(
-    """
-    WITH \(owner)
-    SELECT tokens.token FROM owner JOIN tokens
-      ON tokens.scope = $1::bigint AND tokens.account = owner.account
-    ORDER BY tokens.token
-    """, name: "tokens_of_account")
-
-  static let signedFactsOfAccount = PostgresStatement(
-    """
-    WITH \(owner)
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload,
-      facts.signature, headers.bytes, facts.document, documents.bytes
-    FROM owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
-      LEFT JOIN LATERAL (
-        SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
-        AS headers ON true
-      LEFT JOIN LATERAL (
-        SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
-        AS documents ON true
-    ORDER BY facts.target, facts.kind, facts.identifier
-    """, name: "signed_facts_of_account")
-
-  static let notificationsOfAccount = PostgresStatement(
-    """
-    WITH \(owner)
-    SELECT \(notificationColumns)
-    FROM owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN notifications
-        ON notifications.chain_scope = $1::bigint AND notifications.chain = account_links.target
-      LEFT JOIN LATERAL (
-        SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
-        AS headers ON true
-    ORDER BY notifications.received_at, notifications.uuid
-    """, name: "notifications_of_account")
-
   static let all = [
     signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
-    tokensOfAccount, signedFactsOfAccount, notificationsOfAccount,
+    tokensOfAccount, signedFactsOfAccount, documentsOfAccount, notificationsOfAccount,
+    notificationRecordsOfAccount,
   ]
 
   // MARK: Parts
 
   /// The account that a name means, merged accounts followed.
-  private static let owner = """
+  static let owner = """
     owner AS MATERIALIZED (
       SELECT coalesce(accounts.merged_into, accounts.account) AS account FROM accounts
       WHERE accounts.scope = $1::bigint AND accounts.account = $2::text)
+    """
+
+  /// What `StoredFact.signed` reads: columns of `facts` and of ``headersOfFacts``.
+  static let signedFactColumns = """
+    facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
+    facts.document
+    """
+
+  static let headersOfFacts = """
+    LEFT JOIN LATERAL (
+      SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
+      AS headers ON true
     """
 
   private static let eventColumns = """
@@ -192,9 +153,13 @@ enum ReadStatements {
     link_events.at
     """
 
-  private static let notificationColumns = """
+  static let recordColumns = """
     notifications.uuid, notifications.scope, notifications.type, notifications.subtype,
     notifications.status, notifications.signed_date, notifications.received_at,
-    notifications.digest, notifications.payload, notifications.signature, headers.bytes
+    notifications.digest
+    """
+
+  static let notificationColumns = """
+    \(recordColumns), notifications.payload, notifications.signature, headers.bytes
     """
 }

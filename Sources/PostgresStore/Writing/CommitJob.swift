@@ -16,30 +16,27 @@ struct CommitJob: Sendable {
   let locks: Set<String>
   /// Of payloads and documents.
   let byteCount: Int
+  let submittedAt: ContinuousClock.Instant
   /// May run several times; only what the last time decided is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
+  /// Called in place of `fail` when the numbers do not mean the same in the database any more.
+  let renumber: @Sendable () -> Void
 
   init(
     keys: Set<LedgerKey>, scopes: ScopeNumbers, headers: HeaderNumbers, byteCount: Int,
     decide: @escaping @Sendable (inout Ledger<LoadedRows>) throws -> Answer,
-    fail: @escaping @Sendable (StoreError) -> Void
+    fail: @escaping @Sendable (StoreError) -> Void,
+    renumber: @escaping @Sendable () -> Void
   ) {
     self.keys = keys
     self.scopes = scopes
     self.headers = headers
     self.byteCount = byteCount
+    submittedAt = .now
     self.decide = decide
     self.fail = fail
-    var locks: Set<String> = []
-    for key in keys {
-      switch key {
-      case .account(let account), .holdings(let account):
-        locks.insert(LockName.account(account.id, scopes[account.scope]))
-      default:
-        if let name = LockName.row(key, scopes) { locks.insert(name) }
-      }
-    }
-    self.locks = locks
+    self.renumber = renumber
+    locks = Set(keys.map { LockName.of($0, scopes) })
   }
 }

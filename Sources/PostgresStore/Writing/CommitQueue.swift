@@ -7,17 +7,15 @@ import Synchronization
 /// Several lanes work at once, each on a transaction of its own. Writes that want the same locks go
 /// to one lane, one after the other or together, instead of waiting for each other in the database.
 final class CommitQueue: Sendable {
-  /// Commits some jobs, and answers or fails each.
-  ///
-  /// - Returns: the failure that those who wait would meet too; nil when there is none.
-  typealias Work = @Sendable ([CommitJob]) async -> StoreError?
+  /// Commits some jobs: answers or fails each, unless it gives them back.
+  typealias Work = @Sendable ([CommitJob]) async -> CommitOutcome
 
   private struct State {
-    var waiting: [CommitJob] = []
-    /// What the jobs of each lane lock; nil for a lane that has no work.
-    var lanes: [Set<String>?]
-    /// Waiting or under way.
+    var backlog: CommitBacklog
+    /// Jobs that wait or are under way.
     var pending = 0
+    /// Somebody will look whether a further lane is wanted.
+    var isLookComing = false
     var isClosed = false
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
@@ -29,7 +27,7 @@ final class CommitQueue: Sendable {
   init(limits: PostgresStoreLimits, work: @escaping Work) {
     self.limits = limits
     self.work = work
-    state = Mutex(State(lanes: .init(repeating: nil, count: max(1, limits.writingConnections))))
+    state = Mutex(State(backlog: CommitBacklog(limits: limits)))
   }
 
   /// - Parameter job: makes the job, given how to tell its outcome.
@@ -65,100 +63,70 @@ final class CommitQueue: Sendable {
         return StoreError(.unavailable, "too many commits are waiting")
       }
       state.pending += 1
-      state.waiting.append(job)
+      state.backlog.append(job)
       return nil
     }
-    if refusal == nil { startLane() }
+    if refusal == nil { startLanes() }
     return refusal
   }
 
   // MARK: Lanes
 
-  /// Gives what waits to a lane that has no work, if there are both.
-  private func startLane() {
-    let start: (lane: Int, jobs: [CommitJob])? = state.withLock { state in
-      guard let lane = state.lanes.firstIndex(where: { $0 == nil }) else { return nil }
-      let jobs = takeJobs(for: lane, &state)
-      return jobs.isEmpty ? nil : (lane, jobs)
+  /// Gives what waits to lanes that have no work, as far as there are both.
+  private func startLanes() {
+    while let (lane, jobs) = state.withLock({ nextStart(&$0) }) {
+      Task { await run(lane, jobs) }
     }
-    guard let start else { return }
-    Task { await run(start.lane, start.jobs) }
+  }
+
+  private func nextStart(_ state: inout State) -> (lane: Int, jobs: [CommitJob])? {
+    guard let lane = state.backlog.freeLane else { return nil }
+    let jobs = nextJobs(for: lane, &state)
+    return jobs.isEmpty ? nil : (lane, jobs)
+  }
+
+  private func nextJobs(for lane: Int, _ state: inout State) -> [CommitJob] {
+    if state.backlog.isLaneWanted(lane, at: .now) { return state.backlog.takeJobs(for: lane) }
+    if state.backlog.isEmpty || state.isLookComing { return [] }
+    state.isLookComing = true
+    Task {
+      // Nobody cancels this task, and to look too early would do no harm.
+      try? await Task.sleep(for: limits.maximumWaitForSharing)
+      self.state.withLock { $0.isLookComing = false }
+      startLanes()
+    }
+    return []
   }
 
   private func run(_ lane: Int, _ first: [CommitJob]) async {
     var jobs = first
     while !jobs.isEmpty {
-      let failure = await work(jobs)
-      var abandoned: [CommitJob] = []
+      let outcome = await work(jobs)
       let count = jobs.count
+      var abandoned: [CommitJob] = []
       let drained: [CheckedContinuation<Void, Never>] = state.withLock { state in
-        // They have waited as long as those that failed, and would meet the same.
-        if failure != nil { swap(&abandoned, &state.waiting) }
-        state.pending -= count + abandoned.count
-        state.lanes[lane] = nil
-        jobs = takeJobs(for: lane, &state)
+        switch outcome {
+        case .settled:
+          state.pending -= count
+        case .split(let parts):
+          state.backlog.putBack(parts)
+        case .late:
+          abandoned = state.backlog.removeJobs(since: .now - limits.writeTimeLimit)
+          state.pending -= count + abandoned.count
+        case .unreachable:
+          abandoned = state.backlog.removeJobs(since: .now)
+          state.pending -= count + abandoned.count
+        }
+        state.backlog.laneEnded(lane)
+        jobs = nextJobs(for: lane, &state)
         guard state.pending == 0 else { return [] }
         defer { state.waitingForDrain = [] }
         return state.waitingForDrain
       }
-      if let failure { for job in abandoned { job.fail(failure) } }
+      if let failure = outcome.failure { for job in abandoned { job.fail(failure) } }
       for continuation in drained { continuation.resume() }
       // What this lane held back may be free for another now.
-      startLane()
+      startLanes()
     }
   }
-
-  /// The jobs that a lane shall commit together, the oldest first; none when all that wait want what
-  /// other lanes have locked. The lane has work from then on, if there are any.
-  private func takeJobs(for lane: Int, _ state: inout State) -> [CommitJob] {
-    if state.waiting.isEmpty { return [] }
-    let taken = state.lanes.enumerated().compactMap { $0.offset == lane ? nil : $0.element }
-    if taken.count >= Self.eagerLanes, state.waiting.count < limits.minimumWaitingForFurtherLane {
-      return []
-    }
-    var heldBack: Set<String> = []
-    var jobs: [CommitJob] = []
-    var rest: [CommitJob] = []
-    var locks: Set<String> = []
-    var byteCount = 0
-    var isFull = false
-    for (index, job) in state.waiting.enumerated() {
-      if isFull || index >= Self.lookAhead {
-        rest += state.waiting[index...]
-        break
-      }
-      // Nobody overtakes a job that wants the same.
-      let isBlocked =
-        taken.contains { !$0.isDisjoint(with: job.locks) } || !heldBack.isDisjoint(with: job.locks)
-      if isBlocked {
-        heldBack.formUnion(job.locks)
-        rest.append(job)
-        continue
-      }
-      let isTooMuch =
-        locks.count + job.locks.count > limits.maximumLocksPerTransaction
-        || byteCount + job.byteCount > limits.maximumBytesPerTransaction
-      if isTooMuch, !jobs.isEmpty {
-        isFull = true
-        rest.append(job)
-        continue
-      }
-      jobs.append(job)
-      locks.formUnion(job.locks)
-      byteCount += job.byteCount
-      isFull = jobs.count >= limits.maximumCommitsPerTransaction
-    }
-    if jobs.isEmpty { return [] }
-    state.waiting = rest
-    state.lanes[lane] = locks
-    return jobs
-  }
-
-  /// Lanes that take whatever waits: while one flushes, the other works, and when one waits for locks
-  /// that another node holds, the other goes on.
-  private static let eagerLanes = 2
-
-  /// How many waiting jobs are looked at for a transaction: a long queue must not make each step
-  /// slow.
-  private static let lookAhead = 512
 }

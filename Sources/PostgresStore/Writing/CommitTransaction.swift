@@ -12,6 +12,8 @@ struct CommitTransaction {
     case done([CommitJob.Answer], ChangeNumbering, hasChanges: Bool)
     /// Locks that turned out to be needed were not free: begin again with these keys known.
     case locksTaken(Set<LedgerKey>)
+    /// The numbers that the jobs bring do not mean the same in the database any more.
+    case renumbered
     /// The connection was lost when the commit had been sent.
     case unknown([CommitJob.Answer], PostgresFailure)
     /// Not committed.
@@ -21,19 +23,22 @@ struct CommitTransaction {
   private let session: PostgresSession
   private let jobs: [CommitJob]
   private let scopes: ScopeNumbers
-  private let limit: Duration
+  private let headers: HeaderNumbers
+  private let limits: PostgresStoreLimits
   private var keys: Set<LedgerKey>
   private var rows = LoadedRows()
 
   /// - Parameter keys: what the jobs will read beside what they say, by an earlier attempt.
   init(
-    session: PostgresSession, jobs: [CommitJob], keys: Set<LedgerKey>, limit: Duration
+    session: PostgresSession, jobs: [CommitJob], keys: Set<LedgerKey>,
+    limits: PostgresStoreLimits
   ) {
     self.session = session
     self.jobs = jobs
-    self.limit = limit
+    self.limits = limits
     self.keys = jobs.reduce(into: keys) { $0.formUnion($1.keys) }
     scopes = jobs.reduce(into: ScopeNumbers()) { $0.add($1.scopes) }
+    headers = jobs.reduce(into: HeaderNumbers()) { $0.add($1.headers) }
   }
 
   /// - Parameters:
@@ -42,9 +47,12 @@ struct CommitTransaction {
   /// - Throws: ``StoreError`` when the database holds what cannot be read, or the jobs want what it
   ///   cannot hold.
   mutating func run(token: [UInt8], formerToken: [UInt8]?) async throws(StoreError) -> Outcome {
-    let locks = RowLocks(keys, scopes: scopes)
+    let locks = rowLocks(keys)
     if let early = try await load(
-      keys, prelude: [PostgresCommand(Self.begin)], locking: locks.waiting, areTried: false)
+      keys,
+      prelude: [
+        PostgresCommand(Self.begin), NumberCheck.command(scopes, headers), locks.scopesWaiting,
+      ], locking: locks.waiting, areTried: false)
     {
       return early
     }
@@ -66,13 +74,20 @@ struct CommitTransaction {
         return try await write(
           ledger.changes, answers, token: token, formerToken: formerToken)
       }
-      let locks = RowLocks(missing, scopes: scopes)
+      let all = keys.union(missing)
+      // Whoever shares the lock of an app and environment cannot wait to have it alone: others may.
+      if rowLocks(all).wholeScopes != locks.wholeScopes { return .locksTaken(all) }
+      let further = RowLocks(missing, scopes: scopes, wholeScopes: locks.wholeScopes)
       if let early = try await load(
-        missing, prelude: [], locking: locks.trying, areTried: true)
+        missing, prelude: [], locking: further.trying, areTried: true)
       {
         return early
       }
     }
+  }
+
+  private func rowLocks(_ keys: Set<LedgerKey>) -> RowLocks {
+    RowLocks(keys, scopes: scopes, limit: limits.maximumLockedRows)
   }
 
   // MARK: Loading
@@ -87,10 +102,13 @@ struct CommitTransaction {
     let loader = RowLoader(wanted, scopes: scopes)
     let results: [PostgresRows]
     do throws(PostgresFailure) {
-      results = try await session.exchange(prelude + locking + loader.commands, within: limit)
+      results = try await session.exchange(
+        prelude + locking + loader.commands, within: limits.writeTimeLimit)
     } catch {
       return .failed(error)
     }
+    // The second command of the first exchange.
+    if prelude.count > 1, try !results[1].flag(0, 0) { return .renumbered }
     let locked = results.dropFirst(prelude.count).prefix(locking.count)
     if areTried {
       for rows in locked.prefix(2) where try !rows.flag(0, 0) { return .locksTaken(keys) }
@@ -126,14 +144,14 @@ struct CommitTransaction {
       // What was read is committed; the session takes the transaction back.
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
-    let headers = jobs.reduce(into: HeaderNumbers()) { $0.add($1.headers) }
     let writer = try ChangeWriter(changes, rows: rows, scopes: scopes, headers: headers)
     let stamp = PostgresCommand(
       WriteStatements.writeToken, [.bytes(token), formerToken.map { .bytes($0) } ?? .null])
     let results: [PostgresRows]
     do throws(PostgresFailure) {
       results = try await session.exchange(
-        [stamp] + writer.commands + [PostgresCommand(Self.commit)], within: limit)
+        [stamp] + writer.commands + [PostgresCommand(Self.commit)],
+        within: limits.writeTimeLimit)
     } catch {
       return error.leavesCommitUnknown ? .unknown(answers, error) : .failed(error)
     }

@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 
 /// Commits jobs together, whatever comes between: begins again what can be, finds out what became of a
-/// commit whose connection was lost, and lets each job fail or succeed alone where one of them makes
+/// commit whose connection was lost, and gives jobs back to be committed apart where one of them makes
 /// all fail.
 final class Committer: Sendable {
   private let pool: PostgresPool
@@ -26,66 +26,33 @@ final class Committer: Sendable {
     self.announce = announce
   }
 
-  /// Answers or fails each job.
-  ///
-  /// - Returns: the failure, when it is one that other jobs would meet too.
-  func commit(_ jobs: [CommitJob]) async -> StoreError? {
+  /// Answers or fails each job, unless one of them may make all fail: then they are given back.
+  func commit(_ jobs: [CommitJob]) async -> CommitOutcome {
     do throws(BatchFailure) {
-      let answers = try await attempt(jobs)
-      for answer in answers { answer() }
-      return nil
+      for answer in try await attempt(jobs) { answer() }
+      return .settled
     } catch {
-      guard error.mayConcernOneJob, jobs.count > 1 else {
-        for job in jobs { job.fail(error.failure) }
-        return error.meetsOthers ? error.failure : nil
+      if jobs.count > 1 {
+        switch error.cause {
+        // By halves, what fails is left alone with its failure.
+        case .content:
+          let middle = jobs.count / 2
+          return .split([Array(jobs[..<middle]), Array(jobs[middle...])])
+        // The others need not wait for it, not even for the few that halves would give them.
+        case .locks: return .split(jobs.map { [$0] })
+        case .time, .reach, .protocolViolation: break
+        }
+      }
+      for job in jobs { job.fail(error.failure) }
+      switch error.cause {
+      case .content, .locks, .protocolViolation: return .settled
+      case .time: return .late(error.failure)
+      case .reach: return .unreachable(error.failure)
       }
     }
-    // One of them made all of it fail. Those that can be stored shall be: by halves, what fails is
-    // left alone with its failure.
-    let middle = jobs.count / 2
-    if let failure = await commit(Array(jobs[..<middle])) {
-      for job in jobs[middle...] { job.fail(failure) }
-      return failure
-    }
-    return await commit(Array(jobs[middle...]))
   }
 
   // MARK: Attempts
-
-  /// Why no attempt succeeded.
-  private struct BatchFailure: Error {
-    let failure: StoreError
-    /// The database is in reach, and refuses something of what the jobs want.
-    var mayConcernOneJob = false
-    /// Jobs that come now would wait as long, and for nothing.
-    var meetsOthers = false
-
-    init(_ failure: StoreError) {
-      self.failure = failure
-      mayConcernOneJob = true
-    }
-
-    init(_ failure: PostgresFailure) {
-      self.failure = StoreError(translating: failure)
-      switch failure.kind {
-      // A lock that is never free, too: the others need not wait for what one of them needs.
-      case .server: mayConcernOneJob = true
-      case .protocolViolation: break
-      default: meetsOthers = true
-      }
-    }
-
-    static let unresolved: BatchFailure = {
-      var failure = BatchFailure(
-        StoreError(
-          .unavailable,
-          "the connection was lost in the middle of a commit, and whether it was done could not be "
-            + "found out; submitting the same again is safe"))
-      failure.mayConcernOneJob = false
-      failure.meetsOthers = true
-      return failure
-    }()
-  }
 
   private func attempt(_ jobs: [CommitJob]) async throws(BatchFailure) -> [@Sendable () -> Void] {
     var keys: Set<LedgerKey> = []
@@ -104,6 +71,8 @@ final class Committer: Sendable {
         return Self.bind(answers, numbering)
       case .locksTaken(let needed):
         keys = needed
+      case .renumbered:
+        return jobs.map(\.renumber)
       case .unknown(let answers, let failure):
         logger.warning(
           "connection lost in the middle of a commit", metadata: ["reason": "\(failure)"])
@@ -114,13 +83,21 @@ final class Committer: Sendable {
         announce()
         return Self.bind(answers, ChangeNumbering(base: base))
       case .failed(let failure):
-        // A lock was waited for long enough: not all of them shall wait for it again.
-        let isStuck = failure.kind == .server(.lockNotAvailable) && jobs.count > 1
-        guard failure.isWorthAnotherAttempt, !isStuck else { throw BatchFailure(failure) }
+        guard failure.isWorthAnotherAttempt, !isStuck(jobs, failure) else {
+          throw BatchFailure(failure)
+        }
         last = failure
       }
     }
     throw BatchFailure(last)
+  }
+
+  /// Whether a lock was waited for long enough: several jobs shall not wait for it again together,
+  /// and one alone only within its time.
+  private func isStuck(_ jobs: [CommitJob], _ failure: PostgresFailure) -> Bool {
+    guard failure.kind == .server(.lockNotAvailable) else { return false }
+    return jobs.count > 1
+      || jobs.contains { $0.submittedAt + limits.writeTimeLimit <= .now }
   }
 
   private func runOnce(
@@ -134,13 +111,13 @@ final class Committer: Sendable {
     do {
       let outcome = try await pool.withSession(within: limits.writeTimeLimit) { session in
         var transaction = CommitTransaction(
-          session: session, jobs: jobs, keys: keys, limit: limits.writeTimeLimit)
+          session: session, jobs: jobs, keys: keys, limits: limits)
         return try await transaction.run(token: token, formerToken: former)
       }
       switch outcome {
       case .done(_, _, let hasChanges): isFormerKept = !hasChanges
       case .unknown: isFormerKept = false
-      case .locksTaken, .failed: break
+      case .locksTaken, .renumbered, .failed: break
       }
       return outcome
     } catch let error as PostgresFailure {
@@ -171,11 +148,12 @@ final class Committer: Sendable {
   /// - Returns: the base of its numbers; nil when it was not committed and never will be.
   private func resolve(_ token: [UInt8]) async throws(BatchFailure) -> Int64? {
     let deadline = ContinuousClock.now + limits.resolutionTimeLimit
-    while ContinuousClock.now < deadline {
+    var left: Duration { min(limits.writeTimeLimit, ContinuousClock.now.duration(to: deadline)) }
+    while left > .zero {
       do {
-        let base = try await pool.withSession(within: limits.writeTimeLimit) { session in
+        let base = try await pool.withSession(within: left) { session in
           let results = try await session.exchange(
-            [PostgresCommand(Self.claimToken, [.bytes(token)])], within: limits.writeTimeLimit)
+            [PostgresCommand(Self.claimToken, [.bytes(token)])], within: left)
           return try results[0].number(0, 0)
         }
         counters.resolvedCommits.add(1, ordering: .relaxed)
@@ -192,7 +170,7 @@ final class Committer: Sendable {
 
   /// Writes in either case: the answer waits for whatever a commit waits for, such as a synchronous
   /// standby, so that what it tells of cannot be lost with the primary.
-  private static let claimToken = PostgresStatement(
+  static let claimToken = PostgresStatement(
     """
     INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, 0)
     ON CONFLICT (token) DO UPDATE SET token = excluded.token

@@ -18,20 +18,28 @@ struct HeaderKey: Hashable, Sendable {
   }
 }
 
+/// The number of a header in the tables, and by what it is found there.
+struct HeaderNumber: Hashable, Sendable {
+  let number: Int64
+  let digest: [UInt8]
+}
+
 /// The numbers of some headers in the tables. Nearly always there is one, of Apple's signer of these
 /// days, so that they are looked for one by one.
 struct HeaderNumbers: Sendable {
-  private var entries: [(header: HeaderKey, number: Int64)] = []
+  private var entries: [(header: HeaderKey, number: HeaderNumber)] = []
 
   init() {}
 
   /// Nil for one that was not added.
   subscript(header: [UInt8]) -> Int64? {
     let header = HeaderKey(header)
-    return entries.first { $0.header == header }?.number
+    return entries.first { $0.header == header }?.number.number
   }
 
-  mutating func add(_ header: HeaderKey, _ number: Int64) {
+  var numbers: [HeaderNumber] { entries.map(\.number) }
+
+  mutating func add(_ header: HeaderKey, _ number: HeaderNumber) {
     if entries.contains(where: { $0.number == number }) { return }
     entries.append((header, number))
   }

@@ -69,19 +69,9 @@ struct LoadedRows: LedgerReading, Sendable {
     return grants[grant]
   }
 
-  /// Tokens and grants that will be moved have to be locked like links: whoever reads whose they are
-  /// holds their locks, not that of the account.
   func holdings(of account: ScopedAccount) throws -> AccountHoldings {
     try require(.holdings(account))
-    let held = holdings[account] ?? AccountHoldings()
-    let scope = account.scope
-    var needed: Set<LedgerKey> = []
-    for token in held.tokens { needed.insert(.token(ScopedToken(scope, token))) }
-    for grant in held.grants { needed.insert(.grant(ScopedGrant(scope, grant.id))) }
-    for target in held.targets { needed.insert(.link(ScopedTarget(scope, target))) }
-    for name in held.merged { needed.insert(.account(ScopedAccount(scope, name))) }
-    try willRead(needed)
-    return held
+    return holdings[account] ?? AccountHoldings()
   }
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {

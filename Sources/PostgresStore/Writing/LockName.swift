@@ -3,9 +3,8 @@ import EntitlementStore
 
 /// A row, or a set of rows, by the numbers and texts of the tables: what is locked and loaded.
 enum LockName {
-  /// What has to be locked so that what a ledger reads under a key stays as it is; nil where that is
-  /// an account (``account(_:_:)``).
-  static func row(_ key: LedgerKey, _ scopes: ScopeNumbers) -> String? {
+  /// What has to be locked so that what a ledger reads under a key stays as it is.
+  static func of(_ key: LedgerKey, _ scopes: ScopeNumbers) -> String {
     switch key {
     case .standingFact(let fact):
       switch fact.key.kind {
@@ -25,13 +24,10 @@ enum LockName {
     case .token(let token): name("k", scopes[token.scope], token.token.rawValue)
     case .grant(let grant): name("g", scopes[grant.scope], grant.id.rawValue)
     case .notification(let uuid): "n" + uuid.rawValue
-    case .account, .holdings: nil
+    // As the statements of ``LockStatements`` make it.
+    case .account(let account), .holdings(let account):
+      name("a", scopes[account.scope], account.id.rawValue)
     }
-  }
-
-  /// As the statements of ``LockStatements`` make it.
-  static func account(_ account: AccountID, _ scope: Int64) -> String {
-    name("a", scope, account.rawValue)
   }
 
   private static func target(_ target: LinkTarget, _ scope: Int64) -> String {

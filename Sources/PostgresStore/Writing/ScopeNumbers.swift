@@ -2,12 +2,14 @@ import EntitlementDomain
 
 /// The numbers of some apps and environments in the tables. A number never changes.
 struct ScopeNumbers: Sendable {
-  private var numbers: [AppScope: Int64] = [:]
+  private(set) var numbers: [AppScope: Int64] = [:]
 
   init() {}
 
   /// 0, which the tables give to none, for one that is not known.
   subscript(scope: AppScope) -> Int64 { numbers[scope] ?? 0 }
+
+  var all: [Int64] { Array(numbers.values) }
 
   func number(of scope: AppScope) -> Int64? { numbers[scope] }
 

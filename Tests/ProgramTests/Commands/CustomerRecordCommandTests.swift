@@ -89,6 +89,24 @@ struct CustomerRecordCommandTests {
     #expect(mode as? Int == 0o600)
   }
 
+  @Test func `who asks by a name that was merged is told whose history and export it is`()
+    async throws
+  {
+    let server = try await bench.startServer()
+    try await fill(server)
+    let merged = try await control(
+      server, ["link", "merge", "--from", "a", "--into", "b", "--yes"] + Self.why)
+    try #require(merged.exit == .code(0))
+    for (verb, answer) in [("history", "its history"), ("export", "its export")] {
+      for (name, note) in [("a", "a was merged into b: \(answer)\n"), ("b", "")] {
+        let run = try await control(server, ["customer", verb, name])
+        #expect(run.exit == .code(0))
+        #expect(run.errors == note, "\(verb) \(name)")
+        #expect(!run.output.isEmpty)
+      }
+    }
+  }
+
   @Test func `the names in an export are a contract`() async throws {
     let server = try await bench.startServer()
     try await fill(server)
@@ -143,7 +161,11 @@ struct CustomerRecordCommandTests {
       #expect(gone.exit == .code(2), "\(arguments)")
     }
     let again = try await control(server, ["customer", "delete", "a", "--yes"] + Self.why)
-    #expect(again.exit == .code(2))
+    #expect(again.exit == .code(0))
+    #expect(again.errors == "nothing changed: it was deleted before\n")
+    let stranger = try await control(
+      server, ["customer", "delete", "nobody", "--yes"] + Self.why)
+    #expect(stranger.exit == .code(2))
     let targets = try #require(document["targets"]).elements
     let chains = targets.compactMap { $0["original_transaction_id"]?.text }
     let chain = try #require(chains.first)

@@ -677,7 +677,8 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes. One of which nothing is known is NOT_FOUND.
+   * The account. Required; 1 to 256 bytes. One that was deleted before stands so already, for as
+   * long as the feed tells of that; later, and where nothing was ever known of it, it is NOT_FOUND.
    */
   char *account_id;
   /*

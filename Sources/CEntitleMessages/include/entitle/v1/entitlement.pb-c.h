@@ -52,7 +52,9 @@ typedef enum _Entitle__V1__Consistency__Mode {
    */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_MINIMIZE_LATENCY = 1,
   /*
-   * At least as new as the write that returned min_revision.
+   * At least as new as the write that returned min_revision. UNAVAILABLE for a revision that is not
+   * known, as one that a failover lost. An account that was deleted has the revision of its deletion
+   * while the change feed tells of it, and 0 afterwards: then its former revisions are answered too.
    */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_AT_LEAST_AS_FRESH = 2,
   /*
@@ -641,7 +643,8 @@ struct  Entitle__V1__WatchCustomerStatesRequest
   /*
    * Where to go on: the cursor of the last response that was handled. Empty: with what is committed
    * from now on. "0": from the first change that is kept. One that the feed does not reach back to
-   * any more is OUT_OF_RANGE: read the states anew, and watch from now.
+   * any more, or whose change was lost by a failover, is OUT_OF_RANGE, also while a watch runs: read
+   * the states anew, and watch from now.
    */
   char *cursor;
   /*

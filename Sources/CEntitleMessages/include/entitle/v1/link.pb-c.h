@@ -316,12 +316,13 @@ struct  Entitle__V1__LinkResponse
    */
   protobuf_c_boolean changed;
   /*
-   * What changed hands: chains before app transactions, then by id.
+   * What changed hands: chains before app transactions, then by id; at most 4,000, the first.
    */
   size_t n_targets;
   Entitle__V1__LinkTarget **targets;
   /*
-   * The accounts and unclaimed chains concerned, with their revisions after the call.
+   * The accounts and unclaimed chains concerned, with their revisions after the call; where there are
+   * more than 4,000, that many of them, accounts first.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
@@ -356,7 +357,7 @@ struct  Entitle__V1__ListLinksResponse
 {
   ProtobufCMessage base;
   /*
-   * Chains before app transactions, then by id.
+   * Chains before app transactions, then by id; at most 10,000, the first. ExportCustomer tells all.
    */
   size_t n_links;
   Entitle__V1__Link **links;

@@ -428,7 +428,9 @@ struct  Entitle__V1__SubmitSignedTransactionsResponse
   size_t n_results;
   Entitle__V1__ItemResult **results;
   /*
-   * The customers that the accepted items concern, each once, changed or not.
+   * The customers that the accepted items concern, each once, changed or not. Where the request
+   * names an account, no other account is among them: not the one that lost a purchase to it, and
+   * not the one that keeps what it claimed.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
@@ -494,7 +496,7 @@ struct  Entitle__V1__SubmitNotificationResponse
   size_t n_results;
   Entitle__V1__ItemResult **results;
   /*
-   * The customers that it concerns, each once, changed or not.
+   * The customers that it concerns, as in SubmitSignedTransactionsResponse.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
@@ -568,7 +570,7 @@ struct  Entitle__V1__SubmitReceiptResponse
   size_t n_results;
   Entitle__V1__ItemResult **results;
   /*
-   * The customers that it concerns, each once, changed or not.
+   * The customers that it concerns, as in SubmitSignedTransactionsResponse.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;

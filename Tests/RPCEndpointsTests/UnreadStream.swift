@@ -2,14 +2,16 @@ import Glibc
 import NIOCore
 import Wire
 
-/// A client that asks for a watch and reads nothing until it is told to.
-final class UnreadWatch {
+/// A client that asks for a stream and reads nothing until it is told to.
+final class UnreadStream {
   struct Failure: Error {}
 
   private let descriptor: CInt
   private var decoder = FrameDecoder()
 
-  init(path: String, _ request: WatchCustomerStatesRequest) throws {
+  init<Request, Response>(
+    path: String, _ method: WireMethod<Request, Response>, _ request: Request
+  ) throws {
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var patience = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(
@@ -18,7 +20,6 @@ final class UnreadWatch {
     guard target.withSockAddr({ connect(descriptor, $0, socklen_t($1)) }) == 0 else {
       throw Failure()
     }
-    let method = WireMethods.watchCustomerStates
     var envelope = ByteBuffer()
     RequestEnvelope.write(
       service: method.service, method: method.name, payload: try request.encoded(),
@@ -38,12 +39,12 @@ final class UnreadWatch {
     close(descriptor)
   }
 
-  /// The next message, or the status that ended the watch.
-  func next() throws -> Result<WatchCustomerStatesResponse, RPCStatus> {
+  /// The next message, or the status that ended the stream.
+  func next() throws -> Result<ByteBuffer, RPCStatus> {
     while true {
       if case .frame(let frame) = decoder.next() {
         if frame.header.type == .data {
-          return .success(try WatchCustomerStatesResponse.decode(from: frame.data))
+          return .success(frame.data)
         }
         guard let status = try ResponseEnvelope(decoding: frame.data).status else {
           throw Failure()

@@ -1,0 +1,22 @@
+import EntitlementStore
+
+/// What became of jobs that were to be committed together, as far as it concerns others.
+enum CommitOutcome: Sendable {
+  /// Each was answered, or failed for a reason of its own.
+  case settled
+  /// Nothing was written, and nobody was told: these parts shall be committed apart from each other,
+  /// since one of them cannot be, or waits for what the others need not wait for.
+  case split([[CommitJob]])
+  /// All failed since no answer came in time. Whoever has waited as long need not begin to.
+  case late(StoreError)
+  /// All failed since the database cannot be reached: the others would meet the same.
+  case unreachable(StoreError)
+
+  /// What those who wait as well are told, if any have to be.
+  var failure: StoreError? {
+    switch self {
+    case .settled, .split: nil
+    case .late(let failure), .unreachable(let failure): failure
+    }
+  }
+}

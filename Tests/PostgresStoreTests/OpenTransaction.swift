@@ -1,0 +1,41 @@
+@testable import PostgresStore
+
+/// A transaction of somebody else that has done something, and then does nothing until it is ended.
+final class OpenTransaction: Sendable {
+  /// Gives the transaction a number.
+  static let number = "SELECT pg_current_xact_id()::text"
+
+  private let pool: PostgresPool
+  private let finish: AsyncStream<Void>.Continuation
+  private let holder: Task<Void, any Error>
+
+  /// - Parameter sql: statements without parameters, to be run within it.
+  init(_ connection: String, _ sql: String...) async throws {
+    let pool = try PostgresPool.forMigration(connection)
+    let (stream, finish) = AsyncStream.makeStream(of: Void.self)
+    let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+    self.pool = pool
+    self.finish = finish
+    // Without an end for its silence.
+    let texts = ["BEGIN", "SET LOCAL idle_in_transaction_session_timeout = 0"] + sql
+    holder = Task {
+      defer { hasBegun.finish() }
+      try await pool.withSession(within: .seconds(60)) { session throws(PostgresFailure) in
+        _ = try await session.exchange(
+          texts.map { ConnectionFixture.command($0) }, within: .seconds(60))
+        hasBegun.yield()
+        for await _ in stream {}
+      }
+    }
+    for await _ in begun { return }
+    // It has failed.
+    try await holder.value
+  }
+
+  func end() async {
+    finish.finish()
+    // Its server may be gone by now.
+    _ = try? await holder.value
+    await pool.close()
+  }
+}

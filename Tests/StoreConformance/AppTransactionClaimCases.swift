@@ -1,0 +1,85 @@
+import EntitlementDomain
+import EntitlementStore
+
+// Later chains of a customer follow an app transaction (R42): under `transfer_if_inactive` it stays
+// where a chain that carries it is in force (R44).
+extension StoreConformanceSuite {
+  private static let catalog = PolicySample.catalog(.transferIfInactive)
+
+  private static func chain(_ number: Int, _ app: AppTransactionID?) -> TransactionSample {
+    TransactionSample("\(number)", "\(number)").with { $0.appTransaction = app }
+  }
+
+  static let appTransactionClaimCases = [
+    ConformanceCase("Who is active by a chain keeps the app transaction that it carries (R44)") {
+      store, _ in
+      try await store.submit(
+        [chain(1, "900").signed(), AppTransactionSample("900").signed()], by: "alice",
+        under: catalog)
+      let claim = AppTransactionSample("900")
+      try expectEqual(
+        try await store.submit(claim, by: "bob", at: PolicySample.early, under: catalog),
+        CommitReceipt(
+          dispositions: [.duplicate], links: [.alreadyLinked], customers: [], changed: [],
+          latest: 0, notificationWasKnown: false))
+      // What she buys next is hers.
+      try await store.submit(chain(2, "900"), under: catalog)
+      try expectEqual(try await store.account(of: "2"), "alice")
+      // When all has ended, it may go.
+      try expectEqual(
+        try await store.submit(claim, by: "bob", at: PolicySample.late, under: catalog).links,
+        [.transferred])
+    },
+
+    ConformanceCase("Also where a renewal info alone carries it, or nothing but chains knows it") {
+      store, _ in
+      try await store.submit(
+        [
+          chain(1, nil).signed(), RenewalSample("1").with { $0.appTransaction = "900" }.signed(),
+        ], by: "alice", under: catalog)
+      try expectEqual(
+        try await store.submit(AppTransactionSample("900"), by: "bob", under: catalog).links,
+        [.alreadyLinked])
+      try expectEqual(try await store.customer(.appTransaction("900")).subject, account("alice"))
+    },
+
+    ConformanceCase("No chain keeps an app transaction that is another's, or does not carry it") {
+      store, _ in
+      let facts = [
+        try chain(1, "900").with { $0.isRevoked = true }.signed(),
+        try AppTransactionSample("900").signed(), try chain(2, "901").signed(),
+        try chain(3, nil).signed(),
+      ]
+      try await store.submit(facts, by: "alice", under: catalog)
+      // Of the same customer of Apple, and of another of ours.
+      try await store.submit(chain(4, "900"), by: "carol", under: catalog)
+      try expectEqual(
+        try await store.submit(AppTransactionSample("900"), by: "bob", under: catalog).links,
+        [.transferred])
+      try expectEqual(
+        try await store.submit(AppTransactionSample("901"), by: "bob", under: catalog).links,
+        [.alreadyLinked])
+    },
+
+    ConformanceCase("A chain that goes over by the same claim keeps its app transaction no more") {
+      store, _ in
+      let facts = [
+        try chain(1, "900").signed(), try chain(2, "900").signed(),
+        try AppTransactionSample("900").signed(),
+      ]
+      try await store.submit(facts, by: "alice", under: catalog)
+      let refund = try chain(1, "900").with {
+        $0.signedAt = 2_000; $0.isRevoked = true
+      }.signed()
+      let claim = [facts[2], refund]
+      try expectEqual(
+        try await store.submit(claim, by: "bob", under: catalog).links,
+        [.alreadyLinked, .transferred])
+      // The other chain keeps it; then she has none.
+      try await store.done(.unlink(.chain("2")))
+      try expectEqual(
+        try await store.submit(claim, by: "bob", under: catalog).links,
+        [.transferred, .unchanged])
+    },
+  ]
+}

@@ -1,0 +1,99 @@
+import EntitlementDomain
+import EntitlementStore
+
+// Whoever claims under several names, or comes back after a deletion, has no more claims for it (R44).
+extension StoreConformanceSuite {
+  private static let start: Milliseconds = 10_000
+  private static let end = start.advanced(by: Milliseconds.dayLength)
+  private static let visitor: AccountID = "anonymous:1"
+
+  static let keptClaimCases = [
+    ConformanceCase("What an anonymous account claimed, whoever signs in has claimed (R44)") {
+      store, _ in
+      try await giveAlice(1...8, in: store)
+      try await store.submit(TransactionSample("9", "9"), by: visitor)
+      for number in 1...2 { try await expectClaim(number, by: visitor, .transferred, in: store) }
+      // One claim, which brings two along: three of three.
+      try await expectClaim(9, by: "bob", .transferred, in: store)
+      try expectEqual(try await store.customer(.account(visitor)).subject, account("bob"))
+      for name: AccountID in ["bob", visitor] {
+        try await expectClaim(3, by: name, .claimLimited, in: store)
+      }
+      // A day after the first of all, whoever made it.
+      try await expectClaim(3, by: "bob", .claimLimited, at: end.advanced(by: -1), in: store)
+      try await expectClaim(3, by: "bob", .transferred, at: end, in: store)
+    },
+
+    ConformanceCase("A merge by name brings the claims of both together, and is none (R44, R46)") {
+      store, _ in
+      try await giveAlice(1...8, in: store)
+      try await expectClaim(1, by: "bob", .transferred, in: store)
+      let later = start.advanced(by: 1_000)
+      try await expectClaim(2, by: "carol", .transferred, at: later, in: store)
+      try await store.done(.merge("bob", into: "carol"), at: later)
+      try await expectClaim(3, by: "carol", .transferred, at: later, in: store)
+      try await expectClaim(4, by: "bob", .claimLimited, at: later, in: store)
+      try await expectClaim(4, by: "carol", .transferred, at: end, in: store)
+    },
+
+    ConformanceCase("Claims of long ago do not come along with a merge (R44)") { store, _ in
+      try await giveAlice(1...8, in: store)
+      for number in 1...3 { try await expectClaim(number, by: "bob", .transferred, in: store) }
+      try await store.done(.merge("bob", into: "carol"), at: end)
+      for number in 4...6 {
+        try await expectClaim(number, by: "carol", .transferred, at: end, in: store)
+      }
+      try await expectClaim(7, by: "carol", .claimLimited, at: end, in: store)
+    },
+
+    ConformanceCase("A deletion gives nobody new claims, by none of its names (R44, R46)") {
+      store, _ in
+      try await giveAlice(1...8, in: store)
+      try await expectClaim(1, by: visitor, .transferred, in: store)
+      try await store.done(.merge(visitor, into: "bob"), at: start)
+      for number in 2...3 { try await expectClaim(number, by: "bob", .transferred, in: store) }
+      try await store.done(.delete("bob"), at: start)
+      for name: AccountID in ["bob", visitor] {
+        try await expectClaim(4, by: name, .claimLimited, in: store)
+        // It comes back, by what has no account.
+        try await store.submit(
+          TransactionSample("9", "9"), by: name, at: start, under: catalog)
+        try await expectClaim(4, by: name, .claimLimited, in: store)
+        try await store.done(.unlink(.chain("9")), at: start)
+      }
+      try await expectClaim(4, by: "bob", .transferred, at: end, in: store)
+    },
+
+    ConformanceCase("Claims of long ago do not outlast a deletion (R44, R46)") { store, _ in
+      try await giveAlice(1...8, in: store)
+      for number in 1...3 { try await expectClaim(number, by: "bob", .transferred, in: store) }
+      try await store.done(.delete("bob"), at: end)
+      for number in 4...6 {
+        try await expectClaim(number, by: "bob", .transferred, at: end, in: store)
+      }
+    },
+  ]
+
+  private static var catalog: Catalog {
+    var catalog = PolicySample.catalog(.transfer)
+    catalog.apps[readerScope.bundleID]?.claimsPerDay = 3
+    return catalog
+  }
+
+  private static func giveAlice(_ numbers: ClosedRange<Int>, in store: any EntitlementStore)
+    async throws
+  {
+    try await store.submit(
+      numbers.map { try TransactionSample("\($0)", "\($0)").signed() }, by: "alice")
+  }
+
+  private static func expectClaim(
+    _ number: Int, by claimer: AccountID, _ outcome: LinkOutcome, at: Milliseconds = start,
+    in store: any EntitlementStore, line: UInt = #line
+  ) async throws {
+    let receipt = try await store.submit(
+      TransactionSample("\(number)", "\(number)"), by: claimer, at: at, under: catalog)
+    try expectEqual(
+      receipt.links, [outcome], "claim of \(number) by \(claimer), line \(line)")
+  }
+}
