@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .executable(name: "entitled", targets: ["entitled"]),
     .executable(name: "entitlectl", targets: ["entitlectl"]),
+    .executable(name: "entitle-load", targets: ["entitle-load"]),
     .executable(name: "storesim", targets: ["storesim"]),
   ],
   // Exact, as there is no lock file: what was tested is what a clone builds.
@@ -30,6 +31,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
   ],
   targets: [
     // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
@@ -113,6 +115,13 @@ let package = Package(
     .target(
       name: "SimulatorCommands",
       dependencies: ["EntitlementDomain", "RPCClient", "StoreSimulator", "Wire", argumentParser]),
+    .target(
+      name: "LoadClient",
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient",
+        "StoreSimulator", "Wire", argumentParser, logging, nio.core, nio.posix,
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ]),
     .executableTarget(
       name: "entitled",
       dependencies: [
@@ -125,6 +134,7 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
     .executableTarget(name: "entitlectl", dependencies: ["OperatorCommands"]),
+    .executableTarget(name: "entitle-load", dependencies: ["LoadClient"]),
     .executableTarget(name: "storesim", dependencies: ["SimulatorCommands"]),
 
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
@@ -137,8 +147,9 @@ let package = Package(
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient",
-        "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser, logging,
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "LoadClient", "PostgresStore",
+        "RPCClient", "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser,
+        logging,
       ],
       path: "Tests/Benchmarks"),
     // Breaks the parts of a running service, and checks what it answered: deploy/chaos.
@@ -225,6 +236,12 @@ let package = Package(
       dependencies: [
         "EntitlementDomain", "JSONDocuments", "OperatorCommands", "TestSupport", "Wire",
       ]),
+    .testTarget(
+      name: "LoadClientTests",
+      dependencies: [
+        "EntitlementDomain", "LoadClient", "RPCServer", "StoreSimulator", "TestSupport", "Wire",
+        logging, nio.core, nio.posix,
+      ]),
     // Every file under Tests/Scenarios, and what runs them.
     .testTarget(
       name: "ScenarioTests",
@@ -236,8 +253,8 @@ let package = Package(
       name: "ProgramTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "RPCClient",
-        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "entitlectl", "entitled",
-        "storesim", nio.core,
+        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "entitle-load", "entitlectl",
+        "entitled", "storesim", nio.core,
       ]),
   ],
   swiftLanguageModes: [.v6]

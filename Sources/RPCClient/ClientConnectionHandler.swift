@@ -23,14 +23,15 @@ final class ClientConnectionHandler: ChannelInboundHandler {
 
   // MARK: Calls
 
-  func start(_ call: PendingCall, _ request: RPCRequest, _ receiver: PendingCall.Receiver) {
+  /// - Parameter call: nil when nobody can abandon it.
+  func start(_ call: PendingCall?, _ request: RPCRequest, _ receiver: PendingCall.Receiver) {
     let kind: MethodKind
     switch receiver {
-    case .unary: kind = .unary
+    case .unary, .callback: kind = .unary
     case .stream: kind = .serverStreaming
     }
     let timeout = request.timeoutNanoseconds
-    if call.isAbandoned {
+    if let call, call.isAbandoned {
       receiver.fail(.cancelled)
       return
     }
@@ -51,7 +52,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     receivers[streamID] = receiver
     scheduleFlush()
     armAlarm()
-    if !call.started(as: streamID) {
+    if let call, !call.started(as: streamID) {
       abandon(streamID)
     }
   }
@@ -104,8 +105,10 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     case .ignore:
       return
     case .succeed(let streamID, let payload):
-      if case .unary(let continuation)? = receivers.removeValue(forKey: streamID) {
-        continuation.resume(returning: .success(payload))
+      switch receivers.removeValue(forKey: streamID) {
+      case .unary(let continuation): continuation.resume(returning: .success(payload))
+      case .callback(let completion): completion(.success(payload))
+      case .stream, nil: break
       }
     case .fail(let streamID, let status):
       receivers.removeValue(forKey: streamID)?.fail(RPCClientError(status))

@@ -5,13 +5,16 @@ import Wire
 /// One call between its start and its end, known to the caller's task and to the event loop.
 final class PendingCall: Sendable {
   /// Who waits for it.
-  enum Receiver: Sendable {
+  enum Receiver {
     case unary(CheckedContinuation<Result<ByteBuffer, RPCClientError>, Never>)
+    /// Called on the event loop.
+    case callback((Result<ByteBuffer, RPCClientError>) -> Void)
     case stream(MessageQueue)
 
     func fail(_ error: RPCClientError) {
       switch self {
       case .unary(let continuation): continuation.resume(returning: .failure(error))
+      case .callback(let completion): completion(.failure(error))
       case .stream(let queue): queue.end(error)
       }
     }

@@ -91,6 +91,18 @@ package final class RPCConnection: Sendable {
     return try result.get()
   }
 
+  /// The connection's own.
+  package var eventLoop: any EventLoop { channel.eventLoop }
+
+  /// Makes one call without a task: for callers that live on the connection's event loop, where
+  /// this is called and where it calls `completion`, once; at once when the call cannot be made.
+  package func call(
+    _ request: RPCRequest,
+    _ completion: @escaping (Result<ByteBuffer, RPCClientError>) -> Void
+  ) {
+    handler.value.start(nil, request, .callback(completion))
+  }
+
   /// Makes one call that is answered with a stream. It starts at once; what fails shows when the
   /// stream is read.
   ///

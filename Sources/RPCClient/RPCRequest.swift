@@ -1,14 +1,25 @@
-import NIOCore
+package import NIOCore
 import Wire
 
 /// What a caller sends: one request to one method.
-struct RPCRequest: Sendable {
-  var service: String
-  var method: String
-  var payload: ByteBuffer
+package struct RPCRequest: Sendable {
+  package var service: String
+  package var method: String
+  package var payload: ByteBuffer
   /// Nil waits for ever.
-  var timeout: Duration?
-  var metadata: [(key: String, value: String)]
+  package var timeout: Duration?
+  package var metadata: [(key: String, value: String)]
+
+  package init(
+    service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
+    metadata: [(key: String, value: String)] = []
+  ) {
+    self.service = service
+    self.method = method
+    self.payload = payload
+    self.timeout = timeout
+    self.metadata = metadata
+  }
 
   /// The timeout in nanoseconds as the wire has it, 0 for none; held to what fits.
   var timeoutNanoseconds: Int64 {

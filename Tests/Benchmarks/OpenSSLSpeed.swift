@@ -1,3 +1,5 @@
+import LoadClient
+
 /// What `openssl speed` measures of one algorithm, for comparison: it does nothing but the curve.
 enum OpenSSLSpeed: String {
   case ecdsaP256 = "ecdsap256"

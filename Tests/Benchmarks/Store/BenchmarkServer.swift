@@ -1,3 +1,4 @@
+import LoadClient
 import PostgresStore
 
 /// The PostgreSQL server that is measured on, and its databases of customers.

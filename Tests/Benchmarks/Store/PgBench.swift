@@ -1,3 +1,5 @@
+import LoadClient
+
 /// `pgbench`, which does nothing but run one script on several connections, prepared.
 struct PgBench {
   let database: Psql

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import LoadClient
 import PostgresStore
 
 /// The query by which a store reads a customer, as a script of pgbench: the very same text, which

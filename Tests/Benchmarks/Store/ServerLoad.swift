@@ -1,5 +1,6 @@
 import EntitlementDomain
 import Glibc
+import LoadClient
 import RPCClient
 import StoreSimulator
 import TestSupport

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import LoadClient
 
 /// The PostgreSQL store beside `pgbench` (P5, P6), and beside itself with fewer customers (P8).
 struct StoreBenchmark: AsyncParsableCommand {
@@ -48,7 +49,7 @@ struct StoreBenchmark: AsyncParsableCommand {
   func run() async throws {
     // A psql that ends is told of by its exit code.
     signal(SIGPIPE, SIG_IGN)
-    let progress = Progress()
+    let progress = Progress(indentation: "         ")
     let server = BenchmarkServer(uri: postgres, progress: progress)
     let many = try await server.database(customers: customers, workers: Self.workers)
     if fillOnly { return }

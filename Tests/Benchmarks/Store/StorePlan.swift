@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import Glibc
+import LoadClient
 import Logging
 import PostgresStore
 

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import LoadClient
 import PostgresStore
 import StoreSimulator
 import Synchronization

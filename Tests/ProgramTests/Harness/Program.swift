@@ -5,6 +5,7 @@ enum Program: String {
   case entitled
   case entitlectl
   case storesim
+  case entitleLoad = "entitle-load"
 
   /// - Throws: ``HarnessFailure`` when it was not built.
   var executable: URL {

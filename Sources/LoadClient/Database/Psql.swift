@@ -1,6 +1,10 @@
 /// `psql` on one database.
-struct Psql: Sendable {
-  let uri: String
+package struct Psql: Sendable {
+  package let uri: String
+
+  package init(uri: String) {
+    self.uri = uri
+  }
 
   private static let options = [
     "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1",
@@ -10,7 +14,7 @@ struct Psql: Sendable {
   /// - Returns: what it answers: a line for each row, the columns apart by `separator`.
   /// - Throws: ``Subprocess/Failure``; the reason is on stderr.
   @discardableResult
-  func run(_ script: String, separator: String = "|", null: String = "") throws -> String {
+  package func run(_ script: String, separator: String = "|", null: String = "") throws -> String {
     let command =
       ["psql"] + Self.options + [
         "--field-separator", separator, "--pset", "null=\(null)", uri,
@@ -19,7 +23,7 @@ struct Psql: Sendable {
   }
 
   /// The one number that a query answers.
-  func number(_ query: String) throws -> Int64 {
+  package func number(_ query: String) throws -> Int64 {
     let text = try run(query)
     guard let number = Int64(text.split(whereSeparator: \.isWhitespace).joined()) else {
       throw Subprocess.Failure(description: "psql did not answer a number")
@@ -28,7 +32,7 @@ struct Psql: Sendable {
   }
 
   /// A program that reads commands until its input ends.
-  func session() throws -> Subprocess {
+  package func session() throws -> Subprocess {
     try Subprocess(["psql"] + Self.options + [uri])
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Tells on stderr how far a long step is.
-final class Progress: Sendable {
+package final class Progress: Sendable {
   private struct Step {
     var name = ""
     var count = 0
@@ -11,20 +11,28 @@ final class Progress: Sendable {
     var shown = ContinuousClock.now
   }
 
-  private static let interval = Duration.seconds(5)
+  private let interval: Duration
+  /// Before each line.
+  private let indentation: String
   private let step = Mutex(Step())
 
+  /// - Parameter interval: how often at most a line is written.
+  package init(interval: Duration = .seconds(5), indentation: String = "") {
+    self.interval = interval
+    self.indentation = indentation
+  }
+
   /// Begins a step of so many parts.
-  func start(_ name: String, of total: Int) {
+  package func start(_ name: String, of total: Int) {
     step.withLock { $0 = Step(name: name, total: total) }
     say("\(name): \(total)")
   }
 
-  func advance(by count: Int) {
+  package func advance(by count: Int) {
     let line = step.withLock { step -> String? in
       step.count += count
       let now = ContinuousClock.now
-      guard now - step.shown >= Self.interval, step.count > 0 else { return nil }
+      guard now - step.shown >= interval, step.count > 0 else { return nil }
       step.shown = now
       let rate = Double(step.count) / ((now - step.started) / .seconds(1))
       let left = Int(Double(step.total - step.count) / rate)
@@ -35,15 +43,15 @@ final class Progress: Sendable {
   }
 
   /// Ends the step.
-  func end() {
+  package func end() {
     let line = step.withLock { step in
       "\(step.name): done in \(Int((ContinuousClock.now - step.started) / .seconds(1))) s"
     }
     say(line)
   }
 
-  func say(_ text: String) {
-    var line = "         \(text)\n"
+  package func say(_ text: String) {
+    var line = "\(indentation)\(text)\n"
     // What cannot be written is lost: it is for people alone.
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }

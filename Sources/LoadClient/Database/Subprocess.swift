@@ -1,24 +1,24 @@
-import Glibc
+package import Glibc
 import Synchronization
 
 /// A program that this one starts, its input and output on pipes.
 ///
 /// Not through Foundation: its children inherit the signals that our thread blocks, and `openssl
 /// speed` waits for SIGALRM to tell it that the time is over.
-final class Subprocess {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package final class Subprocess {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// Where it writes its errors.
-  enum Errors {
+  package enum Errors {
     case shown
     case hidden
   }
 
-  let name: String
+  package let name: String
   /// 0 once it was waited for.
-  private(set) var identifier: pid_t
+  package private(set) var identifier: pid_t
   private var input: CInt
   private let output: CInt
 
@@ -28,7 +28,7 @@ final class Subprocess {
 
   /// - Parameter command: the program, looked up in PATH, and its arguments.
   /// - Throws: ``Failure`` when it cannot be started.
-  init(_ command: [String], errors: Errors = .shown) throws(Failure) {
+  package init(_ command: [String], errors: Errors = .shown) throws(Failure) {
     name = command[0]
     let started = Self.starting.withLock { _ in Self.start(command, errors: errors) }
     guard let started else {
@@ -101,7 +101,7 @@ final class Subprocess {
   /// Waits while it does not read. SIGPIPE must be ignored: it may have ended.
   ///
   /// - Throws: ``Failure`` when it reads no more.
-  func write(_ bytes: [UInt8]) throws(Failure) {
+  package func write(_ bytes: [UInt8]) throws(Failure) {
     let isWritten = bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
@@ -116,14 +116,14 @@ final class Subprocess {
     if !isWritten { throw Failure(description: "\(name) ended before it had read everything") }
   }
 
-  func closeInput() {
+  package func closeInput() {
     guard input >= 0 else { return }
     close(input)
     input = -1
   }
 
   /// Everything that it writes up to its end.
-  func readOutput() -> String {
+  package func readOutput() -> String {
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -135,7 +135,7 @@ final class Subprocess {
     return String(decoding: text, as: UTF8.self)
   }
 
-  func signal(_ number: CInt) {
+  package func signal(_ number: CInt) {
     if identifier != 0 { kill(identifier, number) }
   }
 
@@ -144,7 +144,7 @@ final class Subprocess {
   /// - Returns: the processor time that it used, in microseconds.
   /// - Throws: ``Failure`` when it did not succeed.
   @discardableResult
-  func end() throws(Failure) -> Double {
+  package func end() throws(Failure) -> Double {
     closeInput()
     close(output)
     var status: CInt = 0
@@ -162,7 +162,7 @@ final class Subprocess {
   ///
   /// - Parameter input: small against its output: it is written before anything is read.
   /// - Throws: ``Failure`` when it did not succeed.
-  static func output(
+  package static func output(
     of command: [String], input: String = "", errors: Errors = .shown
   ) throws(Failure) -> (text: String, processorTime: Double) {
     let program = try Subprocess(command, errors: errors)

@@ -1,0 +1,33 @@
+import ArgumentParser
+import EntitlementDomain
+
+/// Which customers there are. `run` must be told the same as `prepare`.
+struct PopulationOptions: ParsableArguments {
+  @Option(help: "How many customers.")
+  var customers = 10_000
+
+  @Option(help: "The same seed gives the same customers.")
+  var populationSeed: UInt64 = 1
+
+  @Option(
+    help: """
+      The moment up to which the simulated App Store has signed: RFC 3339, or milliseconds since \
+      1970.
+      """)
+  var at = MomentArgument(BulkCustomers.now)
+
+  func validate() throws {
+    guard (1...CallPlan.firstNewCustomer).contains(customers) else {
+      throw ValidationError("--customers takes 1 to \(CallPlan.firstNewCustomer)")
+    }
+  }
+
+  /// - Throws: ``LoadFailure`` when no key can be made.
+  func make() throws -> BulkCustomers {
+    do {
+      return try BulkCustomers(count: customers, seed: populationSeed, now: at.moment)
+    } catch {
+      throw LoadFailure(.failed, "the customers cannot be made: \(error)")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import ArgumentParser
+import Glibc
+import StoreSimulator
+import Wire
+
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Make calls, and measure and check the answers.",
+    discussion: """
+      Closed loop: as many calls at a time as --connections times --in-flight; what is slow is \
+      asked for less often. Open loop, with --rate: as many calls a second as are wanted; what is \
+      slow makes the calls behind it late, and that counts.
+
+      Kinds of calls: hot (a chosen customer, from the server's memory), cold (any customer, from \
+      the store), absent (an account that nobody has), batch, check; and with --authority submit \
+      (a first purchase of a new customer), claim (a chosen customer hands everything in again) \
+      and notify.
+      """)
+
+  @Option(help: "Server: HOST:PORT or unix:PATH.")
+  var server = ServerArgument(argument: "127.0.0.1:7100")!
+
+  @Option(help: "Which calls, by weight: KIND=WEIGHT, with commas between.")
+  var mix = "hot=80,cold=15,absent=5"
+
+  @Option(help: "How customers are chosen: zipf, zipf:EXPONENT or uniform.")
+  var choose = CustomerChoice.usual
+
+  @Option(help: "Customers in a batch, from 1 to 256.")
+  var batchSize = 20
+
+  @OptionGroup var population: PopulationOptions
+  @OptionGroup var shape: ShapeOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "The signing authority for submit, claim and notify, as `storesim authority` makes it.",
+      valueName: "directory"))
+  var authority: String?
+
+  @Option(help: "Which answers are compared with what the simulator knows: all, sampled or none.")
+  var check = AnswerChecker.Extent.all
+
+  @Option(help: "The same seed chooses the same calls. Default: another one each time.")
+  var seed: UInt64?
+
+  @Option(help: "Connections beside the load that do nothing.")
+  var idleConnections = 0
+
+  @Option(help: "The server's process, where it is not found by its socket.")
+  var serverPid: Int?
+
+  @OptionGroup var report: ReportOptions
+
+  func validate() throws {
+    guard (1...MessageLimits.batchSize).contains(batchSize) else {
+      throw ValidationError("--batch-size takes 1 to \(MessageLimits.batchSize)")
+    }
+    guard (0...1_000_000).contains(idleConnections) else {
+      throw ValidationError("--idle-connections takes 0 to 1000000")
+    }
+    let kinds = try calls().kinds.filter(\.isSigned)
+    guard authority != nil || kinds.isEmpty else {
+      throw ValidationError("\(kinds[0].name) needs an --authority that the server trusts")
+    }
+  }
+
+  private func calls() throws -> CallMix {
+    do throws(CallMix.ParseError) {
+      return try CallMix(parsing: mix)
+    } catch {
+      throw ValidationError("--mix: \(error)")
+    }
+  }
+
+  func run() async throws {
+    let plan = try plan()
+    let conditions = try report.conditions()
+    let address = server.address
+    let finished = try await LoadFailure.wrapping {
+      try IdleConnections.allow(plan.connections + idleConnections)
+      let process = try serverProcess()
+      report.tell?("seed \(plan.calls.seed)")
+      let idle = try await openIdle(process)
+      let load = LoadRun(plan, to: address, server: process, tell: report.tell)
+      let interruption = Interruption(by: [SIGINT, SIGTERM]) { load.interrupt() }
+      let result = try await load.run()
+      interruption.end()
+      let closed = idle?.closedCount ?? 0
+      await idle?.close()
+      guard closed == 0 else {
+        throw LoadFailure(
+          .failed, "the server closed \(closed) of \(idleConnections) idle connections")
+      }
+      return LoadReport(
+        plan: plan, server: "\(address)", result: result, idle: idle?.figures,
+        violations: conditions.compactMap { $0.violation(by: result) })
+    }
+    try ReportFile.write(try finished.text(as: report.format), to: report.output)
+    if let plot = report.plot { try ReportFile.write(LoadPlot(report: finished).svg, to: plot) }
+    try judge(finished)
+  }
+
+  private func plan() throws -> RunPlan {
+    let signer: SigningAuthority?
+    do throws(SimulatorError) {
+      signer = try authority.map { path throws(SimulatorError) in
+        try SigningAuthority.load(fromDirectory: path)
+      }
+    } catch {
+      throw LoadFailure(.failed, "--authority: \(error)")
+    }
+    let calls = CallPlan(
+      customers: try population.make(), mix: try calls(), choice: choose, batchSize: batchSize,
+      timeout: shape.timeout.duration, authority: signer,
+      seed: seed ?? UInt64.random(in: 0...UInt64(UInt32.max)), threads: shape.threads)
+    return RunPlan(
+      calls: calls, shape: shape.shape, connections: shape.connections, checks: check,
+      warmUp: shape.warmUp.duration, duration: shape.measuredDuration, count: shape.count)
+  }
+
+  private func serverProcess() throws -> ServerProcess? {
+    guard let serverPid else { return ServerProcess(listeningOn: server.address) }
+    guard let process = ServerProcess(identifier: serverPid) else {
+      throw LoadFailure(.failed, "--server-pid: there is no process \(serverPid) here")
+    }
+    return process
+  }
+
+  private func openIdle(_ process: ServerProcess?) async throws -> IdleConnections? {
+    guard idleConnections > 0 else { return nil }
+    report.tell?("opening \(idleConnections) idle connections")
+    return try await IdleConnections(idleConnections, to: server.address, server: process)
+  }
+
+  /// - Throws: ``LoadFailure`` when the run did not go well.
+  private func judge(_ report: LoadReport) throws(LoadFailure) {
+    let tally = report.result.total
+    if report.result.isInterrupted { throw LoadFailure(.interrupted, "interrupted") }
+    if let fault = tally.faults.first {
+      throw LoadFailure(.failed, "\(tally.wrong) wrong answers, the first: \(fault)")
+    }
+    if let violation = report.violations.first { throw LoadFailure(.failed, violation) }
+    if tally.all.answered == 0 { throw LoadFailure(.failed, "no call was answered") }
+  }
+}

@@ -1,0 +1,105 @@
+import Cryptography
+package import EntitlementDomain
+package import EntitlementStore
+package import StoreSimulator
+
+/// Customers in any number: those of the simulated App Store in all its life cycles, with payloads
+/// of real fields and sizes. Each is made from the seed and its index alone, so that whoever knows
+/// these knows what must be said of it.
+package struct BulkCustomers: Sendable {
+  package static let scope = AppScope(
+    bundleID: SimulatedApp.bundleID, environment: .production)
+  /// 2026-11-01.
+  package static let now: Milliseconds = 1_793_491_200_000
+  /// The first account. Accounts are numbers, which pgbench can choose among; all have as many
+  /// digits.
+  package static let firstAccount = 1_000_000_000
+  package static let maximumCount = 1_000_000_000
+
+  package let count: Int
+  /// As long as those of Apple.
+  package let header: [UInt8]
+  package let catalog: Catalog
+  package let seed: UInt64
+  /// The moment up to which the App Store has signed.
+  package let now: Milliseconds
+  private let population: Population
+
+  /// One signed statement, before it is signed.
+  package struct Payload: Sendable {
+    package let kind: FactKind
+    package let json: [UInt8]
+  }
+
+  /// - Throws: when no key can be made.
+  package init(count: Int, seed: UInt64, now: Milliseconds = Self.now) throws {
+    self.count = count
+    self.seed = seed
+    self.now = now
+    population = Population(seed: seed, count: count, now: now)
+    header = try SigningAuthority.generate().headerSegment
+    catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
+  }
+
+  package static func account(at index: Int) -> AccountID {
+    AccountID(String(firstAccount + index))
+  }
+
+  /// - Parameter index: from 0. Those from ``count`` on are customers that are not loaded.
+  package func timeline(at index: Int) -> Timeline { population.customer(at: index).timeline }
+
+  /// Everything that stands of a customer: of each statement the version that was signed last.
+  /// Transactions come first, so that the renewal infos find their apps. Some customers have nothing:
+  /// the App Store has only notified of them.
+  package func payloads(at index: Int) -> [Payload] {
+    var transactions: [TransactionID: TransactionPayload] = [:]
+    var renewals: [OriginalTransactionID: RenewalInfoPayload] = [:]
+    var appTransaction: AppTransactionPayload?
+    var order: [TransactionID] = []
+    for event in timeline(at: index).history(until: now) {
+      for transaction in event.transactions {
+        let id = transaction.transactionID
+        if transactions.updateValue(transaction, forKey: id) == nil { order.append(id) }
+      }
+      if let renewal = event.renewalInfo { renewals[renewal.originalTransactionID] = renewal }
+      appTransaction = event.appTransaction ?? appTransaction
+    }
+    var payloads = order.compactMap { transactions[$0] }
+      .map { Payload(kind: .transaction, json: $0.json) }
+    payloads += renewals.values
+      .sorted { $0.originalTransactionID < $1.originalTransactionID }
+      .map { Payload(kind: .renewalInfo, json: $0.json) }
+    if let appTransaction {
+      payloads.append(Payload(kind: .appTransaction, json: appTransaction.json))
+    }
+    return payloads
+  }
+
+  /// Everything that stands of a customer, under its account. Nobody signed it: the signatures are
+  /// random bytes, which a store keeps as it keeps real ones.
+  package func submission(at index: Int) throws -> Submission {
+    var generator = SeededGenerator(seed: seed, label: "bulk signatures", index: UInt64(index))
+    let facts = try payloads(at: index).map { payload in
+      SignedFact(
+        fact: try fact(payload),
+        signed: SignedPayload(
+          header: header, payload: payload.json, signature: generator.bytes(64)))
+    }
+    return Submission(
+      facts: facts, accountID: Self.account(at: index), receivedAt: now, catalog: catalog)
+  }
+
+  /// What must be known of a customer, without its revision.
+  package func record(at index: Int) throws -> CustomerRecord {
+    CustomerRecord(
+      scope: Self.scope, accountID: Self.account(at: index),
+      facts: try payloads(at: index).map(fact))
+  }
+
+  private func fact(_ payload: Payload) throws -> Fact {
+    try PayloadDecoder.fact(
+      kind: payload.kind, payload: payload.json,
+      digest: PayloadDigest(try SHA256.digest(of: payload.json).bytes),
+      bundleID: Self.scope.bundleID)
+  }
+}

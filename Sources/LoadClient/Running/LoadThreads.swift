@@ -1,0 +1,107 @@
+import NIOCore
+import NIOPosix
+import RPCClient
+import Wire
+
+/// The threads of a run, with their connections.
+struct LoadThreads {
+  private typealias Worker = NIOLoopBound<LoadWorker>
+
+  private let workers: [Worker]
+  private let eventLoops: [any EventLoop]
+
+  /// Connections that are opened at a time.
+  private static let opening = 64
+
+  /// Opens the connections.
+  ///
+  /// - Throws: ``RPCClientError`` with `unreachable`.
+  init(_ plan: RunPlan, to address: ServerAddress, on group: MultiThreadedEventLoopGroup)
+    async throws
+  {
+    let eventLoops = Array(group.makeIterator().prefix(plan.threads))
+    let clock = WallClock()
+    var workers: [Worker] = []
+    for (thread, eventLoop) in eventLoops.enumerated() {
+      let connections = try await Self.connections(
+        plan.part(of: plan.connections, ofThread: thread), to: address, on: eventLoop)
+      workers.append(
+        try await eventLoop.submit {
+          NIOLoopBound(
+            LoadWorker(
+              plan, thread: thread, on: eventLoop, connections, to: address, clock: clock),
+            eventLoop: eventLoop)
+        }.get())
+    }
+    self.eventLoops = eventLoops
+    self.workers = workers
+  }
+
+  /// - Throws: ``RPCClientError`` with `unreachable`, when one cannot be opened.
+  static func connections(
+    _ count: Int, to address: ServerAddress, on group: any EventLoopGroup
+  ) async throws -> [RPCConnection] {
+    try await withThrowingTaskGroup(of: RPCConnection.self) { tasks in
+      var connections: [RPCConnection] = []
+      for number in 0..<count {
+        if number >= opening, let connection = try await tasks.next() {
+          connections.append(connection)
+        }
+        tasks.addTask { try await RPCConnection.connect(to: address, eventLoopGroup: group) }
+      }
+      for try await connection in tasks { connections.append(connection) }
+      return connections
+    }
+  }
+
+  /// Makes the calls, and ends when the last one has.
+  ///
+  /// - Throws: ``SimulatorError`` when a payload could not be signed.
+  func run(_ times: RunTimes) async throws {
+    var ends: [EventLoopFuture<Void>] = []
+    for (worker, eventLoop) in zip(workers, eventLoops) {
+      ends.append(eventLoop.flatSubmit { worker.value.start(times) })
+    }
+    for end in ends { try await end.get() }
+    for (worker, eventLoop) in zip(workers, eventLoops) {
+      let (failure, verifier) = try await eventLoop.submit {
+        (worker.value.failure, worker.value.recorder.verifier)
+      }.get()
+      if let failure { throw failure }
+      await verifier.drain()
+    }
+  }
+
+  /// Plans no more calls.
+  func interrupt() {
+    for (worker, eventLoop) in zip(workers, eventLoops) {
+      eventLoop.execute { worker.value.stop(isInterrupted: true) }
+    }
+  }
+
+  /// What was counted since the last time, and how many calls are in flight.
+  func take() async throws -> (Tally, inFlight: Int) {
+    var sum = Tally()
+    var inFlight = 0
+    for (worker, eventLoop) in zip(workers, eventLoops) {
+      let part = try await eventLoop.submit { worker.value.take() }.get()
+      sum.add(part.tally)
+      inFlight += part.inFlight
+    }
+    return (sum, inFlight)
+  }
+
+  /// Closes the connections, and ends what goes on beside the event loops.
+  func close() async {
+    for (worker, eventLoop) in zip(workers, eventLoops) {
+      let parts = try? await eventLoop.submit {
+        (worker.value.close(), worker.value.signedCalls, worker.value.recorder.verifier)
+      }.get()
+      // An event loop that is shut down runs nothing.
+      guard let (connections, signedCalls, verifier) = parts else { continue }
+      for connection in connections { await connection.close() }
+      for calls in signedCalls { await calls.stop() }
+      await verifier.drain()
+    }
+  }
+}

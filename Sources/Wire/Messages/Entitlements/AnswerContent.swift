@@ -1,0 +1,79 @@
+package import NIOCore
+
+/// What an encoded ``GetCustomerStateResponse`` says, without decoding it: two answers with one
+/// digest differ at most in the revision and the moment that they were computed for. For those who
+/// compare very many answers.
+package enum AnswerContent {
+  /// Field numbers of `Protos/`; a test compares.
+  private static let state: UInt32 = 1
+  private static let responseRevision: UInt32 = 3
+  private static let revision: UInt32 = 4
+  private static let evaluatedAt: UInt32 = 5
+  /// Of a batch.
+  private static let results: UInt32 = 1
+
+  /// - Returns: a digest that holds within this process; nil when it is no such message.
+  package static func digest(of answer: ByteBuffer) -> Int? {
+    answer.withUnsafeReadableBytes { bytes in try? digest(of: bytes) }
+  }
+
+  /// The answers in a ``BatchGetCustomerStateResponse``, each as it was encoded, in order.
+  ///
+  /// - Returns: nil when it is no such message.
+  package static func results(of batch: ByteBuffer) -> [ByteBuffer]? {
+    let start = batch.readerIndex
+    let ranges = batch.withUnsafeReadableBytes { bytes -> [Range<Int>]? in
+      var reader = ProtobufFieldReader(bytes, of: "BatchGetCustomerStateResponse")
+      var ranges: [Range<Int>] = []
+      do throws(WireError) {
+        while let tag = try reader.readTag() {
+          if tag.field == results {
+            ranges.append(try reader.readBytes(tag))
+          } else {
+            try reader.skip(tag)
+          }
+        }
+      } catch {
+        return nil
+      }
+      return ranges
+    }
+    return ranges?.compactMap { batch.getSlice(at: start + $0.lowerBound, length: $0.count) }
+  }
+
+  private static func digest(of bytes: UnsafeRawBufferPointer) throws(WireError) -> Int {
+    var hasher = Hasher()
+    var reader = ProtobufFieldReader(bytes, of: "GetCustomerStateResponse")
+    while let tag = try reader.readTag() {
+      if tag.field == state {
+        let content = UnsafeRawBufferPointer(rebasing: bytes[try reader.readBytes(tag)])
+        try combine(content, without: [revision, evaluatedAt], into: &hasher)
+      } else if tag.field == responseRevision {
+        try reader.skip(tag)
+      } else {
+        hasher.combine(tag.field)
+        hasher.combine(try reader.readVarint(tag))
+      }
+    }
+    return hasher.finalize()
+  }
+
+  private static func combine(
+    _ bytes: UnsafeRawBufferPointer, without skipped: [UInt32], into hasher: inout Hasher
+  ) throws(WireError) {
+    var reader = ProtobufFieldReader(bytes, of: "CustomerState")
+    while let tag = try reader.readTag() {
+      if tag.wireType == .lengthDelimited {
+        let content = try reader.readBytes(tag)
+        hasher.combine(tag.field)
+        hasher.combine(content.count)
+        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[content]))
+      } else {
+        let value = try reader.readVarint(tag)
+        if skipped.contains(tag.field) { continue }
+        hasher.combine(tag.field)
+        hasher.combine(value)
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import LoadClient
+
+@main
+enum Main {
+  static func main() async {
+    await LoadProgram.runAndExit()
+  }
+}

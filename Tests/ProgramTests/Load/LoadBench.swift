@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// A server, and `entitle-load` against it.
+struct LoadBench {
+  let bench: Bench
+  let server: RunningServer
+
+  /// - Parameter more: arguments of the server.
+  init(_ more: String...) async throws {
+    bench = try Bench()
+    server = try await RunningServer.start(bench.serverArguments + more)
+  }
+
+  /// A few fields of the JSON report.
+  struct Report: Decodable {
+    struct Calls: Decodable {
+      let calls: Int
+      let errors: [String: Int]
+    }
+
+    struct Answers: Decodable {
+      let checked: Int
+      let wrong: Int
+      let faults: [String]
+    }
+
+    struct ServerProcess: Decodable {
+      let memoryBytesAfter: Int
+    }
+
+    struct Idle: Decodable {
+      let connections: Int
+    }
+
+    let seed: UInt64
+    let interrupted: Bool
+    let all: Calls
+    let kinds: [String: Calls]
+    let answers: Answers
+    let serverProcess: ServerProcess?
+    let idle: Idle?
+    let failedConditions: [String]
+  }
+
+  static let population = ["--customers", "60", "--population-seed", "9"]
+
+  func prepare() async throws -> ProgramRun {
+    try await ProgramRun.of(
+      .entitleLoad,
+      ["prepare", "--server", "\(server.address)", "--authority", bench.authorityPath]
+        + Self.population)
+  }
+
+  func run(_ arguments: String..., population: [String] = Self.population) async throws
+    -> ProgramRun
+  {
+    try await ProgramRun.of(.entitleLoad, self.arguments(population) + arguments)
+  }
+
+  /// Of a run with a report in JSON.
+  func arguments(_ population: [String] = Self.population) -> [String] {
+    ["run", "--server", "\(server.address)", "--warm-up", "0", "--format", "json"] + population
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import RPCClient
+import TestSupport
+import Testing
+import Wire
+
+@Suite("entitle-load prepare", .timeLimit(.minutes(5)))
+struct LoadPrepareTests {
+  @Test("a server is filled, and repeating it changes nothing")
+  func server() async throws {
+    let bench = try await LoadBench()
+    let first = try await bench.prepare()
+    #expect(first.exit == .code(0), "\(first.errors)")
+    #expect(first.errors.contains("customers: 60"))
+    let run = try await bench.run("--mix", "cold=1", "--choose", "uniform", "--count", "200")
+    #expect(run.exit == .code(0), "\(run.errors)")
+    let submissions = try await submissions(to: bench)
+    #expect(submissions > 0)
+    let second = try await bench.prepare()
+    #expect(second.exit == .code(0), "\(second.errors)")
+    #expect(try await self.submissions(to: bench) == submissions)
+  }
+
+  /// Payloads that the server accepted so far.
+  private func submissions(to bench: LoadBench) async throws -> Int64 {
+    let client = try await bench.server.client()
+    let counters = try await client.statistics().counters
+    await client.close()
+    return counters.filter { $0.name.hasPrefix("submissions.facts.") }.reduce(0) {
+      $0 + Int64($1.value)
+    }
+  }
+
+  @Test("1: a server that does not trust the authority")
+  func untrusted() async throws {
+    let bench = try await LoadBench()
+    let other = try Bench()
+    let run = try await ProgramRun.of(
+      .entitleLoad,
+      [
+        "prepare", "--server", "\(bench.server.address)", "--authority", other.authorityPath,
+        "--customers", "3",
+      ])
+    #expect(run.exit == .code(1))
+    #expect(run.errors.contains("a payload was refused as untrustedChain"), "\(run.errors)")
+  }
+
+  @Test("69: nobody listens there")
+  func unreachable() async throws {
+    let bench = try Bench()
+    let run = try await ProgramRun.of(
+      .entitleLoad,
+      [
+        "prepare", "--server", "unix:\(bench.folder.file("none"))", "--authority",
+        bench.authorityPath,
+      ])
+    #expect(run.exit == .code(69))
+  }
+
+  @Test(
+    "a database is filled once, its customers are as they must be, and others are left alone",
+    .enabled(if: EphemeralPostgres.isAvailable))
+  func database() async throws {
+    let uri = try EphemeralPostgres.shared.makeDatabase()
+    let arguments = ["prepare", "--postgres", uri]
+    func prepare(_ more: String...) async throws -> ProgramRun {
+      try await ProgramRun.of(.entitleLoad, arguments + more)
+    }
+    let first = try await prepare("--customers", "60", "--population-seed", "9")
+    #expect(first.exit == .code(0), "\(first.errors)")
+    #expect(first.errors.contains("loading customers: 60"))
+    let again = try await prepare("--customers", "60", "--population-seed", "9")
+    #expect(again.exit == .code(0), "\(again.errors)")
+    #expect(again.errors.contains("60 customers are there already"))
+    let others = try await prepare("--customers", "61", "--population-seed", "9")
+    #expect(others.exit == .code(1))
+    #expect(others.errors.contains("the database holds other customers"), "\(others.errors)")
+
+    let bench = try await LoadBench("--store", uri)
+    let run = try await bench.run(
+      "--mix", "cold=3,claim=1", "--authority", bench.bench.authorityPath, "--choose", "uniform",
+      "--count", "300")
+    #expect(run.exit == .code(0), "\(run.errors)")
+    #expect(try run.document(LoadBench.Report.self).answers.checked == 300)
+  }
+
+  @Test(
+    "a database that was begun is gone on with", .enabled(if: EphemeralPostgres.isAvailable))
+  func resumption() async throws {
+    let uri = try EphemeralPostgres.shared.makeDatabase()
+    let name = try #require(uri.split(separator: "?").first?.split(separator: "/").last)
+    // Two chunks, of which one is lost, as if the first attempt had been interrupted.
+    let arguments = ["prepare", "--postgres", uri, "--customers", "5050", "--workers", "1"]
+    let first = try await ProgramRun.of(.entitleLoad, arguments)
+    #expect(first.exit == .code(0), "\(first.errors)")
+    let cluster = try EphemeralPostgres.shared
+    let tables = try cluster.execute(
+      """
+      SELECT string_agg(format('SELECT %L, count(*) FROM %I', relname, relname), ' UNION ALL '
+        ORDER BY relname)
+      FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+        AND NOT relispartition;
+      """, database: String(name)
+    ).trimmingCharacters(in: .whitespacesAndNewlines)
+    let whole = try cluster.execute(tables, database: String(name))
+    try cluster.execute(
+      """
+      DELETE FROM facts WHERE target IN
+        (SELECT target FROM account_links WHERE account >= '1000005000');
+      DELETE FROM transactions WHERE target IN
+        (SELECT target FROM account_links WHERE account >= '1000005000');
+      DELETE FROM hints WHERE target IN
+        (SELECT target FROM account_links WHERE account >= '1000005000');
+      DELETE FROM links WHERE account >= '1000005000';
+      DELETE FROM tokens WHERE account >= '1000005000';
+      DELETE FROM link_events WHERE to_account >= '1000005000';
+      DELETE FROM account_events WHERE account >= '1000005000';
+      DELETE FROM changes WHERE account >= '1000005000';
+      DELETE FROM account_links WHERE account >= '1000005000';
+      DELETE FROM accounts WHERE account >= '1000005000';
+      DO $$ BEGIN EXECUTE format('COMMENT ON DATABASE %I IS %L', current_database(), replace(
+        shobj_description((SELECT oid FROM pg_database WHERE datname = current_database()),
+          'pg_database'), 'complete', 'begun')); END $$;
+      """, database: String(name))
+    #expect(try cluster.execute(tables, database: String(name)) != whole)
+    let second = try await ProgramRun.of(.entitleLoad, arguments)
+    #expect(second.exit == .code(0), "\(second.errors)")
+    #expect(second.errors.contains("going on with what was begun"))
+    #expect(second.errors.contains("loading customers: 50"), "\(second.errors)")
+    #expect(try cluster.execute(tables, database: String(name)) == whole)
+  }
+}

@@ -1,0 +1,161 @@
+import EntitlementDomain
+import Foundation
+import Glibc
+import RPCClient
+import TestSupport
+import Testing
+import Wire
+
+@Suite("entitle-load run", .timeLimit(.minutes(5)))
+struct LoadRunTests {
+  @Test("closed loop: calls of every kind, each answer checked")
+  func everyKind() async throws {
+    let bench = try await LoadBench()
+    let prepared = try await bench.prepare()
+    try #require(prepared.exit == .code(0), "\(prepared.errors)")
+    let run = try await bench.run(
+      "--mix", "hot=5,cold=2,absent=1,batch=1,check=2,submit=1,claim=1,notify=1", "--authority",
+      bench.bench.authorityPath, "--connections", "4", "--in-flight", "4", "--threads", "2",
+      "--count", "600", "--batch-size", "7", "--idle-connections", "20", "--fail-if", "errors>0",
+      "--plot", bench.bench.folder.file("plot.svg"))
+    #expect(run.exit == .code(0), "\(run.errors)")
+    let report = try run.document(LoadBench.Report.self)
+    #expect(report.all.calls == 600)
+    #expect(report.answers.checked == 600)
+    #expect(report.answers.wrong == 0, "\(report.answers.faults)")
+    #expect(
+      Set(report.kinds.keys) == [
+        "hot", "cold", "absent", "batch", "check", "submit", "claim", "notify",
+      ])
+    // The server is found by its socket.
+    #expect(try #require(report.serverProcess).memoryBytesAfter > 1_000_000)
+    #expect(report.idle?.connections == 20)
+    let plot = try String(contentsOfFile: bench.bench.folder.file("plot.svg"), encoding: .utf8)
+    #expect(plot.hasSuffix("</svg>\n"))
+    // The customers are still as they were: what was handed in was known, or of others.
+    let again = try await bench.run("--mix", "cold=1", "--choose", "uniform", "--count", "300")
+    #expect(again.exit == .code(0), "\(again.errors)")
+  }
+
+  @Test("open loop: as many calls as were meant, at constant and at random moments")
+  func openLoop() async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let constant = try await bench.run(
+      "--rate", "200", "--duration", "1s", "--seed", "5", "--threads", "2")
+    #expect(constant.exit == .code(0), "\(constant.errors)")
+    let report = try constant.document(LoadBench.Report.self)
+    #expect(report.all.calls == 200)
+    #expect(report.seed == 5)
+    let random = try await bench.run(
+      "--rate", "200", "--arrivals", "poisson", "--duration", "1s", "--seed", "5")
+    let calls = try random.document(LoadBench.Report.self).all.calls
+    // Five standard deviations.
+    #expect((130...270).contains(calls))
+  }
+
+  @Test("1: an answer that is wrong, with an example")
+  func wrongAnswer() async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let client = try await bench.server.client()
+    // The first account: the simulator knows of no such grant.
+    _ = try await client.addGrant(
+      AddGrantRequest(
+        scope: Bench.scope, accountID: "1000000000", entitlementID: "season",
+        reason: "to be found", author: "test"))
+    await client.close()
+    for mix in ["hot=1", "batch=1", "check=1"] {
+      let run = try await bench.run("--mix", mix, "--count", "200")
+      #expect(run.exit == .code(1))
+      #expect(run.errors.contains("customer 1000000000"), "\(run.errors)")
+      #expect(run.errors.contains("season"), "\(run.errors)")
+      #expect(try run.document(LoadBench.Report.self).answers.wrong > 0)
+    }
+    let unchecked = try await bench.run("--mix", "hot=1", "--count", "50", "--check", "none")
+    #expect(unchecked.exit == .code(0))
+    #expect(try unchecked.document(LoadBench.Report.self).answers.checked == 0)
+  }
+
+  @Test("1: customers that are not there")
+  func notPrepared() async throws {
+    let bench = try await LoadBench()
+    let run = try await bench.run("--mix", "hot=1", "--count", "20")
+    #expect(run.exit == .code(1))
+    #expect(run.errors.contains("is not known to the server"), "\(run.errors)")
+  }
+
+  @Test("1: a condition that is met is told, in the report too")
+  func condition() async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let run = try await bench.run(
+      "--mix", "absent=1", "--count", "20", "--fail-if", "calls/s<1000000000", "--fail-if",
+      "errors>0")
+    #expect(run.exit == .code(1))
+    let report = try run.document(LoadBench.Report.self)
+    #expect(report.failedConditions.count == 1)
+    #expect(run.errors.contains(report.failedConditions[0]))
+  }
+
+  @Test("1: submissions that the server does not trust are wrong answers")
+  func untrusted() async throws {
+    let bench = try await LoadBench()
+    let other = try Bench()
+    let run = try await bench.run(
+      "--mix", "submit=1", "--authority", other.authorityPath, "--count", "5")
+    #expect(run.exit == .code(1))
+    #expect(run.errors.contains("a payload was refused as untrustedChain"), "\(run.errors)")
+  }
+
+  @Test("130: an interrupted run reports what it measured", arguments: [SIGINT, SIGTERM])
+  func interruption(signal: Int32) async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let child = try ChildProcess(
+      .entitleLoad, bench.arguments() + ["--duration", "10m", "--progress"])
+    try await child.journal.first("second of progress") { contents in
+      contents.errorText.contains("calls/s") ? () : nil
+    }
+    child.signal(signal)
+    #expect(try await child.exit() == .code(130))
+    let report = try JSONDecoder().decode(
+      LoadBench.Report.self, from: Data(child.journal.contents.output))
+    #expect(report.interrupted)
+    #expect(report.all.calls > 0)
+    #expect(report.answers.wrong == 0)
+  }
+
+  @Test("69: nobody listens there")
+  func unreachable() async throws {
+    let folder = try TemporaryFolder()
+    let run = try await ProgramRun.of(
+      .entitleLoad, ["--server", "unix:\(folder.file("none"))", "--count", "1"])
+    #expect(run.exit == .code(69))
+    #expect(run.errors.contains("there is no such socket"))
+  }
+
+  @Test(
+    "64: wrong usage",
+    arguments: [
+      (["--mix", "hot"], "--mix: \"hot\" is not KIND=WEIGHT"),
+      (["--mix", "submit=1"], "submit needs an --authority"),
+      (["--fail-if", "p99>5"], "--fail-if: p99 takes a number with us, ms or s"),
+      (["--rate", "5", "--in-flight", "3"], "--rate is of the open loop"),
+      (["--arrivals", "poisson"], "need a --rate"),
+      (["--in-flight", "1025"], "--in-flight takes 1 to 1024"),
+      (["--threads", "9"], "not more than there are connections"),
+      (["--batch-size", "257"], "--batch-size takes 1 to 256"),
+      (["--duration", "0"], "--duration is more than 0"),
+      (["--choose", "zipf:0"], "zipf:0"),
+      (["--customers", "0"], "--customers takes 1 to"),
+      (["prepare"], "either --server or --postgres"),
+      (["prepare", "--server", "127.0.0.1:1"], "--server needs an --authority"),
+      (["prepare", "--postgres", "mysql://a"], "--postgres takes postgresql://"),
+    ])
+  func usage(arguments: [String], reason: String) async throws {
+    let run = try await ProgramRun.of(.entitleLoad, arguments)
+    #expect(run.exit == .code(64))
+    #expect(run.errors.contains(reason), "\(run.errors)")
+  }
+}
