@@ -45,7 +45,10 @@ extension Ledger {
     }
     if let claim {
       try forEach(merges) { ledger, merge in
-        if ledger.concerns[merge.target]?.refusal != nil { return }
+        // A version whose transaction speaks of another chain by now (R7) was not what was judged.
+        guard ledger.concerns[merge.target]?.refusal == nil,
+          merge.fact.target == merge.target.target
+        else { return }
         try ledger.learnToken(of: merge.fact, by: claim)
       }
     }
