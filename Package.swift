@@ -18,6 +18,8 @@ let package = Package(
     .executable(name: "entitlectl", targets: ["entitlectl"]),
     .executable(name: "entitle-load", targets: ["entitle-load"]),
     .executable(name: "storesim", targets: ["storesim"]),
+    // For programs that call the service.
+    .library(name: "RPCClient", targets: ["RPCClient"]),
   ],
   // Exact, as there is no lock file: what was tested is what a clone builds.
   dependencies: [
@@ -229,7 +231,8 @@ let package = Package(
       name: "RPCEndpointsTests",
       dependencies: [
         "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
-        "RPCServer", "SQLiteStore", "StoreSimulator", "Verification", "Wire", logging, nio.core,
+        "RPCServer", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
+        logging, nio.core,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",

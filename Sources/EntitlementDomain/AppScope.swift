@@ -1,5 +1,5 @@
 /// Where the App Store made a statement. Environments never mix (R9).
-package enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
+public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
   case production = "Production"
   case sandbox = "Sandbox"
   case xcode = "Xcode"
@@ -7,11 +7,11 @@ package enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
 }
 
 /// One app in one environment: the world in which identifiers have meaning and facts join (R9).
-package struct AppScope: Hashable, Sendable {
-  package let bundleID: BundleID
-  package let environment: StoreEnvironment
+public struct AppScope: Hashable, Sendable {
+  public let bundleID: BundleID
+  public let environment: StoreEnvironment
 
-  package init(bundleID: BundleID, environment: StoreEnvironment) {
+  public init(bundleID: BundleID, environment: StoreEnvironment) {
     self.bundleID = bundleID
     self.environment = environment
   }

@@ -3,18 +3,18 @@
 ///
 /// Identifiers are opaque: they compare byte by byte and are never parsed, except where a rule
 /// says so.
-package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
-  package let rawValue: String
+public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
+  public let rawValue: String
 
-  package init(_ rawValue: String) {
+  public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  package var description: String { rawValue }
+  public var description: String { rawValue }
 
   // Strings of Swift are equal when they look the same (canonical equivalence); databases and
   // callers compare bytes. Equal bytes give equal hashes, so hashing can stay the string's.
-  package static func == (left: Self, right: Self) -> Bool {
+  public static func == (left: Self, right: Self) -> Bool {
     left.withBytes { leftBytes in
       right.withBytes { rightBytes in
         Self.areEqual(leftBytes, rightBytes)
@@ -41,7 +41,7 @@ package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringCon
     return true
   }
 
-  package static func < (left: Self, right: Self) -> Bool {
+  public static func < (left: Self, right: Self) -> Bool {
     left.withBytes { leftBytes in
       right.withBytes { leftBytes.lexicographicallyPrecedes($0) }
     }
@@ -57,43 +57,43 @@ package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringCon
 }
 
 extension Identifier: ExpressibleByStringLiteral {
-  package init(stringLiteral value: String) {
+  public init(stringLiteral value: String) {
     self.init(value)
   }
 }
 
-package enum AccountKind {}
-package enum BundleKind {}
-package enum ChainKind {}
-package enum TransactionKind {}
-package enum AppTransactionKind {}
-package enum WebOrderLineItemKind {}
-package enum ProductKind {}
-package enum SubscriptionGroupKind {}
-package enum EntitlementKind {}
-package enum AppAccountTokenKind {}
-package enum NotificationKind {}
-package enum GrantKind {}
-package enum GrandfatheringRuleKind {}
+public enum AccountKind {}
+public enum BundleKind {}
+public enum ChainKind {}
+public enum TransactionKind {}
+public enum AppTransactionKind {}
+public enum WebOrderLineItemKind {}
+public enum ProductKind {}
+public enum SubscriptionGroupKind {}
+public enum EntitlementKind {}
+public enum AppAccountTokenKind {}
+public enum NotificationKind {}
+public enum GrantKind {}
+public enum GrandfatheringRuleKind {}
 
 /// The caller's own customer, identified or anonymous.
-package typealias AccountID = Identifier<AccountKind>
+public typealias AccountID = Identifier<AccountKind>
 /// An app, by its `bundleId`.
-package typealias BundleID = Identifier<BundleKind>
+public typealias BundleID = Identifier<BundleKind>
 /// A chain: all transactions of one app and environment that share it.
-package typealias OriginalTransactionID = Identifier<ChainKind>
-package typealias TransactionID = Identifier<TransactionKind>
+public typealias OriginalTransactionID = Identifier<ChainKind>
+public typealias TransactionID = Identifier<TransactionKind>
 /// One Apple account and app; stable over refunds, redownloads and storefront changes.
-package typealias AppTransactionID = Identifier<AppTransactionKind>
-package typealias WebOrderLineItemID = Identifier<WebOrderLineItemKind>
-package typealias ProductID = Identifier<ProductKind>
-package typealias SubscriptionGroupID = Identifier<SubscriptionGroupKind>
+public typealias AppTransactionID = Identifier<AppTransactionKind>
+public typealias WebOrderLineItemID = Identifier<WebOrderLineItemKind>
+public typealias ProductID = Identifier<ProductKind>
+public typealias SubscriptionGroupID = Identifier<SubscriptionGroupKind>
 /// A named capability that the catalog confers, such as `pro`.
-package typealias EntitlementID = Identifier<EntitlementKind>
+public typealias EntitlementID = Identifier<EntitlementKind>
 /// The UUID that the app set at purchase, in lower case. A hint, not an identity (R43).
-package typealias AppAccountToken = Identifier<AppAccountTokenKind>
-package typealias NotificationUUID = Identifier<NotificationKind>
+public typealias AppAccountToken = Identifier<AppAccountTokenKind>
+public typealias NotificationUUID = Identifier<NotificationKind>
 /// An operator's grant: a UUID in lower case.
-package typealias GrantID = Identifier<GrantKind>
+public typealias GrantID = Identifier<GrantKind>
 /// A grandfathering rule, by the id that the catalog gives it.
-package typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>
+public typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>

@@ -18,6 +18,11 @@ package protocol EntitlementStore: Sendable {
   func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
     async throws(StoreError) -> StoredCustomer
 
+  /// As ``customer(_:in:_:)`` for each selector, in their order, in one round trip; the answers may
+  /// be of different moments.
+  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
+    async throws(StoreError) -> [StoredCustomer]
+
   /// Whom `selector` finds, as ``customer(_:in:_:)``, without the facts.
   func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer

@@ -23,7 +23,7 @@ struct CommandFailure: Error {
   init(_ error: RPCClientError) {
     let reason: Reason =
       switch error.code {
-      case .unreachable, .connectionClosed: .unreachable
+      case .unreachable, .connectionClosed, .clientClosed: .unreachable
       case .status(.unauthenticated), .status(.permissionDenied): .notAuthorised
       // How the server is set up is no verdict on what it was asked.
       case .status(.failedPrecondition)

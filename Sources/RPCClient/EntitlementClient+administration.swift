@@ -7,7 +7,9 @@ extension EntitlementClient {
   package func addGrant(
     _ request: AddGrantRequest
   ) async throws(RPCClientError) -> GrantResponse {
-    try await call(WireMethods.addGrant, request)
+    try await call(
+      WireMethods.addGrant, request,
+      idempotency: request.grantID == nil ? .unknown : .idempotent)
   }
 
   /// Idempotent: after an error it may be repeated.

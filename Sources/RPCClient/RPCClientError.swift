@@ -1,23 +1,30 @@
-package import Wire
+public import Wire
 
 /// Why a call did not succeed.
-package struct RPCClientError: Error, Hashable, Sendable {
-  package enum Code: Hashable, Sendable {
-    /// No connection could be made.
+public struct RPCClientError: Error, Hashable, Sendable {
+  public enum Code: Hashable, Sendable {
+    /// No connection could be made in time.
     case unreachable
     /// The connection ended before the answer came. The server may have carried out the call.
     case connectionClosed
-    /// The server's answer, or, for `deadlineExceeded` and `cancelled`, the client's own.
+    /// The client was closed by its own program.
+    case clientClosed
+    /// The server's answer, or the client's own: `deadlineExceeded`, `cancelled`,
+    /// `invalidArgument` for a request that cannot be sent, `internal` for an answer that cannot be
+    /// read, `resourceExhausted` at a limit of the client.
     case status(RPCCode)
   }
 
-  package var code: Code
-  package var message: String
+  public var code: Code
+  public var message: String
   /// How long the server asks to wait before trying again.
-  package var retryDelay: Duration?
-  package var errorInfo: RPCStatus.ErrorInfo?
+  public var retryDelay: Duration?
+  public var errorInfo: RPCStatus.ErrorInfo?
   /// The fields of the request that are wrong.
-  package var fieldViolations: [RPCStatus.FieldViolation]
+  public var fieldViolations: [RPCStatus.FieldViolation]
+  /// Whether a server may have seen the request. False: nothing was done, so that any call may be
+  /// repeated.
+  public internal(set) var wasSent: Bool
 
   package init(_ code: Code, _ message: String) {
     self.code = code
@@ -25,36 +32,33 @@ package struct RPCClientError: Error, Hashable, Sendable {
     self.retryDelay = nil
     self.errorInfo = nil
     self.fieldViolations = []
+    self.wasSent =
+      switch code {
+      case .unreachable, .clientClosed: false
+      case .connectionClosed, .status: true
+      }
   }
 
   init(_ status: RPCStatus) {
-    self.code = .status(status.code)
-    self.message = status.message
+    self.init(.status(status.code), status.message)
     self.retryDelay = status.retryDelay
     self.errorInfo = status.errorInfo
     self.fieldViolations = status.fieldViolations
   }
 
-  static let closed = RPCClientError(.connectionClosed, "the connection is closed")
-  static let deadlineExceeded = RPCClientError(
-    .status(.deadlineExceeded), "the deadline passed before the answer came")
-  static let cancelled = RPCClientError(.status(.cancelled), "the call was cancelled")
-  static let tooLarge = RPCClientError(
-    .status(.resourceExhausted),
-    "the request is larger than a frame of \(RPCLimits.maximumFrameData) bytes")
-  static func silent(_ limit: Duration) -> RPCClientError {
-    RPCClientError(.connectionClosed, "the server said nothing for \(limit)")
+  /// The same, of a call that no server saw.
+  var unsent: RPCClientError {
+    var error = self
+    error.wasSent = false
+    return error
   }
-
-  static let slowReader = RPCClientError(
-    .status(.resourceExhausted), "the stream was not read fast enough")
 }
 
 extension RPCClientError: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch code {
     case .unreachable: "unreachable: \(message)"
-    case .connectionClosed: message
+    case .connectionClosed, .clientClosed: message
     case .status(let code): RPCStatus(code, message).description
     }
   }

@@ -70,16 +70,10 @@ package struct EntitlementEndpoint: Sendable {
   private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, BatchGetCustomerStateRequest.self) { request in
       .later {
-        var results: [ByteBuffer] = []
-        results.reserveCapacity(request.customers.count)
-        for selector in request.customers {
-          try Task.checkCancellation()
-          let query = CustomerQuery(
-            selector: selector, scope: request.scope, consistency: request.consistency.inUse,
-            at: request.at)
-          results.append(try await reader.answer(to: query).encoded)
-        }
-        return BatchGetCustomerStateResponse.encoded(joining: results)
+        let answers = try await reader.answers(
+          to: request.customers, in: request.scope, consistency: request.consistency.inUse,
+          at: request.at)
+        return BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
       }
     }
   }

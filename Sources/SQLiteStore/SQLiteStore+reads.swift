@@ -12,6 +12,15 @@ extension SQLiteStore {
     }
   }
 
+  package func customers(
+    _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> [StoredCustomer] {
+    try await read { database in
+      let reader = CustomerReader(database: database, scope: scope)
+      return try selectors.map(reader.customer)
+    }
+  }
+
   package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
   {

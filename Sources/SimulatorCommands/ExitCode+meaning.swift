@@ -11,7 +11,7 @@ extension ExitCode {
   /// Why a call failed, for the program that called this one.
   init(_ error: RPCClientError) {
     switch error.code {
-    case .unreachable, .connectionClosed: self = .unreachable
+    case .unreachable, .connectionClosed, .clientClosed: self = .unreachable
     case .status(.unauthenticated), .status(.permissionDenied): self = .notAuthorised
     case .status(.invalidArgument), .status(.notFound), .status(.failedPrecondition):
       self = .refused

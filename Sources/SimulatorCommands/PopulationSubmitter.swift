@@ -12,11 +12,12 @@ struct PopulationSubmitter: Sendable {
   /// Customers under way at once. The calls of one customer follow each other.
   let concurrency: Int
 
-  /// Attempts at one call. The server asks to come again when it has more to verify than it holds;
-  /// with growing waits this lasts for about a minute.
-  private static let maximumAttempts = 30
-  /// Added to the wait with each attempt, unless the server says how long to wait.
-  private static let waitStep = Duration.milliseconds(150)
+  /// The server asks to come again when it has more to verify than it holds: there is time, and
+  /// nobody else waits.
+  static let client = EntitlementClientConfiguration(
+    timeout: .seconds(120),
+    retries: RetryPolicy(
+      maximumAttempts: 30, initialBackoff: .milliseconds(150), percentOfCalls: 3_000, burst: 3_000))
 
   /// - Throws: ``RPCClientError``, or ``SimulatorError`` when a payload cannot be signed.
   func run() async throws -> SubmissionTally {
@@ -50,45 +51,15 @@ struct PopulationSubmitter: Sendable {
         let request = SubmitSignedTransactionsRequest(
           signedPayloads: payloads, bundleID: SimulatedApp.bundleID,
           accountID: customer.accountID)
-        let response = try await retrying { () async throws(RPCClientError) in
-          try await client.submitSignedTransactions(request)
-        }
+        let response = try await client.submitSignedTransactions(request)
         tally.add(response.results, of: customer)
       case .notification(let payload):
         let request = SubmitNotificationRequest(
           signedPayload: payload, accountID: customer.accountID)
-        let response = try await retrying { () async throws(RPCClientError) in
-          try await client.submitNotification(request)
-        }
+        let response = try await client.submitNotification(request)
         tally.add(response, of: customer)
       }
     }
     return tally
-  }
-
-  /// Submissions are idempotent, so that a call that the server had no room for may be repeated.
-  private func retrying<Response: Sendable>(
-    _ call: () async throws(RPCClientError) -> Response
-  ) async throws -> Response {
-    var attempt = 1
-    while true {
-      do throws(RPCClientError) {
-        return try await call()
-      } catch {
-        guard error.isPassing, attempt < Self.maximumAttempts else { throw error }
-        try await Task.sleep(for: error.retryDelay ?? Self.waitStep * attempt)
-        attempt += 1
-      }
-    }
-  }
-}
-
-extension RPCClientError {
-  /// The same call may succeed a little later.
-  fileprivate var isPassing: Bool {
-    switch code {
-    case .status(.resourceExhausted), .status(.unavailable): true
-    default: false
-    }
   }
 }

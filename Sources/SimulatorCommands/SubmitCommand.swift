@@ -69,7 +69,8 @@ struct SubmitCommand: AsyncParsableCommand {
   private func submit(
     _ population: Population, signedBy authority: SigningAuthority
   ) async throws -> SubmissionTally {
-    let client = try await EntitlementClient.connect(to: server.address)
+    let client = try await EntitlementClient.connect(
+      to: server.address, configuration: PopulationSubmitter.client)
     let submitter = PopulationSubmitter(
       client: client, authority: authority, population: population, delivery: via,
       concurrency: concurrency)

@@ -1,5 +1,5 @@
 /// Where a server listens, or a client finds it.
-package enum ServerAddress: Hashable, Sendable {
+public enum ServerAddress: Hashable, Sendable {
   /// A host name or literal address, without brackets. Port 0 listens on any free port.
   case tcp(host: String, port: UInt16)
   /// The path of a Unix domain socket.
@@ -7,12 +7,12 @@ package enum ServerAddress: Hashable, Sendable {
 
   /// The longest path that a Unix socket's address can hold, in bytes (`sun_path`, less the
   /// closing zero).
-  package static let maximumPathLength = 107
+  public static let maximumPathLength = 107
 
   /// Reads `host:port`, `[::1]:port` or `unix:path`.
   ///
   /// - Throws: ``WireError`` with `invalidAddress`.
-  package init(parsing text: String) throws(WireError) {
+  public init(parsing text: String) throws(WireError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst("unix:".count))
       guard !path.isEmpty, path.utf8.count <= Self.maximumPathLength, !path.utf8.contains(0)
@@ -48,7 +48,7 @@ package enum ServerAddress: Hashable, Sendable {
 
   /// Whether only this machine can reach the address. A host name other than `localhost` is not
   /// looked up and counts as reachable from elsewhere (RFC 6761, section 6.3).
-  package var isLoopback: Bool {
+  public var isLoopback: Bool {
     switch self {
     case .unix:
       return true
@@ -63,7 +63,7 @@ package enum ServerAddress: Hashable, Sendable {
 }
 
 extension ServerAddress: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch self {
     case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .unix(let path): "unix:\(path)"

@@ -60,6 +60,63 @@ struct CustomerReaderTests {
     #expect(store.reads == 0)
   }
 
+  @Test("What a batch misses is one read of the store, and held from then on")
+  func batch() async throws {
+    let reader = makeReader()
+    _ = try await reader.answer(to: query("held"))
+    let selectors: [CustomerSelector] = [
+      .account("a"), .account("held"), .account("b"), .account("a"), .transaction("1"),
+    ]
+    store.set(revision: 2)
+    let answers = try await reader.answers(to: selectors, in: Self.scope)
+    #expect(
+      answers.map(\.encoded)
+        == ["revision 2", "revision 1", "revision 2", "revision 2", "revision 0"])
+    #expect(store.reads == 2)
+    #expect(reader.heldAnswer(to: query("b"))?.encoded == "revision 2")
+    _ = try await reader.answers(to: Array(selectors.dropLast()), in: Self.scope)
+    #expect(store.reads == 2)
+  }
+
+  @Test("What changes while a batch is loaded is not held")
+  func changedMeanwhile() async throws {
+    let reader = makeReader()
+    store.holdReads()
+    async let answers = reader.answers(to: [.account("a"), .account("b")], in: Self.scope)
+    await store.readsBegun(1)
+    reader.customersChanged(
+      WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
+    store.letReadsGo()
+    _ = try await answers
+    #expect(reader.heldAnswer(to: query("a")) == nil)
+    #expect(reader.heldAnswer(to: query("b")) != nil)
+  }
+
+  @Test("A batch has no answer when one of its customers has none")
+  func failedBatch() async throws {
+    let reader = makeReader()
+    func failure(
+      _ selectors: [CustomerSelector], _ consistency: Consistency, in scope: AppScope = Self.scope
+    ) async -> ServiceError.Code? {
+      do throws(ServiceError) {
+        _ = try await reader.answers(to: selectors, in: scope, consistency: consistency)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    #expect(await failure([.account("a")], .atLeastAsFresh(revision: 2)) == .unavailable)
+    #expect(await failure([.account("a")], .atLeastAsFresh(revision: 1)) == nil)
+    // As alone: only what is held is held to a revision.
+    #expect(await failure([.transaction("1")], .atLeastAsFresh(revision: 2)) == nil)
+    store.set(error: StoreError(.unavailable, "away"))
+    #expect(await failure([.account("a"), .account("b")], .minimizeLatency) == .unavailable)
+    let unserved = AppScope(bundleID: "com.example.scribbe", environment: .production)
+    #expect(
+      await failure([.account("a")], .minimizeLatency, in: unserved)
+        == .invalidArgument(field: "bundle_id"))
+  }
+
   @Test("However many wait for a customer, it is loaded once")
   func joined() async throws {
     let reader = makeReader()

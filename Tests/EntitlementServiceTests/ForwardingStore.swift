@@ -13,6 +13,9 @@ extension ForwardingStore {
   func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
     async throws(StoreError) -> StoredCustomer
   { try await base.customer(selector, in: scope, freshness) }
+  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
+    async throws(StoreError) -> [StoredCustomer]
+  { try await base.customers(selectors, in: scope, freshness) }
   func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
   { try await base.resolve(selector, in: scope) }

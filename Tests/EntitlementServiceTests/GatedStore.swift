@@ -62,6 +62,13 @@ final class GatedStore: ForwardingStore {
   func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
     async throws(StoreError) -> StoredCustomer
   {
+    try await customers([selector], in: scope, freshness)[0]
+  }
+
+  /// One read.
+  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
+    async throws(StoreError) -> [StoredCustomer]
+  {
     let (known, awaited) = state.withLock { state in
       state.reads += 1
       state.freshness.append(freshness)
@@ -81,12 +88,14 @@ final class GatedStore: ForwardingStore {
       if isOpen { continuation.resume() }
     }
     if let error = known.3 { throw error }
-    guard case .account(let id) = selector else {
-      return StoredCustomer(record: CustomerRecord(scope: scope), subject: nil)
+    return selectors.map { selector in
+      guard case .account(let id) = selector else {
+        return StoredCustomer(record: CustomerRecord(scope: scope), subject: nil)
+      }
+      return StoredCustomer(
+        record: CustomerRecord(
+          scope: scope, accountID: id, revision: known.0, changedAt: known.1, facts: known.2),
+        subject: .account(scope, id))
     }
-    return StoredCustomer(
-      record: CustomerRecord(
-        scope: scope, accountID: id, revision: known.0, changedAt: known.1, facts: known.2),
-      subject: .account(scope, id))
   }
 }

@@ -116,7 +116,8 @@ struct ServiceBench {
     let addresses = try await server.start(on: [
       .tcp(host: "127.0.0.1", port: 0), .unix(path: socketPath),
     ])
-    client = try await EntitlementClient.connect(to: addresses[0])
+    client = try await EntitlementClient.connect(
+      to: addresses[0], configuration: EntitlementClientConfiguration(retries: .off))
   }
 
   func setCatalog(_ text: String) throws { try Self.write(text, to: catalogPath) }

@@ -41,22 +41,47 @@ enum ScriptedServer {
     }
   }
 
-  /// Runs `body` with a client of a server with these methods, and closes both afterwards.
-  static func run(
-    _ router: RPCRouter, _ body: (EntitlementClient) async throws -> Void
-  ) async throws {
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let server = RPCServer(router: router, logger: logger)
+  /// Every call is made once.
+  static let once = EntitlementClientConfiguration(timeout: .seconds(20), retries: .off)
+
+  /// A server on a free port.
+  static func start(_ router: RPCRouter) async throws -> (server: RPCServer, address: ServerAddress)
+  {
+    let server = RPCServer(
+      router: router,
+      limits: RPCLimits(shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100)),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     let addresses = try await server.start(on: [.tcp(host: "127.0.0.1", port: 0)])
-    let client = try await EntitlementClient.connect(to: addresses[0], timeout: .seconds(20))
+    return (server, addresses[0])
+  }
+
+  /// Runs `body` with a client of servers with these methods, and closes all afterwards.
+  static func run(
+    _ routers: RPCRouter..., configuration: EntitlementClientConfiguration = once,
+    _ body: (EntitlementClient, [RPCServer]) async throws -> Void
+  ) async throws {
+    var servers: [RPCServer] = []
+    var addresses: [ServerAddress] = []
+    for router in routers {
+      let (server, address) = try await start(router)
+      servers.append(server)
+      addresses.append(address)
+    }
+    let client = EntitlementClient(addresses, configuration: configuration)
     let result: Result<Void, any Error>
     do {
-      result = .success(try await body(client))
+      result = .success(try await body(client, servers))
     } catch {
       result = .failure(error)
     }
-    await client.close()
-    await server.shutDown()
+    await client.close(within: .zero)
+    for server in servers { await server.shutDown() }
     try result.get()
+  }
+
+  static func run(
+    _ router: RPCRouter, _ body: (EntitlementClient) async throws -> Void
+  ) async throws {
+    try await run(router) { client, _ in try await body(client) }
   }
 }

@@ -57,6 +57,30 @@ extension StoreConformanceSuite {
       }
     },
 
+    ConformanceCase("Many customers at once are what each of them is alone") { store, _ in
+      try await fillAlice(store)
+      try await store.submit(TransactionSample("2", "2"), by: "bob")
+      try await store.submit(TransactionSample("3", "3"), by: "carol")
+      try await store.submit(TransactionSample("4", "4"))
+      try await store.done(.merge("alice", into: "bob"))
+      let selectors: [CustomerSelector] = [
+        .account("nobody"), .account("alice"), .account("carol"), .originalTransaction("4"),
+        .account("bob"), .transaction("3"), .appTransaction("900"), .account("carol"),
+        .originalTransaction("99"), .appAccountToken(token(7)),
+      ]
+      let customers = try await store.customers(selectors, in: readerScope, .primary)
+      try expectEqual(customers.count, selectors.count)
+      for (selector, customer) in zip(selectors, customers) {
+        let alone = try await store.customer(selector)
+        try expectEqual(customer.record, alone.record, "\(selector)")
+        try expectEqual(customer.subject, alone.subject, "\(selector)")
+      }
+      let elsewhere = AppScope(bundleID: "com.example.unheard", environment: .production)
+      let unknown = try await store.customers(selectors, in: elsewhere, .primary)
+      try expectEqual(unknown.map(\.record.revision), selectors.map { _ in 0 }, "elsewhere")
+      try expectEqual(try await store.customers([], in: readerScope, .primary).count, 0)
+    },
+
     ConformanceCase("An unlinked chain is found alone, by its id and by its transactions") {
       store, _ in
       try await store.submit([

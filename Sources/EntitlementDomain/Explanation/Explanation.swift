@@ -1,13 +1,13 @@
 /// Why a customer's state is what it is (R31): for each entitlement and each subscription group,
 /// what was considered, what decided, and what would change it.
-package struct Explanation: Hashable, Sendable {
-  package var state: CustomerState
+public struct Explanation: Hashable, Sendable {
+  public var state: CustomerState
   /// Every entitlement of the catalog, and any other that is conferred, by id.
-  package var entitlements: [EntitlementExplanation]
+  public var entitlements: [EntitlementExplanation]
   /// Every group of the state, in its order.
-  package var groups: [GroupExplanation]
+  public var groups: [GroupExplanation]
 
-  package init(
+  public init(
     state: CustomerState, entitlements: [EntitlementExplanation], groups: [GroupExplanation]
   ) {
     self.state = state
@@ -16,24 +16,24 @@ package struct Explanation: Hashable, Sendable {
   }
 }
 
-package struct EntitlementExplanation: Hashable, Sendable {
-  package var entitlementID: EntitlementID
-  package var isConferred: Bool
-  package var reasoning: Reasoning
+public struct EntitlementExplanation: Hashable, Sendable {
+  public var entitlementID: EntitlementID
+  public var isConferred: Bool
+  public var reasoning: Reasoning
 
-  package init(entitlementID: EntitlementID, isConferred: Bool, reasoning: Reasoning) {
+  public init(entitlementID: EntitlementID, isConferred: Bool, reasoning: Reasoning) {
     self.entitlementID = entitlementID
     self.isConferred = isConferred
     self.reasoning = reasoning
   }
 }
 
-package struct GroupExplanation: Hashable, Sendable {
-  package var groupID: SubscriptionGroupID
-  package var status: DetailedStatus
-  package var reasoning: Reasoning
+public struct GroupExplanation: Hashable, Sendable {
+  public var groupID: SubscriptionGroupID
+  public var status: DetailedStatus
+  public var reasoning: Reasoning
 
-  package init(groupID: SubscriptionGroupID, status: DetailedStatus, reasoning: Reasoning) {
+  public init(groupID: SubscriptionGroupID, status: DetailedStatus, reasoning: Reasoning) {
     self.groupID = groupID
     self.status = status
     self.reasoning = reasoning

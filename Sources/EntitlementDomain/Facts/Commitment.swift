@@ -1,11 +1,11 @@
 /// Progress of a commitment billed in parts (R26): access follows the monthly period, this is
 /// told beside it.
-package struct Commitment: Hashable, Sendable {
-  package var billingPeriodNumber: Int64
-  package var totalBillingPeriods: Int64
-  package var expiresDate: Milliseconds?
+public struct Commitment: Hashable, Sendable {
+  public var billingPeriodNumber: Int64
+  public var totalBillingPeriods: Int64
+  public var expiresDate: Milliseconds?
 
-  package init(
+  public init(
     billingPeriodNumber: Int64, totalBillingPeriods: Int64, expiresDate: Milliseconds? = nil
   ) {
     self.billingPeriodNumber = billingPeriodNumber

@@ -1,6 +1,6 @@
 /// How much a statement weighs against another one about the same thing: the greater stands,
 /// whenever it was signed. Raw values are stored: they keep their meaning.
-package enum FactAuthority: Int, Hashable, Comparable, Sendable {
+public enum FactAuthority: Int, Hashable, Comparable, Sendable {
   /// A response of `verifyReceipt` that an operator imported: nobody signed it, so it never replaces
   /// anything that Apple signed.
   case archivedResponse = 0
@@ -10,9 +10,9 @@ package enum FactAuthority: Int, Hashable, Comparable, Sendable {
   case signedTransaction = 2
 
   /// Apple signed it, in whatever form.
-  package var isSigned: Bool { self > .archivedResponse }
+  public var isSigned: Bool { self > .archivedResponse }
 
-  package static func < (left: Self, right: Self) -> Bool {
+  public static func < (left: Self, right: Self) -> Bool {
     left.rawValue < right.rawValue
   }
 }

@@ -1,13 +1,13 @@
 /// The offer under which a period was bought, or will renew.
-package struct Offer: Hashable, Sendable {
-  package var type: OfferType
+public struct Offer: Hashable, Sendable {
+  public var type: OfferType
   /// `offerIdentifier`: for promotional, code and win-back offers.
-  package var identifier: String?
-  package var discountType: OfferDiscountType?
+  public var identifier: String?
+  public var discountType: OfferDiscountType?
   /// `offerPeriod`: an ISO 8601 duration.
-  package var period: String?
+  public var period: String?
 
-  package init(
+  public init(
     type: OfferType, identifier: String? = nil, discountType: OfferDiscountType? = nil,
     period: String? = nil
   ) {

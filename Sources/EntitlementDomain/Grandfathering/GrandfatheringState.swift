@@ -1,14 +1,14 @@
 /// What a grandfathering rule says of a customer, and why (R37).
-package struct GrandfatheringState: Hashable, Sendable {
-  package var ruleID: GrandfatheringRuleID
-  package var outcome: GrandfatheringOutcome
-  package var reason: GrandfatheringReason
+public struct GrandfatheringState: Hashable, Sendable {
+  public var ruleID: GrandfatheringRuleID
+  public var outcome: GrandfatheringOutcome
+  public var reason: GrandfatheringReason
   /// The evidence is contradictory or incomplete: somebody should look (R37).
-  package var isFlagged: Bool
+  public var isFlagged: Bool
   /// The app transaction that decided, by its identity; nil when none is known.
-  package var appTransactionID: AppTransactionID?
+  public var appTransactionID: AppTransactionID?
 
-  package init(
+  public init(
     ruleID: GrandfatheringRuleID, outcome: GrandfatheringOutcome, reason: GrandfatheringReason,
     isFlagged: Bool, appTransactionID: AppTransactionID? = nil
   ) {
@@ -21,7 +21,7 @@ package struct GrandfatheringState: Hashable, Sendable {
 }
 
 /// Raw values are those of the wire.
-package enum GrandfatheringOutcome: Int, Hashable, Sendable, CaseIterable {
+public enum GrandfatheringOutcome: Int, Hashable, Sendable, CaseIterable {
   case granted = 1
   case denied = 2
   /// There is not enough to say: nothing is conferred, and nothing is denied for good.
@@ -31,7 +31,7 @@ package enum GrandfatheringOutcome: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// What the outcome rests on. Raw values are those of the wire.
-package enum GrandfatheringReason: Int, Hashable, Sendable, CaseIterable {
+public enum GrandfatheringReason: Int, Hashable, Sendable, CaseIterable {
   /// No app transaction of this customer is known.
   case noAppTransaction = 1
   /// Sandbox, Xcode or LocalTesting without simulated values (R35).

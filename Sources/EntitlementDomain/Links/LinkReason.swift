@@ -1,5 +1,5 @@
 /// Why a link changed. Raw values are stored: they keep their meaning.
-package enum LinkReason: String, Hashable, Sendable {
+public enum LinkReason: String, Hashable, Sendable {
   /// The submission named the account, and the chain had none.
   case named
   /// The submission named another account than the linked one, and the policy granted the claim

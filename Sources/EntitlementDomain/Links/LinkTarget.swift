@@ -1,5 +1,5 @@
 /// What an account can own: a chain, or an app transaction id.
-package enum LinkTarget: Hashable, Comparable, Sendable {
+public enum LinkTarget: Hashable, Comparable, Sendable {
   // In the order of the cases: chains before app transactions, then by id.
   case chain(OriginalTransactionID)
   case appTransaction(AppTransactionID)
@@ -7,7 +7,7 @@ package enum LinkTarget: Hashable, Comparable, Sendable {
 
 extension Fact {
   /// What owning the fact means owning.
-  package var target: LinkTarget {
+  public var target: LinkTarget {
     switch self {
     case .transaction(let fact): .chain(fact.originalTransactionID)
     case .renewalInfo(let fact): .chain(fact.originalTransactionID)

@@ -1,19 +1,19 @@
 /// Something that a notification asks somebody to do or to know, appended to the change feed beside
 /// the changes of state. It never decides access (R2).
-package struct FeedEvent: Hashable, Sendable {
-  package var kind: FeedEventKind
-  package var notificationUUID: NotificationUUID
-  package var originalTransactionID: OriginalTransactionID?
-  package var transactionID: TransactionID?
+public struct FeedEvent: Hashable, Sendable {
+  public var kind: FeedEventKind
+  public var notificationUUID: NotificationUUID
+  public var originalTransactionID: OriginalTransactionID?
+  public var transactionID: TransactionID?
   /// Until when it is of use to act; nil when there is no limit.
-  package var deadline: Milliseconds?
+  public var deadline: Milliseconds?
   /// Set when and only when ``kind`` is `.refetchDue`.
-  package var refetchReason: RefetchReason?
+  public var refetchReason: RefetchReason?
   /// Apple's own word for the cause as it came, such as `consumptionRequestReason`; both sides of a
   /// disagreement; or the names of the fields that are missing. Never longer than a line.
-  package var detail: String?
+  public var detail: String?
 
-  package init(
+  public init(
     kind: FeedEventKind, notificationUUID: NotificationUUID,
     originalTransactionID: OriginalTransactionID? = nil, transactionID: TransactionID? = nil,
     deadline: Milliseconds? = nil, refetchReason: RefetchReason? = nil, detail: String? = nil
@@ -29,7 +29,7 @@ package struct FeedEvent: Hashable, Sendable {
 }
 
 /// Raw values are those of the wire, and stored.
-package enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
+public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// Apple asks for consumption data within 12 hours (CONSUMPTION_REQUEST).
   case consumptionRequested = 1
   case refunded = 2
@@ -47,7 +47,7 @@ package enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// Why the App Store should be asked again. Raw values are those of the wire, and stored.
-package enum RefetchReason: Int, Hashable, Sendable, CaseIterable {
+public enum RefetchReason: Int, Hashable, Sendable, CaseIterable {
   /// A period was upgraded, and its successor has not been seen (R17).
   case successorMissing = 1
   /// Apple's `data.status` is not ours (R47).

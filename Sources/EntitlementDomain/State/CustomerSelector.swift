@@ -1,5 +1,5 @@
 /// How a caller names a customer within an ``AppScope``.
-package enum CustomerSelector: Hashable, Sendable {
+public enum CustomerSelector: Hashable, Sendable {
   case account(AccountID)
   case originalTransaction(OriginalTransactionID)
   case transaction(TransactionID)

@@ -1,28 +1,28 @@
 /// The answer: what a customer may use at a moment, and what to offer (R27–R31). A pure function
 /// of facts, catalog and moment.
-package struct CustomerState: Hashable, Sendable {
-  package var scope: AppScope
+public struct CustomerState: Hashable, Sendable {
+  public var scope: AppScope
   /// Nil when the facts belong to chains that no account has claimed yet.
-  package var accountID: AccountID?
+  public var accountID: AccountID?
   /// Grows with each change of the customer's facts or links; 0 when nothing is known.
-  package var revision: Int64
+  public var revision: Int64
   /// The moment this state was computed for.
-  package var evaluatedAt: Milliseconds
-  package var coreState: CoreState
+  public var evaluatedAt: Milliseconds
+  public var coreState: CoreState
   /// What to suggest to the customer, most urgent first, each once; `[.none]` when nothing.
-  package var callsToAction: [CallToAction]
+  public var callsToAction: [CallToAction]
   /// What the customer may use now, by entitlement id.
-  package var entitlements: [EntitlementState]
+  public var entitlements: [EntitlementState]
   /// Each product of which there is a fact, by product id.
-  package var products: [ProductState]
+  public var products: [ProductState]
   /// Each subscription group of which there is a fact, by group id.
-  package var groups: [GroupState]
+  public var groups: [GroupState]
   /// Each grandfathering rule of the app, by rule id (R33–R39).
-  package var grandfathering: [GrandfatheringState]
+  public var grandfathering: [GrandfatheringState]
   /// The earliest later moment at which this answer changes without new facts (R30).
-  package var nextTransitionAt: Milliseconds?
+  public var nextTransitionAt: Milliseconds?
 
-  package init(
+  public init(
     scope: AppScope, accountID: AccountID?, revision: Int64, evaluatedAt: Milliseconds,
     coreState: CoreState, callsToAction: [CallToAction], entitlements: [EntitlementState],
     products: [ProductState], groups: [GroupState], grandfathering: [GrandfatheringState] = [],
@@ -43,7 +43,7 @@ package struct CustomerState: Hashable, Sendable {
 }
 
 /// R27. Raw values are those of the wire.
-package enum CoreState: Int, Hashable, Sendable, CaseIterable {
+public enum CoreState: Int, Hashable, Sendable, CaseIterable {
   /// No fact at all for this customer in this environment.
   case new = 1
   /// Something confers access now, grace included.
@@ -53,7 +53,7 @@ package enum CoreState: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// What to suggest to the customer (R29). Raw values are those of the wire.
-package enum CallToAction: Int, Hashable, Sendable, CaseIterable {
+public enum CallToAction: Int, Hashable, Sendable, CaseIterable {
   case none = 1
   case merchandise = 2
   case fixBilling = 3
@@ -63,15 +63,15 @@ package enum CallToAction: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// One product of which there is a fact.
-package struct ProductState: Hashable, Sendable {
-  package var productID: ProductID
+public struct ProductState: Hashable, Sendable {
+  public var productID: ProductID
   /// The subscription group, for an auto-renewable product.
-  package var groupID: SubscriptionGroupID?
+  public var groupID: SubscriptionGroupID?
   /// False when the catalog does not name the product: it then confers nothing (R14).
-  package var isInCatalog: Bool
-  package var standing: Standing
+  public var isInCatalog: Bool
+  public var standing: Standing
 
-  package init(
+  public init(
     productID: ProductID, groupID: SubscriptionGroupID?, isInCatalog: Bool, standing: Standing
   ) {
     self.productID = productID
@@ -82,15 +82,15 @@ package struct ProductState: Hashable, Sendable {
 }
 
 /// One subscription group: the best over all its chains (R28).
-package struct GroupState: Hashable, Sendable {
-  package var groupID: SubscriptionGroupID
-  package var standing: Standing
+public struct GroupState: Hashable, Sendable {
+  public var groupID: SubscriptionGroupID
+  public var standing: Standing
   /// A free trial of this group was used (R29).
-  package var trialUsed: Bool
+  public var trialUsed: Bool
   /// An introductory offer of any kind of this group was used (R29).
-  package var introductoryOfferUsed: Bool
+  public var introductoryOfferUsed: Bool
 
-  package init(
+  public init(
     groupID: SubscriptionGroupID, standing: Standing, trialUsed: Bool, introductoryOfferUsed: Bool
   ) {
     self.groupID = groupID
@@ -101,21 +101,21 @@ package struct GroupState: Hashable, Sendable {
 }
 
 /// An entitlement that is conferred now, with everything that confers it (R31).
-package struct EntitlementState: Hashable, Sendable {
-  package var entitlementID: EntitlementID
+public struct EntitlementState: Hashable, Sendable {
+  public var entitlementID: EntitlementID
   /// At least one, in a fixed order: latest end first; then purchases by transaction id, grants by
   /// id, and grandfathering rules by id.
-  package var sources: [EntitlementSource]
+  public var sources: [EntitlementSource]
 
-  package init(entitlementID: EntitlementID, sources: [EntitlementSource]) {
+  public init(entitlementID: EntitlementID, sources: [EntitlementSource]) {
     self.entitlementID = entitlementID
     self.sources = sources
   }
 }
 
 /// What confers an entitlement, since when and until when (R31).
-package struct EntitlementSource: Hashable, Sendable {
-  package enum Origin: Hashable, Sendable {
+public struct EntitlementSource: Hashable, Sendable {
+  public enum Origin: Hashable, Sendable {
     case purchase(TransactionID, chain: OriginalTransactionID, product: ProductID)
     /// R32.
     case grant(GrantID)
@@ -123,16 +123,16 @@ package struct EntitlementSource: Hashable, Sendable {
     case grandfathering(GrandfatheringRuleID)
   }
 
-  package var origin: Origin
-  package var since: Milliseconds
+  public var origin: Origin
+  public var since: Milliseconds
   /// Nil when it has no end.
-  package var until: Milliseconds?
+  public var until: Milliseconds?
   /// What stands behind the purchase, or behind what the grandfathering rule went by (R51): the
   /// weaker where a renewal info has a say, too. Nil for a grant, and for a rule whose values the
   /// catalog simulates.
-  package var evidence: FactAuthority?
+  public var evidence: FactAuthority?
 
-  package init(
+  public init(
     origin: Origin, since: Milliseconds, until: Milliseconds?, evidence: FactAuthority? = nil
   ) {
     self.origin = origin

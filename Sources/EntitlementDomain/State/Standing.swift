@@ -1,41 +1,41 @@
 /// How a product or a group stands at a moment (R29).
-package struct Standing: Hashable, Sendable {
-  package var coreState: CoreState
-  package var status: DetailedStatus
+public struct Standing: Hashable, Sendable {
+  public var coreState: CoreState
+  public var status: DetailedStatus
   /// Why it ended; set when and only when ``status`` is `.expired`.
-  package var expirationReason: ExpirationReason?
+  public var expirationReason: ExpirationReason?
   /// The product of the period that decided, and that period's transaction and chain.
-  package var productID: ProductID
-  package var productType: ProductType
-  package var transactionID: TransactionID
-  package var originalTransactionID: OriginalTransactionID
-  package var periodStart: Milliseconds
+  public var productID: ProductID
+  public var productType: ProductType
+  public var transactionID: TransactionID
+  public var originalTransactionID: OriginalTransactionID
+  public var periodStart: Milliseconds
   /// Nil when the purchase has no end.
-  package var periodEnd: Milliseconds?
+  public var periodEnd: Milliseconds?
   /// End of the grace period, while in grace.
-  package var graceEnd: Milliseconds?
+  public var graceEnd: Milliseconds?
   /// Nil when no renewal info of this period is known, or the product does not renew.
-  package var willRenew: Bool?
-  package var pendingChange: PendingChange?
-  package var priceConsent: PriceConsent?
+  public var willRenew: Bool?
+  public var pendingChange: PendingChange?
+  public var priceConsent: PriceConsent?
   /// The offer under which the period was bought.
-  package var offer: Offer?
+  public var offer: Offer?
   /// The offer under which it will renew, while it will.
-  package var renewalOffer: Offer?
+  public var renewalOffer: Offer?
   /// The win-back offers that Apple says the customer is eligible for, while the call is to win
   /// back.
-  package var winBackOfferIDs: [String]
-  package var ownership: OwnershipType?
-  package var storefront: String?
-  package var revocation: Revocation?
-  package var commitment: Commitment?
+  public var winBackOfferIDs: [String]
+  public var ownership: OwnershipType?
+  public var storefront: String?
+  public var revocation: Revocation?
+  public var commitment: Commitment?
   /// The earliest purchase of this product, or in this group.
-  package var firstPurchaseAt: Milliseconds
-  package var callToAction: CallToAction
+  public var firstPurchaseAt: Milliseconds
+  public var callToAction: CallToAction
   /// What the reader should know beside the status, in the order of the raw values.
-  package var notices: [Notice]
+  public var notices: [Notice]
 
-  package init(
+  public init(
     coreState: CoreState, status: DetailedStatus, productID: ProductID, productType: ProductType,
     transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
     periodStart: Milliseconds, firstPurchaseAt: Milliseconds, callToAction: CallToAction
@@ -55,7 +55,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 /// Raw values are those of the wire.
-package enum DetailedStatus: Int, Hashable, Sendable, CaseIterable {
+public enum DetailedStatus: Int, Hashable, Sendable, CaseIterable {
   case active = 1
   /// Active although the period has ended (R19).
   case grace = 2
@@ -75,7 +75,7 @@ package enum DetailedStatus: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// R21. Raw values are those of the wire.
-package enum ExpirationReason: Int, Hashable, Sendable, CaseIterable {
+public enum ExpirationReason: Int, Hashable, Sendable, CaseIterable {
   /// Apple gave no reason. Never read as "cancelled".
   case unknown = 1
   case customerCancelled = 2
@@ -89,29 +89,29 @@ package enum ExpirationReason: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// R23. Raw values are those of the wire.
-package enum PriceConsent: Int, Hashable, Sendable, CaseIterable {
+public enum PriceConsent: Int, Hashable, Sendable, CaseIterable {
   case pending = 1
   case accepted = 2
 }
 
 /// Another product at the next renewal (R23).
-package struct PendingChange: Hashable, Sendable {
-  package var productID: ProductID
-  package var effectiveAt: Milliseconds
+public struct PendingChange: Hashable, Sendable {
+  public var productID: ProductID
+  public var effectiveAt: Milliseconds
 
-  package init(productID: ProductID, effectiveAt: Milliseconds) {
+  public init(productID: ProductID, effectiveAt: Milliseconds) {
     self.productID = productID
     self.effectiveAt = effectiveAt
   }
 }
 
 /// A refund, or the end of sharing (R16).
-package struct Revocation: Hashable, Sendable {
-  package var date: Milliseconds
-  package var reason: RevocationReason?
-  package var type: RevocationType?
+public struct Revocation: Hashable, Sendable {
+  public var date: Milliseconds
+  public var reason: RevocationReason?
+  public var type: RevocationType?
 
-  package init(date: Milliseconds, reason: RevocationReason?, type: RevocationType?) {
+  public init(date: Milliseconds, reason: RevocationReason?, type: RevocationType?) {
     self.date = date
     self.reason = reason
     self.type = type
@@ -119,7 +119,7 @@ package struct Revocation: Hashable, Sendable {
 }
 
 /// Raw values are those of the wire.
-package enum Notice: Int, Hashable, Sendable, CaseIterable {
+public enum Notice: Int, Hashable, Sendable, CaseIterable {
   /// The period was upgraded, and its successor has not been seen: a refetch is due (R17).
   case successorMissing = 1
   /// Ended with auto-renew on and no retry: the renewal has not been heard of (R24).

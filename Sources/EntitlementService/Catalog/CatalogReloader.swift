@@ -72,10 +72,9 @@ package final class CatalogReloader: Sendable {
 
   private func apply() -> CatalogAttempt {
     let (attempt, contents) = look()
-    // Last, so that nobody is told of a catalog that is not in force yet.
-    defer { holder.record(attempt) }
     guard let contents, let digest = attempt.digest else {
       counters.add(.catalogReloadFailed)
+      holder.record(attempt)
       log(faultOf: attempt)
       return attempt
     }
@@ -83,10 +82,14 @@ package final class CatalogReloader: Sendable {
     loggedFault.withLock { $0 = nil }
     let old = holder.snapshot.digest
     guard digest != old else {
+      holder.record(attempt)
       logger.info("the catalog file is the one in force", metadata: ["digest": "\(digest)"])
       return attempt
     }
     holder.replace(with: contents.catalog, digest: digest, warnings: contents.warnings)
+    // After that, so that nobody is told of a catalog that is not in force yet; and before the log,
+    // which is where operators look first.
+    holder.record(attempt)
     let size = contents.catalog.size
     logger.notice(
       "another catalog is in force",

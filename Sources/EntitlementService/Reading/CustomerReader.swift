@@ -7,7 +7,7 @@ import Synchronization
 /// `Encoded` is the form in which the front sends a state; it is made once for each change of a
 /// customer.
 package final class CustomerReader<Encoded: Sendable>: Sendable {
-  private typealias Cache = AnswerCache<Encoded>
+  typealias Cache = AnswerCache<Encoded>
   private typealias Outcome = Result<HeldAnswer<Encoded>, ServiceError>
 
   /// A load that others may wait for.
@@ -25,12 +25,12 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     var count: UInt64 = 0
   }
 
-  private let store: any EntitlementStore
-  private let catalog: CatalogHolder
-  private let clock: ServiceClock
-  private let horizon: FeedHorizon
-  private let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
-  private let cache: AnswerCache<Encoded>
+  let store: any EntitlementStore
+  let catalog: CatalogHolder
+  let clock: ServiceClock
+  let horizon: FeedHorizon
+  let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
+  let cache: AnswerCache<Encoded>
   private let loads = Mutex(Loads())
 
   /// - Parameters:
@@ -162,7 +162,7 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     withExtendedLifetime(cache.removeAll()) {}
   }
 
-  private func freshness(for consistency: Consistency) -> StoreFreshness {
+  func freshness(for consistency: Consistency) -> StoreFreshness {
     switch consistency {
     case .minimizeLatency: horizon.freshness
     case .atLeastAsFresh(let revision): horizon.including(revision)
@@ -216,6 +216,12 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     } catch {
       throw ServiceError(error)
     }
+    return try answer(to: query, from: stored)
+  }
+
+  func answer(
+    to query: CustomerQuery, from stored: StoredCustomer
+  ) throws(ServiceError) -> HeldAnswer<Encoded> {
     let snapshot = catalog.snapshot
     // Another catalog may have come in force since the question was looked at.
     try snapshot.checkServed(query.scope)
@@ -244,7 +250,7 @@ extension Evaluation.Outcome {
 
 extension CustomerSelector {
   /// Other selectors may find another customer without a change of the one they found before.
-  fileprivate var isHeld: Bool {
+  var isHeld: Bool {
     switch self {
     case .account, .originalTransaction: true
     case .transaction, .appTransaction, .appAccountToken: false
@@ -253,7 +259,7 @@ extension CustomerSelector {
 }
 
 extension CustomerQuery {
-  fileprivate func key<Encoded>() -> AnswerCache<Encoded>.Key {
+  func key<Encoded>() -> AnswerCache<Encoded>.Key {
     AnswerCache.Key(selector: selector, scope: scope)
   }
 }

@@ -23,7 +23,7 @@ struct LoadFailure: Error {
     let reason: Reason =
       switch error.code {
       case .unreachable, .connectionClosed: .unreachable
-      case .status: .failed
+      case .clientClosed, .status: .failed
       }
     self.init(reason, error.description)
   }

@@ -56,6 +56,7 @@ extension RPCClientError {
     switch code {
     case .unreachable: "UNREACHABLE"
     case .connectionClosed: "CONNECTION_CLOSED"
+    case .clientClosed: "CLIENT_CLOSED"
     case .status(let code): code.name
     }
   }
@@ -63,7 +64,7 @@ extension RPCClientError {
   /// Whether the server answered: then it took no longer than an error takes.
   fileprivate var isRefusal: Bool {
     switch code {
-    case .unreachable, .connectionClosed, .status(.deadlineExceeded): false
+    case .unreachable, .connectionClosed, .clientClosed, .status(.deadlineExceeded): false
     case .status: true
     }
   }

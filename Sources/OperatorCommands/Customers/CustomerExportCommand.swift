@@ -45,8 +45,7 @@ struct CustomerExportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let request = ExportCustomerRequest(scope: app.scope, accountID: AccountID(account))
-    let limits = RPCLimits(streamReadBuffer: Self.readBuffer)
-    let document = try await server.withClient(limits: limits) { client in
+    let document = try await server.withClient(streamReadBuffer: Self.readBuffer) { client in
       // Taken as a whole: whoever reads stdout may be slower than the server waits.
       var document: [UInt8] = []
       for try await piece in try client.exportCustomer(request) { document += piece }

@@ -32,21 +32,28 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: ``RPCClientError`` with `unreachable`.
-  func connect(limits: RPCLimits = RPCLimits()) async throws -> EntitlementClient {
-    try await EntitlementClient.connect(
-      to: try address(), timeout: .seconds(timeout), limits: limits)
+  private var configuration: EntitlementClientConfiguration {
+    EntitlementClientConfiguration(timeout: .seconds(timeout))
+  }
+
+  /// A client that has no connection yet.
+  func client() throws -> EntitlementClient {
+    EntitlementClient(try address(), configuration: configuration)
   }
 
   /// Connects, runs `body` and closes the connection. Failures of the call become those of the
   /// command.
   ///
-  /// - Parameter limits: of the connection.
+  /// - Parameter streamReadBuffer: bytes that may wait to be taken from a stream; nil: as many as
+  ///   usual.
   func withClient<Value>(
-    limits: RPCLimits = RPCLimits(), _ body: (EntitlementClient) async throws -> Value
+    streamReadBuffer: Int? = nil, _ body: (EntitlementClient) async throws -> Value
   ) async throws -> Value {
+    var configuration = configuration
+    if let streamReadBuffer { configuration.streamReadBuffer = streamReadBuffer }
     do {
-      let client = try await connect(limits: limits)
+      let client = try await EntitlementClient.connect(
+        to: try address(), configuration: configuration)
       do {
         let value = try await body(client)
         await client.close()
@@ -60,7 +67,7 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// Like ``withClient(limits:_:)``, for a body that makes many calls and keeps what was answered.
+  /// Like ``withClient(streamReadBuffer:_:)``, for a body that makes many calls and keeps what was answered.
   ///
   /// - Returns: the failure at which it ended; nil: it was done.
   func failure(of body: (EntitlementClient) async throws -> Void) async throws -> CommandFailure? {

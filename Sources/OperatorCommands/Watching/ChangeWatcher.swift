@@ -53,7 +53,7 @@ struct ChangeWatcher: Sendable {
   private func watch(
     _ request: WatchCustomerStatesRequest, handled: (String) -> Void
   ) async throws {
-    let client = try await server.connect()
+    let client = try server.client()
     do {
       for try await response in try client.watchCustomerStates(request) {
         if let change = response.change {

@@ -38,12 +38,28 @@ final class AccountReads: Sendable {
   /// How many reads wait for the next statement.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+  /// Several accounts of one caller's, in one statement of their own; a single one shares it with
+  /// others' accounts.
+  ///
+  /// - Returns: for each, in their order, what ``read(_:in:)`` does.
+  func read(_ accounts: [AccountID], in scope: Int64) async throws(StoreError) -> [Found] {
+    if accounts.count == 1 { return [try await read(accounts[0], in: scope)] }
+    do throws(PostgresFailure) {
+      return try await find(
+        accounts.map { (scope, $0) }, until: .now + limits.readTimeLimit)
+    } catch {
+      throw StoreError(translating: error)
+    }
+  }
+
   /// What the database knows of an account, in a snapshot that was taken after this was called: rows
   /// of ``CustomerStatement/account``.
   ///
-  /// - Throws: ``StoreError/Code/unavailable`` also when too many wait, or the time was up before it
-  ///   was its turn.
+  /// - Throws: ``StoreError/Code/unavailable`` also when too many wait, the time was up before it
+  ///   was its turn, or the task was cancelled before.
   func read(_ account: AccountID, in scope: Int64) async throws(StoreError) -> Found {
+    // One that was sent is not called back: others may share it.
+    if Task.isCancelled { throw StoreError(translating: PostgresFailure(.cancelled, "")) }
     let deadline = ContinuousClock.now + limits.readTimeLimit
     return try await withCheckedContinuation { continuation in
       let reader = Reader(
@@ -118,20 +134,9 @@ final class AccountReads: Sendable {
   private func answerTogether(_ readers: [Reader]) async {
     do throws(PostgresFailure) {
       let earliest = readers.reduce(readers[0].deadline) { min($0, $1.deadline) }
-      let rows = try await run(
-        CustomerStatement.accounts,
-        [.int64s(readers.map(\.scope)), .texts(readers.map(\.account.rawValue))],
-        until: earliest)
-      var indexes = [[Int]](repeating: [], count: readers.count)
-      for row in 0..<rows.count {
-        let number = Int(try rows.int64(row, CustomerStatement.columns))
-        guard indexes.indices.contains(number - 1) else {
-          throw PostgresFailure(.protocolViolation, "the answer has a row that nobody asked for")
-        }
-        indexes[number - 1].append(row)
-      }
-      for (reader, indexes) in zip(readers, indexes) {
-        reader.continuation.resume(returning: .success(Found(rows: rows, indexes: indexes)))
+      let found = try await find(readers.map { ($0.scope, $0.account) }, until: earliest)
+      for (reader, found) in zip(readers, found) {
+        reader.continuation.resume(returning: .success(found))
       }
     } catch {
       guard case .server = error.kind else {
@@ -145,6 +150,23 @@ final class AccountReads: Sendable {
         for reader in readers { group.addTask { await self.answerAlone(reader) } }
       }
     }
+  }
+
+  private func find(
+    _ accounts: [(scope: Int64, id: AccountID)], until deadline: ContinuousClock.Instant
+  ) async throws(PostgresFailure) -> [Found] {
+    let rows = try await run(
+      CustomerStatement.accounts,
+      [.int64s(accounts.map(\.scope)), .texts(accounts.map(\.id.rawValue))], until: deadline)
+    var indexes = [[Int]](repeating: [], count: accounts.count)
+    for row in 0..<rows.count {
+      let place = Int(try rows.int64(row, CustomerStatement.columns)) - 1
+      guard indexes.indices.contains(place) else {
+        throw PostgresFailure(.protocolViolation, "the answer has a row that nobody asked for")
+      }
+      indexes[place].append(row)
+    }
+    return indexes.map { Found(rows: rows, indexes: $0) }
   }
 
   private func run(

@@ -12,6 +12,17 @@ extension PostgresStore {
       .customer(selector)
   }
 
+  package func customers(
+    _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> [StoredCustomer] {
+    if selectors.isEmpty { return [] }
+    guard let number = try await scopes.number(of: scope) else {
+      return selectors.map { FoundCustomer.nobody($0, in: scope) }
+    }
+    let found = try await reader.find(selectors, in: (scope, number), .record, freshness)
+    return zip(found, selectors).map { $0.customer($1) }
+  }
+
   package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
   {

@@ -29,14 +29,14 @@ final class ReplicaSet: Sendable {
   /// What the next standby answers; nil when there is none, or it failed, or `accept` has no use for
   /// its answer, or the caller does not wait any more.
   func answer<Value: Sendable>(
-    _ statement: PostgresStatement, _ values: [PostgresValue], within limit: Duration,
-    _ accept: (PostgresRows) throws -> Value?
+    _ commands: @autoclosure () -> [PostgresCommand], within limit: Duration,
+    _ accept: ([PostgresRows]) throws -> Value?
   ) async -> Value? {
     guard let index = takeTurn() else { return nil }
     do {
       let results = try await pools[index].read(
-        [PostgresCommand(statement, values)], within: min(limit, Self.patience))
-      if let value = try results.first.flatMap(accept) {
+        commands(), within: min(limit, Self.patience))
+      if let value = try accept(results) {
         counters.replicaReads.add(1, ordering: .relaxed)
         return value
       }

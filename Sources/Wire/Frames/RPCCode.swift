@@ -1,5 +1,5 @@
 /// How a call ended: `google.rpc.Code`, numbers and names alike.
-package enum RPCCode: UInt8, CaseIterable, Hashable, Sendable {
+public enum RPCCode: UInt8, CaseIterable, Hashable, Sendable {
   case ok = 0
   case cancelled = 1
   case unknown = 2
@@ -19,7 +19,7 @@ package enum RPCCode: UInt8, CaseIterable, Hashable, Sendable {
   case unauthenticated = 16
 
   /// The name as `google.rpc.Code` spells it, such as `INVALID_ARGUMENT`.
-  package var name: String {
+  public var name: String {
     switch self {
     case .ok: "OK"
     case .cancelled: "CANCELLED"

@@ -1,15 +1,15 @@
 /// Why a call failed, as it is told to the caller: `google.rpc.Status` with the details that
 /// this service uses. Nothing in it may hold a payload, a token or SQL.
-package struct RPCStatus: Error, Hashable, Sendable {
+public struct RPCStatus: Error, Hashable, Sendable {
   /// `google.rpc.ErrorInfo`: a reason for programs to branch on.
-  package struct ErrorInfo: Hashable, Sendable {
+  public struct ErrorInfo: Hashable, Sendable {
     /// In capitals with underscores, such as `SLOW_READER`; constant for one cause.
-    package var reason: String
+    public var reason: String
     /// Whose reason it is.
-    package var domain: String
-    package var metadata: [String: String]
+    public var domain: String
+    public var metadata: [String: String]
 
-    package init(reason: String, domain: String, metadata: [String: String] = [:]) {
+    public init(reason: String, domain: String, metadata: [String: String] = [:]) {
       self.reason = reason
       self.domain = domain
       self.metadata = metadata
@@ -17,25 +17,28 @@ package struct RPCStatus: Error, Hashable, Sendable {
   }
 
   /// `google.rpc.BadRequest.FieldViolation`: one field of the request that is wrong.
-  package struct FieldViolation: Hashable, Sendable {
+  public struct FieldViolation: Hashable, Sendable {
     /// The path to the field, such as `selector.account_id`.
-    package var field: String
-    package var description: String
+    public var field: String
+    public var description: String
 
-    package init(field: String, description: String) {
+    public init(field: String, description: String) {
       self.field = field
       self.description = description
     }
   }
 
-  package var code: RPCCode
-  package var message: String
-  package var errorInfo: ErrorInfo?
-  /// How long to wait before trying again (`google.rpc.RetryInfo`).
-  package var retryDelay: Duration?
-  package var fieldViolations: [FieldViolation]
+  /// The `ErrorInfo` reason of a server that is about to stop: other servers may still serve.
+  package static let shuttingDownReason = "SHUTTING_DOWN"
 
-  package init(
+  public var code: RPCCode
+  public var message: String
+  public var errorInfo: ErrorInfo?
+  /// How long to wait before trying again (`google.rpc.RetryInfo`).
+  public var retryDelay: Duration?
+  public var fieldViolations: [FieldViolation]
+
+  public init(
     _ code: RPCCode, _ message: String = "", errorInfo: ErrorInfo? = nil,
     retryDelay: Duration? = nil, fieldViolations: [FieldViolation] = []
   ) {
@@ -48,7 +51,7 @@ package struct RPCStatus: Error, Hashable, Sendable {
 }
 
 extension RPCStatus: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     message.isEmpty ? code.name : "\(code.name): \(message)"
   }
 }

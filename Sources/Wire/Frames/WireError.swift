@@ -1,6 +1,6 @@
 /// Why bytes or texts of the framing layer were not understood.
-package struct WireError: Error, Hashable, Sendable {
-  package enum Code: Hashable, Sendable {
+public struct WireError: Error, Hashable, Sendable {
+  public enum Code: Hashable, Sendable {
     /// The bytes end inside a field, or a varint is too long.
     case truncated
     /// A known field has another wire type than declared, or a group or field zero occurs.
@@ -13,18 +13,18 @@ package struct WireError: Error, Hashable, Sendable {
     case invalidAddress
   }
 
-  package let code: Code
+  public let code: Code
   /// What it was about, such as a field's name; never what a peer sent.
-  package let subject: String
+  public let subject: String
 
-  package init(_ code: Code, _ subject: String) {
+  public init(_ code: Code, _ subject: String) {
     self.code = code
     self.subject = subject
   }
 }
 
 extension WireError: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch code {
     case .truncated: "\(subject): ends too early"
     case .wrongWireType: "\(subject): wrong wire type"

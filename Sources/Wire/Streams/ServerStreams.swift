@@ -298,7 +298,9 @@ package struct ServerStreams: ~Copyable {
   package static let deadlineExceeded = RPCStatus(
     .deadlineExceeded, "the deadline passed before the call was done")
   package static let shuttingDown = RPCStatus(
-    .unavailable, "the server is shutting down", retryDelay: .seconds(1))
+    .unavailable, "the server is shutting down",
+    errorInfo: RPCStatus.ErrorInfo(reason: RPCStatus.shuttingDownReason, domain: "entitle"),
+    retryDelay: .seconds(1))
 
   private static func tooLarge(_ length: Int) -> RPCStatus {
     RPCStatus(

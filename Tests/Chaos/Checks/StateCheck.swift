@@ -27,7 +27,10 @@ struct StateCheck: Sendable {
         for lane in 0..<Self.lanes {
           group.addTask {
             // Where it cannot be reached, others check and the next check comes.
-            guard let client = try? await EntitlementClient.connect(to: server.address) else {
+            guard
+              let client = try? await EntitlementClient.connect(
+                to: server.address, configuration: .impatient())
+            else {
               return
             }
             for index in stride(from: lane, to: accounts.count, by: Self.lanes) {
@@ -47,7 +50,8 @@ struct StateCheck: Sendable {
         in: CustomerStock.scope, after: after, limit: Self.page)
       after = chains.count == Self.page ? chains.last?.chain : nil
       for server in load.servers {
-        let client = try await EntitlementClient.connect(to: server.address)
+        let client = try await EntitlementClient.connect(
+          to: server.address, configuration: .impatient())
         for chain in chains {
           await check(.originalTransaction(chain.chain), .consistent, at: server, client)
         }

@@ -2,8 +2,8 @@ import RPCClient
 import TestSupport
 import Wire
 
-/// One client's connection, to any of the servers: another one when a call fails, and now and then
-/// without need.
+/// One client, of any of the servers: of another one when a call fails, and now and then without
+/// need.
 actor ClientLane {
   private let servers: [EntitledNode]
   private let counters: LoadCounters
@@ -43,7 +43,7 @@ actor ClientLane {
         counters.add(.passingFailures)
         await drop()
         try? await Task.sleep(for: Self.pauseAfterFailure)
-      case .status:
+      case .clientClosed, .status:
         findings.add(.unexpectedStatus, "\(what): \(error)")
         await drop()
       }
@@ -58,14 +58,14 @@ actor ClientLane {
   }
 
   private func connected() async throws(RPCClientError) -> EntitlementClient {
-    if let client, callsLeft > 0, client.connection.isOpen {
+    if let client, callsLeft > 0 {
       callsLeft -= 1
       return client
     }
     await drop()
     let server = servers[Int.random(in: servers.indices, using: &random)]
     let connected = try await EntitlementClient.connect(
-      to: server.address, connectTimeout: .seconds(2), timeout: Self.callTimeout)
+      to: server.address, configuration: .impatient(timeout: Self.callTimeout))
     client = connected
     callsLeft = Int.random(in: 1...Self.callsToOneServer, using: &random)
     return connected

@@ -60,7 +60,7 @@ final class EntitledNode: Sendable {
   func isServing() async -> Bool {
     guard
       let client = try? await EntitlementClient.connect(
-        to: address, connectTimeout: .seconds(2), timeout: .seconds(5))
+        to: address, configuration: .impatient(timeout: .seconds(5)))
     else { return false }
     let status = try? await client.health()
     await client.close()

@@ -12,7 +12,7 @@ struct HealthProbe: Sendable {
     let index = load.takeCustomer()
     guard let step = try load.stock.customer(at: index).steps.first,
       let client = try? await EntitlementClient.connect(
-        to: server.address, connectTimeout: .seconds(2), timeout: .seconds(10))
+        to: server.address, configuration: .impatient(timeout: .seconds(10)))
     else { return false }
     defer { Task { await client.close() } }
     load.record.willSend(step.facts)

@@ -90,9 +90,12 @@ final class RunningServer: Sendable {
     }
   }
 
+  /// One that makes every call once: what the server answers is looked at.
   func client() async throws -> EntitlementClient {
     try await EntitlementClient.connect(
-      to: address, timeout: .seconds(ProcessJournal.patience))
+      to: address,
+      configuration: EntitlementClientConfiguration(
+        timeout: .seconds(ProcessJournal.patience), retries: .off))
   }
 
   func signal(_ number: Int32) {

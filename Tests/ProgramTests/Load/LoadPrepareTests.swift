@@ -97,7 +97,7 @@ struct LoadPrepareTests {
     let tables = try cluster.execute(
       """
       SELECT string_agg(format('SELECT %L, count(*) FROM %I', relname, relname), ' UNION ALL '
-        ORDER BY relname)
+        ORDER BY relname) || ' ORDER BY 1'
       FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
         AND NOT relispartition;
       """, database: String(name)

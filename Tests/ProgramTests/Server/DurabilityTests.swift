@@ -141,7 +141,9 @@ struct DurabilityTests {
           let answer = try await SubmissionPlan.send(step, of: customer, to: client)
           if record.add(answer, of: index) == answersBeforeKill { server.signal(SIGKILL) }
         }
-      } catch let error as RPCClientError where error.code == .connectionClosed {
+      } catch let error as RPCClientError
+        where error.code == .connectionClosed || error.code == .unreachable
+      {
         // Killed before it answered: what becomes of this call is looked at later.
       }
     }

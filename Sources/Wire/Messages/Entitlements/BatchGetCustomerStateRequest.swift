@@ -1,17 +1,17 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks for the states of several customers of one app and environment.
-package struct BatchGetCustomerStateRequest: Hashable, WireMessage {
+public struct BatchGetCustomerStateRequest: Hashable, WireMessage {
   /// At most ``MessageLimits/batchSize``.
-  package var customers: [CustomerSelector]
-  package var scope: AppScope
-  package var consistency: ReadConsistency
+  public var customers: [CustomerSelector]
+  public var scope: AppScope
+  public var consistency: ReadConsistency
   /// The moment to answer for, from what is known now; nil is the server's now.
-  package var at: Milliseconds?
+  public var at: Milliseconds?
 
-  package init(
+  public init(
     customers: [CustomerSelector], scope: AppScope,
     consistency: ReadConsistency = .minimizeLatency, at: Milliseconds? = nil
   ) {

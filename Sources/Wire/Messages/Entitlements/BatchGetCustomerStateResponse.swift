@@ -2,10 +2,10 @@ import CEntitleMessages
 package import NIOCore
 
 /// The answers about several customers, in the order of the request.
-package struct BatchGetCustomerStateResponse: Hashable, WireMessage {
-  package var results: [GetCustomerStateResponse]
+public struct BatchGetCustomerStateResponse: Hashable, WireMessage {
+  public var results: [GetCustomerStateResponse]
 
-  package init(results: [GetCustomerStateResponse]) {
+  public init(results: [GetCustomerStateResponse]) {
     self.results = results
   }
 

@@ -1,5 +1,5 @@
 /// What can change of a customer. Raw values are those of the wire.
-package enum ChangeKind: Int, Hashable, Sendable, CaseIterable {
+public enum ChangeKind: Int, Hashable, Sendable, CaseIterable {
   /// The customer has new facts.
   case facts = 1
   /// A chain or app transaction came to this customer.
@@ -18,5 +18,5 @@ package enum ChangeKind: Int, Hashable, Sendable, CaseIterable {
 
 extension Set<ChangeKind> {
   /// In the order of their numbers.
-  package var inOrder: [ChangeKind] { ChangeKind.allCases.filter(contains) }
+  public var inOrder: [ChangeKind] { ChangeKind.allCases.filter(contains) }
 }

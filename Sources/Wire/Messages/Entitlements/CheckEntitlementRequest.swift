@@ -1,17 +1,17 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks whether one customer has one entitlement.
-package struct CheckEntitlementRequest: Hashable, WireMessage {
-  package var customer: CustomerSelector
-  package var scope: AppScope
-  package var entitlementID: EntitlementID
-  package var consistency: ReadConsistency
+public struct CheckEntitlementRequest: Hashable, WireMessage {
+  public var customer: CustomerSelector
+  public var scope: AppScope
+  public var entitlementID: EntitlementID
+  public var consistency: ReadConsistency
   /// The moment to answer for, from what is known now; nil is the server's now.
-  package var at: Milliseconds?
+  public var at: Milliseconds?
 
-  package init(
+  public init(
     customer: CustomerSelector, scope: AppScope, entitlementID: EntitlementID,
     consistency: ReadConsistency = .minimizeLatency, at: Milliseconds? = nil
   ) {

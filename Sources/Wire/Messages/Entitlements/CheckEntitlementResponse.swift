@@ -1,18 +1,18 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Whether one customer has one entitlement.
-package struct CheckEntitlementResponse: Hashable, WireMessage {
-  package var isGranted: Bool
+public struct CheckEntitlementResponse: Hashable, WireMessage {
+  public var isGranted: Bool
   /// The latest end of what confers it; nil when it is not granted or has no end.
-  package var until: Milliseconds?
+  public var until: Milliseconds?
   /// Hold this answer at most until then (R30); nil when it changes only with new facts.
-  package var nextTransitionAt: Milliseconds?
+  public var nextTransitionAt: Milliseconds?
   /// The customer's; 0 when nothing is known.
-  package var revision: Int64
+  public var revision: Int64
 
-  package init(
+  public init(
     isGranted: Bool, until: Milliseconds?, nextTransitionAt: Milliseconds?, revision: Int64
   ) {
     self.isGranted = isGranted

@@ -1,23 +1,23 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// One entry of the change feed, with the state after it.
-package struct CustomerChange: Hashable, Sendable {
+public struct CustomerChange: Hashable, Sendable {
   /// Grows in commit order.
-  package var sequence: Int64
-  package var scope: AppScope
+  public var sequence: Int64
+  public var scope: AppScope
   /// Whom it concerns; nil when no customer is known.
-  package var subject: SubmittedCustomer.Subject?
-  package var committedAt: Milliseconds
+  public var subject: SubmittedCustomer.Subject?
+  public var committedAt: Milliseconds
   /// Without those that only a newer server knows.
-  package var kinds: Set<ChangeKind>
+  public var kinds: Set<ChangeKind>
   /// What a notification asks somebody to do or to know.
-  package var events: [FeedEvent]
+  public var events: [FeedEvent]
   /// With this change, and perhaps with later ones, which follow all the same. Nil when the request
   /// asked for none, or no customer is known.
-  package var state: CustomerState?
+  public var state: CustomerState?
 
-  package init(
+  public init(
     sequence: Int64, scope: AppScope, subject: SubmittedCustomer.Subject?,
     committedAt: Milliseconds, kinds: Set<ChangeKind>, events: [FeedEvent] = [],
     state: CustomerState? = nil

@@ -1,18 +1,18 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks why the state of one customer is what it is.
-package struct ExplainCustomerStateRequest: Hashable, WireMessage {
-  package var customer: CustomerSelector
-  package var scope: AppScope
+public struct ExplainCustomerStateRequest: Hashable, WireMessage {
+  public var customer: CustomerSelector
+  public var scope: AppScope
   /// The moment to answer for, from what is known now; nil is the server's now.
-  package var at: Milliseconds?
+  public var at: Milliseconds?
   /// The catalog to answer under, at most ``MessageLimits/catalogLength`` bytes and not kept; nil
   /// is the one in force.
-  package var catalogYAML: String?
+  public var catalogYAML: String?
 
-  package init(
+  public init(
     customer: CustomerSelector, scope: AppScope, at: Milliseconds? = nil,
     catalogYAML: String? = nil
   ) {

@@ -1,12 +1,12 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Why the state of one customer is what it is.
-package struct ExplainCustomerStateResponse: Hashable, WireMessage {
-  package var explanation: Explanation
+public struct ExplainCustomerStateResponse: Hashable, WireMessage {
+  public var explanation: Explanation
 
-  package init(explanation: Explanation) {
+  public init(explanation: Explanation) {
     self.explanation = explanation
   }
 

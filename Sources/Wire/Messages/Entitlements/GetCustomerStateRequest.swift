@@ -1,19 +1,19 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks for the state of one customer.
-package struct GetCustomerStateRequest: Hashable, WireMessage {
-  package var customer: CustomerSelector
-  package var scope: AppScope
-  package var consistency: ReadConsistency
+public struct GetCustomerStateRequest: Hashable, WireMessage {
+  public var customer: CustomerSelector
+  public var scope: AppScope
+  public var consistency: ReadConsistency
   /// The moment to answer for, from what is known now; nil is the server's now.
-  package var at: Milliseconds?
+  public var at: Milliseconds?
   /// A customer who still has this revision, and whom time alone has not changed since, is answered
   /// with ``GetCustomerStateResponse/notModified(revision:)``.
-  package var ifRevisionDiffers: Int64?
+  public var ifRevisionDiffers: Int64?
 
-  package init(
+  public init(
     customer: CustomerSelector, scope: AppScope, consistency: ReadConsistency = .minimizeLatency,
     at: Milliseconds? = nil, ifRevisionDiffers: Int64? = nil
   ) {

@@ -1,14 +1,14 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// The answer about one customer. Its revision is that of the state, or the one that was named in
 /// the request and still holds.
-package enum GetCustomerStateResponse: Hashable, WireMessage {
+public enum GetCustomerStateResponse: Hashable, WireMessage {
   case state(CustomerState)
   case notModified(revision: Int64)
 
-  package var revision: Int64 {
+  public var revision: Int64 {
     switch self {
     case .state(let state): state.revision
     case .notModified(let revision): revision

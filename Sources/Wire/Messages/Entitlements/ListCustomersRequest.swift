@@ -1,23 +1,23 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks for a page of the accounts of one app and environment.
-package struct ListCustomersRequest: Hashable, WireMessage {
-  package var scope: AppScope
+public struct ListCustomersRequest: Hashable, WireMessage {
+  public var scope: AppScope
   /// As the caller sent it, never negative; see ``effectivePageSize``.
-  package var pageSize: Int
+  public var pageSize: Int
   /// The token that the page before answered; nil for the first page.
-  package var pageToken: String?
+  public var pageToken: String?
 
-  package init(scope: AppScope, pageSize: Int = 0, pageToken: String? = nil) {
+  public init(scope: AppScope, pageSize: Int = 0, pageToken: String? = nil) {
     self.scope = scope
     self.pageSize = pageSize
     self.pageToken = pageToken
   }
 
   /// How many customers to answer at most: the default for 0, and never above the limit.
-  package var effectivePageSize: Int {
+  public var effectivePageSize: Int {
     pageSize == 0
       ? MessageLimits.defaultPageSize : min(pageSize, MessageLimits.largestPageSize)
   }

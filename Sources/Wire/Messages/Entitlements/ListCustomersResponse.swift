@@ -1,14 +1,14 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// A page of customers, by account id.
-package struct ListCustomersResponse: Hashable, WireMessage {
-  package var customers: [CustomerState]
+public struct ListCustomersResponse: Hashable, WireMessage {
+  public var customers: [CustomerState]
   /// Where the next page starts; nil when this is the last one.
-  package var nextPageToken: String?
+  public var nextPageToken: String?
 
-  package init(customers: [CustomerState], nextPageToken: String?) {
+  public init(customers: [CustomerState], nextPageToken: String?) {
     self.customers = customers
     self.nextPageToken = nextPageToken
   }

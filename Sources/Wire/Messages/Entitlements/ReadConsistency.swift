@@ -1,7 +1,7 @@
 import CEntitleMessages
 
 /// How new an answer must be (architecture: freshness is the caller's choice, per call).
-package enum ReadConsistency: Hashable, Sendable {
+public enum ReadConsistency: Hashable, Sendable {
   /// From memory where possible.
   case minimizeLatency
   /// At least as new as the write that returned this revision.

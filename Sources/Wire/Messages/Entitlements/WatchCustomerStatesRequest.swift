@@ -1,25 +1,25 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks for what changes, as it is committed.
-package struct WatchCustomerStatesRequest: Hashable, WireMessage {
+public struct WatchCustomerStatesRequest: Hashable, WireMessage {
   /// The cursor of the last response that was handled; nil: from now on. See ``beginning``. At most
   /// ``MessageLimits/cursorLength`` bytes.
-  package var cursor: String?
+  public var cursor: String?
   /// Only this app; nil: all.
-  package var bundleID: BundleID?
+  public var bundleID: BundleID?
   /// Only this environment; nil: all.
-  package var environment: StoreEnvironment?
+  public var environment: StoreEnvironment?
   /// Only these accounts; empty: all customers, unclaimed chains and events of nobody included. At
   /// most ``MessageLimits/watchedAccounts``, none empty; they need app and environment.
-  package var accountIDs: [AccountID]
+  public var accountIDs: [AccountID]
   /// Only changes with at least one of these; empty: all.
-  package var kinds: Set<ChangeKind>
+  public var kinds: Set<ChangeKind>
   /// Leaves the states out.
-  package var isWithoutStates: Bool
+  public var isWithoutStates: Bool
 
-  package init(
+  public init(
     cursor: String? = nil, bundleID: BundleID? = nil, environment: StoreEnvironment? = nil,
     accountIDs: [AccountID] = [], kinds: Set<ChangeKind> = [], isWithoutStates: Bool = false
   ) {
@@ -32,7 +32,7 @@ package struct WatchCustomerStatesRequest: Hashable, WireMessage {
   }
 
   /// The cursor before the first change that is kept.
-  package static let beginning = "0"
+  public static let beginning = "0"
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)

@@ -2,13 +2,13 @@ import CEntitleMessages
 package import NIOCore
 
 /// The next change of a watch, or only how far it has come.
-package struct WatchCustomerStatesResponse: Hashable, WireMessage {
+public struct WatchCustomerStatesResponse: Hashable, WireMessage {
   /// To go on after this response. Opaque, but "0" is the beginning.
-  package var cursor: String
+  public var cursor: String
   /// Nil in a response that only moves the cursor.
-  package var change: CustomerChange?
+  public var change: CustomerChange?
 
-  package init(cursor: String, change: CustomerChange? = nil) {
+  public init(cursor: String, change: CustomerChange? = nil) {
     self.cursor = cursor
     self.change = change
   }

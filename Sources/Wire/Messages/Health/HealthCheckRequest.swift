@@ -2,11 +2,11 @@ import CEntitleMessages
 package import NIOCore
 
 /// Asks how a service is doing.
-package struct HealthCheckRequest: Hashable, WireMessage {
+public struct HealthCheckRequest: Hashable, WireMessage {
   /// Full name of a service; empty asks for the server as a whole.
-  package var service: String
+  public var service: String
 
-  package init(service: String = "") {
+  public init(service: String = "") {
     self.service = service
   }
 

@@ -2,9 +2,9 @@ import CEntitleMessages
 package import NIOCore
 
 /// How a service is doing.
-package struct HealthCheckResponse: Hashable, WireMessage {
+public struct HealthCheckResponse: Hashable, WireMessage {
   /// Raw values are those of the wire.
-  package enum ServingStatus: Int, Hashable, Sendable, CaseIterable {
+  public enum ServingStatus: Int, Hashable, Sendable, CaseIterable {
     /// Not said, or a status that this program does not know.
     case unknown = 0
     case serving = 1
@@ -13,9 +13,9 @@ package struct HealthCheckResponse: Hashable, WireMessage {
     case serviceUnknown = 3
   }
 
-  package var status: ServingStatus
+  public var status: ServingStatus
 
-  package init(status: ServingStatus) {
+  public init(status: ServingStatus) {
     self.status = status
   }
 

@@ -1,17 +1,17 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// Something that an account owns.
-package struct AccountLink: Hashable, Sendable {
-  package var target: LinkTarget
+public struct AccountLink: Hashable, Sendable {
+  public var target: LinkTarget
   /// When it got this account.
-  package var since: Milliseconds
+  public var since: Milliseconds
   /// Why it got this account; nil for a reason that only a newer server knows.
-  package var reason: LinkReason?
+  public var reason: LinkReason?
   /// Nobody signed what the account was named with.
-  package var isUnsigned: Bool
+  public var isUnsigned: Bool
 
-  package init(
+  public init(
     target: LinkTarget, since: Milliseconds, reason: LinkReason?, isUnsigned: Bool = false
   ) {
     self.target = target

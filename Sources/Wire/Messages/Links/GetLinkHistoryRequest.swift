@@ -1,18 +1,18 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks who owned a chain or app transaction, or what an account owned.
-package struct GetLinkHistoryRequest: Hashable, WireMessage {
-  package enum Subject: Hashable, Sendable {
+public struct GetLinkHistoryRequest: Hashable, WireMessage {
+  public enum Subject: Hashable, Sendable {
     case target(LinkTarget)
     case account(AccountID)
   }
 
-  package var scope: AppScope
-  package var subject: Subject
+  public var scope: AppScope
+  public var subject: Subject
 
-  package init(scope: AppScope, subject: Subject) {
+  public init(scope: AppScope, subject: Subject) {
     self.scope = scope
     self.subject = subject
   }

@@ -2,11 +2,11 @@ import CEntitleMessages
 package import NIOCore
 
 /// Who owned a chain or app transaction, or what an account owned.
-package struct GetLinkHistoryResponse: Hashable, WireMessage {
+public struct GetLinkHistoryResponse: Hashable, WireMessage {
   /// Oldest first; at most ``MessageLimits/historyLength``, the latest.
-  package var events: [LinkHistoryEntry]
+  public var events: [LinkHistoryEntry]
 
-  package init(events: [LinkHistoryEntry]) {
+  public init(events: [LinkHistoryEntry]) {
     self.events = events
   }
 

@@ -1,19 +1,19 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Gives what has no account to one (R46).
-package struct LinkAccountRequest: Hashable, WireMessage {
-  package var scope: AppScope
-  package var target: LinkTarget
+public struct LinkAccountRequest: Hashable, WireMessage {
+  public var scope: AppScope
+  public var target: LinkTarget
   /// It may be one of which nothing is known yet.
-  package var accountID: AccountID
+  public var accountID: AccountID
   /// Not empty; at most ``MessageLimits/reasonLength`` bytes.
-  package var reason: String
+  public var reason: String
   /// Not empty; at most ``MessageLimits/authorLength`` bytes.
-  package var author: String
+  public var author: String
 
-  package init(
+  public init(
     scope: AppScope, target: LinkTarget, accountID: AccountID, reason: String, author: String
   ) {
     self.scope = scope

@@ -1,26 +1,26 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// One step in the history of a link (R41, R46).
-package struct LinkHistoryEntry: Hashable, Sendable {
-  package var target: LinkTarget
-  package var at: Milliseconds
+public struct LinkHistoryEntry: Hashable, Sendable {
+  public var target: LinkTarget
+  public var at: Milliseconds
   /// Who had it before; nil when nobody did, or the account was deleted since.
-  package var fromAccountID: AccountID?
+  public var fromAccountID: AccountID?
   /// Who has it since then; nil when nobody does, or the account was deleted since.
-  package var toAccountID: AccountID?
+  public var toAccountID: AccountID?
   /// The account that had it was deleted since.
-  package var isFromDeleted: Bool
+  public var isFromDeleted: Bool
   /// The account that got it was deleted since.
-  package var isToDeleted: Bool
+  public var isToDeleted: Bool
   /// Nil for a reason that only a newer server knows.
-  package var reason: LinkReason?
+  public var reason: LinkReason?
   /// Who asked for it, in their words; nil when a submission brought it about.
-  package var author: String?
+  public var author: String?
   /// Why, in the words of who asked; nil as `author`.
-  package var note: String?
+  public var note: String?
 
-  package init(
+  public init(
     target: LinkTarget, at: Milliseconds, fromAccountID: AccountID? = nil,
     toAccountID: AccountID? = nil, isFromDeleted: Bool = false, isToDeleted: Bool = false,
     reason: LinkReason?, author: String? = nil, note: String? = nil

@@ -1,17 +1,17 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// What became of a change of who owns what. It is committed.
-package struct LinkResponse: Hashable, WireMessage {
+public struct LinkResponse: Hashable, WireMessage {
   /// False when it stood so before.
-  package var isChanged: Bool
+  public var isChanged: Bool
   /// What changed hands: chains before app transactions, then by id.
-  package var targets: [LinkTarget]
+  public var targets: [LinkTarget]
   /// The accounts and unclaimed chains concerned, with their revisions after the call.
-  package var customers: [SubmittedCustomer]
+  public var customers: [SubmittedCustomer]
 
-  package init(isChanged: Bool, targets: [LinkTarget], customers: [SubmittedCustomer]) {
+  public init(isChanged: Bool, targets: [LinkTarget], customers: [SubmittedCustomer]) {
     self.isChanged = isChanged
     self.targets = targets
     self.customers = customers

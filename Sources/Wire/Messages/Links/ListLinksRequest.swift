@@ -1,13 +1,13 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks what an account owns.
-package struct ListLinksRequest: Hashable, WireMessage {
-  package var scope: AppScope
-  package var accountID: AccountID
+public struct ListLinksRequest: Hashable, WireMessage {
+  public var scope: AppScope
+  public var accountID: AccountID
 
-  package init(scope: AppScope, accountID: AccountID) {
+  public init(scope: AppScope, accountID: AccountID) {
     self.scope = scope
     self.accountID = accountID
   }

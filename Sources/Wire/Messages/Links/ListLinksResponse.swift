@@ -2,11 +2,11 @@ import CEntitleMessages
 package import NIOCore
 
 /// What an account owns.
-package struct ListLinksResponse: Hashable, WireMessage {
+public struct ListLinksResponse: Hashable, WireMessage {
   /// Chains before app transactions, then by id.
-  package var links: [AccountLink]
+  public var links: [AccountLink]
 
-  package init(links: [AccountLink]) {
+  public init(links: [AccountLink]) {
     self.links = links
   }
 

@@ -1,21 +1,21 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Gives everything of one account to another, under whose id the first is known from then on (R46).
-package struct MergeAccountsRequest: Hashable, WireMessage {
-  package var scope: AppScope
+public struct MergeAccountsRequest: Hashable, WireMessage {
+  public var scope: AppScope
   /// The account that ends.
-  package var fromAccountID: AccountID
+  public var fromAccountID: AccountID
   /// It may be one of which nothing is known yet. Whether it is another than the first is for the
   /// service to say.
-  package var intoAccountID: AccountID
+  public var intoAccountID: AccountID
   /// Not empty; at most ``MessageLimits/reasonLength`` bytes.
-  package var reason: String
+  public var reason: String
   /// Not empty; at most ``MessageLimits/authorLength`` bytes.
-  package var author: String
+  public var author: String
 
-  package init(
+  public init(
     scope: AppScope, fromAccountID: AccountID, intoAccountID: AccountID, reason: String,
     author: String
   ) {

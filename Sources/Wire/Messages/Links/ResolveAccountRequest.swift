@@ -1,13 +1,13 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Asks whom an identifier leads to.
-package struct ResolveAccountRequest: Hashable, WireMessage {
-  package var customer: CustomerSelector
-  package var scope: AppScope
+public struct ResolveAccountRequest: Hashable, WireMessage {
+  public var customer: CustomerSelector
+  public var scope: AppScope
 
-  package init(customer: CustomerSelector, scope: AppScope) {
+  public init(customer: CustomerSelector, scope: AppScope) {
     self.customer = customer
     self.scope = scope
   }

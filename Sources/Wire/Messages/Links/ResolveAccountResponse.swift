@@ -2,14 +2,14 @@ import CEntitleMessages
 package import NIOCore
 
 /// Whom an identifier leads to.
-package struct ResolveAccountResponse: Hashable, WireMessage {
+public struct ResolveAccountResponse: Hashable, WireMessage {
   /// An account, the one that it was merged into where it was, or a chain that no account has
   /// claimed; nil when nobody is known, or several such chains.
-  package var subject: SubmittedCustomer.Subject?
+  public var subject: SubmittedCustomer.Subject?
   /// 0 when nothing is known.
-  package var revision: Int64
+  public var revision: Int64
 
-  package init(subject: SubmittedCustomer.Subject?, revision: Int64) {
+  public init(subject: SubmittedCustomer.Subject?, revision: Int64) {
     self.subject = subject
     self.revision = revision
   }

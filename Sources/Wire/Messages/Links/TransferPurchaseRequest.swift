@@ -1,21 +1,21 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Gives a chain or app transaction to another account (R46).
-package struct TransferPurchaseRequest: Hashable, WireMessage {
-  package var scope: AppScope
-  package var target: LinkTarget
+public struct TransferPurchaseRequest: Hashable, WireMessage {
+  public var scope: AppScope
+  public var target: LinkTarget
   /// Whose it has to be now; nil: anybody's, or nobody's.
-  package var fromAccountID: AccountID?
+  public var fromAccountID: AccountID?
   /// It may be one of which nothing is known yet.
-  package var toAccountID: AccountID
+  public var toAccountID: AccountID
   /// Not empty; at most ``MessageLimits/reasonLength`` bytes.
-  package var reason: String
+  public var reason: String
   /// Not empty; at most ``MessageLimits/authorLength`` bytes.
-  package var author: String
+  public var author: String
 
-  package init(
+  public init(
     scope: AppScope, target: LinkTarget, fromAccountID: AccountID? = nil, toAccountID: AccountID,
     reason: String, author: String
   ) {

@@ -1,17 +1,17 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Takes a chain or app transaction from its account (R46).
-package struct UnlinkAccountRequest: Hashable, WireMessage {
-  package var scope: AppScope
-  package var target: LinkTarget
+public struct UnlinkAccountRequest: Hashable, WireMessage {
+  public var scope: AppScope
+  public var target: LinkTarget
   /// Not empty; at most ``MessageLimits/reasonLength`` bytes.
-  package var reason: String
+  public var reason: String
   /// Not empty; at most ``MessageLimits/authorLength`` bytes.
-  package var author: String
+  public var author: String
 
-  package init(scope: AppScope, target: LinkTarget, reason: String, author: String) {
+  public init(scope: AppScope, target: LinkTarget, reason: String, author: String) {
     self.scope = scope
     self.target = target
     self.reason = reason

@@ -1,25 +1,25 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// What a receipt says of itself.
-package struct ReceiptSummary: Hashable, Sendable {
+public struct ReceiptSummary: Hashable, Sendable {
   /// Apple's receipt type as it came, such as `ProductionSandbox`.
-  package var receiptType: String
+  public var receiptType: String
   /// The app, and the environment that the receipt type stands for.
-  package var scope: AppScope
-  package var creationDate: Milliseconds
+  public var scope: AppScope
+  public var creationDate: Milliseconds
   /// The version of the app that it was made for; nil when absent.
-  package var applicationVersion: String?
+  public var applicationVersion: String?
   /// The version that the customer first had; nil when absent.
-  package var originalApplicationVersion: String?
+  public var originalApplicationVersion: String?
   /// When the customer first had the app; nil when not told.
-  package var originalPurchaseDate: Milliseconds?
+  public var originalPurchaseDate: Milliseconds?
   /// When the receipt of a volume purchase ends; nil otherwise.
-  package var expirationDate: Milliseconds?
+  public var expirationDate: Milliseconds?
   /// How many in-app purchases it holds.
-  package var inAppCount: Int
+  public var inAppCount: Int
 
-  package init(
+  public init(
     receiptType: String, scope: AppScope, creationDate: Milliseconds,
     applicationVersion: String? = nil, originalApplicationVersion: String? = nil,
     originalPurchaseDate: Milliseconds? = nil, expirationDate: Milliseconds? = nil,

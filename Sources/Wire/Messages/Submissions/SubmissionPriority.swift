@@ -2,7 +2,7 @@ import CEntitleMessages
 
 /// How soon a submission is verified when there is more to do than workers. Raw values are those of
 /// the wire.
-package enum SubmissionPriority: Int, Hashable, Sendable, CaseIterable {
+public enum SubmissionPriority: Int, Hashable, Sendable, CaseIterable {
   /// Somebody waits: before whatever is bulk.
   case interactive = 1
   /// An import: when nobody waits, and never in more than its share of the queue.

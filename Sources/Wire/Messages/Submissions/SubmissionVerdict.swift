@@ -1,5 +1,5 @@
 /// What verification said about a signed payload. Raw values are those of the wire.
-package enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
+public enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   /// The server did not say, or is newer and said what this program does not know: refused.
   case unrecognized = 0
   case ok = 1
@@ -19,7 +19,7 @@ package enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// What a signed payload is. Raw values are those of the wire.
-package enum SubmittedKind: Int, Hashable, Sendable, CaseIterable {
+public enum SubmittedKind: Int, Hashable, Sendable, CaseIterable {
   case transaction = 1
   case renewalInfo = 2
   case appTransaction = 3
@@ -27,7 +27,7 @@ package enum SubmittedKind: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// What the store did with an accepted payload. Raw values are those of the wire.
-package enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
+public enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
   /// A fact not known before.
   case added = 1
   /// A newer version of a known fact: it stands now.
@@ -40,7 +40,7 @@ package enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
 
 /// What an accepted payload meant for the owner of its chain or app transaction (R42, R44). Raw
 /// values are those of the wire.
-package enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
+public enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// No account is known for it.
   case unlinked = 1
   /// Its account is the one that it had.

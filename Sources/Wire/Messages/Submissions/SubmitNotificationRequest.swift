@@ -1,16 +1,16 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Hands in an App Store Server Notification, version 2.
-package struct SubmitNotificationRequest: Hashable, WireMessage {
+public struct SubmitNotificationRequest: Hashable, WireMessage {
   /// A JWS in compact form; not empty.
-  package var signedPayload: String
+  public var signedPayload: String
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
-  package var accountID: AccountID?
-  package var priority: SubmissionPriority
+  public var accountID: AccountID?
+  public var priority: SubmissionPriority
 
-  package init(
+  public init(
     signedPayload: String, accountID: AccountID? = nil, priority: SubmissionPriority = .interactive
   ) {
     self.signedPayload = signedPayload

@@ -1,27 +1,27 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// What became of a notification. When it was accepted, it is committed.
-package struct SubmitNotificationResponse: Hashable, WireMessage {
+public struct SubmitNotificationResponse: Hashable, WireMessage {
   /// When it is not ``SubmissionVerdict/ok``, nothing was stored and only ``detail`` is set.
-  package var verdict: SubmissionVerdict
+  public var verdict: SubmissionVerdict
   /// Why it was refused, in English; nil when it was not.
-  package var detail: String?
-  package var notificationUUID: NotificationUUID?
+  public var detail: String?
+  public var notificationUUID: NotificationUUID?
   /// `notificationType` as it came, known or not (R10).
-  package var notificationType: String?
-  package var subtype: String?
+  public var notificationType: String?
+  public var subtype: String?
   /// True when this notification was known already.
-  package var isDuplicate: Bool
+  public var isDuplicate: Bool
   /// What became of the signed payloads inside it.
-  package var results: [SubmittedItemResult]
+  public var results: [SubmittedItemResult]
   /// The customers that it concerns, each once, changed or not.
-  package var customers: [SubmittedCustomer]
+  public var customers: [SubmittedCustomer]
   /// What it asks somebody to do or to know; empty for a duplicate.
-  package var events: [FeedEvent]
+  public var events: [FeedEvent]
 
-  package init(
+  public init(
     verdict: SubmissionVerdict, detail: String? = nil, notificationUUID: NotificationUUID? = nil,
     notificationType: String? = nil, subtype: String? = nil, isDuplicate: Bool = false,
     results: [SubmittedItemResult] = [], customers: [SubmittedCustomer] = [],

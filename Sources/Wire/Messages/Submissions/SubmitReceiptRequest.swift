@@ -1,21 +1,21 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Hands in a legacy app receipt (PKCS#7).
-package struct SubmitReceiptRequest: Hashable, WireMessage {
+public struct SubmitReceiptRequest: Hashable, WireMessage {
   /// DER, or the standard base64 of it; not empty, at most ``MessageLimits/receiptLength`` bytes.
-  package var receipt: [UInt8]
+  public var receipt: [UInt8]
   /// The app that the receipt must be of; nil: any app that the service accepts.
-  package var bundleID: BundleID?
+  public var bundleID: BundleID?
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
-  package var accountID: AccountID?
+  public var accountID: AccountID?
   /// The device that the receipt must have been made for, at most
   /// ``MessageLimits/deviceIdentifierLength`` bytes; nil: not checked.
-  package var deviceIdentifier: [UInt8]?
-  package var priority: SubmissionPriority
+  public var deviceIdentifier: [UInt8]?
+  public var priority: SubmissionPriority
 
-  package init(
+  public init(
     receipt: [UInt8], bundleID: BundleID? = nil, accountID: AccountID? = nil,
     deviceIdentifier: [UInt8]? = nil, priority: SubmissionPriority = .interactive
   ) {

@@ -3,20 +3,20 @@ package import NIOCore
 
 /// What became of a receipt, or of an archived response to one. When it was accepted, it is
 /// committed.
-package struct SubmitReceiptResponse: Hashable, WireMessage {
+public struct SubmitReceiptResponse: Hashable, WireMessage {
   /// When it is not ``SubmissionVerdict/ok``, nothing was stored and only ``detail`` is set.
-  package var verdict: SubmissionVerdict
+  public var verdict: SubmissionVerdict
   /// Why it was refused, in English; nil when it was not.
-  package var detail: String?
+  public var detail: String?
   /// Nil when it was refused.
-  package var receipt: ReceiptSummary?
+  public var receipt: ReceiptSummary?
   /// What became of what it says: of the app first, then of each in-app purchase in its order; of
   /// an archived response, the renewals last.
-  package var results: [SubmittedItemResult]
+  public var results: [SubmittedItemResult]
   /// The customers that it concerns, each once, changed or not.
-  package var customers: [SubmittedCustomer]
+  public var customers: [SubmittedCustomer]
 
-  package init(
+  public init(
     verdict: SubmissionVerdict, detail: String? = nil, receipt: ReceiptSummary? = nil,
     results: [SubmittedItemResult] = [], customers: [SubmittedCustomer] = []
   ) {

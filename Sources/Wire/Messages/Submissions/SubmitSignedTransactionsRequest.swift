@@ -1,19 +1,19 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 package import NIOCore
 
 /// Hands in transactions, renewal infos and app transactions.
-package struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
+public struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
   /// The app that every item must be of; nil: any app that the service accepts. It is no evidence
   /// for the app of a renewal info, which is that of its chain's transactions (R8).
-  package var bundleID: BundleID?
+  public var bundleID: BundleID?
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
-  package var accountID: AccountID?
+  public var accountID: AccountID?
   /// JWS in compact form: one to ``MessageLimits/submissionSize`` of them, none empty.
-  package var signedPayloads: [String]
-  package var priority: SubmissionPriority
+  public var signedPayloads: [String]
+  public var priority: SubmissionPriority
 
-  package init(
+  public init(
     signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil,
     priority: SubmissionPriority = .interactive
   ) {

@@ -2,13 +2,13 @@ import CEntitleMessages
 package import NIOCore
 
 /// What became of each payload. What was accepted is committed.
-package struct SubmitSignedTransactionsResponse: Hashable, WireMessage {
+public struct SubmitSignedTransactionsResponse: Hashable, WireMessage {
   /// One for each payload of the request, in its order.
-  package var results: [SubmittedItemResult]
+  public var results: [SubmittedItemResult]
   /// The customers that the accepted payloads concern, each once, changed or not.
-  package var customers: [SubmittedCustomer]
+  public var customers: [SubmittedCustomer]
 
-  package init(results: [SubmittedItemResult], customers: [SubmittedCustomer]) {
+  public init(results: [SubmittedItemResult], customers: [SubmittedCustomer]) {
     self.results = results
     self.customers = customers
   }

@@ -1,20 +1,20 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// A customer that a submission concerns, with the revision after it.
-package struct SubmittedCustomer: Hashable, Sendable {
-  package enum Subject: Hashable, Sendable {
+public struct SubmittedCustomer: Hashable, Sendable {
+  public enum Subject: Hashable, Sendable {
     case account(AccountID)
     /// A chain that no account has claimed.
     case unlinkedChain(OriginalTransactionID)
   }
 
-  package var subject: Subject
-  package var scope: AppScope
+  public var subject: Subject
+  public var scope: AppScope
   /// Read ``ReadConsistency/atLeastAsFresh(revision:)`` to see what was submitted.
-  package var revision: Int64
+  public var revision: Int64
 
-  package init(subject: Subject, scope: AppScope, revision: Int64) {
+  public init(subject: Subject, scope: AppScope, revision: Int64) {
     self.subject = subject
     self.scope = scope
     self.revision = revision

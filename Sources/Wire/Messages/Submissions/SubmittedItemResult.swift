@@ -1,23 +1,23 @@
 import CEntitleMessages
-package import EntitlementDomain
+public import EntitlementDomain
 
 /// What became of one signed payload.
-package struct SubmittedItemResult: Hashable, Sendable {
-  package var verdict: SubmissionVerdict
+public struct SubmittedItemResult: Hashable, Sendable {
+  public var verdict: SubmissionVerdict
   /// Why it was refused, in English; nil when it was not.
-  package var detail: String?
+  public var detail: String?
   /// Nil when it could not be read that far.
-  package var kind: SubmittedKind?
+  public var kind: SubmittedKind?
   /// Nil when it was refused.
-  package var disposition: SubmissionDisposition?
+  public var disposition: SubmissionDisposition?
   /// The chain that it speaks of; nil for an app transaction, or when refused.
-  package var originalTransactionID: OriginalTransactionID?
+  public var originalTransactionID: OriginalTransactionID?
   /// Nil unless it is a transaction, or when refused.
-  package var transactionID: TransactionID?
+  public var transactionID: TransactionID?
   /// Nil when it was refused.
-  package var link: SubmissionLinkOutcome?
+  public var link: SubmissionLinkOutcome?
 
-  package init(
+  public init(
     verdict: SubmissionVerdict, detail: String? = nil, kind: SubmittedKind? = nil,
     disposition: SubmissionDisposition? = nil,
     originalTransactionID: OriginalTransactionID? = nil, transactionID: TransactionID? = nil,

@@ -1,20 +1,20 @@
-package import Wire
+public import Wire
 
 /// What changes, as it is committed. It has no end of its own: reading ends with a
 /// ``CustomerWatchError``, which says from where to go on.
-package struct CustomerWatchSequence: AsyncSequence, Sendable {
-  package typealias Element = WatchCustomerStatesResponse
-  package typealias Failure = CustomerWatchError
+public struct CustomerWatchSequence: AsyncSequence, Sendable {
+  public typealias Element = WatchCustomerStatesResponse
+  public typealias Failure = CustomerWatchError
 
   let messages: RPCMessageStream
   /// Where it started; nil: from the moment of the call on.
   let cursor: String?
 
-  package func makeAsyncIterator() -> AsyncIterator {
+  public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(messages: messages.makeAsyncIterator(), cursor: cursor)
   }
 
-  package struct AsyncIterator: AsyncIteratorProtocol {
+  public struct AsyncIterator: AsyncIteratorProtocol {
     private var messages: RPCMessageStream.AsyncIterator
     /// Of the last response that was given out.
     private var cursor: String?
@@ -25,7 +25,7 @@ package struct CustomerWatchSequence: AsyncSequence, Sendable {
     }
 
     /// - Returns: never nil.
-    package mutating func next() async throws(CustomerWatchError) -> Element? {
+    public mutating func next() async throws(CustomerWatchError) -> Element? {
       do throws(RPCClientError) {
         guard let message = try await messages.next() else {
           throw RPCClientError(.connectionClosed, "the server ended the watch")
@@ -39,7 +39,7 @@ package struct CustomerWatchSequence: AsyncSequence, Sendable {
       }
     }
 
-    package mutating func next(
+    public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(CustomerWatchError) -> Element? {
       try await next()

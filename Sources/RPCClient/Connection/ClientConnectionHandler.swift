@@ -23,30 +23,26 @@ final class ClientConnectionHandler: ChannelInboundHandler {
 
   // MARK: Calls
 
-  /// - Parameter call: nil when nobody can abandon it.
+  /// - Parameter call: for a caller on another thread, who may give it up; nil: on this event loop.
   func start(_ call: PendingCall?, _ request: RPCRequest, _ receiver: PendingCall.Receiver) {
-    let kind: MethodKind
-    switch receiver {
-    case .unary, .callback: kind = .unary
-    case .stream: kind = .serverStreaming
-    }
+    let kind = receiver.kind
     let timeout = request.timeoutNanoseconds
     if let call, call.isAbandoned {
-      receiver.fail(.cancelled)
+      receiver.fail(.cancelled.unsent)
       return
     }
     if timeout < 0 {
-      receiver.fail(.deadlineExceeded)
+      receiver.fail(.deadlineExceeded.unsent)
       return
     }
     let deadline: NIODeadline? = timeout == 0 ? nil : .now() + .nanoseconds(timeout)
     guard let streamID = streams.callStarted(kind: kind, deadline: deadline) else {
-      receiver.fail(.closed)
+      receiver.fail(.closed.unsent)
       return
     }
     guard request.write(streamID: streamID, kind: kind, into: &batch) else {
       streams.callNotSent(streamID)
-      receiver.fail(.tooLarge)
+      receiver.fail(.tooLarge.unsent)
       return
     }
     receivers[streamID] = receiver
@@ -105,11 +101,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     case .ignore:
       return
     case .succeed(let streamID, let payload):
-      switch receivers.removeValue(forKey: streamID) {
-      case .unary(let continuation): continuation.resume(returning: .success(payload))
-      case .callback(let completion): completion(.success(payload))
-      case .stream, nil: break
-      }
+      receivers.removeValue(forKey: streamID)?.succeed(payload)
     case .fail(let streamID, let status):
       receivers.removeValue(forKey: streamID)?.fail(RPCClientError(status))
     case .deliver(let streamID, let message):

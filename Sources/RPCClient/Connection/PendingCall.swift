@@ -8,13 +8,28 @@ final class PendingCall: Sendable {
   enum Receiver {
     case unary(CheckedContinuation<Result<ByteBuffer, RPCClientError>, Never>)
     /// Called on the event loop.
-    case callback((Result<ByteBuffer, RPCClientError>) -> Void)
+    case completion((Result<ByteBuffer, RPCClientError>) -> Void)
     case stream(MessageQueue)
+
+    var kind: MethodKind {
+      switch self {
+      case .unary, .completion: .unary
+      case .stream: .serverStreaming
+      }
+    }
+
+    func succeed(_ payload: ByteBuffer) {
+      switch self {
+      case .unary(let continuation): continuation.resume(returning: .success(payload))
+      case .completion(let completion): completion(.success(payload))
+      case .stream: break
+      }
+    }
 
     func fail(_ error: RPCClientError) {
       switch self {
       case .unary(let continuation): continuation.resume(returning: .failure(error))
-      case .callback(let completion): completion(.failure(error))
+      case .completion(let completion): completion(.failure(error))
       case .stream(let queue): queue.end(error)
       }
     }

@@ -3,10 +3,12 @@ import Wire
 
 /// What a caller sends: one request to one method.
 package struct RPCRequest: Sendable {
+  /// The full proto name.
   package var service: String
   package var method: String
+  /// The encoded request message.
   package var payload: ByteBuffer
-  /// Nil waits for ever.
+  /// How long to wait; sent to the server, and kept by the client too. Nil waits for ever.
   package var timeout: Duration?
   package var metadata: [(key: String, value: String)]
 
@@ -26,14 +28,9 @@ package struct RPCRequest: Sendable {
     guard let timeout else {
       return 0
     }
-    let (seconds, attoseconds) = timeout.components
-    let (product, hasOverflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, hasOverflowedToo) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    if hasOverflowed || hasOverflowedToo {
-      return seconds < 0 ? .min : .max
-    }
+    let nanoseconds = timeout.nanoseconds
     // Less than a nanosecond is still a timeout.
-    return sum == 0 ? (timeout > .zero ? 1 : -1) : sum
+    return nanoseconds == 0 ? (timeout > .zero ? 1 : -1) : nanoseconds
   }
 
   /// Writes the frame, unless its data is too long for one.

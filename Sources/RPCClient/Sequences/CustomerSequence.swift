@@ -1,20 +1,20 @@
-package import EntitlementDomain
+public import EntitlementDomain
 import Wire
 
 /// The accounts of an app and environment, by account id. Pages are fetched while it is read;
 /// accounts that come in meanwhile may or may not be seen.
-package struct CustomerSequence: AsyncSequence, Sendable {
-  package typealias Element = CustomerState
-  package typealias Failure = RPCClientError
+public struct CustomerSequence: AsyncSequence, Sendable {
+  public typealias Element = CustomerState
+  public typealias Failure = RPCClientError
 
   let client: EntitlementClient
   let firstPage: ListCustomersRequest
 
-  package func makeAsyncIterator() -> AsyncIterator {
+  public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(client: client, nextPage: firstPage)
   }
 
-  package struct AsyncIterator: AsyncIteratorProtocol {
+  public struct AsyncIterator: AsyncIteratorProtocol {
     private let client: EntitlementClient
     /// Nil when the last page was fetched.
     private var nextPage: ListCustomersRequest?
@@ -25,7 +25,7 @@ package struct CustomerSequence: AsyncSequence, Sendable {
       self.nextPage = nextPage
     }
 
-    package mutating func next() async throws(RPCClientError) -> CustomerState? {
+    public mutating func next() async throws(RPCClientError) -> CustomerState? {
       while page.isEmpty, let request = nextPage {
         let response = try await client.listCustomers(request)
         page = response.customers[...]
@@ -38,7 +38,7 @@ package struct CustomerSequence: AsyncSequence, Sendable {
       return page.popFirst()
     }
 
-    package mutating func next(
+    public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(RPCClientError) -> CustomerState? {
       try await next()

@@ -1,28 +1,28 @@
 import Wire
 
 /// Why a watch ended, and where to go on.
-package struct CustomerWatchError: Error, Hashable, Sendable, CustomStringConvertible {
-  package let cause: RPCClientError
+public struct CustomerWatchError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let cause: RPCClientError
   /// Of the last response that was given out, else that of the request: whoever watches from here
   /// misses nothing. Nil when neither had one.
-  package let cursor: String?
+  public let cursor: String?
 
-  package init(cause: RPCClientError, cursor: String?) {
+  public init(cause: RPCClientError, cursor: String?) {
     self.cause = cause
     self.cursor = cursor
   }
 
   /// Whether the same watch may succeed later, from ``cursor``: the connection or the server is
   /// gone, or the reader was too slow.
-  package var isPassing: Bool {
+  public var isPassing: Bool {
     switch cause.code {
     case .unreachable, .connectionClosed, .status(.unavailable), .status(.resourceExhausted),
       .status(.deadlineExceeded), .status(.aborted):
       true
-    case .status:
+    case .clientClosed, .status:
       false
     }
   }
 
-  package var description: String { cause.description }
+  public var description: String { cause.description }
 }

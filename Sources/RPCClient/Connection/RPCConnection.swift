@@ -1,3 +1,4 @@
+import Glibc
 package import NIOCore
 import NIOPosix
 package import Wire
@@ -65,6 +66,22 @@ package final class RPCConnection: Sendable {
     channel.isActive
   }
 
+  /// The one thread that this connection's bytes go through.
+  package var eventLoop: any EventLoop {
+    channel.eventLoop
+  }
+
+  /// Makes one call from the connection's own event loop, without a task or a hop. To be called
+  /// there only.
+  ///
+  /// - Parameter completion: called once, on the event loop; at once if the call cannot be made. It
+  ///   may make the next call.
+  package func call(
+    _ request: RPCRequest, _ completion: @escaping (Result<ByteBuffer, RPCClientError>) -> Void
+  ) {
+    handler.value.start(nil, request, .completion(completion))
+  }
+
   /// Makes one call and waits for its answer. Cancelling the task ends the wait, not the work.
   ///
   /// - Parameters:
@@ -76,10 +93,16 @@ package final class RPCConnection: Sendable {
     service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
     metadata: [(key: String, value: String)] = []
   ) async throws(RPCClientError) -> ByteBuffer {
-    let request = RPCRequest(
-      service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
+    try await call(
+      RPCRequest(
+        service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
+    ).get()
+  }
+
+  /// The same, for a request made beforehand.
+  func call(_ request: RPCRequest) async -> Result<ByteBuffer, RPCClientError> {
     let call = PendingCall()
-    let result = await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         channel.eventLoop.execute {
           self.handler.value.start(call, request, .unary(continuation))
@@ -88,19 +111,6 @@ package final class RPCConnection: Sendable {
     } onCancel: {
       abandon(call)
     }
-    return try result.get()
-  }
-
-  /// The connection's own.
-  package var eventLoop: any EventLoop { channel.eventLoop }
-
-  /// Makes one call without a task: for callers that live on the connection's event loop, where
-  /// this is called and where it calls `completion`, once; at once when the call cannot be made.
-  package func call(
-    _ request: RPCRequest,
-    _ completion: @escaping (Result<ByteBuffer, RPCClientError>) -> Void
-  ) {
-    handler.value.start(nil, request, .callback(completion))
   }
 
   /// Makes one call that is answered with a stream. It starts at once; what fails shows when the
@@ -116,19 +126,44 @@ package final class RPCConnection: Sendable {
   ) -> RPCMessageStream {
     let request = RPCRequest(
       service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
-    let call = PendingCall()
     let queue = MessageQueue(limit: limits.streamReadBuffer)
+    let call = startStream(request, into: queue)
+    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
+    return RPCMessageStream(queue: queue, alarm: alarm) { self.abandon(call) }
+  }
+
+  @discardableResult
+  func startStream(_ request: RPCRequest, into queue: MessageQueue) -> PendingCall {
+    let call = PendingCall()
     channel.eventLoop.execute {
       self.handler.value.start(call, request, .stream(queue))
     }
-    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
-    return RPCMessageStream(queue: queue, alarm: alarm) { self.abandon(call) }
+    return call
   }
 
   /// Closes the connection. Calls in flight fail with `connectionClosed`.
   package func close() async {
     // It is closed afterwards in any case; an error says that it was so before.
     try? await channel.close().get()
+  }
+
+  /// The same, without waiting for it.
+  func closeSoon() {
+    channel.close(promise: nil)
+  }
+
+  /// Closes the connection so that the server knows at once that nobody reads any more: a plain end
+  /// could also be that of the requests alone, with calls whose answers are still waited for.
+  func reset() {
+    // Where the system has no such option, the server finds out when it sends.
+    _ = (channel as? any SocketOptionProvider)?
+      .setSoLinger(linger(l_onoff: 1, l_linger: 0))
+    channel.close(promise: nil)
+  }
+
+  /// Runs `body` once the connection is closed, by whichever side; at once if it is so already.
+  func onClose(_ body: @escaping @Sendable () -> Void) {
+    channel.closeFuture.whenComplete { _ in body() }
   }
 
   private func abandon(_ call: PendingCall) {

@@ -1,0 +1,96 @@
+import NIOCore
+import Wire
+
+/// Makes the calls of one client: each as often as it takes, within one deadline.
+final class CallRunner: Sendable {
+  let pool: ConnectionPool
+  let budget: RetryBudget
+  private let retries: RetryPolicy
+  private let hedgingDelay: Duration?
+
+  init(pool: ConnectionPool, retries: RetryPolicy, hedgingDelay: Duration?) {
+    self.pool = pool
+    self.retries = retries
+    self.hedgingDelay = hedgingDelay
+    budget = RetryBudget(retries)
+  }
+
+  /// - Parameter request: its timeout is for waiting, all attempts and the waits between them.
+  /// - Throws: the error of the last attempt that a server may have seen, else of the last one.
+  func run(
+    _ request: RPCRequest, _ idempotency: Idempotency
+  ) async throws(RPCClientError) -> ByteBuffer {
+    let deadline = NIODeadline.after(request.timeout)
+    budget.callMade()
+    var attempts = 0
+    var failedLease: ConnectionPool.Lease?
+    var failure: RPCClientError?
+    while true {
+      let error: RPCClientError
+      do throws(RPCClientError) {
+        let lease = try await pool.lease(until: deadline, avoiding: failedLease)
+        failedLease = lease
+        return try await attempt(request, idempotency, over: lease, until: deadline)
+      } catch let attemptFailure {
+        error = attemptFailure
+      }
+      attempts += 1
+      if error.wasSent || failure == nil { failure = error }
+      // It was just set, if it was nil.
+      let reported = failure ?? error
+      guard error.allowsRepeat(idempotency), attempts < retries.maximumAttempts else {
+        throw reported
+      }
+      try await pause(after: error, attempts, until: deadline, failing: reported)
+    }
+  }
+
+  /// Waits for the time of the next attempt.
+  ///
+  /// - Throws: `reported` when there is to be none.
+  private func pause(
+    after error: RPCClientError, _ attempts: Int, until deadline: NIODeadline,
+    failing reported: RPCClientError
+  ) async throws(RPCClientError) {
+    let asked = error.isDraining ? nil : error.retryDelay
+    let delay = (asked ?? .zero) + retries.backoff.delay(after: attempts)
+    if let rest = deadline.rest(at: .now()), delay >= rest { throw reported }
+    guard budget.take() else { throw reported }
+    do {
+      try await Task.sleep(for: delay)
+    } catch {
+      throw reported.wasSent ? .cancelled : .cancelled.unsent
+    }
+  }
+
+  private func attempt(
+    _ request: RPCRequest, _ idempotency: Idempotency, over lease: ConnectionPool.Lease,
+    until deadline: NIODeadline
+  ) async throws(RPCClientError) -> ByteBuffer {
+    if let hedgingDelay, idempotency == .noSideEffects {
+      return try await hedged(request, over: lease, until: deadline, after: hedgingDelay).get()
+    }
+    return try await send(request, over: lease, until: deadline).get()
+  }
+
+  /// Sends a request, and gives its connection back.
+  func send(
+    _ request: RPCRequest, over lease: ConnectionPool.Lease, until deadline: NIODeadline
+  ) async -> Result<ByteBuffer, RPCClientError> {
+    var request = request
+    request.timeout = deadline.rest(at: .now())
+    let result = await lease.connection.call(request)
+    switch result {
+    case .success: pool.callEnded(lease, .answered)
+    case .failure(let error): pool.callEnded(lease, error.outcome)
+    }
+    return result
+  }
+}
+
+extension NIODeadline {
+  /// - Parameter timeout: nil: never.
+  static func after(_ timeout: Duration?) -> NIODeadline {
+    timeout.map { .now() + .nanoseconds($0.nanoseconds) } ?? .distantFuture
+  }
+}

@@ -1,0 +1,31 @@
+import Wire
+
+// What an error says of the connection, and of another attempt.
+extension RPCClientError {
+  /// Whether the same call may succeed when it is made again, and does no harm.
+  func allowsRepeat(_ idempotency: Idempotency) -> Bool {
+    let isHarmless = idempotency != .unknown || !wasSent
+    return switch code {
+    case .connectionClosed, .status(.unavailable): isHarmless
+    // Without a hint it is a limit that coming again does not change.
+    case .status(.resourceExhausted): isHarmless && retryDelay != nil
+    // Connecting was tried again for as long as a call waits.
+    case .unreachable, .clientClosed, .status: false
+    }
+  }
+
+  /// A server that is about to stop says so. When to come again is then up to the others.
+  var isDraining: Bool {
+    errorInfo?.reason == RPCStatus.shuttingDownReason
+  }
+
+  /// Of the call that it ended.
+  var outcome: ConnectionPool.State.Outcome {
+    if isDraining { return .draining }
+    return switch code {
+    case .status(.deadlineExceeded) where self == .deadlineExceeded: .silent
+    case .status(.cancelled), .connectionClosed, .unreachable, .clientClosed: .unknown
+    case .status: wasSent ? .answered : .unknown
+    }
+  }
+}

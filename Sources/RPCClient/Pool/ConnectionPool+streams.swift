@@ -1,0 +1,69 @@
+import NIOCore
+import Synchronization
+import Wire
+
+extension ConnectionPool {
+  /// Makes one call that is answered with a stream, over a connection of its own. It starts at
+  /// once; what fails shows when the stream is read.
+  ///
+  /// - Parameters:
+  ///   - deadline: of the whole stream.
+  ///   - silence: how long it may go without a message; nil: for ever.
+  func serverStream(
+    _ request: RPCRequest, until deadline: NIODeadline, silence: Duration?
+  ) -> RPCMessageStream {
+    let queue = MessageQueue(limit: limits.streamReadBuffer)
+    let connection = StreamConnection()
+    let start = shared.withLock { shared -> Int? in
+      if shared.state.isClosing { return nil }
+      shared.streams[ObjectIdentifier(connection)] = connection
+      shared.nextStreamAddress &+= 1
+      return shared.nextStreamAddress
+    }
+    if let start {
+      Task { await open(connection, request, until: deadline, into: queue, from: start) }
+    } else {
+      queue.end(.clientClosed)
+    }
+    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
+    return RPCMessageStream(queue: queue, alarm: alarm) { [weak self] in
+      connection.end()
+      self?.forget(connection)
+    }
+  }
+
+  /// Streams take turns with the servers, and pass over those that cannot be reached.
+  private func open(
+    _ stream: StreamConnection, _ request: RPCRequest, until deadline: NIODeadline,
+    into queue: MessageQueue, from start: Int
+  ) async {
+    var failure = RPCClientError.noAddress
+    for offset in addresses.indices {
+      do throws(RPCClientError) {
+        let connection = try await connection(to: (start + offset) % addresses.count)
+        var request = request
+        request.timeout = deadline.rest(at: .now())
+        if stream.opened(connection) {
+          connection.startStream(request, into: queue)
+        } else {
+          queue.end(.closed)
+        }
+        return
+      } catch {
+        failure = error
+      }
+    }
+    queue.end(failure)
+  }
+
+  private func forget(_ connection: StreamConnection) {
+    _ = shared.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(connection)) }
+  }
+}
+
+extension NIODeadline {
+  /// What is left until then, not above zero when it has passed; nil: for ever.
+  func rest(at now: NIODeadline) -> Duration? {
+    self == .distantFuture ? nil : .nanoseconds((self - now).nanoseconds)
+  }
+}

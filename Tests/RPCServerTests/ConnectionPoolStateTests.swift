@@ -1,0 +1,176 @@
+import NIOCore
+import Testing
+
+@testable import RPCClient
+
+/// Transcripts: connections are named by strings.
+@Suite("ConnectionPoolState")
+struct ConnectionPoolStateTests {
+  private typealias State = ConnectionPoolState<String>
+
+  private static func state(
+    servers: Int = 1, each: Int = 1, calls: Int = 2, waiting: Int = 2
+  ) -> PoolTranscript {
+    PoolTranscript(
+      addressCount: servers,
+      limits: ConnectionPoolLimits(
+        connectionsPerAddress: each, callsPerConnection: calls, waitingCalls: waiting,
+        waitingTime: .seconds(1), busyCalls: 1))
+  }
+
+  @Test("The first call has every server connected to, and goes to the first that is")
+  func first() {
+    var pool = Self.state(servers: 2)
+    #expect(pool.call(1) == "wait; connect 0 at 0; connect 1 at 1")
+    #expect(pool.connected(1, "b") == "1 gets b")
+    #expect(pool.connected(0, "a") == "")
+    #expect(pool.call(2) == "a")
+    #expect(Set([pool.call(3), pool.call(4)]) == ["a", "b"])
+  }
+
+  @Test("The least busy connection takes the next call, and equally busy ones take turns")
+  func spread() {
+    var pool = Self.state(servers: 3, calls: 100)
+    _ = pool.call(0)
+    for (slot, name) in ["a", "b", "c"].enumerated() { _ = pool.connected(slot, name) }
+    _ = pool.end("a")
+    var counts: [String: Int] = [:]
+    for call: UInt64 in 1...30 {
+      let name = pool.call(call)
+      counts[name, default: 0] += 1
+      // At most one in flight.
+      #expect(pool.end(name) == "")
+    }
+    #expect(counts == ["a": 10, "b": 10, "c": 10])
+    for call: UInt64 in 1...30 { _ = pool.call(call) }
+    #expect(pool.inFlight == ["a": 10, "b": 10, "c": 10])
+  }
+
+  @Test("A second connection to a server is made when the first is busy")
+  func growth() {
+    var pool = Self.state(each: 2)
+    #expect(pool.call(1) == "wait; connect 0 at 0")
+    #expect(pool.connected(0, "a") == "1 gets a")
+    #expect(pool.call(2) == "a; connect 1 at 0")
+    #expect(pool.connected(1, "b") == "")
+    #expect(pool.call(3) == "b")
+  }
+
+  @Test("What finds no room waits in order, and only so many")
+  func waiting() {
+    var pool = Self.state()
+    _ = pool.call(1)
+    #expect(pool.connected(0, "a") == "1 gets a")
+    #expect(pool.call(2) == "a")
+    #expect(pool.call(3) == "wait")
+    #expect(pool.call(4) == "wait")
+    #expect(
+      pool.call(5) == "RESOURCE_EXHAUSTED: 2 calls of this client wait for a connection already")
+    #expect(pool.end("a") == "3 gets a")
+    #expect(
+      pool.waitEnded(4)
+        == "RESOURCE_EXHAUSTED: every connection of this client had its calls for 1.0 seconds")
+    #expect(pool.waitEnded(4) == nil)
+    #expect(pool.end("a") == "")
+    #expect(pool.call(6) == "a")
+  }
+
+  @Test("While no server can be reached calls wait, and later fail at once")
+  func outage() {
+    var pool = Self.state(servers: 2)
+    _ = pool.call(1)
+    #expect(pool.failed(0, "no", at: 0) == "pause 0 after 1")
+    #expect(pool.failed(1, "no", at: 0) == "pause 1 after 1")
+    #expect(pool.call(2, at: 900) == "wait")
+    #expect(pool.pauseEnded(0) == "connect 0 at 0")
+    #expect(
+      pool.failed(0, "still not", at: 1000)
+        == "pause 0 after 2; 1 fails: unreachable: still not; 2 fails: unreachable: still not")
+    #expect(pool.call(3, at: 1100) == "unreachable: still not")
+    // Nobody waits: it is for the next call to ask.
+    #expect(pool.pauseEnded(1) == "")
+    #expect(pool.call(4, at: 1200) == "wait; connect 1 at 1")
+    #expect(pool.connected(1, "b") == "4 gets b")
+    #expect(pool.end("b") == "")
+    #expect(pool.closed("b", at: 2000) == "")
+    #expect(pool.call(5, at: 2000) == "wait; connect 1 at 1")
+    #expect(pool.failed(1, "again", at: 2000) == "pause 1 after 1")
+    #expect(pool.waitEnded(5) == "unreachable: again")
+  }
+
+  @Test("A server that is about to stop is left, and its calls end first")
+  func draining() {
+    var pool = Self.state(servers: 2)
+    _ = pool.call(1)
+    _ = pool.connected(0, "a")
+    _ = pool.connected(1, "b")
+    #expect(Set([pool.call(2), pool.call(3), pool.call(4)]) == ["a", "b"])
+    #expect(pool.end("a", .draining) == "pause 0 after 1")
+    #expect(pool.end("b") == "")
+    #expect(pool.call(5) == "b")
+    #expect(pool.call(6) == "wait")
+    #expect(pool.end("a") == "close a")
+    #expect(pool.closed("a", at: 0) == "")
+    #expect(pool.end("b") == "6 gets b")
+  }
+
+  @Test("A connection on which deadlines pass in a row is left; an answer in between counts")
+  func silent() {
+    var pool = Self.state(calls: 10)
+    _ = pool.call(0)
+    _ = pool.connected(0, "a")
+    for call: UInt64 in 1...6 { _ = pool.call(call) }
+    #expect(pool.end("a", .silent) == "")
+    #expect(pool.end("a", .silent) == "")
+    #expect(pool.end("a", .answered) == "")
+    #expect(pool.end("a", .silent) == "")
+    #expect(pool.end("a", .silent) == "")
+    #expect(pool.end("a", .silent) == "pause 0 after 1")
+    #expect(pool.end("a", .silent) == "close a")
+  }
+
+  @Test("A lost connection is made again by the next call; one that never answered, after a pause")
+  func lost() {
+    var pool = Self.state()
+    _ = pool.call(1)
+    _ = pool.connected(0, "a")
+    #expect(pool.end("a") == "")
+    #expect(pool.closed("a", at: 0) == "")
+    #expect(pool.call(2) == "wait; connect 0 at 0")
+    #expect(pool.connected(0, "b") == "2 gets b")
+    #expect(pool.closed("b", at: 0) == "pause 0 after 1")
+    #expect(pool.end("b", .unknown) == "")
+    #expect(pool.call(3) == "wait")
+    #expect(pool.pauseEnded(0) == "connect 0 at 0")
+  }
+
+  @Test("Another attempt goes to another server, else over another connection, else the same way")
+  func avoiding() {
+    var pool = Self.state(servers: 2, each: 2, calls: 10)
+    _ = pool.call(1)
+    for (slot, name) in ["a", "b", "a2", "b2"].enumerated() { _ = pool.connected(slot, name) }
+    for _ in 0..<4 { #expect(pool.call(2, avoiding: "a").hasPrefix("b")) }
+    _ = pool.closed("b", at: 0)
+    _ = pool.closed("b2", at: 0)
+    #expect(pool.call(3, avoiding: "a").hasPrefix("a2"))
+    #expect(pool.other(than: "a").hasPrefix("a2"))
+    _ = pool.closed("a2", at: 0)
+    #expect(pool.call(4, avoiding: "a").hasPrefix("a"))
+    #expect(pool.other(than: "a").hasPrefix("none"))
+  }
+
+  @Test("A pool that closes takes no call, and is done with its last one")
+  func closing() {
+    var pool = Self.state(calls: 1)
+    _ = pool.call(1)
+    _ = pool.connected(0, "a")
+    #expect(pool.call(2) == "wait")
+    #expect(pool.close() == "2 fails: the client is closed")
+    #expect(pool.call(3) == "the client is closed")
+    #expect(pool.end("a") == "drained")
+    #expect(pool.closeNow() == "close a")
+    #expect(pool.connected(0, "late") == "close late")
+    var idle = Self.state()
+    #expect(idle.close() == "drained")
+  }
+}
