@@ -6,9 +6,13 @@ import Synchronization
 /// are kept in memory; what is not there is looked for again, since other nodes add some. Each write
 /// makes sure that they still mean the same: see ``NumberCheck``.
 final class ScopeDirectory: Sendable {
+  struct Contents: Sendable {
+    fileprivate(set) var numbers = ScopeNumbers()
+    fileprivate(set) var scopes: [Int64: AppScope] = [:]
+  }
+
   private struct State {
-    var numbers = ScopeNumbers()
-    var scopes: [Int64: AppScope] = [:]
+    var contents = Contents()
     /// Counts the times that all was forgotten.
     var generation = 0
   }
@@ -25,16 +29,14 @@ final class ScopeDirectory: Sendable {
   /// Nil when nothing was ever stored in it.
   func number(of scope: AppScope) async throws(StoreError) -> Int64? {
     if let number = known(scope) { return number }
-    try await load()
-    return known(scope)
+    return try await load().numbers.number(of: scope)
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when no scope has the number; others when the database
   ///   cannot be asked.
   func scope(_ number: Int64) async throws(StoreError) -> AppScope {
-    if let scope = state.withLock({ $0.scopes[number] }) { return scope }
-    try await load()
-    guard let scope = state.withLock({ $0.scopes[number] }) else {
+    if let scope = state.withLock({ $0.contents.scopes[number] }) { return scope }
+    guard let scope = try await load().scopes[number] else {
       throw StoreError(.corrupt, "an app and environment is not stored")
     }
     return scope
@@ -68,12 +70,16 @@ final class ScopeDirectory: Sendable {
     state.withLock { $0 = State(generation: $0.generation + 1) }
   }
 
-  func load() async throws(StoreError) {
+  /// What is stored, whether or not it is kept: that is forgotten when the directory was meanwhile.
+  @discardableResult
+  func load() async throws(StoreError) -> Contents {
     let generation = state.withLock { $0.generation }
     let results = try await pool.query(
       [PostgresCommand(Self.all)], within: limits.readTimeLimit)
-    guard let rows = results.first else { return }
-    var loaded = State()
+    guard let rows = results.first else {
+      throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
+    }
+    var loaded = Contents()
     for row in 0..<rows.count {
       guard let environment = StoreEnvironment(rawValue: try rows.string(row, 1)) else {
         throw StoreError(.corrupt, "a stored environment is not known")
@@ -86,13 +92,14 @@ final class ScopeDirectory: Sendable {
     let all = loaded
     state.withLock { state in
       guard state.generation == generation else { return }
-      state.numbers.add(all.numbers)
-      state.scopes.merge(all.scopes) { $1 }
+      state.contents.numbers.add(all.numbers)
+      state.contents.scopes.merge(all.scopes) { $1 }
     }
+    return all
   }
 
   private func known(_ scope: AppScope) -> Int64? {
-    state.withLock { $0.numbers.number(of: scope) }
+    state.withLock { $0.contents.numbers.number(of: scope) }
   }
 
   static let all = PostgresStatement(

@@ -106,6 +106,11 @@ struct FreshnessTests {
     // It was deleted, and the feed does not tell of it any more.
     store.set(revision: 0)
     #expect(try await reader.answer(to: query(.atLeastAsFresh(revision: 100))).revision == 0)
+    // A batch is answered alike, though not every one of its customers has changed since.
+    let batch = try await reader.answers(
+      to: [.account("a"), .account("b")], in: Self.scope,
+      consistency: .atLeastAsFresh(revision: 100))
+    #expect(batch.map(\.revision) == [0, 0])
     // Not one that nobody here has heard of.
     let error = await #expect(throws: ServiceError.self) {
       try await reader.answer(to: query(.atLeastAsFresh(revision: 101)))

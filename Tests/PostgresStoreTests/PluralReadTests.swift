@@ -19,8 +19,11 @@ struct PluralReadTests {
         (0..<255).map { .account(AccountID("account-\($0)")) } + [.account("alice")]
       // The scope's number is looked up once.
       _ = try await store.customer(.account("alice"), in: StoreSample.scope)
+      // Figures follow at the end of a turn of the pool's loop.
+      try await eventually { store.primary.statistics.readsInFlight == 0 }
       let before = store.primary.statistics.exchanges
       let customers = try await store.customers(selectors, in: StoreSample.scope, .primary)
+      try await eventually { store.primary.statistics.readsInFlight == 0 }
       #expect(store.primary.statistics.exchanges == before + 1)
       #expect(customers.map { $0.record.facts.count } == Array(repeating: 0, count: 255) + [1])
       await store.close()

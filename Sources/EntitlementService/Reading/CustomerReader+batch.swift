@@ -52,6 +52,8 @@ extension CustomerReader {
       cache.missed()
       if consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
     }
+    // What was committed up to here is in all that is loaded, as in `answer(to:)`.
+    let position = horizon.position
     // Asked after the loads were announced: what is required later drops what is loaded here.
     let freshness = freshness(for: consistency)
     let stored: [StoredCustomer]
@@ -64,7 +66,7 @@ extension CustomerReader {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
       let answer = try answer(to: query, from: customer)
       if tickets[index] != nil, case .atLeastAsFresh(let revision) = consistency,
-        answer.revision < revision
+        answer.revision < revision, position < revision
       {
         throw ServiceError(
           .unavailable, "revision \(revision) of this customer is not known here yet")

@@ -89,6 +89,7 @@ extension PoolLoop {
     guard !pending.isAnswered else { return }
     guard closing == nil, pending.attempts < 2 else { return pending.fail(failure) }
     statistics.retriedReads += 1
+    pending.travelsAlone = true
     waitRead(pending)
   }
 

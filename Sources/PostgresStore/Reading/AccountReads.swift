@@ -133,21 +133,28 @@ final class AccountReads: Sendable {
 
   private func answerTogether(_ readers: [Reader]) async {
     do throws(PostgresFailure) {
-      let earliest = readers.reduce(readers[0].deadline) { min($0, $1.deadline) }
+      // Half of a reader's time at most, so that there is some left to be answered alone.
+      let earliest = readers.reduce(.now + limits.readTimeLimit / 2) { min($0, $1.deadline) }
       let found = try await find(readers.map { ($0.scope, $0.account) }, until: earliest)
       for (reader, found) in zip(readers, found) {
         reader.continuation.resume(returning: .success(found))
       }
     } catch {
-      guard case .server = error.kind else {
-        for reader in readers {
-          reader.continuation.resume(returning: .failure(StoreError(translating: error)))
-        }
-        return
-      }
       // What one of them made the server refuse, or too slow, is no failure of the others.
+      let now = ContinuousClock.now
+      let isOfOne =
+        switch error.kind {
+        case .server, .timedOut, .poolTimedOut, .connectionLost: true
+        default: false
+        }
       await withDiscardingTaskGroup { group in
-        for reader in readers { group.addTask { await self.answerAlone(reader) } }
+        for reader in readers {
+          if isOfOne, reader.deadline > now {
+            group.addTask { await self.answerAlone(reader) }
+          } else {
+            reader.continuation.resume(returning: .failure(StoreError(translating: error)))
+          }
+        }
       }
     }
   }
