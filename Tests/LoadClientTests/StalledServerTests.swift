@@ -60,9 +60,10 @@ struct StalledServerTests {
     #expect(result.total.all.answered == 500)
     #expect(result.total.held > 0)
     #expect(latencies.maximum >= 399e6)
-    // Those of the stall are 400, with waits from 400 ms down to nothing.
+    // Those of the stall are 400, each with a millisecond less to wait than the one before; what comes
+    // after waits only as long as the server takes to get through them.
     #expect(latencies.percentile(50) > 100e6)
-    #expect(latencies.percentile(10) < latencies.percentile(50) / 2)
+    #expect(latencies.percentile(10) < latencies.maximum / 2)
   }
 
   @Test("closed loop: the same stall is one slow call")
