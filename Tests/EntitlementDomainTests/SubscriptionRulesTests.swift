@@ -74,6 +74,23 @@ struct SubscriptionRulesTests {
     #expect(Given.state([year, month], at: 41).coreState == .inactive)
   }
 
+  @Test("R17, R18: of two upgraded periods that begin together, the one that ends later stands")
+  func upgradedTogether() throws {
+    let long = Given.period(1, from: 0, to: 30) { $0.isUpgraded = true }
+    let short = Given.period(2, product: "basic.monthly", from: 0, to: 10) {
+      $0.isUpgraded = true
+    }
+    for facts in [[long, short], [short, long]] {
+      let state = Given.state(facts, at: 5)
+      let standing = try #require(state.group("g1"))
+      #expect(standing.productID == "pro.monthly")
+      #expect(standing.status == .active)
+      #expect(standing.notices == [.successorMissing])
+      #expect(state.product("basic.monthly")?.status == .replaced)
+      #expect(Given.state(facts, at: 30).group("g1")?.status == .expired)
+    }
+  }
+
   @Test("R17: without its successor an upgraded period keeps access, and says what is missing")
   func successorMissing() throws {
     let old = Given.period(1, product: "basic.monthly", from: 0) { $0.isUpgraded = true }

@@ -210,7 +210,11 @@ struct HistoryBuilder {
   /// with `isUpgraded`, a purchase (not a renewal) of another product in the midst of a period
   /// tells the same: upgrades take effect at once.
   private static func markReplaced(_ periods: inout ArraySlice<Period>) {
-    let byStart = periods.sorted { $0.start < $1.start }
+    // By start; those that begin together keep the order of their ends (R18).
+    let byStart = periods.indices.sorted { left, right in
+      let (leftStart, rightStart) = (periods[left].start, periods[right].start)
+      return leftStart == rightStart ? left < right : leftStart < rightStart
+    }
     for index in periods.indices {
       let period = periods[index]
       // The first that begins when this one does, or later.
@@ -218,14 +222,18 @@ struct HistoryBuilder {
       var high = byStart.count
       while low < high {
         let middle = (low + high) / 2
-        if byStart[middle].start < period.start { low = middle + 1 } else { high = middle }
+        if periods[byStart[middle]].start < period.start { low = middle + 1 } else { high = middle }
       }
-      periods[index].replacedAt =
-        byStart[low...].prefix { $0.start <= period.end }.first { next in
-          guard next.product != period.product else { return false }
-          return period.isUpgraded
-            || next.isPurchase && next.start > period.start && next.start < period.end
-        }?.start
+      let successor = byStart[low...].prefix { periods[$0].start <= period.end }.first { other in
+        let next = periods[other]
+        guard next.product != period.product else { return false }
+        if next.start > period.start, next.start < period.end, next.isPurchase { return true }
+        // Of two that begin together and were both upgraded only the earlier gives way: were each
+        // the other's successor, none would be left to tell the chain by.
+        let isOwnPredecessor = next.start == period.start && next.isUpgraded && other < index
+        return period.isUpgraded && !isOwnPredecessor
+      }
+      periods[index].replacedAt = successor.map { periods[$0].start }
     }
   }
 

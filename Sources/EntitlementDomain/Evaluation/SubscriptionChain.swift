@@ -21,7 +21,6 @@ struct SubscriptionChain {
   /// come.
   func decisivePeriod(in evidence: Evidence, at now: Milliseconds) -> Period {
     var latest: Period?
-    var latestReplaced: Period?
     var upcoming: Period?
     for period in periods.reversed() {
       if period.start > now {
@@ -30,16 +29,14 @@ struct SubscriptionChain {
       } else if period.isInForce(at: now) {
         return period
       } else if period.isReplaced(at: now) {
-        if latestReplaced.map({ evidence.gaveAccessEarlier($0, period) }) ?? true {
-          latestReplaced = period
-        }
+        continue  // Its successor, or what followed that one, tells.
       } else if latest.map({ evidence.gaveAccessEarlier($0, period) }) ?? true {
         // Not the one with the latest end: a refunded year must not hide the month bought after it.
         latest = period
       }
     }
     // A chain has at least one period, so the fallback is never taken.
-    return latest ?? latestReplaced ?? upcoming ?? periods[periods.startIndex]
+    return latest ?? upcoming ?? periods[periods.startIndex]
   }
 
   func relevantRenewal(for period: Period) -> Renewal? {
