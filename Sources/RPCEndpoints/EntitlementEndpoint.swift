@@ -69,10 +69,14 @@ package struct EntitlementEndpoint: Sendable {
   @Sendable
   private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, BatchGetCustomerStateRequest.self) { request in
-      .later {
-        let answers = try await reader.answers(
-          to: request.customers, in: request.scope, consistency: request.consistency.inUse,
-          at: request.at)
+      let batch = reader.heldAnswers(
+        to: request.customers, in: request.scope, consistency: request.consistency.inUse,
+        at: request.at)
+      if let held = batch.allHeld {
+        return .now(BatchGetCustomerStateResponse.encoded(joining: held.map(\.encoded)))
+      }
+      return .later {
+        let answers = try await reader.answers(completing: batch)
         return BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
       }
     }
@@ -96,15 +100,13 @@ package struct EntitlementEndpoint: Sendable {
   /// Reads the encoded state: holding the decoded one beside it would double the memory of every
   /// customer.
   private static func check(_ id: EntitlementID, in encoded: ByteBuffer) throws -> ByteBuffer {
-    guard case .state(let state) = try GetCustomerStateResponse.decode(from: encoded) else {
-      throw ServiceError(.internalFault, "an answer without a state")
+    let response: CheckEntitlementResponse
+    do throws(WireError) {
+      response = try CheckEntitlementResponse(of: id, readingEncoded: encoded)
+    } catch {
+      throw ServiceError(.internalFault, "an answer without a state: \(error)")
     }
-    let sources = state.entitlements.first { $0.entitlementID == id }?.sources ?? []
-    let isEndless = sources.contains { $0.until == nil }
-    return try CheckEntitlementResponse(
-      isGranted: !sources.isEmpty, until: isEndless ? nil : sources.compactMap(\.until).max(),
-      nextTransitionAt: state.nextTransitionAt, revision: state.revision
-    ).encoded()
+    return try response.encoded()
   }
 
   @Sendable

@@ -11,7 +11,7 @@ struct AnswerCacheTests {
   private typealias Cache = AnswerCache<String>
 
   private func key(_ id: AccountID) -> Cache.Key {
-    Cache.Key(selector: .account(id), scope: Self.scope)
+    Cache.Key(subject(id))
   }
 
   private func subject(_ id: AccountID) -> CustomerSubject { .account(Self.scope, id) }
@@ -104,6 +104,24 @@ struct AnswerCacheTests {
       encoded: "x", revision: 1, validUntil: nil, isUnchangedSinceRevision: true, subject: nil)
     cache.loadEnded(cache.loadStarted(), key: key("a"), answer: answer)
     #expect(cache.answer(for: key("a"), at: 0) == nil)
+  }
+
+  @Test("An answer goes with a change of the customer found, and of whoever its question names")
+  func otherSubject() {
+    let cache = cache()
+    let chain = CustomerSubject.unlinkedChain(Self.scope, "c")
+    for changed in [subject("owner"), chain] {
+      cache.loadEnded(
+        cache.loadStarted(), key: Cache.Key(chain), answer: answer("x", of: "owner"))
+      load("y", of: "c", into: cache)
+      cache.changed([subject("other"), .unlinkedChain(Self.scope, "other")])
+      #expect(cache.answer(for: Cache.Key(chain), at: 0)?.encoded == "x")
+      cache.changed([changed])
+      #expect(cache.answer(for: Cache.Key(chain), at: 0) == nil)
+      // The account has the same id as the chain.
+      #expect(cache.answer(for: key("c"), at: 0)?.encoded == "y")
+    }
+    #expect(Cache.Key(selector: .transaction("t"), scope: Self.scope) == nil)
   }
 
   @Test("Hits and misses are counted")

@@ -2,33 +2,53 @@ package import EntitlementDomain
 import EntitlementStore
 
 extension CustomerReader {
-  /// The answer to each question, in their order, as if each were asked alone; all that is not held
-  /// comes from the store in one round trip.
-  ///
-  /// - Throws: as ``answer(to:)``, for the first question that has no answer.
-  package func answers(
+  /// What is in memory of a batch, and what is not.
+  package struct Batch: Sendable {
+    fileprivate let selectors: [CustomerSelector]
+    fileprivate let scope: AppScope
+    fileprivate let consistency: Consistency
+    fileprivate var answers: [CustomerSelector: HeldAnswer<Encoded>] = [:]
+    fileprivate var missing: [CustomerQuery] = []
+
+    /// The answer to each question, in their order; nil when one of them is not in memory.
+    package var allHeld: [HeldAnswer<Encoded>]? { missing.isEmpty ? ordered : nil }
+
+    /// Each was held or missing.
+    fileprivate var ordered: [HeldAnswer<Encoded>] { selectors.compactMap { answers[$0] } }
+  }
+
+  /// Looks for the answers of a batch in memory: no I/O, no task.
+  package func heldAnswers(
     to selectors: [CustomerSelector], in scope: AppScope,
     consistency: Consistency = .minimizeLatency, at moment: Milliseconds? = nil
-  ) async throws(ServiceError) -> [HeldAnswer<Encoded>] {
-    var answers: [CustomerSelector: HeldAnswer<Encoded>] = [:]
-    var missing: [CustomerQuery] = []
+  ) -> Batch {
+    var batch = Batch(selectors: selectors, scope: scope, consistency: consistency)
     var seen: Set<CustomerSelector> = []
     for selector in selectors where seen.insert(selector).inserted {
       let query = CustomerQuery(
         selector: selector, scope: scope, consistency: consistency, at: moment)
       if let held = heldAnswer(to: query) {
-        answers[selector] = held
+        batch.answers[selector] = held
       } else {
-        missing.append(query)
+        batch.missing.append(query)
       }
     }
-    if !missing.isEmpty {
-      try catalog.snapshot.checkServed(scope)
-      let loaded = try await load(missing, in: scope, consistency)
-      for (query, answer) in zip(missing, loaded) { answers[query.selector] = answer }
-    }
-    // Each was held or missing.
-    return selectors.compactMap { answers[$0] }
+    return batch
+  }
+
+  /// The answer to each question of a batch, in their order, as if each were asked alone; all that is
+  /// not in memory comes from the store in one round trip.
+  ///
+  /// - Throws: as ``answer(to:)``, for the first question that has no answer.
+  package func answers(
+    completing batch: Batch
+  ) async throws(ServiceError) -> [HeldAnswer<Encoded>] {
+    if batch.missing.isEmpty { return batch.ordered }
+    var batch = batch
+    try catalog.snapshot.checkServed(batch.scope)
+    let loaded = try await load(batch.missing, in: batch.scope, batch.consistency)
+    for (query, answer) in zip(batch.missing, loaded) { batch.answers[query.selector] = answer }
+    return batch.ordered
   }
 
   private func load(
@@ -36,16 +56,15 @@ extension CustomerReader {
   ) async throws(ServiceError) -> [HeldAnswer<Encoded>] {
     // Nil for what is never held.
     let tickets = queries.map { query in
-      query.at == nil && query.selector.isHeld && consistency != .fullyConsistent
-        ? cache.loadStarted() : nil
+      consistency == .fullyConsistent
+        ? nil : query.heldKey.map { (key: $0, ticket: cache.loadStarted()) }
     }
     var answers: [HeldAnswer<Encoded>] = []
     defer {
       for (index, ticket) in tickets.enumerated() {
-        guard let ticket else { continue }
+        guard let (key, ticket) = ticket else { continue }
         cache.loadEnded(
-          ticket, key: queries[index].key(),
-          answer: index < answers.count ? answers[index] : nil)
+          ticket, key: key, answer: index < answers.count ? answers[index] : nil)
       }
     }
     for ticket in tickets where ticket != nil {

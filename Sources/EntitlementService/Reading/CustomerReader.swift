@@ -58,14 +58,14 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   /// The answer, if it is in memory and may be served: no I/O, no task. Only answers by account
   /// and by original transaction are held.
   package func heldAnswer(to query: CustomerQuery) -> HeldAnswer<Encoded>? {
-    guard query.at == nil, query.selector.isHeld else { return nil }
+    guard let key = query.heldKey else { return nil }
     switch query.consistency {
     case .fullyConsistent:
       return nil
     case .minimizeLatency:
-      return horizon.isCurrent ? cache.answer(for: query.key(), at: clock.now()) : nil
+      return horizon.isCurrent ? cache.answer(for: key, at: clock.now()) : nil
     case .atLeastAsFresh(let revision):
-      let answer = cache.answer(for: query.key(), at: clock.now())
+      let answer = cache.answer(for: key, at: clock.now())
       return answer.flatMap { $0.revision >= revision ? $0 : nil }
     }
   }
@@ -77,12 +77,12 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   package func answer(to query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
     if let held = heldAnswer(to: query) { return held }
     try catalog.snapshot.checkServed(query.scope)
-    guard query.at == nil, query.selector.isHeld, query.consistency != .fullyConsistent else {
+    guard let key = query.heldKey, query.consistency != .fullyConsistent else {
       return try await load(query, freshness(for: query.consistency))
     }
     cache.missed()
     if query.consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
-    let answer = try await joinedLoad(query, including: .min).get()
+    let answer = try await joinedLoad(query, key: key, including: .min).get()
     if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
       // The load that was joined may have begun before the write: this one begins after it.
       let position = horizon.position
@@ -108,13 +108,14 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     try catalog.snapshot.checkServed(scope)
     // Before the look into memory: up to there everything out of date was dropped.
     let position = horizon.position
-    if let held = cache.answer(for: query.key(), at: clock.now()),
+    guard let key = query.heldKey else { return try await load(query, horizon.including(sequence)) }
+    if let held = cache.answer(for: key, at: clock.now()),
       held.revision >= sequence || position >= sequence
     {
       return held
     }
     cache.missed()
-    return try await joinedLoad(query, including: sequence).get()
+    return try await joinedLoad(query, key: key, including: sequence).get()
   }
 
   /// One page of an app's customers, in the order of their account ids.
@@ -172,8 +173,9 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
 
   /// Waits for the load of the same customer that is under way and has a change of the feed in it,
   /// or begins one.
-  private func joinedLoad(_ query: CustomerQuery, including sequence: Int64) async -> Outcome {
-    let key: Cache.Key = query.key()
+  private func joinedLoad(
+    _ query: CustomerQuery, key: AnswerTable.Key, including sequence: Int64
+  ) async -> Outcome {
     let clock = cache.clock
     let position = horizon.requiredPosition
     let (load, isNew) = loads.withLock { loads -> (Load, Bool) in
@@ -248,18 +250,10 @@ extension Evaluation.Outcome {
   }
 }
 
-extension CustomerSelector {
-  /// Other selectors may find another customer without a change of the one they found before.
-  var isHeld: Bool {
-    switch self {
-    case .account, .originalTransaction: true
-    case .transaction, .appTransaction, .appAccountToken: false
-    }
-  }
-}
-
 extension CustomerQuery {
-  func key<Encoded>() -> AnswerCache<Encoded>.Key {
-    AnswerCache.Key(selector: selector, scope: scope)
+  /// Nil for what is never held: the past, and selectors that may find another customer without a
+  /// change of the one they found before.
+  var heldKey: AnswerTable.Key? {
+    at == nil ? AnswerTable.Key(selector: selector, scope: scope) : nil
   }
 }

@@ -2,20 +2,25 @@
 /// first. All operations take constant time.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
   fileprivate struct Slot {
-    var key: Key
-    var value: Value
-    var cost: Int
-    var older: Int
-    var newer: Int
+    let key: Key
+    let value: Value
+    let cost: Int
+  }
+
+  /// Where a slot is in the order of use; apart from the slots, so that a use moves few bytes.
+  private struct Neighbours {
+    var older: Int32
+    var newer: Int32
   }
 
   /// Stands for "no slot".
-  private static var none: Int { -1 }
+  private static var none: Int32 { -1 }
 
   private let costLimit: Int
   private var slots: [Slot?] = []
-  private var free: [Int] = []
-  private var positions: [Key: Int] = [:]
+  private var order: [Neighbours] = []
+  private var free: [Int32] = []
+  private var positions: [Key: Int32] = [:]
   private var oldest = none
   private var newest = none
   private(set) var cost = 0
@@ -34,7 +39,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
       unlink(position)
       linkAsNewest(position)
     }
-    return slots[position]?.value
+    return slots[Int(position)]?.value
   }
 
   /// Keeps a value in place of the one with the same key, and drops the oldest until the limit
@@ -45,18 +50,22 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     remove(key)
     guard cost <= costLimit else { return [] }
     var dropped: [(Key, Value)] = []
-    while self.cost + cost > costLimit, let slot = slot(at: oldest) {
+    while self.cost + cost > costLimit || positions.count == Int(Int32.max),
+      oldest != Self.none, let slot = slots[Int(oldest)]
+    {
       dropped.append((slot.key, slot.value))
       remove(slot.key)
     }
-    let slot = Slot(key: key, value: value, cost: cost, older: Self.none, newer: Self.none)
-    let position: Int
+    let slot = Slot(key: key, value: value, cost: cost)
+    let position: Int32
     if let reused = free.popLast() {
       position = reused
-      slots[position] = slot
+      slots[Int(position)] = slot
     } else {
-      position = slots.count
+      // Fewer than the largest number: the loop above sees to it.
+      position = Int32(slots.count)
       slots.append(slot)
+      order.append(Neighbours(older: Self.none, newer: Self.none))
     }
     positions[key] = position
     self.cost += cost
@@ -66,11 +75,11 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
   @discardableResult
   mutating func remove(_ key: Key) -> Value? {
-    guard let position = positions.removeValue(forKey: key), let slot = slots[position] else {
+    guard let position = positions.removeValue(forKey: key), let slot = slots[Int(position)] else {
       return nil
     }
     unlink(position)
-    slots[position] = nil
+    slots[Int(position)] = nil
     free.append(position)
     cost -= slot.cost
     return slot.value
@@ -80,28 +89,23 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     self = LeastRecentlyUsed(costLimit: costLimit)
   }
 
-  private func slot(at position: Int) -> Slot? {
-    position == Self.none ? nil : slots[position]
-  }
-
-  private mutating func unlink(_ position: Int) {
-    guard let slot = slots[position] else { return }
-    if slot.older == Self.none {
-      oldest = slot.newer
+  private mutating func unlink(_ position: Int32) {
+    let place = order[Int(position)]
+    if place.older == Self.none {
+      oldest = place.newer
     } else {
-      slots[slot.older]?.newer = slot.newer
+      order[Int(place.older)].newer = place.newer
     }
-    if slot.newer == Self.none {
-      newest = slot.older
+    if place.newer == Self.none {
+      newest = place.older
     } else {
-      slots[slot.newer]?.older = slot.older
+      order[Int(place.newer)].older = place.older
     }
   }
 
-  private mutating func linkAsNewest(_ position: Int) {
-    slots[position]?.older = newest
-    slots[position]?.newer = Self.none
-    if newest == Self.none { oldest = position } else { slots[newest]?.newer = position }
+  private mutating func linkAsNewest(_ position: Int32) {
+    order[Int(position)] = Neighbours(older: newest, newer: Self.none)
+    if newest == Self.none { oldest = position } else { order[Int(newest)].newer = position }
     newest = position
   }
 }

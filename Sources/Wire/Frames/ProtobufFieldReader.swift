@@ -102,6 +102,11 @@ struct ProtobufFieldReader {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
+  /// Whether the bytes there are those of a text.
+  func isText(in range: Range<Int>, _ text: String) -> Bool {
+    text.utf8.elementsEqual(bytes[range])
+  }
+
   func message(in range: Range<Int>, of subject: String) -> ProtobufFieldReader {
     ProtobufFieldReader(UnsafeRawBufferPointer(rebasing: bytes[range]), of: subject)
   }
