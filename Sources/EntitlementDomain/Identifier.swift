@@ -14,31 +14,9 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 
   // Strings of Swift are equal when they look the same (canonical equivalence); databases and
   // callers compare bytes. Equal bytes give equal hashes, so hashing can stay the string's.
+  @inlinable
   public static func == (left: Self, right: Self) -> Bool {
-    left.withBytes { leftBytes in
-      right.withBytes { rightBytes in
-        Self.areEqual(leftBytes, rightBytes)
-      }
-    }
-  }
-
-  /// Eight bytes at a time: identifiers are compared more than anything else.
-  private static func areEqual(
-    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
-  ) -> Bool {
-    guard left.count == right.count else { return false }
-    var offset = 0
-    while offset + 8 <= left.count {
-      let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let rightWord = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if leftWord != rightWord { return false }
-      offset += 8
-    }
-    while offset < left.count {
-      if left[offset] != right[offset] { return false }
-      offset += 1
-    }
-    return true
+    IdentifierBytes.areEqual(left.rawValue, right.rawValue)
   }
 
   public static func < (left: Self, right: Self) -> Bool {
@@ -53,6 +31,38 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     let fast = rawValue.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
     if let fast { return fast }
     return Array(rawValue.utf8).withUnsafeBytes(body)
+  }
+}
+
+/// Comparing by bytes, for identifiers of all kinds: compiled once, and called without their types.
+@usableFromInline
+enum IdentifierBytes {
+  @usableFromInline
+  static func areEqual(_ left: String, _ right: String) -> Bool {
+    let left = left.utf8Span.span
+    let right = right.utf8Span.span
+    guard left.count == right.count else { return false }
+    return left.withUnsafeBytes { left in
+      right.withUnsafeBytes { right in areEqual(left, right) }
+    }
+  }
+
+  /// Eight bytes at a time: identifiers are compared more than anything else.
+  private static func areEqual(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    var offset = 0
+    while offset + 8 <= left.count {
+      let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let rightWord = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if leftWord != rightWord { return false }
+      offset += 8
+    }
+    while offset < left.count {
+      if left[offset] != right[offset] { return false }
+      offset += 1
+    }
+    return true
   }
 }
 
