@@ -107,21 +107,24 @@ let package = Package(
         "SQLiteStore", "StoreSimulator", "Verification", "Yams", logging,
       ]),
 
-    // Programs: what is behind them, and their entry points.
+    // Programs: what their commands share, what is behind each, and their entry points.
+    .target(name: "Programs", dependencies: [argumentParser, logging]),
     .target(
       name: "OperatorCommands",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "PostgresStore", "RPCClient",
-        "Scenarios", "Verification", "Wire", argumentParser, logging,
+        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "PostgresStore", "Programs",
+        "RPCClient", "Scenarios", "Verification", "Wire", argumentParser,
       ]),
     .target(
       name: "SimulatorCommands",
-      dependencies: ["EntitlementDomain", "RPCClient", "StoreSimulator", "Wire", argumentParser]),
+      dependencies: [
+        "EntitlementDomain", "Programs", "RPCClient", "StoreSimulator", "Wire", argumentParser,
+      ]),
     .target(
       name: "LoadClient",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient",
-        "StoreSimulator", "Wire", argumentParser, logging, nio.core, nio.posix,
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "Programs",
+        "RPCClient", "StoreSimulator", "Wire", argumentParser, nio.core, nio.posix,
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ]),
     .executableTarget(
@@ -237,7 +240,7 @@ let package = Package(
     .testTarget(
       name: "OperatorCommandsTests",
       dependencies: [
-        "EntitlementDomain", "JSONDocuments", "OperatorCommands", "TestSupport", "Wire",
+        "EntitlementDomain", "JSONDocuments", "OperatorCommands", "Programs", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "LoadClientTests",

@@ -1,6 +1,5 @@
 package import ArgumentParser
-import Glibc
-import Logging
+import Programs
 
 /// `entitlectl`: everything an operator does from a terminal.
 package struct EntitleControl: AsyncParsableCommand {
@@ -22,23 +21,6 @@ package struct EntitleControl: AsyncParsableCommand {
 
   /// Runs the command line and ends the process with its exit code.
   package static func runAndExit() async -> Never {
-    // Whoever reads the output may have seen enough: that is an error of the write.
-    signal(SIGPIPE, SIG_IGN)
-    // Libraries log for servers. A command tells by itself what its user has to know.
-    LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-    do {
-      var command = try parseAsRoot()
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-      exit()
-    } catch let failure as CommandFailure {
-      failure.report()
-      exit(withError: ExitCode(failure.reason.rawValue))
-    } catch {
-      exit(withError: error)
-    }
+    await runAndExit { CommandFailure.tell($0) }
   }
 }

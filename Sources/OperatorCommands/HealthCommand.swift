@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSONDocuments
+import Programs
 import RPCClient
 import Wire
 

@@ -10,10 +10,10 @@ public struct EntitlementClientConfiguration: Sendable {
   /// For looking up a host and connecting to each of its addresses.
   public var connectTimeout: Duration
   /// Connections to one server, each shared by many calls. The second is made when the first is
-  /// busy.
+  /// busy. Held to 1 to 1,000.
   public var connectionsPerAddress: Int
   /// Calls in flight on one connection; further ones wait. A server refuses more than 1,024 of them
-  /// by default.
+  /// by default. Held to 1 to 1,000,000.
   public var callsPerConnection: Int
   /// Calls that may wait for a connection or for room on one; further ones fail with
   /// RESOURCE_EXHAUSTED.
@@ -52,8 +52,10 @@ public struct EntitlementClientConfiguration: Sendable {
 
   var pool: ConnectionPoolLimits {
     ConnectionPoolLimits(
-      connectionsPerAddress: max(1, connectionsPerAddress),
-      callsPerConnection: max(1, callsPerConnection), waitingCalls: max(0, waitingCalls),
+      // Beyond these there is no limit in practice, and no sum of them overflows.
+      connectionsPerAddress: min(max(1, connectionsPerAddress), 1_000),
+      callsPerConnection: min(max(1, callsPerConnection), 1_000_000),
+      waitingCalls: max(0, waitingCalls),
       waitingTime: waitingTime)
   }
 

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import FoundationEssentials
+import Programs
 import StoreSimulator
 
 /// What must be said of each customer of a population at its moment: one JSON object a line with
@@ -8,8 +9,8 @@ struct ExpectationFile {
   /// `-` is standard output.
   let path: String
 
-  /// - Throws: ``OutputError``.
-  func write(_ population: Population) throws(OutputError) {
+  /// - Throws: ``CommandFailure``.
+  func write(_ population: Population) throws(CommandFailure) {
     var text = ""
     for customer in population.customers {
       var writer = JSONObjectWriter()
@@ -24,7 +25,7 @@ struct ExpectationFile {
     if path == "-" {
       try StandardOutput.print(text, terminator: "")
     } else {
-      try OutputError.wrapping(path) {
+      try CommandFailure.writing(path) {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
       }
     }

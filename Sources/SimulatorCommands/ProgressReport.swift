@@ -1,3 +1,5 @@
+import Programs
+
 /// Tells people how far a long run is, at most once a second.
 struct ProgressReport {
   private let total: Int
@@ -16,6 +18,6 @@ struct ProgressReport {
     let now = ContinuousClock.now
     guard now - lastReport >= Self.interval, done < total else { return }
     lastReport = now
-    StandardError.print("\(done) of \(total) customers")
+    StandardError.write("\(done) of \(total) customers")
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import FoundationEssentials
+import Programs
 import StoreSimulator
 
 struct ReceiptCommand: ParsableCommand {
@@ -66,7 +67,7 @@ struct ReceiptCommand: ParsableCommand {
     let signed = try signer?.sign(receipt, digest: digest)
     let device = DeviceIdentifier(bytes: receipt.deviceIdentifier)
     let purchases = receipt.items.count == 1 ? "1 purchase" : "\(receipt.items.count) purchases"
-    StandardError.print(
+    StandardError.write(
       "\(customer.summary(of: timeline)): \(purchases), device \(device)"
         + (signer.map { ", root \($0.rootFingerprint)" } ?? ""))
     if archive {
@@ -77,11 +78,11 @@ struct ReceiptCommand: ParsableCommand {
     }
   }
 
-  private func write(_ contents: [UInt8]) throws(OutputError) {
+  private func write(_ contents: [UInt8]) throws(CommandFailure) {
     if output == "-" {
       try StandardOutput.print(String(decoding: contents, as: UTF8.self), terminator: "")
     } else {
-      try OutputError.wrapping(output) {
+      try CommandFailure.writing(output) {
         try Data(contents).write(to: URL(filePath: output), options: .atomic)
       }
     }

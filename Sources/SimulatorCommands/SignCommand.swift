@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 import StoreSimulator
 
 struct SignCommand: ParsableCommand {
@@ -35,7 +36,7 @@ struct SignCommand: ParsableCommand {
     let timeline = customer.timeline
     let lines = SignedLine.lines(
       of: try authority.load().sign(timeline.history(until: customer.at)), include: include)
-    StandardError.print(
+    StandardError.write(
       "\(customer.summary(of: timeline)): \(lines.count) payloads")
     if output == "-" {
       for line in lines {

@@ -1,25 +1,12 @@
 import ArgumentParser
-import Glibc
+import Programs
 
 /// The program `storesim`.
 package enum Simulator {
   /// Reads the process's arguments, does what they say and exits: 0 done, 1 failed, 2 refused, 3
   /// server unreachable, 4 not authorised, 64 wrong usage.
-  package static func main() async {
-    // Whoever reads the output may have seen enough: that is an error of the write.
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      var command = try SimulatorCommand.parseAsRoot()
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch let error as OutputError where error.isReaderGone {
-      SimulatorCommand.exit(withError: ExitCode.failure)
-    } catch {
-      SimulatorCommand.exit(withError: error)
-    }
+  package static func main() async -> Never {
+    await SimulatorCommand.runAndExit { StandardError.write("Error: \($0)") }
   }
 }
 

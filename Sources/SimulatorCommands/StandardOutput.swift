@@ -1,20 +1,17 @@
 import Glibc
+import Programs
 
 /// Data for programs and files.
 enum StandardOutput {
   /// Writes all of a text.
   ///
-  /// - Throws: ``OutputError``: lost output must not look like success.
-  static func print(_ text: String, terminator: String = "\n") throws(OutputError) {
-    let bytes = Array((text + terminator).utf8)
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { rest in
-        write(STDOUT_FILENO, rest.baseAddress, rest.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw OutputError(writingStandardOutput: errno) }
-      written += count
-    }
+  /// - Throws: ``CommandFailure``: lost output must not look like success. There is nothing to tell
+  ///   when its reader has seen what it wanted.
+  static func print(_ text: String, terminator: String = "\n") throws(CommandFailure) {
+    let code = StandardStream.output.write(text + terminator)
+    if code == 0 { return }
+    throw CommandFailure(
+      .failed,
+      code == EPIPE ? nil : "cannot write standard output: \(String(cString: strerror(code)))")
   }
 }

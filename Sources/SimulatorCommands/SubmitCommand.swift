@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import RPCClient
 import StoreSimulator
 
@@ -50,19 +51,18 @@ struct SubmitCommand: AsyncParsableCommand {
       seed: clock.seed, count: customers, now: clock.at.value,
       environment: clock.environment.value)
     let authority = try authority.load()
-    StandardError.print(
+    StandardError.write(
       "\(customers) customers, seed \(clock.seed), at \(population.now.rfc3339), root "
         + "\(authority.rootFingerprint)")
     let tally: SubmissionTally
     do {
       tally = try await submit(population, signedBy: authority)
     } catch let error as RPCClientError {
-      StandardError.print("Error: \(error)")
-      throw ExitCode(error)
+      throw CommandFailure(error)
     }
-    for refusal in tally.refusals { StandardError.print(refusal) }
-    StandardError.print(tally.summary)
-    guard tally.refusedCount == 0 else { throw ExitCode.refused }
+    for refusal in tally.refusals { StandardError.write(refusal) }
+    StandardError.write(tally.summary)
+    guard tally.refusedCount == 0 else { throw CommandFailure(.refused, nil) }
     if let expectations { try ExpectationFile(path: expectations).write(population) }
   }
 

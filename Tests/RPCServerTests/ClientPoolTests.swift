@@ -1,7 +1,5 @@
 import EntitlementDomain
-import NIOCore
 import RPCServer
-import Synchronization
 import Testing
 import Wire
 
@@ -12,17 +10,7 @@ struct ClientPoolTests {
   private static let read = GetCustomerStateRequest(
     customer: .account("a"), scope: ScriptedServer.scope)
 
-  private final class Count: Sendable {
-    private let count = Mutex(0)
-
-    var value: Int { count.withLock { $0 } }
-
-    func increase() {
-      count.withLock { $0 += 1 }
-    }
-  }
-
-  private static func router(_ count: Count = Count()) -> RPCRouter {
+  private static func router(_ count: CallCount = CallCount()) -> RPCRouter {
     var router = RPCRouter()
     ScriptedServer.answer(WireMethods.getCustomerState, in: &router) { _ in
       count.increase()
@@ -31,35 +19,9 @@ struct ClientPoolTests {
     return router
   }
 
-  /// Holds every read until it is let go.
-  private final class Holder: Sendable {
-    let arrivals: AsyncStream<RPCAnswer>
-    private let continuation: AsyncStream<RPCAnswer>.Continuation
-
-    init() {
-      (arrivals, continuation) = AsyncStream.makeStream()
-    }
-
-    var router: RPCRouter {
-      var router = RPCRouter()
-      let method = WireMethods.getCustomerState
-      router.unary(method.service, method.name) { _, answer in self.continuation.yield(answer) }
-      return router
-    }
-
-    func next() async throws -> RPCAnswer {
-      var iterator = arrivals.makeAsyncIterator()
-      return try #require(await iterator.next())
-    }
-
-    static func letGo(_ answer: RPCAnswer) throws {
-      answer.succeed(try GetCustomerStateResponse.notModified(revision: 7).encoded())
-    }
-  }
-
   @Test("Calls spread over the servers, over no more connections than needed")
   func spread() async throws {
-    let (first, second) = (Count(), Count())
+    let (first, second) = (CallCount(), CallCount())
     try await ScriptedServer.run(Self.router(first), Self.router(second)) { client, servers in
       // Until both are connected to: that takes a moment.
       while first.value == 0 || second.value == 0 { _ = try await client.customerState(Self.read) }
@@ -71,9 +33,12 @@ struct ClientPoolTests {
     }
   }
 
-  @Test("Many calls at a time share few connections")
-  func shared() async throws {
-    try await ScriptedServer.run(Self.router()) { client, servers in
+  /// Every bound is held to what can be counted with.
+  @Test("Many calls at a time share few connections", arguments: [1_000, .max])
+  func shared(limit: Int) async throws {
+    let configuration = EntitlementClientConfiguration(
+      timeout: .seconds(20), callsPerConnection: limit, waitingCalls: limit, retries: .off)
+    try await ScriptedServer.run(Self.router(), configuration: configuration) { client, servers in
       try await withThrowingTaskGroup { group in
         for _ in 0..<500 {
           group.addTask {
@@ -88,7 +53,7 @@ struct ClientPoolTests {
 
   @Test("A server that stops is left for another, and no call fails")
   func drained() async throws {
-    let (first, second) = (Count(), Count())
+    let (first, second) = (CallCount(), CallCount())
     let configuration = EntitlementClientConfiguration(timeout: .seconds(20))
     try await ScriptedServer.run(
       Self.router(first), Self.router(second), configuration: configuration
@@ -117,10 +82,10 @@ struct ClientPoolTests {
 
   @Test("Refusals of a server that stops say so")
   func stopping() async throws {
-    let holder = Holder()
-    try await ScriptedServer.run(holder.router) { client, servers in
+    let reads = HeldReads()
+    try await ScriptedServer.run(reads.router) { client, servers in
       async let failed = client.customerState(Self.read)
-      _ = try await holder.next()
+      _ = try await reads.next()
       await servers[0].shutDown()
       do {
         _ = try await failed
@@ -219,107 +184,5 @@ struct ClientPoolTests {
     let error = await #expect(throws: RPCClientError.self) { try await call.value }
     #expect(error?.code == .status(.cancelled))
     await client.close()
-  }
-
-  @Test("A read that takes long is sent once more, over another connection; a change is not")
-  func hedging() async throws {
-    let (first, second) = (Holder(), Holder())
-    let configuration = EntitlementClientConfiguration(
-      timeout: .seconds(20), connectionsPerAddress: 1, hedgingDelay: .milliseconds(10))
-    try await ScriptedServer.run(first.router, second.router, configuration: configuration) {
-      client, _ in
-      async let answer = client.customerState(Self.read)
-      let held = (try await first.next(), try await second.next())
-      try Holder.letGo(held.1)
-      #expect(try await answer == .notModified(revision: 7))
-      // The other is for nobody.
-      try Holder.letGo(held.0)
-    }
-    let submissions = Count()
-    var router = RPCRouter()
-    let method = WireMethods.submitNotification
-    router.unary(method.service, method.name) { _, _ in submissions.increase() }
-    try await ScriptedServer.run(router, router, configuration: configuration) { client, _ in
-      var hurried = client
-      hurried.timeout = .milliseconds(60)
-      await #expect(throws: RPCClientError.self) {
-        try await hurried.submitNotification(SubmitNotificationRequest(signedPayload: "e"))
-      }
-      #expect(submissions.value == 1)
-    }
-  }
-
-  @Test("Closing lets calls in flight finish, and takes no new ones")
-  func closing() async throws {
-    let holder = Holder()
-    try await ScriptedServer.run(holder.router) { client, servers in
-      async let answer = client.customerState(Self.read)
-      let held = try await holder.next()
-      async let closed: Void = client.close(within: .seconds(30))
-      // Until it has begun to close, further calls are held too.
-      var refusal: RPCClientError?
-      while refusal == nil {
-        var hurried = client
-        hurried.timeout = .milliseconds(5)
-        do throws(RPCClientError) {
-          _ = try await hurried.customerState(Self.read)
-        } catch {
-          if error.code == .clientClosed { refusal = error }
-        }
-      }
-      #expect(refusal?.wasSent == false)
-      try Holder.letGo(held)
-      #expect(try await answer == .notModified(revision: 7))
-      await closed
-      while servers[0].statistics.connectionsOpen > 0 { await Task.yield() }
-    }
-  }
-
-  @Test("Calls that take longer than the time to close fail")
-  func closedNow() async throws {
-    let holder = Holder()
-    try await ScriptedServer.run(holder.router) { client, _ in
-      async let answer = client.customerState(Self.read)
-      _ = try await holder.next()
-      await client.close(within: .milliseconds(1))
-      do {
-        _ = try await answer
-        Issue.record("answered")
-      } catch {
-        #expect((error as? RPCClientError)?.code == .connectionClosed)
-      }
-    }
-  }
-
-  @Test("A watch has a connection of its own, which ends with it, or with the client")
-  func streams() async throws {
-    let (ends, end) = AsyncStream<Void>.makeStream()
-    var router = Self.router()
-    let method = WireMethods.watchCustomerStates
-    router.serverStreaming(method.service, method.name) { _, stream in
-      stream.onCancel { end.yield() }
-      if let message = try? WatchCustomerStatesResponse(cursor: "1").encoded() {
-        stream.send(message)
-      }
-    }
-    try await ScriptedServer.run(router) { client, servers in
-      var iterator = ends.makeAsyncIterator()
-      for try await response in try client.watchCustomerStates(.init()) {
-        #expect(response.cursor == "1")
-        #expect(servers[0].statistics.connectionsOpen == 1)
-        break
-      }
-      await iterator.next()
-      var watch = try client.watchCustomerStates(.init()).makeAsyncIterator()
-      #expect(try await watch.next()?.cursor == "1")
-      await client.close()
-      await iterator.next()
-      let error = await #expect(throws: CustomerWatchError.self) { try await watch.next() }
-      #expect(error?.cause.code == .connectionClosed)
-      var late = try client.watchCustomerStates(.init()).makeAsyncIterator()
-      let refused = await #expect(throws: CustomerWatchError.self) { try await late.next() }
-      #expect(refused?.cause.code == .clientClosed)
-      #expect(refused?.isPassing == false)
-    }
   }
 }

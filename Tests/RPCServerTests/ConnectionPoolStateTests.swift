@@ -129,6 +129,45 @@ struct ConnectionPoolStateTests {
     #expect(pool.end("a", .silent) == "close a")
   }
 
+  @Test("A connection on which many calls in a row are given up is left")
+  func givenUp() {
+    var pool = Self.state(calls: 1_000)
+    _ = pool.call(0)
+    _ = pool.connected(0, "a")
+    for call: UInt64 in 1...199 { _ = pool.call(call) }
+    for _ in 1...99 { #expect(pool.end("a", .givenUp) == "") }
+    #expect(pool.end("a", .answered) == "")
+    for _ in 1...98 { #expect(pool.end("a", .givenUp) == "") }
+    #expect(pool.end("a", .unknown) == "")
+    #expect(pool.call(200) == "a")
+    #expect(pool.end("a", .givenUp) == "")
+    #expect(pool.end("a", .givenUp) == "pause 0 after 1; close a")
+  }
+
+  @Test("A call that finds its connection closed tells so first")
+  func foundClosed() {
+    var pool = Self.state(servers: 2)
+    _ = pool.call(1)
+    _ = pool.connected(0, "a")
+    _ = pool.connected(1, "b")
+    #expect(Set([pool.call(2), pool.call(3)]) == ["a", "b"])
+    let moment = NIODeadline.uptimeNanoseconds(0)
+    #expect(pool.end("a", .closed(at: moment)) == "pause 0 after 1")
+    #expect(pool.call(4) == "b")
+    #expect(pool.closed("a", at: 0) == "")
+    #expect(pool.end("b") == "")
+    #expect(pool.call(5) == "b")
+    #expect(pool.call(6) == "wait")
+    #expect(pool.end("b", .closed(at: moment)) == "connect 1 at 1")
+    #expect(pool.connected(1, "c") == "6 gets c")
+  }
+
+  @Test("Without any address no call waits")
+  func addressless() {
+    var pool = Self.state(servers: 0)
+    #expect(pool.call(1) == "unreachable: the client was given no server address")
+  }
+
   @Test("A lost connection is made again by the next call; one that never answered, after a pause")
   func lost() {
     var pool = Self.state()

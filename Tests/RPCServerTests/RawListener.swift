@@ -8,9 +8,11 @@ final class RawListener {
   let address: ServerAddress
 
   /// On a free TCP port.
-  init() throws {
+  ///
+  /// - Parameter backlog: how many connections may wait for being accepted.
+  init(backlog: CInt = 8) throws {
     descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    try Self.bind(descriptor, to: SocketAddress(ipAddress: "127.0.0.1", port: 0))
+    try Self.bind(descriptor, to: SocketAddress(ipAddress: "127.0.0.1", port: 0), backlog)
     var name = [UInt8](repeating: 0, count: 16)
     var size = socklen_t(name.count)
     let listening = descriptor
@@ -24,7 +26,7 @@ final class RawListener {
   /// On a Unix socket, whose file stays.
   init(path: String) throws {
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-    try Self.bind(descriptor, to: SocketAddress(unixDomainSocketPath: path))
+    try Self.bind(descriptor, to: SocketAddress(unixDomainSocketPath: path), 8)
     address = .unix(path: path)
   }
 
@@ -39,9 +41,11 @@ final class RawListener {
     }
   }
 
-  private static func bind(_ descriptor: CInt, to address: SocketAddress) throws {
+  private static func bind(
+    _ descriptor: CInt, to address: SocketAddress, _ backlog: CInt
+  ) throws {
     let result = address.withSockAddr { Glibc.bind(descriptor, $0, socklen_t($1)) }
-    guard result == 0, listen(descriptor, 8) == 0 else {
+    guard result == 0, listen(descriptor, backlog) == 0 else {
       throw RawClient.Failure(what: "bind", errno: errno)
     }
   }

@@ -1,6 +1,5 @@
 package import ArgumentParser
-import Glibc
-import Logging
+import Programs
 
 /// `entitle-load`: puts a server under load, and measures and checks what it answers.
 package struct LoadProgram: AsyncParsableCommand {
@@ -21,24 +20,6 @@ package struct LoadProgram: AsyncParsableCommand {
 
   /// Runs the command line and ends the process with its exit code.
   package static func runAndExit() async -> Never {
-    // Whoever reads the output may have seen enough: that is an error of the write. So is a psql that
-    // has ended.
-    signal(SIGPIPE, SIG_IGN)
-    // Libraries log for servers. A command tells by itself what its user has to know.
-    LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-    do {
-      var command = try parseAsRoot()
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-      exit()
-    } catch let failure as LoadFailure {
-      if let message = failure.message { StandardError.write("entitle-load: \(message)") }
-      exit(withError: ExitCode(failure.reason.rawValue))
-    } catch {
-      exit(withError: error)
-    }
+    await runAndExit { StandardError.write("entitle-load: \($0)") }
   }
 }

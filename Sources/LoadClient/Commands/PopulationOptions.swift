@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 
 /// Which customers there are. `run` must be told the same as `prepare`.
 struct PopulationOptions: ParsableArguments {
@@ -22,12 +23,12 @@ struct PopulationOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: ``LoadFailure`` when no key can be made.
+  /// - Throws: ``CommandFailure`` when no key can be made.
   func make() throws -> BulkCustomers {
     do {
       return try BulkCustomers(count: customers, seed: populationSeed, now: at.moment)
     } catch {
-      throw LoadFailure(.failed, "the customers cannot be made: \(error)")
+      throw CommandFailure(.failed, "the customers cannot be made: \(error)")
     }
   }
 }

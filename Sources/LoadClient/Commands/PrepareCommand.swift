@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Programs
 import StoreSimulator
 
 struct PrepareCommand: AsyncParsableCommand {
@@ -51,7 +52,7 @@ struct PrepareCommand: AsyncParsableCommand {
   func run() async throws {
     let customers = try population.make()
     let progress = Progress(interval: .seconds(1))
-    try await LoadFailure.wrapping {
+    try await CommandFailure.wrapping {
       let filling = Task {
         if let postgres {
           try await DatabaseFiller(
@@ -70,7 +71,7 @@ struct PrepareCommand: AsyncParsableCommand {
       do {
         try await filling.value
       } catch  where filling.isCancelled {
-        throw LoadFailure(.interrupted, "interrupted: run it again to go on")
+        throw CommandFailure(.interrupted, "interrupted: run it again to go on")
       }
     }
   }

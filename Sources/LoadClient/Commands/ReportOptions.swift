@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 
 /// What is told of a run, and when it counts as failed.
 struct ReportOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Programs
 import StoreSimulator
 import Wire
 
@@ -78,7 +79,7 @@ struct RunCommand: AsyncParsableCommand {
     let plan = try plan()
     let conditions = try report.conditions()
     let address = server.address
-    let finished = try await LoadFailure.wrapping {
+    let finished = try await CommandFailure.wrapping {
       try IdleConnections.allow(plan.connections + idleConnections)
       let process = try serverProcess()
       report.tell?("seed \(plan.calls.seed)")
@@ -90,7 +91,7 @@ struct RunCommand: AsyncParsableCommand {
       let closed = idle?.closedCount ?? 0
       await idle?.close()
       guard closed == 0 else {
-        throw LoadFailure(
+        throw CommandFailure(
           .failed, "the server closed \(closed) of \(idleConnections) idle connections")
       }
       return LoadReport(
@@ -109,7 +110,7 @@ struct RunCommand: AsyncParsableCommand {
         try SigningAuthority.load(fromDirectory: path)
       }
     } catch {
-      throw LoadFailure(.failed, "--authority: \(error)")
+      throw CommandFailure(.failed, "--authority: \(error)")
     }
     let calls = CallPlan(
       customers: try population.make(), mix: try calls(), choice: choose, batchSize: batchSize,
@@ -123,7 +124,7 @@ struct RunCommand: AsyncParsableCommand {
   private func serverProcess() throws -> ServerProcess? {
     guard let serverPid else { return ServerProcess(listeningOn: server.address) }
     guard let process = ServerProcess(identifier: serverPid) else {
-      throw LoadFailure(.failed, "--server-pid: there is no process \(serverPid) here")
+      throw CommandFailure(.failed, "--server-pid: there is no process \(serverPid) here")
     }
     return process
   }
@@ -134,14 +135,14 @@ struct RunCommand: AsyncParsableCommand {
     return try await IdleConnections(idleConnections, to: server.address, server: process)
   }
 
-  /// - Throws: ``LoadFailure`` when the run did not go well.
-  private func judge(_ report: LoadReport) throws(LoadFailure) {
+  /// - Throws: ``CommandFailure`` when the run did not go well.
+  private func judge(_ report: LoadReport) throws(CommandFailure) {
     let tally = report.result.total
-    if report.result.isInterrupted { throw LoadFailure(.interrupted, "interrupted") }
+    if report.result.isInterrupted { throw CommandFailure(.interrupted, "interrupted") }
     if let fault = tally.faults.first {
-      throw LoadFailure(.failed, "\(tally.wrong) wrong answers, the first: \(fault)")
+      throw CommandFailure(.failed, "\(tally.wrong) wrong answers, the first: \(fault)")
     }
-    if let violation = report.violations.first { throw LoadFailure(.failed, violation) }
-    if tally.all.answered == 0 { throw LoadFailure(.failed, "no call was answered") }
+    if let violation = report.violations.first { throw CommandFailure(.failed, violation) }
+    if tally.all.answered == 0 { throw CommandFailure(.failed, "no call was answered") }
   }
 }

@@ -1,5 +1,6 @@
 import EntitlementStore
 import PostgresStore
+import Programs
 
 /// Fills a PostgreSQL database that holds nothing else, and goes on where it was interrupted.
 struct DatabaseFiller: Sendable {
@@ -22,7 +23,7 @@ struct DatabaseFiller: Sendable {
     do throws(StoreError) {
       _ = try await PostgresSchema.migrate(connection: uri, dryRun: false) { _ in }
     } catch {
-      throw LoadFailure(error.code == .unavailable ? .unreachable : .failed, error.message)
+      throw CommandFailure(error.code == .unavailable ? .unreachable : .failed, error.message)
     }
     let database = Psql(uri: uri)
     let found = try database.run(

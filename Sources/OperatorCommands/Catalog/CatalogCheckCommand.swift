@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import JSONDocuments
+import Programs
 
 struct CatalogCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 import RPCClient
 import Wire
 

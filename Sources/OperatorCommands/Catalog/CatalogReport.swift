@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Programs
 
 /// What is to be said of one catalog file.
 struct CatalogReport {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import JSONDocuments
+import Programs
 import RPCClient
 import Wire
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import Foundation
+import Programs
 import RPCClient
 import Wire
 

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Programs
 
 /// The name of an account that was merged into another.
 enum MergedName {

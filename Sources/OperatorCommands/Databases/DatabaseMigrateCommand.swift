@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementStore
 import PostgresStore
+import Programs
 
 struct DatabaseMigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementStore
 import Foundation
 import PostgresStore
+import Programs
 
 /// Which database is meant. Its password is never printed.
 struct DatabaseOptions: ParsableArguments {

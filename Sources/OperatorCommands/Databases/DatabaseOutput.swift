@@ -1,5 +1,6 @@
 import EntitlementDomain
 import PostgresStore
+import Programs
 
 /// The schema of a database.
 enum DatabaseOutput {

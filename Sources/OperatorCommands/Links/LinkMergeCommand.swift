@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import RPCClient
 import Wire
 

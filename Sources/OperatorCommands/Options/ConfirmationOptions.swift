@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Programs
 
 /// Asks before something is taken away.
 struct ConfirmationOptions: ParsableArguments {
@@ -11,7 +12,7 @@ struct ConfirmationOptions: ParsableArguments {
   /// - Throws: `ValidationError` when nobody can be asked, ``CommandFailure`` when the answer is no.
   func confirm(_ question: String) throws {
     if yes { return }
-    guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+    guard isatty(STDIN_FILENO) == 1, StandardError.isTerminal else {
       throw ValidationError("nobody can be asked, as this is no terminal: --yes is needed")
     }
     StandardError.write("\(TerminalText.visible(question)) [y/N]")

@@ -1,4 +1,5 @@
 import Foundation
+import Programs
 
 /// A file that a command reads as a whole.
 enum InputFile {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Programs
 import RPCClient
 import Wire
 

@@ -1,4 +1,5 @@
 import Glibc
+import Programs
 
 /// A file that appears as a whole or not at all, and that only its owner may read.
 enum PrivateFile {

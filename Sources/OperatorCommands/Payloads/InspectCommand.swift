@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import Verification
 
 struct InspectCommand: ParsableCommand {
@@ -60,7 +61,7 @@ struct InspectCommand: ParsableCommand {
     }
     if !isComplete { throw CommandFailure(.failed, nil) }
     if inspected.contains(where: { (try? $0.result.get()) == nil }) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+      throw CommandFailure(.refused, nil)
     }
   }
 

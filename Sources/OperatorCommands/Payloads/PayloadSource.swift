@@ -1,4 +1,5 @@
 import Foundation
+import Programs
 import Verification
 
 /// Reads signed payloads from files: one JWS a line, or JSON as Apple's API returns it, in which

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import Foundation
+import Programs
 import Verification
 
 /// Which roots to trust, and what a payload must be for.

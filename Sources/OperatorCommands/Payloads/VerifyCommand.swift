@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import Foundation
+import Programs
 import Verification
 
 struct VerifyCommand: ParsableCommand {
@@ -71,7 +72,7 @@ struct VerifyCommand: ParsableCommand {
     }
     if !isComplete { throw CommandFailure(.failed, nil) }
     if findings.contains(where: { $0.verdict != .ok }) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+      throw CommandFailure(.refused, nil)
     }
   }
 

@@ -1,3 +1,5 @@
+import Programs
+
 /// A file that is one receipt, or one response to one.
 enum ReceiptFile {
   /// - Throws: ``CommandFailure`` when it cannot be read, is empty, or is larger than `limit` bytes.

@@ -1,4 +1,4 @@
-import Glibc
+import Programs
 
 /// Tells people on a terminal how far a long run is, at most once a second.
 struct ScenarioProgress {
@@ -13,7 +13,7 @@ struct ScenarioProgress {
   mutating func oneDone() {
     done += 1
     let now = ContinuousClock.now
-    guard isatty(STDERR_FILENO) == 1, done < total, now - lastReport >= .seconds(1) else { return }
+    guard StandardError.isTerminal, done < total, now - lastReport >= .seconds(1) else { return }
     lastReport = now
     StandardError.write("\(done) of \(total) scenarios")
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import RPCClient
 import Wire
 
@@ -50,7 +51,7 @@ struct SubmitCommand: AsyncParsableCommand {
     }
     if let failure { throw failure }
     if documents.contains(where: { $0.verdict != "OK" }) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+      throw CommandFailure(.refused, nil)
     }
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Programs
 import RPCClient
 
 /// Inputs of which each is a call of its own.
@@ -27,7 +28,7 @@ enum SubmittedInputs {
     if failure == nil || !outcomes.isEmpty { try write(outcomes) }
     if let failure { throw failure }
     if outcomes.contains(where: isRefused) {
-      throw ExitCode(CommandFailure.Reason.refused.rawValue)
+      throw CommandFailure(.refused, nil)
     }
   }
 }

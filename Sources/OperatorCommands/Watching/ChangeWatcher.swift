@@ -1,4 +1,5 @@
 import JSONDocuments
+import Programs
 import RPCClient
 import Wire
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 import Glibc
+import Programs
 import Wire
 
 struct WatchCommand: AsyncParsableCommand {

@@ -21,15 +21,17 @@ extension CallRunner {
         return .delayOver
       }
       var sent = 1
-      // Replaced by what comes: there is one answer at least.
-      var result = Result<ByteBuffer, RPCClientError>.failure(.cancelled)
-      while sent > 0, let event = await group.next() {
+      var failure: RPCClientError?
+      var result: Result<ByteBuffer, RPCClientError>?
+      while sent > 0, result == nil, let event = await group.next() {
         switch event {
-        case .answered(let answer):
+        case .answered(.success(let answer)):
+          result = .success(answer)
+        case .answered(.failure(let error)):
           sent -= 1
-          result = answer
-          if case .failure(let error) = answer, error.allowsRepeat(.noSideEffects) { continue }
-          sent = 0
+          failure = error.told(after: failure)
+          // Where this one says nothing of the call itself, the other one may still do better.
+          if error.wasSent, !error.allowsRepeat(.noSideEffects) { result = .failure(error) }
         case .delayOver:
           guard !Task.isCancelled, let other = self.otherLease(than: lease) else { continue }
           sent += 1
@@ -37,7 +39,8 @@ extension CallRunner {
         }
       }
       group.cancelAll()
-      return result
+      // One was sent at least, so that there is a failure where there is no answer.
+      return result ?? .failure(failure ?? .cancelled)
     }
   }
 

@@ -35,9 +35,8 @@ final class CallRunner: Sendable {
         error = attemptFailure
       }
       attempts += 1
-      if error.wasSent || failure == nil { failure = error }
-      // It was just set, if it was nil.
-      let reported = failure ?? error
+      let reported = error.told(after: failure)
+      failure = reported
       guard error.allowsRepeat(idempotency), attempts < retries.maximumAttempts else {
         throw reported
       }

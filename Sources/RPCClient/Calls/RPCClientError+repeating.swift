@@ -1,7 +1,17 @@
+import NIOCore
 import Wire
 
 // What an error says of the connection, and of another attempt.
 extension RPCClientError {
+  /// Which failure to tell of a call of several attempts: that of the last one that a server may have
+  /// seen, else the last one.
+  ///
+  /// - Parameter former: what would have been told before this attempt.
+  func told(after former: RPCClientError?) -> RPCClientError {
+    guard let former, former.wasSent, !wasSent else { return self }
+    return former
+  }
+
   /// Whether the same call may succeed when it is made again, and does no harm.
   func allowsRepeat(_ idempotency: Idempotency) -> Bool {
     let isHarmless = idempotency != .unknown || !wasSent
@@ -23,9 +33,11 @@ extension RPCClientError {
   var outcome: ConnectionPool.State.Outcome {
     if isDraining { return .draining }
     return switch code {
-    case .status(.deadlineExceeded) where self == .deadlineExceeded: .silent
-    case .status(.cancelled), .connectionClosed, .unreachable, .clientClosed: .unknown
-    case .status: wasSent ? .answered : .unknown
+    case .connectionClosed: .closed(at: .now())
+    case .status where self == .deadlineExceeded: .silent
+    case .status where self == .cancelled: .givenUp
+    case .status where wasSent: .answered
+    case .status, .unreachable, .clientClosed: .unknown
     }
   }
 }

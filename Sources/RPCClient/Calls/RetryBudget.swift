@@ -3,14 +3,17 @@ import Synchronization
 /// How many attempts beyond the first the calls of one client may make together: a bucket that each
 /// call fills a little.
 final class RetryBudget: Sendable {
+  /// More is no limit in practice, and sums of hundredths of it do not overflow.
+  private static let largestBurst = 1_000_000
+
   /// Hundredths of an attempt.
   private let perCall: Int
   private let capacity: Int
   private let available: Mutex<Int>
 
   init(_ policy: RetryPolicy) {
-    perCall = max(0, policy.percentOfCalls)
-    capacity = max(0, policy.burst) * 100
+    capacity = min(max(0, policy.burst), Self.largestBurst) * 100
+    perCall = min(max(0, policy.percentOfCalls), capacity)
     available = Mutex(capacity)
   }
 

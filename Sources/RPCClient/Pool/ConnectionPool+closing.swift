@@ -7,9 +7,14 @@ extension ConnectionPool {
   ///
   /// - Parameter time: for calls in flight; afterwards they fail with `connectionClosed`.
   func close(within time: Duration) async {
-    let streams = shared.withLock { exchange(&$0.streams, with: [:]) }
+    var actions: [State.Action] = []
+    // Under one lock, so that a stream that begins meanwhile is either ended here or refused.
+    let streams = shared.withLock { shared in
+      shared.state.closeStarted(&actions)
+      return exchange(&shared.streams, with: [:])
+    }
     for stream in streams.values { stream.end() }
-    decide { state, actions in state.closeStarted(&actions) }
+    perform(actions)
     let alarm = eventLoopGroup.next().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
       self.resumeClosers()
     }

@@ -27,11 +27,21 @@ extension ConnectionPool {
     }
   }
 
-  /// - Parameter address: its index.
-  func connection(to address: Int) async throws(RPCClientError) -> RPCConnection {
-    try await RPCConnection.connect(
-      to: addresses[address], connectTimeout: connectTimeout, limits: limits,
-      eventLoopGroup: eventLoopGroup)
+  /// - Parameters:
+  ///   - address: its index.
+  ///   - deadline: of the call that it is for.
+  func connection(
+    to address: Int, until deadline: NIODeadline = .distantFuture
+  ) async throws(RPCClientError) -> RPCConnection {
+    let rest = deadline.rest(at: .now()) ?? connectTimeout
+    if rest <= .zero { throw .deadlineExceeded.unsent }
+    do throws(RPCClientError) {
+      return try await RPCConnection.connect(
+        to: addresses[address], connectTimeout: min(connectTimeout, rest), limits: limits,
+        eventLoopGroup: eventLoopGroup)
+    } catch {
+      throw deadline <= .now() ? .deadlineExceeded.unsent : error
+    }
   }
 
   private func startConnecting(_ slot: Int) -> Bool {

@@ -13,7 +13,7 @@ extension ConnectionPool {
     _ request: RPCRequest, until deadline: NIODeadline, silence: Duration?
   ) -> RPCMessageStream {
     let queue = MessageQueue(limit: limits.streamReadBuffer)
-    let connection = StreamConnection()
+    let connection = StreamConnection(for: queue)
     let start = shared.withLock { shared -> Int? in
       if shared.state.isClosing { return nil }
       shared.streams[ObjectIdentifier(connection)] = connection
@@ -21,7 +21,7 @@ extension ConnectionPool {
       return shared.nextStreamAddress
     }
     if let start {
-      Task { await open(connection, request, until: deadline, into: queue, from: start) }
+      Task { await open(connection, request, until: deadline, from: start) }
     } else {
       queue.end(.clientClosed)
     }
@@ -34,26 +34,22 @@ extension ConnectionPool {
 
   /// Streams take turns with the servers, and pass over those that cannot be reached.
   private func open(
-    _ stream: StreamConnection, _ request: RPCRequest, until deadline: NIODeadline,
-    into queue: MessageQueue, from start: Int
+    _ stream: StreamConnection, _ request: RPCRequest, until deadline: NIODeadline, from start: Int
   ) async {
     var failure = RPCClientError.noAddress
-    for offset in addresses.indices {
+    for offset in addresses.indices where !stream.isEnded {
       do throws(RPCClientError) {
-        let connection = try await connection(to: (start + offset) % addresses.count)
+        let connection = try await connection(
+          to: (start + offset) % addresses.count, until: deadline)
         var request = request
         request.timeout = deadline.rest(at: .now())
-        if stream.opened(connection) {
-          connection.startStream(request, into: queue)
-        } else {
-          queue.end(.closed)
-        }
+        stream.start(request, over: connection)
         return
       } catch {
         failure = error
       }
     }
-    queue.end(failure)
+    stream.end(failure)
   }
 
   private func forget(_ connection: StreamConnection) {

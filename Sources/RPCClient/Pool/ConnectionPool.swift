@@ -138,7 +138,7 @@ final class ConnectionPool: Sendable {
     return value
   }
 
-  private func perform(_ actions: [State.Action]) {
+  func perform(_ actions: [State.Action]) {
     for action in actions {
       switch action {
       case .connect(let slot, let address):

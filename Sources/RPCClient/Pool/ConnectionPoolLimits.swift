@@ -14,4 +14,8 @@ struct ConnectionPoolLimits: Hashable, Sendable {
   var busyCalls = 16
   /// Deadlines in a row that pass without any answer before a connection counts as dead.
   var silentCalls = 3
+  /// Calls in a row that are given up by their callers, without any answer in between, before a
+  /// connection counts as dead. Nothing else bounds what is kept of them: a server that reads
+  /// nothing leaves their requests here.
+  var givenUpCalls = 100
 }

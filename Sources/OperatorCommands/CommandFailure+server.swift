@@ -1,25 +1,16 @@
+import Programs
 import RPCClient
 import Wire
 
-/// Why a command did not do what it was asked, with the exit code that says so.
-struct CommandFailure: Error {
-  /// Raw values are exit codes: a contract.
-  enum Reason: Int32 {
-    case failed = 1
-    case refused = 2
-    case unreachable = 3
-    case notAuthorised = 4
-  }
+// Beside `failed`: a contract.
+extension CommandFailure.Reason {
+  /// Or not found.
+  static let refused = Self(exitCode: 2)
+  static let unreachable = Self(exitCode: 3)
+  static let notAuthorised = Self(exitCode: 4)
+}
 
-  let reason: Reason
-  /// For people; nil when there is nothing to tell.
-  let message: String?
-
-  init(_ reason: Reason, _ message: String?) {
-    self.reason = reason
-    self.message = message
-  }
-
+extension CommandFailure {
   init(_ error: RPCClientError) {
     let reason: Reason =
       switch error.code {
@@ -35,11 +26,5 @@ struct CommandFailure: Error {
       case .status: .failed
       }
     self.init(reason, error.description)
-  }
-
-  /// Tells people, if there is something to tell.
-  func report() {
-    guard let message else { return }
-    StandardError.write("entitlectl: \(TerminalText.visible(message, keepsLines: true))")
   }
 }

@@ -3,12 +3,12 @@ import Glibc
 
 /// Runs an action at the first of some signals instead of ending the process. The second one ends
 /// it, whatever it is about.
-final class Interruption: Sendable {
+package final class Interruption: Sendable {
   private let numbers: [CInt]
   /// Sources are safe to use from any thread, which their protocol does not say.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
-  init(by numbers: [CInt], _ action: @escaping @Sendable () -> Void) {
+  package init(by numbers: [CInt], _ action: @escaping @Sendable () -> Void) {
     self.numbers = numbers
     sources = numbers.map { number in
       signal(number, SIG_IGN)
@@ -23,7 +23,7 @@ final class Interruption: Sendable {
   }
 
   /// Signals end the process again.
-  func end() {
+  package func end() {
     for source in sources { source.cancel() }
     for number in numbers { signal(number, SIG_DFL) }
   }

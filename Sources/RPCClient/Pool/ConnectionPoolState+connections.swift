@@ -1,0 +1,89 @@
+import NIOCore
+
+// Connections are made and lost, and the pool is closed.
+extension ConnectionPoolState {
+  /// A connection is made before there is a call for it.
+  ///
+  /// - Returns: whether its slot was empty.
+  mutating func connectionStarted(slot: Int) -> Bool {
+    guard !isClosing, case .empty = slots[slot].phase else {
+      return false
+    }
+    slots[slot].phase = .connecting
+    return true
+  }
+
+  /// - Returns: its name; nil when it is not needed any more.
+  mutating func connected(
+    slot: Int, _ connection: Connection, _ actions: inout [Action]
+  ) -> MemberID? {
+    if isClosing {
+      actions.append(.close(connection))
+      return nil
+    }
+    let id = MemberID(rawValue: nextMember)
+    nextMember += 1
+    members[id] = Member(connection: connection, slot: slot)
+    slots[slot].phase = .open(id)
+    downSince = nil
+    serveWaiters(&actions)
+    return id
+  }
+
+  mutating func connectFailed(
+    slot: Int, _ error: RPCClientError, now: NIODeadline, _ actions: inout [Action]
+  ) {
+    lastFailure = error
+    pause(slot, &actions)
+    noteOutage(now, &actions)
+  }
+
+  /// A connection is closed, by whichever side.
+  mutating func connectionClosed(
+    _ id: MemberID, now: NIODeadline, _ actions: inout [Action]
+  ) {
+    guard let member = members.removeValue(forKey: id), !member.isLeaving else {
+      return
+    }
+    if member.hasAnswered {
+      slots[member.slot].phase = .empty
+      refill(member.slot, &actions)
+    } else {
+      // A server that takes connections only to close them is not to be asked without a pause.
+      lastFailure = RPCClientError(
+        .unreachable, "the server closed the connection without an answer")
+      pause(member.slot, &actions)
+    }
+    noteOutage(now, &actions)
+  }
+
+  mutating func pauseEnded(slot: Int, _ actions: inout [Action]) {
+    guard case .pausing = slots[slot].phase else {
+      return
+    }
+    slots[slot].phase = .empty
+    refill(slot, &actions)
+  }
+
+  // MARK: Closing
+
+  /// No more calls are taken.
+  mutating func closeStarted(_ actions: inout [Action]) {
+    isClosing = true
+    for waiter in waiters {
+      actions.append(.resume(waiter, .failure(.clientClosed)))
+    }
+    waiters.removeAll()
+    if calls == 0 {
+      actions.append(.drained)
+    }
+  }
+
+  /// Calls in flight have had their time.
+  mutating func closeEnded(_ actions: inout [Action]) {
+    for member in members.values {
+      actions.append(.close(member.connection))
+    }
+    members.removeAll()
+  }
+}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Counts calls that a server has got.
+final class CallCount: Sendable {
+  private let count = Mutex(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func increase() {
+    count.withLock { $0 += 1 }
+  }
+}
