@@ -45,11 +45,14 @@ extension Ledger {
     }
     if let claim {
       try forEach(merges) { ledger, merge in
-        // A version whose transaction speaks of another chain by now (R7) was not what was judged.
-        guard ledger.concerns[merge.target]?.refusal == nil,
-          merge.fact.target == merge.target.target
+        // A version whose transaction speaks of another chain by now (R7), by whichever fact of this
+        // submission, was not what was judged.
+        let fact = merge.fact
+        guard let standing = try ledger.view.standingFact(ScopedFact(fact.scope, fact.key)),
+          standing.target == fact.target,
+          ledger.concerns[ScopedTarget(fact.scope, fact.target)]?.refusal == nil
         else { return }
-        try ledger.learnToken(of: merge.fact, by: claim)
+        try ledger.learnToken(of: fact, by: claim)
       }
     }
     try settleLedChains()
