@@ -14,7 +14,7 @@ struct FailureConditionTests {
     for _ in 0..<2 { tally.failed(.cold, code: "UNAVAILABLE", nanoseconds: nil) }
     return LoadResult(
       total: tally, seconds: [], length: 10, server: nil, ownProcessorTime: 1e6,
-      isInterrupted: false)
+      isInterrupted: false, isServerGone: false)
   }()
 
   @Test(
@@ -28,6 +28,7 @@ struct FailureConditionTests {
       ("max<1s", "max<1s: max is 100 ms"),
       ("errors>1", "errors>1: errors is 2.00"),
       ("errors>1%", "errors>1%: errors is 1.96 %"),
+      ("errors > 1.9 %", "errors > 1.9 %: errors is 1.96 %"),
       ("calls/s<11", "calls/s<11: calls/s is 10.2"),
     ])
   func met(text: String, told: String) throws {
@@ -38,6 +39,7 @@ struct FailureConditionTests {
     "one that is not met is not told",
     arguments: [
       "p50>51ms", "p99<90ms", "p99.9>101ms", "max>=101ms", "errors>2", "errors>=2%",
+      "errors>1.97 %",
       "calls/s<=10", "p90<1us",
     ])
   func notMet(text: String) throws {

@@ -20,7 +20,8 @@ struct ReportTests {
 
   @Test("the table has a row for each kind, errors by code, and what failed")
   func table() throws {
-    let table = try report(violations: ["p50>49ms: p50 is 50.0 ms"]).text(as: .table)
+    let table = try #require(
+      try report(violations: ["p50>49ms: p50 is 50.0 ms"]).text(as: .table))
     let lines = table.split(separator: "\n").map(String.init)
     #expect(
       lines[0]
@@ -40,11 +41,12 @@ struct ReportTests {
 
   @Test("JSON has the documented fields, in microseconds")
   func json() throws {
-    let text = try report().text(as: .json)
+    let text = try #require(try report().text(as: .json))
     let document = try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(document["seed"] as? Int == 42)
     #expect(document["interrupted"] as? Bool == false)
+    #expect(document["gaveUp"] as? Bool == false)
     let all = try #require(document["all"] as? [String: Any])
     #expect(all["calls"] as? Int == 102)
     #expect(all["callsPerSecond"] as? Double == 10.2)
@@ -58,9 +60,9 @@ struct ReportTests {
     #expect(Set(kinds.keys) == ["hot", "cold"])
   }
 
-  @Test("the HdrHistogram form is a percentile distribution in milliseconds")
-  func hdr() throws {
-    let lines = try report().text(as: .hdr).split(separator: "\n").map {
+  @Test("the form hgrm is a percentile distribution in milliseconds")
+  func distribution() throws {
+    let lines = try #require(try report().text(as: .hgrm)).split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
     }
     #expect(lines[0] == ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"])
@@ -81,7 +83,7 @@ struct ReportTests {
       report: try report(
         LoadResult(
           total: base.total, seconds: seconds, length: 5, server: nil, ownProcessorTime: 0,
-          isInterrupted: false))
+          isInterrupted: false, isServerGone: false))
     ).svg
     #expect(svg.components(separatedBy: "<polyline").count == 5)
     #expect(svg.contains("unix:/a&lt;b"))
@@ -94,9 +96,11 @@ struct ReportTests {
   func empty() throws {
     let empty = LoadResult(
       total: Tally(), seconds: [], length: 0, server: nil, ownProcessorTime: 0,
-      isInterrupted: true)
+      isInterrupted: true, isServerGone: false)
     let report = try report(empty)
-    for form in LoadReport.Form.allCases { #expect(try !report.text(as: form).isEmpty) }
+    for form in LoadReport.Form.allCases { #expect(try report.text(as: form) != "") }
+    // It was written while the run went on.
+    #expect(try report.text(as: .hdr) == nil)
     let svg = LoadPlot(report: report).svg
     #expect(!svg.contains("nan") && !svg.contains("inf"))
   }

@@ -5,12 +5,14 @@ import Programs
 struct ReportOptions: ParsableArguments {
   @Option(
     help: """
-      A table, one JSON object, or the percentile distribution of HdrHistogram (.hgrm, in \
-      milliseconds).
+      A table; one JSON object; hgrm, the percentile distribution of HdrHistogram in \
+      milliseconds; or hdr, its interval log, which is written while the run goes on.
       """)
   var format = LoadReport.Form.table
 
-  @Option(help: ArgumentHelp("Where the report goes.", valueName: "file|-"))
+  @Option(
+    help: ArgumentHelp(
+      "Where the report goes. It is opened before the run.", valueName: "file|-"))
   var output = "-"
 
   @Option(
@@ -29,7 +31,10 @@ struct ReportOptions: ParsableArguments {
   @Flag(help: "Tell each second how it goes, although stderr is no terminal.")
   var progress = false
 
-  func validate() throws { _ = try conditions() }
+  func validate() throws {
+    _ = try conditions()
+    guard plot != output else { throw ValidationError("--plot and --output name the same file") }
+  }
 
   func conditions() throws -> [FailureCondition] {
     try failIf.map { text in

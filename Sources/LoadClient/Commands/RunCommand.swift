@@ -76,16 +76,22 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let output = try ReportFile(report.output)
+    let drawing = try report.plot.map { path throws(CommandFailure) in try ReportFile(path) }
     let plan = try plan()
     let conditions = try report.conditions()
     let address = server.address
     let finished = try await CommandFailure.wrapping {
       try IdleConnections.allow(plan.connections + idleConnections)
       let process = try serverProcess()
+      let load = LoadRun(
+        plan, to: address, server: process,
+        audience: RunAudience(tell: report.tell, log: log(to: output)))
+      let interruption = Interruption(by: [SIGINT, SIGTERM]) {
+        if !load.interrupt() { Self.endWithoutReport() }
+      }
       report.tell?("seed \(plan.calls.seed)")
       let idle = try await openIdle(process)
-      let load = LoadRun(plan, to: address, server: process, tell: report.tell)
-      let interruption = Interruption(by: [SIGINT, SIGTERM]) { load.interrupt() }
       let result = try await load.run()
       interruption.end()
       let closed = idle?.closedCount ?? 0
@@ -98,9 +104,20 @@ struct RunCommand: AsyncParsableCommand {
         plan: plan, server: "\(address)", result: result, idle: idle?.figures,
         violations: conditions.compactMap { $0.violation(by: result) })
     }
-    try ReportFile.write(try finished.text(as: report.format), to: report.output)
-    if let plot = report.plot { try ReportFile.write(LoadPlot(report: finished).svg, to: plot) }
+    if let text = try finished.text(as: report.format) { try output.write(text) }
+    try drawing?.write(LoadPlot(report: finished).svg)
     try judge(finished)
+  }
+
+  /// Ends the process while connections are being opened: that can take long, and there is nothing to
+  /// tell yet. It ends as it is, since other threads still use what an orderly exit takes away.
+  private static func endWithoutReport() -> Never {
+    StandardError.write("entitle-load: interrupted")
+    _exit(CommandFailure.Reason.interrupted.exitCode)
+  }
+
+  private func log(to file: ReportFile) -> IntervalLog? {
+    report.format == .hdr ? IntervalLog { try file.write($0) } : nil
   }
 
   private func plan() throws -> RunPlan {
@@ -141,6 +158,10 @@ struct RunCommand: AsyncParsableCommand {
     if report.result.isInterrupted { throw CommandFailure(.interrupted, "interrupted") }
     if let fault = tally.faults.first {
       throw CommandFailure(.failed, "\(tally.wrong) wrong answers, the first: \(fault)")
+    }
+    if report.result.isServerGone {
+      let absence = report.plan.longestAbsence.shortText
+      throw CommandFailure(.unreachable, "given up: no connection to the server for \(absence)")
     }
     if let violation = report.violations.first { throw CommandFailure(.failed, violation) }
     if tally.all.answered == 0 { throw CommandFailure(.failed, "no call was answered") }

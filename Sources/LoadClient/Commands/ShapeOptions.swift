@@ -10,8 +10,8 @@ struct ShapeOptions: ParsableArguments {
 
   @Option(
     help: """
-      Open loop: calls a second over all connections, whether they are answered or not. Latency \
-      counts from the moment at which a call was meant to be made.
+      Open loop: calls a second over all connections, whether they are answered or not, from \
+      0.001 to 10000000. Latency counts from the moment at which a call was meant to be made.
       """)
   var rate: Double?
 
@@ -31,17 +31,26 @@ struct ShapeOptions: ParsableArguments {
   @Option(help: "How long calls are made before anything is measured: 30s, 500ms, 2m.")
   var warmUp = DurationArgument(.seconds(1))
 
-  @Option(help: "How long it is measured. Default: 10 s, unless there is a --count.")
+  @Option(
+    help: "How long it is measured, up to 168h. Default: 10 s, unless there is a --count.")
   var duration: DurationArgument?
 
   @Option(help: "How many calls are measured at most.")
   var count: Int?
 
-  @Option(help: "How long a call may take.")
+  @Option(
+    help: """
+      How long a call may take; how long late calls are still made at the end of an open loop; and \
+      how long a run with a --count alone goes on without any connection, 1 s at least.
+      """)
   var timeout = DurationArgument(.seconds(10))
 
   /// What a server takes on one connection.
   static let largestInFlight = 1_024
+  /// A call without any time would wait for ever.
+  private static let shortest = Duration.milliseconds(1)
+  /// Calls a second. With fewer, the next moment may be farther away than a clock can say.
+  private static let rates = 0.001...10_000_000
 
   func validate() throws {
     guard (1...10_000).contains(connections) else {
@@ -54,8 +63,8 @@ struct ShapeOptions: ParsableArguments {
       throw ValidationError("--in-flight takes 1 to \(Self.largestInFlight)")
     }
     if let rate {
-      guard rate > 0, rate <= 10_000_000 else {
-        throw ValidationError("--rate takes more than 0, up to 10000000")
+      guard Self.rates.contains(rate) else {
+        throw ValidationError("--rate takes 0.001 to 10000000")
       }
       guard inFlight == nil else {
         throw ValidationError("--rate is of the open loop, --in-flight of the closed one")
@@ -66,11 +75,13 @@ struct ShapeOptions: ParsableArguments {
     if let maximumInFlight, maximumInFlight < threads || maximumInFlight > 10_000_000 {
       throw ValidationError("--maximum-in-flight takes 1 for each thread, up to 10000000")
     }
-    if let duration, duration.duration <= .zero {
-      throw ValidationError("--duration is more than 0")
+    if let duration, duration.duration < Self.shortest {
+      throw ValidationError("--duration takes 1ms or more")
     }
     if let count, count < 1 { throw ValidationError("--count is 1 or more") }
-    guard timeout.duration > .zero else { throw ValidationError("--timeout is more than 0") }
+    guard timeout.duration >= Self.shortest else {
+      throw ValidationError("--timeout takes 1ms or more")
+    }
   }
 
   var shape: LoadShape {

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import Foundation
 import Synchronization
 
 /// Fills a database with ``BulkCustomers`` by COPY, on several connections. It holds nothing else, or
@@ -23,14 +24,14 @@ package struct BulkLoader: Sendable {
     let headerNumber = try headerNumber()
     let chunks = Chunks(count: customers.count, without: try loadedChunks())
     progress.start("loading customers", of: chunks.customers)
+    let rows = BulkRows(scope: scopeNumber, header: headerNumber)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<workers {
-        group.addTask {
-          try load(chunks, into: BulkRows(scope: scopeNumber, header: headerNumber))
-        }
+        group.addTask { try await onThread(stopping: chunks) { try load(chunks, into: rows) } }
       }
       try await group.waitForAll()
     }
+    try Task.checkCancellation()
     progress.say("analysing the tables")
     // As autovacuum would have done by and by. Reads find their rows without visiting dead ones.
     try database.run("SET maintenance_work_mem = '256MB'; VACUUM (ANALYZE);")
@@ -69,13 +70,26 @@ package struct BulkLoader: Sendable {
     return Set(rows.split(whereSeparator: \.isNewline).compactMap { Int($0) })
   }
 
+  /// Runs what waits for a database, on a thread of its own: the threads of tasks are as few as the
+  /// processors, and others need them.
+  private func onThread(
+    stopping chunks: Chunks, _ body: @escaping @Sendable () throws -> Void
+  ) async throws {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+      }
+    } onCancel: {
+      chunks.stop()
+    }
+  }
+
   private func load(_ chunks: Chunks, into empty: BulkRows) throws {
     var rows = empty
     let session = try database.session()
     // What a crash loses is loaded again from the beginning.
     try session.write(Array("SET synchronous_commit = off;\n".utf8))
     while let range = chunks.next() {
-      try Task.checkCancellation()
       for index in range {
         var ledger = Ledger(reader: EmptyLedgerReader())
         _ = try ledger.commit(try customers.submission(at: index))
@@ -110,5 +124,10 @@ private final class Chunks: Sendable {
   /// Nil when everything was taken.
   func next() -> Range<Int>? {
     ranges.withLock { $0.popFirst() }
+  }
+
+  /// Leaves what is left.
+  func stop() {
+    ranges.withLock { $0 = [] }
   }
 }

@@ -3,11 +3,9 @@ import EntitlementStore
 
 /// Rows of many customers, as ``PostgresStore`` would have written them.
 struct BulkRows {
-  /// The numbers of the app and environment, and of the header, that all rows share.
-  let scope: Int64
-  let header: Int64
-  /// One for each table, by its raw value.
-  private var texts = BulkTable.allCases.map { _ in CopyText() }
+  /// The number of the header that all facts share.
+  private let header: Int64
+  private var tables: BulkTableTexts
   /// Those of the customer that is being added: facts of one target share most of them.
   private var hints: Set<[String]> = []
 
@@ -19,28 +17,19 @@ struct BulkRows {
     let description: String
   }
 
+  /// - Parameters:
+  ///   - scope: the number of the app and environment.
+  ///   - header: of the signatures.
   init(scope: Int64, header: Int64) {
-    self.scope = scope
     self.header = header
+    tables = BulkTableTexts(scope: scope)
   }
 
   /// The commands of `psql` that load the rows, in one transaction.
-  var script: [UInt8] {
-    var script = Array("BEGIN;\n".utf8)
-    for table in BulkTable.allCases {
-      let text = texts[table.rawValue].bytes
-      if text.isEmpty { continue }
-      script += table.copyCommand.utf8
-      script += text
-      script += CopyText.endOfData
-    }
-    script += "COMMIT;\n".utf8
-    return script
-  }
+  var script: [UInt8] { tables.script }
 
-  mutating func removeAll() {
-    for index in texts.indices { texts[index].removeAll() }
-  }
+  /// Keeps the memory for the next rows.
+  mutating func removeAll() { tables.removeAll() }
 
   /// Adds what a ledger decided of a customer of whom nothing was known.
   ///
@@ -56,7 +45,7 @@ struct BulkRows {
     for (target, write) in changes.links { add(target, write, numbering) }
     for (fact, write) in changes.facts { try add(fact, write) }
     for (token, account) in changes.tokens {
-      row(.tokens) { text in
+      tables.row(.tokens) { text in
         text.add(token.token.rawValue)
         text.add(account?.rawValue)
       }
@@ -72,7 +61,7 @@ struct BulkRows {
   private mutating func add(
     _ account: ScopedAccount, _ write: AccountWrite, _ numbering: ChangeNumbering
   ) {
-    row(.accounts) { text in
+    tables.row(.accounts) { text in
       text.add(account.id.rawValue)
       text.add(write.changeOrdinal.map(numbering.sequence) ?? write.row.revision)
       text.add(write.changedAt.rawValue)
@@ -87,7 +76,7 @@ struct BulkRows {
     _ target: ScopedTarget, _ write: LinkWrite, _ numbering: ChangeNumbering
   ) {
     let name = Self.name(of: target.target)
-    row(.links) { text in
+    tables.row(.links) { text in
       text.add(name)
       text.add(write.row.account?.rawValue)
       text.add(write.row.isUnsigned)
@@ -96,7 +85,7 @@ struct BulkRows {
       text.add(write.changedAt.rawValue)
     }
     guard let account = write.row.account else { return }
-    row(.accountLinks) { text in
+    tables.row(.accountLinks) { text in
       text.add(account.rawValue)
       text.add(name)
     }
@@ -108,7 +97,7 @@ struct BulkRows {
     }
     let target = Self.name(of: write.target)
     let precedence = write.signed.fact.precedence
-    row(.facts) { [header] text in
+    tables.row(.facts) { [header] text in
       text.add(target)
       text.add(Int64(fact.key.kind.rawValue))
       text.add(fact.key.identifier)
@@ -125,7 +114,7 @@ struct BulkRows {
       text.add(bytes: write.signed.signed.payload)
     }
     if fact.key.kind == .transaction {
-      row(.transactions) { text in
+      tables.row(.transactions) { text in
         text.add(fact.key.identifier)
         text.add(target)
       }
@@ -140,7 +129,7 @@ struct BulkRows {
       found.previousChain.map { "p" + $0.rawValue },
     ]
     for case let name? in names where hints.insert([name, target]).inserted {
-      row(.hints) { text in
+      tables.row(.hints) { text in
         text.add(name)
         text.add(target)
       }
@@ -149,7 +138,7 @@ struct BulkRows {
 
   private mutating func add(_ write: LinkEventWrite, position: Int64) {
     let target = Self.name(of: write.target.target)
-    row(.linkEvents) { text in
+    tables.row(.linkEvents) { text in
       text.add(target)
       text.add(position)
       text.add(write.event.at.rawValue)
@@ -160,7 +149,7 @@ struct BulkRows {
       text.add(write.event.reason.rawValue)
     }
     for case let account? in [write.event.from, write.event.to] {
-      row(.accountEvents) { text in
+      tables.row(.accountEvents) { text in
         text.add(account.rawValue)
         text.add(position)
         text.add(target)
@@ -169,7 +158,7 @@ struct BulkRows {
   }
 
   private mutating func add(_ change: ChangeWrite, sequence: Int64) {
-    write(.changes) { [scope] text in
+    tables.write(.changes) { scope, text in
       text.add(sequence)
       text.add(change.committedAt.rawValue)
       text.add(scope)
@@ -186,19 +175,6 @@ struct BulkRows {
         text.addNull()
       }
     }
-  }
-
-  /// A row that begins with the scope.
-  private mutating func row(_ table: BulkTable, _ columns: (inout CopyText) -> Void) {
-    write(table) { [scope] text in
-      text.add(scope)
-      columns(&text)
-    }
-  }
-
-  private mutating func write(_ table: BulkTable, _ columns: (inout CopyText) -> Void) {
-    columns(&texts[table.rawValue])
-    texts[table.rawValue].endRow()
   }
 
   /// As the tables have it.

@@ -1,9 +1,12 @@
 /// `psql` on one database.
 package struct Psql: Sendable {
   package let uri: String
+  private let program: String
 
-  package init(uri: String) {
+  /// - Parameter program: looked up in PATH.
+  package init(uri: String, program: String = "psql") {
     self.uri = uri
+    self.program = program
   }
 
   private static let options = [
@@ -15,11 +18,8 @@ package struct Psql: Sendable {
   /// - Throws: ``Subprocess/Failure``; the reason is on stderr.
   @discardableResult
   package func run(_ script: String, separator: String = "|", null: String = "") throws -> String {
-    let command =
-      ["psql"] + Self.options + [
-        "--field-separator", separator, "--pset", "null=\(null)", uri,
-      ]
-    return try Subprocess.output(of: command, input: script).text
+    let options = ["--field-separator", separator, "--pset", "null=\(null)"]
+    return try start(options).output(input: script).text
   }
 
   /// The one number that a query answers.
@@ -32,7 +32,12 @@ package struct Psql: Sendable {
   }
 
   /// A program that reads commands until its input ends.
-  package func session() throws -> Subprocess {
-    try Subprocess(["psql"] + Self.options + [uri])
+  package func session() throws -> Subprocess { try start([]) }
+
+  private func start(_ options: [String]) throws -> Subprocess {
+    let target = PostgresURI(uri)
+    let environment = target.password.map { ["PGPASSWORD": $0] } ?? [:]
+    return try Subprocess(
+      [program] + Self.options + options + [target.text], environment: environment)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 package import Glibc
 import Synchronization
 
@@ -26,18 +27,24 @@ package final class Subprocess {
   /// as one that held another's pipe open would keep it from its end.
   private static let starting = Mutex(())
 
-  /// - Parameter command: the program, looked up in PATH, and its arguments.
+  /// - Parameters:
+  ///   - command: the program, looked up in PATH, and its arguments.
+  ///   - environment: added to ours, in place of what has the same name.
   /// - Throws: ``Failure`` when it cannot be started.
-  package init(_ command: [String], errors: Errors = .shown) throws(Failure) {
+  package init(
+    _ command: [String], environment: [String: String] = [:], errors: Errors = .shown
+  ) throws(Failure) {
     name = command[0]
-    let started = Self.starting.withLock { _ in Self.start(command, errors: errors) }
+    let started = Self.starting.withLock { _ in Self.start(command, environment, errors: errors) }
     guard let started else {
       throw Failure(description: "\(name) cannot be started; is it installed?")
     }
     (identifier, input, output) = started
   }
 
-  private static func start(_ command: [String], errors: Errors) -> (pid_t, CInt, CInt)? {
+  private static func start(
+    _ command: [String], _ environment: [String: String], errors: Errors
+  ) -> (pid_t, CInt, CInt)? {
     var inputs: [CInt] = [-1, -1]
     var outputs: [CInt] = [-1, -1]
     guard pipe(&inputs) == 0 else { return nil }
@@ -46,7 +53,8 @@ package final class Subprocess {
       return nil
     }
     for end in inputs + outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let process = spawn(command, input: inputs[0], output: outputs[1], errors: errors)
+    let process = spawn(
+      command, environment, input: inputs[0], output: outputs[1], errors: errors)
     close(inputs[0])
     close(outputs[1])
     guard let process else {
@@ -58,7 +66,8 @@ package final class Subprocess {
   }
 
   private static func spawn(
-    _ command: [String], input: CInt, output: CInt, errors: Errors
+    _ command: [String], _ environment: [String: String], input: CInt, output: CInt,
+    errors: Errors
   ) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -82,13 +91,15 @@ package final class Subprocess {
     posix_spawnattr_setsigdefault(&attributes, &pipeSignal)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    var arguments = command.map { strdup($0) }
-    arguments.append(nil)
-    defer { for argument in arguments { free(argument) } }
     // Numbers with a point, in any locale.
-    setenv("LC_ALL", "C", 1)
+    let variables = ProcessInfo.processInfo.environment
+      .merging(environment.merging(["LC_ALL": "C"]) { $1 }) { $1 }
+    var arguments = command.map { strdup($0) } + [nil]
+    var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in arguments + settings { free(text) } }
     var process: pid_t = 0
-    let status = posix_spawnp(&process, command[0], &actions, &attributes, arguments, environ)
+    let status = posix_spawnp(
+      &process, command[0], &actions, &attributes, &arguments, &settings)
     return status == 0 ? process : nil
   }
 
@@ -165,10 +176,15 @@ package final class Subprocess {
   package static func output(
     of command: [String], input: String = "", errors: Errors = .shown
   ) throws(Failure) -> (text: String, processorTime: Double) {
-    let program = try Subprocess(command, errors: errors)
-    if !input.isEmpty { try program.write(Array(input.utf8)) }
-    program.closeInput()
-    let text = program.readOutput()
-    return (text, try program.end())
+    try Subprocess(command, errors: errors).output(input: input)
+  }
+
+  /// Everything that it answers to this input, up to its end; see
+  /// ``output(of:input:errors:)``.
+  func output(input: String) throws(Failure) -> (text: String, processorTime: Double) {
+    if !input.isEmpty { try write(Array(input.utf8)) }
+    closeInput()
+    let text = readOutput()
+    return (text, try end())
   }
 }

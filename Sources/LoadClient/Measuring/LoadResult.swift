@@ -29,6 +29,8 @@ struct LoadResult: Sendable {
   /// Of this program while it was measured, in microseconds.
   let ownProcessorTime: Double
   let isInterrupted: Bool
+  /// It was given up, as no connection could be made any more.
+  let isServerGone: Bool
 
   /// Calls a second, failed ones included.
   var rate: Double { length > 0 ? Double(total.all.calls) / length : 0 }

@@ -53,15 +53,15 @@ struct FailureCondition: Hashable, Sendable {
     }
     let value = text[index...].dropFirst(comparison.rawValue.count)
       .trimmingCharacters(in: .whitespaces)
-    let unit = value.drop { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") }
-    guard let number = Double(value.dropLast(unit.count)), number >= 0, number.isFinite else {
+    let digits = value.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") }
+    let unit = value[digits.endIndex...].trimmingCharacters(in: .whitespaces)
+    guard let number = Double(digits), number >= 0, number.isFinite else {
       throw ParseError(description: "\"\(value)\" does not begin with a number from 0")
     }
     self.metric = metric
     self.comparison = comparison
     isPercentage = unit == "%"
-    guard let factor = Self.factor(of: unit.trimmingCharacters(in: .whitespaces), for: metric)
-    else {
+    guard let factor = Self.factor(of: unit, for: metric) else {
       throw ParseError(description: "\(metric.rawValue) takes \(Self.units(of: metric))")
     }
     limit = number * factor

@@ -60,6 +60,7 @@ struct LoadDocument: Encodable {
   let seed: UInt64
   let seconds: Double
   let interrupted: Bool
+  let gaveUp: Bool
   let all: Calls
   let kinds: [String: Calls]
   let answers: Answers
@@ -77,6 +78,7 @@ struct LoadDocument: Encodable {
     seed = report.plan.calls.seed
     seconds = result.length
     interrupted = result.isInterrupted
+    gaveUp = result.isServerGone
     all = Calls(tally.all, length: result.length)
     kinds = Dictionary(
       uniqueKeysWithValues: tally.kinds.map {

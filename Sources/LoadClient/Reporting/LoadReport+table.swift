@@ -5,7 +5,8 @@ extension LoadReport {
     var lines = [
       "load          \(load)",
       "measured      \(LatencyText.digits(result.length)) s after \(plan.warmUp.shortText) of "
-        + "warm-up, seed \(plan.calls.seed)" + (result.isInterrupted ? ", interrupted" : ""),
+        + "warm-up, seed \(plan.calls.seed)" + (result.isInterrupted ? ", interrupted" : "")
+        + (result.isServerGone ? ", given up" : ""),
       "",
     ]
     lines += rows(tally)

@@ -15,14 +15,18 @@ struct LoadReport: Sendable {
     case table
     case json
     /// The percentile distribution of HdrHistogram, a `.hgrm` file.
+    case hgrm
+    /// The interval log of HdrHistogram, which is written while the run goes on.
     case hdr
   }
 
-  func text(as form: Form) throws -> String {
+  /// Nil when it was written already.
+  func text(as form: Form) throws -> String? {
     switch form {
     case .table: table
     case .json: try LoadDocument(self).json
-    case .hdr: distribution
+    case .hgrm: distribution
+    case .hdr: nil
     }
   }
 

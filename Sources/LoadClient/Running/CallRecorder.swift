@@ -20,18 +20,15 @@ final class CallRecorder {
   /// What was counted since the last time.
   func take() -> Tally { exchange(&tally, with: Tally()) }
 
-  /// - Parameters:
-  ///   - intended: when the call was meant to be made: from there on somebody waited.
-  ///   - isMeasured: a call of the warm-up is checked, and not counted.
   func ended(
-    _ call: LoadCall, _ result: Result<ByteBuffer, RPCClientError>, intended: NIODeadline,
-    sent: NIODeadline, isMeasured: Bool
+    _ planned: PlannedCall, _ result: Result<ByteBuffer, RPCClientError>, sent: NIODeadline
   ) {
     let now = NIODeadline.now()
-    let nanoseconds = (now - intended).nanoseconds
+    let call = planned.call
+    let nanoseconds = (now - planned.intended).nanoseconds
     switch result {
     case .success(let answer):
-      if isMeasured {
+      if planned.isMeasured {
         tally.answered(
           call.kind, nanoseconds: nanoseconds, sentBytes: call.request.payload.readableBytes,
           receivedBytes: answer.readableBytes)
@@ -43,29 +40,11 @@ final class CallRecorder {
         ?? false
       if isChecked { tally.wasChecked() }
     case .failure(let error):
-      guard isMeasured else { return }
+      // Whatever is compared: no right server says so.
+      if error.isFault { tally.foundWrong("\(call.kind.method) was answered \(error)") }
+      guard planned.isMeasured else { return }
       tally.failed(
         call.kind, code: error.loadCode, nanoseconds: error.isRefusal ? nil : nanoseconds)
-    }
-  }
-}
-
-extension RPCClientError {
-  /// In a report.
-  fileprivate var loadCode: String {
-    switch code {
-    case .unreachable: "UNREACHABLE"
-    case .connectionClosed: "CONNECTION_CLOSED"
-    case .clientClosed: "CLIENT_CLOSED"
-    case .status(let code): code.name
-    }
-  }
-
-  /// Whether the server answered: then it took no longer than an error takes.
-  fileprivate var isRefusal: Bool {
-    switch code {
-    case .unreachable, .connectionClosed, .clientClosed, .status(.deadlineExceeded): false
-    case .status: true
     }
   }
 }

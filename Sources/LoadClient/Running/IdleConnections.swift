@@ -21,17 +21,53 @@ struct IdleConnections: Sendable {
   /// Files that a run needs beside its connections.
   private static let otherFiles = 128
 
+  /// Calls at a time that ask whether connections are accepted.
+  private static let asking = 64
+
   /// Opens them.
   ///
-  /// - Throws: ``RPCClientError`` with `unreachable`.
-  init(_ count: Int, to address: ServerAddress, server: ServerProcess?) async throws {
+  /// - Parameter patience: how long the server may take to answer on each of them.
+  /// - Throws: ``RPCClientError`` with `unreachable`, or when the server does not answer.
+  init(
+    _ count: Int, to address: ServerAddress, server: ServerProcess?,
+    patience: Duration = .seconds(10)
+  ) async throws {
     let before = server?.usage?.memory
     connections = try await LoadThreads.connections(
       count, to: address, on: MultiThreadedEventLoopGroup.singleton)
+    do {
+      try await Self.awaitAcceptance(of: connections, patience)
+    } catch {
+      for connection in connections { await connection.close() }
+      throw error
+    }
     let after = server?.usage?.memory
     var bytesEach: Int?
     if let before, let after, count > 0 { bytesEach = max(0, (after - before) / count) }
     figures = Figures(count: count, bytesEach: bytesEach)
+  }
+
+  /// A connection is there for us before the server has taken it from the queue of its system: it
+  /// costs the server nothing until then. Whatever it answers, it has.
+  private static func awaitAcceptance(
+    of connections: [RPCConnection], _ patience: Duration
+  ) async throws {
+    let method = WireMethods.checkHealth
+    let payload = try HealthCheckRequest(service: "").encoded()
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for (number, connection) in connections.enumerated() {
+        if number >= asking { try await tasks.next() }
+        tasks.addTask {
+          do throws(RPCClientError) {
+            _ = try await connection.call(
+              service: method.service, method: method.name, payload: payload, timeout: patience)
+          } catch {
+            if !error.isRefusal { throw error }
+          }
+        }
+      }
+      try await tasks.waitForAll()
+    }
   }
 
   /// How many of them the other side has closed.

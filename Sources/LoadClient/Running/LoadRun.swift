@@ -9,12 +9,12 @@ final class LoadRun: Sendable {
   private let plan: RunPlan
   private let address: ServerAddress
   private let server: ServerProcess?
-  /// Told each second; nil: nobody.
-  private let tell: (@Sendable (_ line: String) -> Void)?
+  private let audience: RunAudience
   private let stopping = Mutex(Stopping())
 
   private struct Stopping {
     var isStopped = false
+    /// Nil: they have not begun.
     var threads: LoadThreads?
   }
 
@@ -23,24 +23,28 @@ final class LoadRun: Sendable {
 
   init(
     _ plan: RunPlan, to address: ServerAddress, server: ServerProcess?,
-    tell: (@Sendable (_ line: String) -> Void)?
+    audience: RunAudience = RunAudience()
   ) {
     self.plan = plan
     self.address = address
     self.server = server
-    self.tell = tell
+    self.audience = audience
   }
 
   /// Ends the run early, with what was measured so far.
-  func interrupt() {
+  ///
+  /// - Returns: false when nothing is under way yet.
+  func interrupt() -> Bool {
     stopping.withLock { stopping in
+      guard let threads = stopping.threads else { return false }
       stopping.isStopped = true
-      stopping.threads?.interrupt()
+      threads.interrupt()
+      return true
     }
   }
 
   /// - Throws: ``RPCClientError`` when no connection can be made; ``SimulatorError`` when a payload
-  ///   cannot be signed.
+  ///   cannot be signed; what the log throws.
   func run() async throws -> LoadResult {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.threads)
     do {
@@ -67,32 +71,55 @@ final class LoadRun: Sendable {
     let times = RunTimes(
       start: start, measureFrom: measureFrom,
       until: plan.duration.map { measureFrom + TimeAmount($0) })
-    async let calls: Void = threads.run(times)
-    let isStopped = stopping.withLock { stopping in
-      stopping.threads = threads
-      return stopping.isStopped
-    }
-    if isStopped { threads.interrupt() }
-    let idle = SecondMeter(plan: plan, server: server, measureFrom: measureFrom, tell: tell)
-    let seconds = Task {
-      var meter = idle
-      await meter.waitForBeginning()
-      while !Task.isCancelled {
-        await meter.waitForNextSecond()
-        if Task.isCancelled { break }
-        meter.add(try await threads.take())
-      }
-      return meter
-    }
+    stopping.withLock { $0.threads = threads }
+    async let calls = threads.run(times)
+    let idle = SecondMeter(
+      plan: plan, server: server, measureFrom: measureFrom, audience: audience)
+    let seconds = Task { try await measureSeconds(of: threads, with: idle) }
+    let end: LoadEnd
     do {
-      try await calls
+      end = try await calls
     } catch {
       seconds.cancel()
       throw error
     }
+    let isInterrupted = stopping.withLock { $0.isStopped }
     seconds.cancel()
     var meter = try await seconds.value
-    meter.add(try await threads.take())
-    return meter.result(isInterrupted: stopping.withLock { $0.isStopped })
+    try meter.finish(try await threads.take().tally, at: end.moment)
+    // The answers that are compared only now took no longer for it.
+    try await threads.drain()
+    meter.addLate(try await threads.take().tally)
+    return meter.result(isInterrupted: isInterrupted, isServerGone: end.isServerGone)
   }
+
+  /// Measures until the task is cancelled.
+  private func measureSeconds(
+    of threads: LoadThreads, with idle: SecondMeter
+  ) async throws -> SecondMeter {
+    var meter = idle
+    do {
+      try await meter.waitForBeginning()
+      while !Task.isCancelled {
+        await meter.waitForNextSecond()
+        if Task.isCancelled { break }
+        let now = NIODeadline.now()
+        let (tally, inFlight) = try await threads.take()
+        try meter.add(tally, inFlight: inFlight, at: now)
+      }
+      return meter
+    } catch {
+      // What nobody can be told need not go on.
+      threads.interrupt()
+      throw error
+    }
+  }
+}
+
+/// Who is told of a run while it goes on.
+struct RunAudience: Sendable {
+  /// Each second, for people; nil: nobody.
+  var tell: (@Sendable (_ line: String) -> Void)?
+  /// Each second, with all that was measured in it.
+  var log: IntervalLog?
 }

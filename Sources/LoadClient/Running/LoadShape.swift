@@ -22,9 +22,26 @@ struct RunPlan: Sendable {
 
   var threads: Int { calls.threads }
 
+  /// How long a thread waits for any connection in a run that ends with its ``count`` alone.
+  var longestAbsence: Duration { max(calls.timeout, .seconds(1)) }
+
   /// How many of a number one thread has.
   func part(of number: Int, ofThread thread: Int) -> Int {
     number / threads + (thread < number % threads ? 1 : 0)
+  }
+}
+
+/// How a run, or a thread's part of it, ended.
+struct LoadEnd: Sendable {
+  /// No call was under way any more.
+  let moment: NIODeadline
+  /// It was given up, as no connection could be made any more.
+  let isServerGone: Bool
+
+  /// Of both together.
+  func joined(with other: LoadEnd) -> LoadEnd {
+    LoadEnd(
+      moment: max(moment, other.moment), isServerGone: isServerGone || other.isServerGone)
   }
 }
 

@@ -54,33 +54,34 @@ struct LoadThreads {
     }
   }
 
-  /// Makes the calls, and ends when the last one has.
+  /// Makes the calls, and ends when the last one has. Its answer may still have to be compared.
   ///
   /// - Throws: ``SimulatorError`` when a payload could not be signed.
-  func run(_ times: RunTimes) async throws {
-    var ends: [EventLoopFuture<Void>] = []
-    for (worker, eventLoop) in zip(workers, eventLoops) {
-      ends.append(eventLoop.flatSubmit { worker.value.start(times) })
+  func run(_ times: RunTimes) async throws -> LoadEnd {
+    let ends = zip(workers, eventLoops).map { worker, eventLoop in
+      eventLoop.flatSubmit { worker.value.start(times) }
     }
-    for end in ends { try await end.get() }
+    let nothing = LoadEnd(moment: times.start, isServerGone: false)
+    return try await EventLoopFuture.whenAllSucceed(ends, on: eventLoops[0]).get()
+      .reduce(nothing) { $0.joined(with: $1) }
+  }
+
+  /// Waits until every answer is compared.
+  func drain() async throws {
     for (worker, eventLoop) in zip(workers, eventLoops) {
-      let (failure, verifier) = try await eventLoop.submit {
-        (worker.value.failure, worker.value.recorder.verifier)
-      }.get()
-      if let failure { throw failure }
-      await verifier.drain()
+      await (try await eventLoop.submit { worker.value.verifier }.get()).drain()
     }
   }
 
-  /// Plans no more calls.
+  /// Plans no more calls, and makes no late ones.
   func interrupt() {
     for (worker, eventLoop) in zip(workers, eventLoops) {
-      eventLoop.execute { worker.value.stop(isInterrupted: true) }
+      eventLoop.execute { worker.value.interrupt() }
     }
   }
 
   /// What was counted since the last time, and how many calls are in flight.
-  func take() async throws -> (Tally, inFlight: Int) {
+  func take() async throws -> (tally: Tally, inFlight: Int) {
     var sum = Tally()
     var inFlight = 0
     for (worker, eventLoop) in zip(workers, eventLoops) {
@@ -95,7 +96,7 @@ struct LoadThreads {
   func close() async {
     for (worker, eventLoop) in zip(workers, eventLoops) {
       let parts = try? await eventLoop.submit {
-        (worker.value.close(), worker.value.signedCalls, worker.value.recorder.verifier)
+        (worker.value.close(), worker.value.signedCalls, worker.value.verifier)
       }.get()
       // An event loop that is shut down runs nothing.
       guard let (connections, signedCalls, verifier) = parts else { continue }

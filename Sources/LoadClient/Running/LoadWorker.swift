@@ -1,4 +1,3 @@
-import EntitlementDomain
 import NIOCore
 import RPCClient
 import Wire
@@ -8,22 +7,16 @@ final class LoadWorker {
   private let plan: RunPlan
   private let thread: Int
   private let eventLoop: any EventLoop
-  private let connections: [LoadConnection]
-  let recorder: CallRecorder
-  private var maker: CallMaker
-  private var times = RunTimes(start: .now(), measureFrom: .now(), until: nil)
-  private var schedule: ArrivalSchedule?
+  private let connections: LoadConnections
+  private let recorder: CallRecorder
+  private var planner: CallPlanner
   private var inFlight = 0
-  private var nextConnection = 0
-  /// No call is begun from here on.
-  private var until = NIODeadline.distantFuture
-  /// No late call is begun from here on.
-  private var lastLate = NIODeadline.distantFuture
-  /// Measured calls that are still to be begun.
-  private var remaining: Int?
   private var wake: Scheduled<Void>?
-  private var end: EventLoopPromise<Void>?
-  private(set) var failure: (any Error)?
+  private var wakeMoment = NIODeadline.distantFuture
+  /// Running while there is no connection in a run that nothing else ends.
+  private var absence: Scheduled<Void>?
+  private var isServerGone = false
+  private var end: EventLoopPromise<LoadEnd>?
 
   /// - Parameter connections: of this event loop; not empty.
   init(
@@ -33,45 +26,37 @@ final class LoadWorker {
     self.plan = plan
     self.thread = thread
     self.eventLoop = eventLoop
-    self.connections = connections.map { LoadConnection($0, to: address) }
-    maker = CallMaker(plan.calls, thread: thread)
+    self.connections = LoadConnections(connections, to: address)
+    planner = CallPlanner(plan, thread: thread)
     recorder = CallRecorder(plan, thread: thread, on: eventLoop, clock: clock)
-    for connection in self.connections {
-      connection.onReconnect = { [weak self] in self?.resume() }
-    }
+    self.connections.onReconnect = { [weak self] in self?.reconnected() }
   }
 
   // MARK: Beginning and end
 
-  /// - Returns: fulfilled when every call has ended.
-  func start(_ times: RunTimes) -> EventLoopFuture<Void> {
-    self.times = times
-    until = times.until ?? .distantFuture
-    remaining = plan.count.map { plan.part(of: $0, ofThread: thread) }
-    let end = eventLoop.makePromise(of: Void.self)
+  /// - Returns: fulfilled when every call has ended; ``SimulatorError`` when a payload cannot be
+  ///   signed.
+  func start(_ times: RunTimes) -> EventLoopFuture<LoadEnd> {
+    let end = eventLoop.makePromise(of: LoadEnd.self)
     self.end = end
+    var schedule: ArrivalSchedule?
     if case .open(let rate, let spacing, _) = plan.shape {
       schedule = ArrivalSchedule(
         rate: rate, spacing: spacing, from: times.start, part: thread, of: plan.threads,
         seed: plan.calls.seed)
     }
+    planner.start(times, schedule: schedule)
     eventLoop.assumeIsolated().scheduleTask(deadline: times.start) { self.resume() }
-    if times.until != nil { scheduleStop(at: until) }
+    if let until = times.until {
+      eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.resume() }
+    }
     return end.futureResult
   }
 
-  /// Plans no more calls. Those in flight are waited for, each up to its timeout; those that are
-  /// late are still made, for as long.
-  ///
-  /// - Parameter isInterrupted: makes no late calls either.
-  func stop(isInterrupted: Bool = false) {
-    until = min(until, .now())
-    lastLate = isInterrupted ? .now() : until + TimeAmount(plan.calls.timeout)
+  /// Plans no more calls, and makes no late ones. Those in flight are waited for.
+  func interrupt() {
+    planner.cut(at: .now())
     resume()
-  }
-
-  private func scheduleStop(at moment: NIODeadline) {
-    eventLoop.assumeIsolated().scheduleTask(deadline: moment) { self.stop() }
   }
 
   /// What was counted since the last time.
@@ -79,129 +64,130 @@ final class LoadWorker {
     (recorder.take(), inFlight)
   }
 
-  func close() -> [RPCConnection] { connections.compactMap { $0.close() } }
+  func close() -> [RPCConnection] { connections.close() }
 
-  var signedCalls: [SignedCalls] { maker.signedCalls }
+  var verifier: AnswerVerifier { recorder.verifier }
 
-  private func fail(_ error: any Error) {
-    failure = failure ?? error
-    until = .uptimeNanoseconds(0)
+  var signedCalls: [SignedCalls] { planner.signedCalls }
+
+  private func endIfDone() {
+    let now = NIODeadline.now()
+    guard inFlight == 0, planner.isDone(at: now), let end = exchange(&self.end, with: nil) else {
+      return
+    }
+    planner.drop(at: now) { kind, intended in
+      recorder.tally.failed(kind, code: "NOT_SENT", nanoseconds: (now - intended).nanoseconds)
+    }
+    wake?.cancel()
+    absence?.cancel()
+    end.succeed(LoadEnd(moment: now, isServerGone: isServerGone))
   }
 
-  // MARK: Which call comes when
+  // MARK: Which call goes where
 
-  /// Begins what is due.
+  /// Makes what is due.
   private func resume() {
     switch plan.shape {
-    case .closed(let limit): refill(limit)
+    case .closed(let limit):
+      for connection in connections.all { refill(connection, limit) }
+      wakeUpLater()
     case .open(_, _, let limit): catchUp(plan.part(of: limit, ofThread: thread))
     }
     endIfDone()
   }
 
-  private func refill(_ limit: Int) {
-    for connection in connections {
-      while connection.inFlight < limit, let rpc = connection.rpc, NIODeadline.now() < until {
-        begin(on: connection, rpc, intended: .now())
-      }
+  private func refill(_ connection: LoadConnection, _ limit: Int) {
+    while connection.inFlight < limit, let rpc = connection.rpc, planner.isDue(at: .now()) {
+      makeCall(on: connection, rpc)
     }
   }
 
-  /// Begins every call whose moment has come, late ones too: nobody's wait is left out.
+  /// Makes every call whose moment has come, late ones too: nobody's wait is left out.
   private func catchUp(_ limit: Int) {
-    let now = NIODeadline.now()
-    // A call that fails at once comes back here before it returns: the schedule is then ahead.
-    while let intended = schedule?.next, intended <= now, intended < until, now < lastLate {
-      guard inFlight < max(limit, 1), let (connection, rpc) = openConnection() else {
+    while planner.isDue(at: .now()) {
+      guard inFlight < limit,
+        let (connection, rpc) = connections.withRoom(below: ShapeOptions.largestInFlight)
+      else {
         // It goes on when a call has ended, or a connection is there.
         recorder.tally.wasHeld()
-        return
+        break
       }
-      schedule?.advance()
-      begin(on: connection, rpc, intended: intended)
+      makeCall(on: connection, rpc)
     }
-    if let next = schedule?.next, next > now, next < until { wakeUp(at: next) }
+    wakeUpLater()
   }
 
-  private func wakeUp(at moment: NIODeadline) {
+  /// When the next call is due, or when what waits is not made any more.
+  private func wakeUpLater() {
+    let now = NIODeadline.now()
+    let moment =
+      if planner.isDue(at: now) { planner.lastLate } else { planner.next ?? .distantFuture }
+    if moment == wakeMoment { return }
+    wakeMoment = moment
     wake?.cancel()
+    guard moment > now, moment < .distantFuture else { return }
     wake = eventLoop.assumeIsolated().scheduleTask(deadline: moment) { self.resume() }
-  }
-
-  private func openConnection() -> (LoadConnection, RPCConnection)? {
-    for _ in connections {
-      let connection = connections[nextConnection]
-      nextConnection = (nextConnection + 1) % connections.count
-      if let rpc = connection.rpc { return (connection, rpc) }
-    }
-    return nil
   }
 
   // MARK: One call
 
-  private func begin(
-    on connection: LoadConnection, _ rpc: RPCConnection, intended: NIODeadline
-  ) {
-    let isMeasured = intended >= times.measureFrom
-    if isMeasured, let left = remaining {
-      if left <= 1 { until = min(until, intended) }
-      if left == 0 { return }
-      remaining = left - 1
-    }
-    let call: LoadCall
-    do {
-      call = try maker.next()
-    } catch {
-      return fail(error)
-    }
+  private func makeCall(on connection: LoadConnection, _ rpc: RPCConnection) {
     let sent = NIODeadline.now()
+    let planned: PlannedCall
+    do {
+      planned = try planner.take(at: sent)
+    } catch {
+      planner.cut(at: sent)
+      exchange(&end, with: nil)?.fail(error)
+      return
+    }
     connection.inFlight += 1
     inFlight += 1
-    rpc.call(call.request) { result in
+    rpc.call(planned.call.request) { result in
       connection.inFlight -= 1
       self.inFlight -= 1
-      if case .failure(let error) = result, error.code == .connectionClosed, connection.lost() {
-        self.recorder.tally.lostConnections += 1
-      }
-      self.recorder.ended(call, result, intended: intended, sent: sent, isMeasured: isMeasured)
-      self.resumeAfterCall(on: connection)
+      self.ended(planned, result, on: connection, sent: sent)
     }
   }
 
-  private func resumeAfterCall(on connection: LoadConnection) {
+  private func ended(
+    _ planned: PlannedCall, _ result: Result<ByteBuffer, RPCClientError>,
+    on connection: LoadConnection, sent: NIODeadline
+  ) {
+    var isUnsent = false
+    if case .failure(let error) = result, error.code == .connectionClosed {
+      isUnsent = !error.wasSent
+      if connections.lost(connection) { lostConnection() }
+    }
+    if isUnsent {
+      planner.putBack(planned)
+      // Another connection may have room. Not at once: it may be closed too, as may be thousands.
+      eventLoop.assumeIsolated().execute { self.resume() }
+      return
+    }
+    recorder.ended(planned, result, sent: sent)
     switch plan.shape {
-    case .closed:
-      if let rpc = connection.rpc, NIODeadline.now() < until {
-        begin(on: connection, rpc, intended: .now())
-      }
+    // The other connections have their calls.
+    case .closed(let limit): refill(connection, limit)
     case .open(_, _, let limit):
-      if let schedule, schedule.next <= .now(), schedule.next < until {
-        catchUp(plan.part(of: limit, ofThread: thread))
-      }
+      if planner.isDue(at: .now()) { catchUp(plan.part(of: limit, ofThread: thread)) }
     }
     endIfDone()
   }
 
-  private func endIfDone() {
-    guard inFlight == 0, NIODeadline.now() >= until, let end = exchange(&self.end, with: nil) else {
-      return
+  // MARK: Connections that come and go
+
+  private func lostConnection() {
+    recorder.tally.lostConnections += 1
+    guard connections.isNoneOpen, plan.duration == nil else { return }
+    absence = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(plan.longestAbsence)) {
+      self.isServerGone = true
+      self.interrupt()
     }
-    countUnsent()
-    wake?.cancel()
-    end.succeed()
   }
 
-  /// Calls whose moment came before the end, and that could not be made since.
-  private func countUnsent() {
-    guard var schedule else { return }
-    let now = NIODeadline.now()
-    while schedule.next < until, schedule.next < now {
-      if schedule.next >= times.measureFrom {
-        recorder.tally.failed(
-          maker.skip(), code: "NOT_SENT", nanoseconds: (now - schedule.next).nanoseconds)
-      }
-      schedule.advance()
-    }
-    self.schedule = schedule
+  private func reconnected() {
+    absence?.cancel()
+    resume()
   }
 }

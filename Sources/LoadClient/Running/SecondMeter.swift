@@ -6,56 +6,82 @@ struct SecondMeter: Sendable {
   private let plan: RunPlan
   private let server: ServerProcess?
   private let measureFrom: NIODeadline
-  private let tell: (@Sendable (_ line: String) -> Void)?
+  private let audience: RunAudience
   private var total = Tally()
   private var seconds: [LoadResult.Second] = []
   private var last: NIODeadline
-  private var serverBefore: ServerProcess.Usage?
-  private var ownBefore = 0.0
+  private var before: Usage
+  private var after: Usage
 
-  init(
-    plan: RunPlan, server: ServerProcess?, measureFrom: NIODeadline,
-    tell: (@Sendable (_ line: String) -> Void)?
-  ) {
+  /// What was used up to a moment.
+  private struct Usage: Sendable {
+    let server: ServerProcess.Usage?
+    let own = OwnProcessorTime.microseconds
+
+    init(_ server: ServerProcess?) { self.server = server?.usage }
+  }
+
+  init(plan: RunPlan, server: ServerProcess?, measureFrom: NIODeadline, audience: RunAudience) {
     self.plan = plan
     self.server = server
     self.measureFrom = measureFrom
-    self.tell = tell
+    self.audience = audience
     last = measureFrom
-    begin()
-  }
-
-  private mutating func begin() {
-    serverBefore = server?.usage
-    ownBefore = OwnProcessorTime.microseconds
+    before = Usage(server)
+    after = before
   }
 
   /// Waits until it is measured; returns at once when the task is cancelled.
-  mutating func waitForBeginning() async {
-    if plan.warmUp > .zero { tell?("warming up for \(plan.warmUp.shortText)") }
+  ///
+  /// - Throws: what the log throws.
+  mutating func waitForBeginning() async throws {
+    try audience.log?.begin(at: WallClock().moment(measureFrom))
+    if plan.warmUp > .zero { audience.tell?("warming up for \(plan.warmUp.shortText)") }
     try? await Task.sleep(for: .nanoseconds((measureFrom - .now()).nanoseconds))
-    begin()
-    last = max(measureFrom, .now())
+    before = Usage(server)
   }
 
   func waitForNextSecond() async {
     try? await Task.sleep(for: .nanoseconds((last + .seconds(1) - .now()).nanoseconds))
   }
 
-  mutating func add(_ part: (tally: Tally, inFlight: Int)) {
-    let now = NIODeadline.now()
-    let all = part.tally.all
-    total.add(part.tally)
+  /// - Parameters:
+  ///   - tally: what was counted since the last time.
+  ///   - now: when that was, or just before it.
+  /// - Throws: what the log throws.
+  mutating func add(_ tally: Tally, inFlight: Int, at now: NIODeadline) throws {
+    let all = tally.all
+    total.add(tally)
     // What is left at the end of a run may be no second, and no call.
-    let length = Double((now - last).nanoseconds) / 1e9
+    let length = elapsed(from: last, to: now)
     guard length > 0, now > measureFrom, length >= 0.5 || all.calls > 0 else { return }
-    last = now
     let second = LoadResult.Second(
-      end: Double((now - measureFrom).nanoseconds) / 1e9, length: length, calls: all.calls,
+      end: elapsed(from: measureFrom, to: now), length: length, calls: all.calls,
       errors: all.errorCount, median: all.latencies.percentile(50),
       p99: all.latencies.percentile(99), maximum: all.latencies.maximum)
+    try audience.log?.add(
+      MeasuredInterval(
+        start: elapsed(from: measureFrom, to: last), length: length, all: all.latencies,
+        kinds: tally.kinds.mapValues(\.latencies)))
+    last = now
     seconds.append(second)
-    tell?(line(second, wrong: total.wrong, inFlight: part.inFlight))
+    audience.tell?(line(second, wrong: total.wrong, inFlight: inFlight))
+  }
+
+  /// Measures no longer.
+  ///
+  /// - Parameter end: when the last call had ended.
+  mutating func finish(_ tally: Tally, at end: NIODeadline) throws {
+    after = Usage(server)
+    try add(tally, inFlight: 0, at: end)
+    last = end
+  }
+
+  /// Adds what was found of answers when the calls were over.
+  mutating func addLate(_ tally: Tally) { total.add(tally) }
+
+  private func elapsed(from start: NIODeadline, to end: NIODeadline) -> Double {
+    Double((end - start).nanoseconds) / 1e9
   }
 
   private func line(_ second: LoadResult.Second, wrong: Int, inFlight: Int) -> String {
@@ -66,14 +92,16 @@ struct SecondMeter: Sendable {
       + "\(inFlight) in flight"
   }
 
-  func result(isInterrupted: Bool) -> LoadResult {
-    LoadResult(
-      total: total, seconds: seconds,
-      length: max(Double((last - measureFrom).nanoseconds) / 1e9, 0),
-      server: serverBefore.flatMap { before in
-        server?.usage.map { LoadResult.Server(before: before, after: $0) }
-      },
-      ownProcessorTime: OwnProcessorTime.microseconds - ownBefore, isInterrupted: isInterrupted)
+  /// Once it is finished.
+  func result(isInterrupted: Bool, isServerGone: Bool) -> LoadResult {
+    var usage: LoadResult.Server?
+    if let before = before.server, let after = after.server {
+      usage = LoadResult.Server(before: before, after: after)
+    }
+    return LoadResult(
+      total: total, seconds: seconds, length: max(elapsed(from: measureFrom, to: last), 0),
+      server: usage, ownProcessorTime: after.own - before.own, isInterrupted: isInterrupted,
+      isServerGone: isServerGone)
   }
 }
 

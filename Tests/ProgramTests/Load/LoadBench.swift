@@ -35,6 +35,7 @@ struct LoadBench {
 
     let seed: UInt64
     let interrupted: Bool
+    let gaveUp: Bool
     let all: Calls
     let kinds: [String: Calls]
     let answers: Answers

@@ -126,6 +126,67 @@ struct LoadRunTests {
     #expect(report.answers.wrong == 0)
   }
 
+  @Test(
+    "130: an interrupted run that is still connecting ends at once", arguments: [SIGINT, SIGTERM])
+  func interruptionOfConnecting(signal: Int32) async throws {
+    // The system answers no more than one connection that this listener does not accept.
+    let listener = try SilentListener()
+    let child = try ChildProcess(
+      .entitleLoad, ["--server", "\(listener.address)", "--connections", "8", "--progress"])
+    try await child.journal.first("seed") { $0.errorText.contains("seed ") ? () : nil }
+    child.signal(signal)
+    #expect(try await child.exit() == .code(130))
+    #expect(child.journal.contents.errorText.hasSuffix("entitle-load: interrupted\n"))
+    #expect(child.journal.contents.output.isEmpty)
+  }
+
+  @Test("69: a server that is gone for good, with what was measured")
+  func lostServer() async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let child = try ChildProcess(
+      .entitleLoad,
+      bench.arguments() + ["--count", "1000000000", "--timeout", "200ms", "--progress"])
+    try await child.journal.first("second of progress") { contents in
+      contents.errorText.contains("calls/s") ? () : nil
+    }
+    bench.server.signal(SIGKILL)
+    #expect(try await child.exit() == .code(69))
+    let contents = child.journal.contents
+    #expect(
+      contents.errorText.hasSuffix(
+        "entitle-load: given up: no connection to the server for 1 s\n"))
+    let report = try JSONDecoder().decode(LoadBench.Report.self, from: Data(contents.output))
+    #expect(report.gaveUp)
+    #expect(!report.interrupted)
+    #expect(report.all.calls > 0)
+  }
+
+  @Test("1: a report that cannot be written is told before the run", arguments: ["output", "plot"])
+  func unwritable(option: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("none/report")
+    let run = try await ProgramRun.of(
+      .entitleLoad, ["--server", "unix:\(folder.file("none"))", "--\(option)", path])
+    #expect(run.exit == .code(1))
+    #expect(
+      run.errors == "entitle-load: \(path) cannot be written: No such file or directory\n")
+  }
+
+  @Test("the interval log has a line for all calls, and one for each kind")
+  func intervalLog() async throws {
+    let bench = try await LoadBench()
+    _ = try await bench.prepare()
+    let run = try await bench.run(
+      "--mix", "hot=1,absent=1", "--count", "100", "--format", "hdr", "--output", "/dev/stdout")
+    #expect(run.exit == .code(0), "\(run.errors)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.first == "#[Histogram log format version 1.3]")
+    #expect(lines.contains { $0.hasPrefix("0.000,") })
+    #expect(lines.contains { $0.hasPrefix("Tag=hot,0.000,") })
+    #expect(lines.contains { $0.hasPrefix("Tag=absent,0.000,") })
+  }
+
   @Test("69: nobody listens there")
   func unreachable() async throws {
     let folder = try TemporaryFolder()
@@ -146,7 +207,18 @@ struct LoadRunTests {
       (["--in-flight", "1025"], "--in-flight takes 1 to 1024"),
       (["--threads", "9"], "not more than there are connections"),
       (["--batch-size", "257"], "--batch-size takes 1 to 256"),
-      (["--duration", "0"], "--duration is more than 0"),
+      (["--duration", "0"], "--duration takes 1ms or more"),
+      (["--duration", "0.0000001"], "--duration takes 1ms or more"),
+      (["--duration", "169h"], "169h"),
+      (["--duration", "1e300"], "1e300"),
+      (["--timeout", "0.1ms"], "--timeout takes 1ms or more"),
+      (["--rate", "1e-10"], "--rate takes 0.001 to 10000000"),
+      (["--rate", "1e10"], "--rate takes 0.001 to 10000000"),
+      (["--rate", "nan"], "--rate takes 0.001 to 10000000"),
+      (["--count", "99999999999999999999"], "99999999999999999999"),
+      (["--customers", "9223372036854775807"], "--customers takes 1 to"),
+      (["--at", "9223372036854775807"], "9223372036854775807"),
+      (["--plot", "a", "--output", "a"], "--plot and --output name the same file"),
       (["--choose", "zipf:0"], "zipf:0"),
       (["--customers", "0"], "--customers takes 1 to"),
       (["prepare"], "either --server or --postgres"),

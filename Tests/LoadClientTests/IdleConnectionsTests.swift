@@ -1,0 +1,54 @@
+import NIOCore
+import NIOPosix
+import RPCClient
+import RPCServer
+import Synchronization
+import Testing
+import Wire
+
+@testable import LoadClient
+
+@Suite("Idle connections", .timeLimit(.minutes(1)))
+struct IdleConnectionsTests {
+  /// - Parameter code: nil: healthy.
+  private func open(_ count: Int, code: RPCCode?) async throws -> Int {
+    let stage = try LoadStage()
+    let calls = Atomic<Int>(0)
+    var router = RPCRouter()
+    let method = WireMethods.checkHealth
+    let healthy = try HealthCheckResponse(status: .serving).encoded()
+    router.unary(method.service, method.name) { _, answer in
+      calls.add(1, ordering: .relaxed)
+      if let code { answer.fail(RPCStatus(code, "no")) } else { answer.succeed(healthy) }
+    }
+    let server = try await stage.server(router)
+    let idle = try await IdleConnections(count, to: stage.address, server: nil)
+    #expect(idle.figures == IdleConnections.Figures(count: count, bytesEach: nil))
+    #expect(idle.closedCount == 0)
+    await idle.close()
+    await server.shutDown()
+    return calls.load(ordering: .relaxed)
+  }
+
+  @Test("each is known to be accepted, whatever the server says of itself")
+  func acceptance() async throws {
+    #expect(try await open(100, code: nil) == 100)
+    #expect(try await open(3, code: .unimplemented) == 3)
+  }
+
+  @Test("a server that accepts none is not waited for without end")
+  func silence() async throws {
+    // The system takes connections for it, and it never takes one of them itself.
+    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.autoRead, value: false)
+      .bind(host: "127.0.0.1", port: 0).get()
+    let port = try #require(listener.localAddress?.port)
+    let error = await #expect(throws: RPCClientError.self) {
+      try await IdleConnections(
+        3, to: .tcp(host: "127.0.0.1", port: UInt16(port)), server: nil,
+        patience: .milliseconds(100))
+    }
+    #expect(error?.code == .status(.deadlineExceeded))
+    try await listener.close()
+  }
+}
