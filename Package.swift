@@ -154,7 +154,7 @@ let package = Package(
       dependencies: [
         "Cryptography", "EntitlementDomain", "EntitlementStore", "LoadClient", "PostgresStore",
         "RPCClient", "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser,
-        logging,
+        logging, nio.core, nio.posix,
       ],
       path: "Tests/Benchmarks"),
     // Breaks the parts of a running service, and checks what it answered: deploy/chaos.
@@ -245,8 +245,8 @@ let package = Package(
     .testTarget(
       name: "LoadClientTests",
       dependencies: [
-        "EntitlementDomain", "LoadClient", "RPCServer", "StoreSimulator", "TestSupport", "Wire",
-        logging, nio.core, nio.posix,
+        "EntitlementDomain", "LoadClient", "Programs", "RPCServer", "StoreSimulator", "TestSupport",
+        "Wire", logging, nio.core, nio.posix,
       ]),
     // Every file under Tests/Scenarios, and what runs them.
     .testTarget(

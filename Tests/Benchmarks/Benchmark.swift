@@ -5,5 +5,8 @@ import ArgumentParser
 struct Benchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "benchmark", abstract: "Measures parts of the service.",
-    subcommands: [EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self])
+    subcommands: [
+      ReadBenchmark.self, EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self,
+      AllBenchmark.self, EchoBenchmark.self,
+    ])
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreSimulator
 
 /// The cost of verification beside the curve's own (P4).
-struct VerifyBenchmark: AsyncParsableCommand {
+struct VerifyBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "CPU time to verify, beside what openssl needs for the signature alone.")
@@ -12,6 +12,8 @@ struct VerifyBenchmark: AsyncParsableCommand {
 
   @Option(help: "How long each is measured in a round, in seconds.")
   var seconds = 1
+
+  @OptionGroup var output: ReportOptions
 
   /// Distinct transactions, 2 MB of them: five batches. In the service a payload was just received,
   /// so it is in the processor's caches too.
@@ -28,7 +30,9 @@ struct VerifyBenchmark: AsyncParsableCommand {
     guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
   }
 
-  func run() async throws {
+  func run() async throws { try await output.write(self) }
+
+  func measure() async throws -> [Report.Part] {
     let transactions = try SignedTransactions(count: Self.transactions)
     var curve = VerifyTable(
       title: "transactions of \(transactions.length) bytes, each another one, signer known",
@@ -53,8 +57,7 @@ struct VerifyBenchmark: AsyncParsableCommand {
       try await curve.measureRound(seconds: seconds)
       try await receipts.measureRound(seconds: seconds)
     }
-    curve.print()
-    Swift.print()
-    receipts.print()
+    for table in [curve, receipts] { table.print() }
+    return [curve.part, receipts.part]
   }
 }

@@ -31,6 +31,15 @@ struct VerifyRow {
     rates.add(Double(count) / (started.duration(to: clock.now) / .seconds(1)))
   }
 
+  /// The same for programs.
+  var figures: [Figure] {
+    [
+      Figure(name, unit: "µs", values: costs),
+      Figure(name, unit: "× openssl", target: target.map(Target.atLeast), values: ratios),
+      Figure(name, unit: "a second", values: rates),
+    ]
+  }
+
   static let head = line(
     "", ["µs, median", "lowest", "highest", "a second", "× openssl", "lowest", "highest"],
     "target")

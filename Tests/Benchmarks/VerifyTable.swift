@@ -25,5 +25,12 @@ struct VerifyTable {
     Swift.print(VerifyRow.head)
     Swift.print(VerifyRow.bound("openssl speed \(bound.rawValue)", bounds))
     for row in rows { Swift.print(row.line) }
+    Swift.print()
+  }
+
+  /// The same for programs.
+  var part: Report.Part {
+    let bound = Figure("openssl speed \(bound.rawValue)", unit: "µs", values: bounds)
+    return Report.Part(title, [bound] + rows.flatMap(\.figures))
   }
 }

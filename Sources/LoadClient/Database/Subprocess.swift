@@ -15,6 +15,8 @@ package final class Subprocess {
   package enum Errors {
     case shown
     case hidden
+    /// A file, which is made anew.
+    case file(String)
   }
 
   package let name: String
@@ -79,8 +81,13 @@ package final class Subprocess {
     }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    if errors == .hidden {
+    switch errors {
+    case .shown: break
+    case .hidden:
       posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    case .file(let path):
+      posix_spawn_file_actions_addopen(
+        &actions, STDERR_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     }
     var noSignals = sigset_t()
     sigemptyset(&noSignals)
@@ -144,6 +151,15 @@ package final class Subprocess {
       text += buffer[..<count]
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Whether it runs no more; nobody has waited for it yet.
+  package var hasEnded: Bool {
+    guard identifier != 0 else { return true }
+    var information = siginfo_t()
+    let status = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
+    // Without a child that has ended, nothing is filled in.
+    return status != 0 || information.si_signo != 0
   }
 
   package func signal(_ number: CInt) {

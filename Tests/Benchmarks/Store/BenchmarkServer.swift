@@ -104,7 +104,7 @@ struct BenchmarkDatabase: Sendable {
 
   private func line(_ name: String, _ table: Double, _ indexes: Double) -> String {
     let each = [table, indexes].map { String(Int(($0 / Double(customers.count)).rounded())) }
-    return StoreRow.padded(name, 42) + StoreRow.right(each[0], 20) + StoreRow.right(each[1], 10)
+    return TableText.left(name, 42) + TableText.right(each[0], 20) + TableText.right(each[1], 10)
   }
 
   /// For people: 10 k, 1 M.

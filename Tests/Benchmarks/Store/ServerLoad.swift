@@ -1,52 +1,29 @@
 import EntitlementDomain
-import Glibc
 import LoadClient
 import RPCClient
 import StoreSimulator
-import TestSupport
 import Wire
 
 /// A whole `entitled` on the database, asked over its own protocol on a Unix socket. Every answer is
 /// read from the database: FULLY_CONSISTENT.
 final class ServerLoad {
-  private let program: Subprocess
+  private let server: EntitledProcess
   private let client: EntitlementClient
-  private let folder: TemporaryFolder
   private let customers: Int
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  private static let patience = Duration.seconds(30)
-
-  /// Starts it. The program is that beside this one.
+  /// Starts it.
   init(on database: BenchmarkDatabase) async throws {
     customers = database.customers.count
-    folder = try TemporaryFolder()
-    let catalog = try folder.write(SimulatedApp.catalogYAML, to: "catalog.yaml")
-    let socket = "unix:\(folder.file("socket"))"
-    program = try Subprocess([
-      Self.entitled, "--listen", socket, "--catalog", catalog, "--store", database.uri,
-      "--log-level", "warning",
-    ])
-    let address = try ServerAddress(parsing: socket)
-    let deadline = ContinuousClock.now + Self.patience
-    while true {
-      do {
-        client = try await EntitlementClient.connect(to: address)
-        return
-      } catch {
-        guard ContinuousClock.now < deadline, ProcessTimes(Int(program.identifier)) != nil else {
-          throw Failure(description: "entitled did not start")
-        }
-        try await Task.sleep(for: .milliseconds(50))
-      }
-    }
+    server = try await EntitledProcess(store: database.uri)
+    client = try await EntitlementClient.connect(to: server.address)
   }
 
   /// Of the server's process.
-  var processorTime: Double { ProcessTimes(Int(program.identifier))?.own ?? 0 }
+  var processorTime: Double { server.processorTime }
 
   /// - Returns: how many answers there were.
   func run(inFlight: Int, for duration: Duration, seed: UInt64) async throws -> Int {
@@ -77,15 +54,6 @@ final class ServerLoad {
 
   func stop() async throws {
     await client.close()
-    program.signal(SIGTERM)
-    try program.end()
-  }
-
-  private static var entitled: String {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    return own.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/") + "/entitled"
+    try server.stop()
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 import LoadClient
 
 /// The PostgreSQL store beside `pgbench` (P5, P6), and beside itself with fewer customers (P8).
-struct StoreBenchmark: AsyncParsableCommand {
+struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Reads and submissions on PostgreSQL, beside pgbench.")
 
@@ -29,6 +29,8 @@ struct StoreBenchmark: AsyncParsableCommand {
   @Flag(help: "Only fill the database.")
   var fillOnly = false
 
+  @OptionGroup var output: ReportOptions
+
   /// What the larger database is compared with (P8).
   private static let fewCustomers = 10_000
   /// As many processes of PostgreSQL load beside them.
@@ -46,13 +48,15 @@ struct StoreBenchmark: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  func run() async throws { try await output.write(self) }
+
+  func measure() async throws -> [Report.Part] {
     // A psql that ends is told of by its exit code.
     signal(SIGPIPE, SIG_IGN)
     let progress = Progress(indentation: "         ")
     let server = BenchmarkServer(uri: postgres, progress: progress)
     let many = try await server.database(customers: customers, workers: Self.workers)
-    if fillOnly { return }
+    if fillOnly { return [] }
     let plan = StorePlan(rounds: rounds, seconds: seconds, progress: progress)
     // Before there is more than the customers.
     let bytes = only == nil ? try many.sizes() : nil
@@ -67,5 +71,6 @@ struct StoreBenchmark: AsyncParsableCommand {
     }
     for table in tables { table.print() }
     if let bytes { print(bytes) }
+    return tables.map(\.part)
   }
 }

@@ -17,17 +17,20 @@ struct StoreTable {
   func print() {
     Swift.print(title)
     Swift.print(
-      StoreRow.padded("", 42)
+      TableText.left("", 42)
         + [
           ("\(unit), median", 20), ("lowest", 10), ("highest", 10), ("× \(bound)", 14),
           ("lowest", 8),
         ]
-        .map { StoreRow.right($0.0, $0.1) }.joined()
-        + StoreRow.right("highest", 8) + StoreRow.right("µs CPU: client", 16)
-        + StoreRow.right("server", 8) + StoreRow.right("database", 10) + "  target")
+        .map { TableText.right($0.0, $0.1) }.joined()
+        + TableText.right("highest", 8) + TableText.right("µs CPU: client", 16)
+        + TableText.right("server", 8) + TableText.right("database", 10) + "  target")
     for row in rows { Swift.print(row.line) }
     Swift.print()
   }
+
+  /// The same for programs.
+  var part: Report.Part { Report.Part(title, rows.flatMap { $0.figures(unit, beside: bound) }) }
 }
 
 /// One way of doing the same thing.
@@ -44,11 +47,6 @@ struct StoreRow {
   var serverTimes = Measurement()
   var databaseTimes = Measurement()
 
-  enum Target {
-    case atLeast(Double)
-    case atMost(Double)
-  }
-
   init(_ name: String, target: Target? = nil) {
     self.name = name
     self.target = target
@@ -56,41 +54,33 @@ struct StoreRow {
 
   var line: String {
     let hasRatio = !ratios.times.isEmpty
-    return Self.padded(name, 42)
-      + Self.right(Self.rounded(figures.median), 20) + Self.right(Self.rounded(figures.lowest), 10)
-      + Self.right(Self.rounded(figures.highest), 10)
-      + Self.right(hasRatio ? Self.decimals(ratios.median) : "", 14)
-      + Self.right(hasRatio ? Self.decimals(ratios.lowest) : "", 8)
-      + Self.right(hasRatio ? Self.decimals(ratios.highest) : "", 8)
-      + Self.right(Self.time(clientTimes), 16) + Self.right(Self.time(serverTimes), 8)
-      + Self.right(Self.time(databaseTimes), 10) + verdict
+    return TableText.left(name, 42)
+      + TableText.right(TableText.rounded(figures.median), 20)
+      + TableText.right(TableText.rounded(figures.lowest), 10)
+      + TableText.right(TableText.rounded(figures.highest), 10)
+      + TableText.right(hasRatio ? TableText.decimals(ratios.median) : "", 14)
+      + TableText.right(hasRatio ? TableText.decimals(ratios.lowest) : "", 8)
+      + TableText.right(hasRatio ? TableText.decimals(ratios.highest) : "", 8)
+      + TableText.right(Self.time(clientTimes), 16) + TableText.right(Self.time(serverTimes), 8)
+      + TableText.right(Self.time(databaseTimes), 10) + verdict
+  }
+
+  func figures(_ unit: String, beside bound: String) -> [Figure] {
+    [
+      Figure(name, unit: unit, values: figures),
+      Figure(name, unit: "× \(bound)", target: target, values: ratios),
+      Figure("\(name): processor time of the client", unit: "µs", values: clientTimes),
+      Figure("\(name): processor time of the server", unit: "µs", values: serverTimes),
+      Figure("\(name): processor time of the database", unit: "µs", values: databaseTimes),
+    ].filter { !$0.values.times.isEmpty }
   }
 
   private var verdict: String {
-    switch target {
-    case .atLeast(let bound)?: "  ≥ \(bound)" + (ratios.median >= bound ? "  met" : "  missed")
-    case .atMost(let bound)?: "  ≤ \(bound)" + (ratios.median <= bound ? "  met" : "  missed")
-    case nil: ""
-    }
+    guard let target else { return "" }
+    return "  \(target)" + (target.isMet(by: ratios.median) ? "  met" : "  missed")
   }
 
   private static func time(_ measurement: Measurement) -> String {
-    measurement.times.isEmpty ? "" : rounded(measurement.median)
-  }
-
-  private static func rounded(_ number: Double) -> String { String(Int(number.rounded())) }
-
-  private static func decimals(_ number: Double) -> String {
-    let hundredths = Int((number * 100).rounded())
-    let digits = String(hundredths % 100)
-    return "\(hundredths / 100)." + (digits.count == 1 ? "0" + digits : digits)
-  }
-
-  static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
-  }
-
-  static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(1, width - text.count)) + text
+    measurement.times.isEmpty ? "" : TableText.rounded(measurement.median)
   }
 }

@@ -1,0 +1,53 @@
+import Glibc
+
+/// On which processors a thread runs, and what it starts (sched_setaffinity(2)).
+enum ProcessorAffinity {
+  /// A bit for each processor, as many as a `cpu_set_t` has.
+  private typealias Mask = [UInt8]
+  private typealias Call = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> CInt
+
+  private static let maskLength = 128
+  /// The C library declares them for GNU's extensions alone, which Swift does not see.
+  private static let getAffinity = call("sched_getaffinity")
+  private static let setAffinity = call("sched_setaffinity")
+
+  /// Those that this thread may use, in order.
+  static var available: [Int] {
+    let mask = current
+    return (0..<maskLength * 8).filter { mask[$0 / 8] & 1 << ($0 % 8) != 0 }
+  }
+
+  /// Runs `body` on one processor, and threads and processes that it starts stay there.
+  ///
+  /// - Parameter processor: nil: wherever this thread may run already.
+  static func with<Result>(_ processor: Int?, _ body: () throws -> Result) rethrows -> Result {
+    guard let processor else { return try body() }
+    let before = current
+    var one = Mask(repeating: 0, count: maskLength)
+    one[processor / 8] |= 1 << (processor % 8)
+    set(one)
+    defer { set(before) }
+    return try body()
+  }
+
+  private static var current: Mask {
+    var mask = Mask(repeating: 0, count: maskLength)
+    // Of a thread's own mask it gives the number of bytes, or fails on more than 1,024 processors.
+    precondition(getAffinity(0, maskLength, &mask) >= 0, "the system has too many processors")
+    return mask
+  }
+
+  private static func set(_ mask: Mask) {
+    var mask = mask
+    let status = setAffinity(0, maskLength, &mask)
+    precondition(status == 0, "only processors that are there are asked for")
+  }
+
+  private static func call(_ name: String) -> Call {
+    guard let symbol = dlsym(dlopen(nil, RTLD_NOW), name) else {
+      preconditionFailure("every C library of Linux has \(name)")
+    }
+    // It has this signature (sched_setaffinity(2)).
+    return unsafeBitCast(symbol, to: Call.self)
+  }
+}

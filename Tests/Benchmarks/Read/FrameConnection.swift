@@ -1,0 +1,156 @@
+import Glibc
+
+/// One connection of the load generator: frames on a plain blocking socket, without anything of the
+/// project's client, so that its cost is small and the same whoever answers.
+///
+/// On one thread at a time.
+final class FrameConnection {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let descriptor: CInt
+  private let requests: FrameRequests
+  private let firstByte: UInt8
+  private let input: UnsafeMutableRawBufferPointer
+  private let output: UnsafeMutableRawBufferPointer
+  /// Bytes of `input` that were received and not looked at.
+  private var held = 0
+  /// Of the frame that was looked at last.
+  private var lastFrame = 0..<0
+  private var nextRequest: Int
+  private var nextStream: UInt32 = 1
+  /// The sum of the streams' numbers that wait for their answers.
+  private var openStreams: UInt64 = 0
+  private(set) var inFlight = 0
+
+  private static let headerLength = 10
+  private static let responseType: UInt8 = 2
+  /// Room for many answers of one read; an answer that is longer is a failure.
+  private static let inputLength = 256 * 1_024
+  /// In seconds. A server that answers nothing for so long has failed.
+  private static let patience = 10
+
+  /// - Parameters:
+  ///   - port: of the loopback address.
+  ///   - first: with which request it begins.
+  ///   - firstByte: with which the data of each answer begins.
+  ///   - inFlight: the most requests that are sent at once.
+  init(
+    port: UInt16, requests: FrameRequests, first: Int, firstByte: UInt8, inFlight: Int
+  ) throws {
+    descriptor = try Self.connect(to: port)
+    self.requests = requests
+    self.firstByte = firstByte
+    nextRequest = first % requests.count
+    input = .allocate(byteCount: Self.inputLength, alignment: 16)
+    output = .allocate(byteCount: inFlight * requests.maximumLength, alignment: 16)
+  }
+
+  deinit {
+    close(descriptor)
+    input.deallocate()
+    output.deallocate()
+  }
+
+  /// Sends so many requests with one write.
+  func send(_ count: Int) throws {
+    var length = 0
+    for _ in 0..<count {
+      length += requests.write(
+        nextRequest, stream: nextStream,
+        to: UnsafeMutableRawBufferPointer(rebasing: output[length...]))
+      openStreams &+= UInt64(nextStream)
+      nextStream &+= 2
+      nextRequest = nextRequest + 1 == requests.count ? 0 : nextRequest + 1
+    }
+    inFlight += count
+    var written = 0
+    while written < length {
+      // The base address is there: more than 0 bytes are left.
+      let step = write(descriptor, output.baseAddress! + written, length - written)
+      if step < 0 && errno == EINTR { continue }
+      guard step > 0 else { throw Failure(description: "the server has closed the connection") }
+      written += step
+    }
+  }
+
+  /// Waits for the next bytes.
+  ///
+  /// - Returns: how many answers they completed.
+  func receive() throws -> Int {
+    // The base address is there: the buffer is never empty.
+    let count = read(descriptor, input.baseAddress! + held, input.count - held)
+    if count < 0 && errno == EINTR { return 0 }
+    guard count > 0 else {
+      let reason =
+        held == input.count
+        ? "an answer is too long"
+        : count == 0
+          ? "the server has closed the connection"
+          : "no answer within \(Self.patience) seconds"
+      throw Failure(description: reason)
+    }
+    held += count
+    return try takeAnswers()
+  }
+
+  /// The data of the answer that came last. Only while none is in flight.
+  var lastAnswer: [UInt8] {
+    precondition(inFlight == 0, "the bytes are those of another answer by now")
+    return Array(input[lastFrame].dropFirst(Self.headerLength))
+  }
+
+  private func takeAnswers() throws -> Int {
+    var start = 0
+    var answers = 0
+    while held - start >= Self.headerLength {
+      let header = UnsafeRawBufferPointer(rebasing: input[start...])
+      let length = Int(UInt32(bigEndian: header.loadUnaligned(as: UInt32.self)))
+      let end = start + Self.headerLength + length
+      guard end <= held else { break }
+      guard header[8] == Self.responseType, length > 0, header[Self.headerLength] == firstByte
+      else { throw Failure(description: "an answer is not what was asked for") }
+      let stream = UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+      openStreams &-= UInt64(stream)
+      lastFrame = start..<end
+      start = end
+      answers += 1
+    }
+    inFlight -= answers
+    guard inFlight > 0 || inFlight == 0 && openStreams == 0 else {
+      throw Failure(description: "streams were answered that were not open")
+    }
+    if start > 0 && start < held {
+      // As above.
+      memmove(input.baseAddress!, input.baseAddress! + start, held - start)
+    }
+    held -= start
+    return answers
+  }
+
+  private static func connect(to port: UInt16) throws -> CInt {
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var one: CInt = 1
+    setsockopt(
+      descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
+    var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let status = withUnsafeBytes(of: &address) { bytes in
+      // A sockaddr_in is what connect(2) takes for AF_INET, and it is not empty.
+      Glibc.connect(
+        descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(bytes.count))
+    }
+    guard descriptor >= 0, status == 0 else {
+      close(descriptor)
+      throw Failure(description: "nobody listens on port \(port)")
+    }
+    return descriptor
+  }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import EntitlementDomain
+import Foundation
+import Glibc
+import LoadClient
+
+/// Reads that are answered from memory, beside a server that does nothing (P1, P2, P3).
+struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
+  static let configuration = CommandConfiguration(
+    commandName: "read", abstract: "Reads from memory, beside a server that does nothing.")
+
+  @Option(help: "How often each is measured, in turn; the median is told.")
+  var rounds = 7
+
+  @Option(help: "How long each is measured in a round, in seconds.")
+  var seconds = 2
+
+  @Option(help: "Measure only this.")
+  var only: Part?
+
+  @Option(
+    help: ArgumentHelp(
+      "The bare echo: listens on the port that it is given, and answers 300 bytes to each frame.",
+      valueName: "program"))
+  var echo: String?
+
+  @OptionGroup var output: ReportOptions
+
+  enum Part: String, CaseIterable, ExpressibleByArgument {
+    case pipelined, single, connections, others
+  }
+
+  func validate() throws {
+    guard (1...1_000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
+    guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+  }
+
+  func run() async throws { try await output.write(self) }
+
+  func measure() async throws -> [Report.Part] {
+    // A server that ends is told of by the error of the write.
+    signal(SIGPIPE, SIG_IGN)
+    let progress = Progress(indentation: "         ")
+    let available = ProcessorAffinity.available
+    let processors = (
+      server: available[0], client: available.count > 1 ? available[1] : available[0]
+    )
+    if available.count == 1 {
+      progress.say("there is one processor: server and client share it")
+    }
+    var echoes = [try await EchoServer(.nio, on: processors.server)]
+    if let echo {
+      echoes.insert(try await EchoServer(.bare(echo), on: processors.server), at: 0)
+    }
+    let customers = try HeldCustomers(
+      now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
+    let server = try await ReadServer(customers, on: processors.server)
+    let plan = ReadPlan(
+      rounds: rounds, seconds: seconds, server: server, customers: customers, echoes: echoes,
+      processors: processors, progress: progress)
+    var parts: [Report.Part] = []
+    func add(_ part: Part, _ measure: () async throws -> Report.Part) async throws {
+      guard only ?? part == part else { return }
+      let measured = try await measure()
+      measured.print()
+      fflush(nil)
+      parts.append(measured)
+    }
+    try await add(.pipelined) { try await plan.measure(.pipelined) }
+    try await add(.single) { try await plan.measure(.single) }
+    try await add(.connections) { try await plan.measure(.connections) }
+    try await add(.others) { try await plan.measureOthers() }
+    try await server.stop()
+    return parts
+  }
+}

@@ -1,0 +1,56 @@
+/// A server that answers the same requests as others.
+struct ReadContender {
+  let name: String
+  let port: UInt16
+  let requests: FrameRequests
+  /// With which the data of each answer begins.
+  let firstByte: UInt8
+  /// In microseconds.
+  let processorTime: () -> Double
+
+  /// Of an answer that is OK: ttrpc's `Response` leaves the status out then, and begins with its
+  /// second field, the payload (`PROTOCOL.md` of ttrpc).
+  static let payloadField: UInt8 = 2 << 3 | 2
+
+  init(_ echo: EchoServer, _ requests: FrameRequests) {
+    name = echo.name
+    port = echo.port
+    self.requests = requests
+    firstByte = EchoServer.firstByte
+    processorTime = { echo.processorTime }
+  }
+
+  init(_ server: ReadServer, _ requests: FrameRequests) {
+    name = "entitled, \(requests.name)"
+    port = server.port
+    self.requests = requests
+    firstByte = Self.payloadField
+    processorTime = { server.process.processorTime }
+  }
+
+  struct Round {
+    var result: FrameLoad.Result
+    /// Of the server for each answer, in microseconds.
+    var processorTime: Double
+    var rate: Double { Double(result.answers) / result.seconds }
+  }
+
+  /// Not counted: connections are made, and the processor's caches filled.
+  private static let warmUp = Duration.milliseconds(200)
+
+  /// - Parameter processor: where the client runs.
+  func measure(
+    connections: Int, inFlight: Int, for duration: Duration, on processor: Int
+  ) throws -> Round {
+    try ProcessorAffinity.with(processor) {
+      let load = try FrameLoad(
+        port: port, requests: requests, firstByte: firstByte, connections: connections,
+        inFlight: inFlight)
+      _ = try load.run(for: Self.warmUp)
+      let before = processorTime()
+      let result = try load.run(for: duration)
+      return Round(
+        result: result, processorTime: (processorTime() - before) / Double(result.answers))
+    }
+  }
+}

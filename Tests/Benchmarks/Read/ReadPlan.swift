@@ -1,0 +1,144 @@
+import EntitlementDomain
+import LoadClient
+import StoreSimulator
+import Wire
+
+/// What is measured of reads that are answered from memory, in rounds: each server in turn, so that a
+/// busy moment of the machine falls on all of them.
+struct ReadPlan {
+  let rounds: Int
+  let seconds: Int
+  let server: ReadServer
+  let customers: HeldCustomers
+  /// What is compared with comes first.
+  let echoes: [EchoServer]
+  /// Where the servers run, and the client; the same when there is only one.
+  let processors: (server: Int, client: Int)
+  let progress: Progress
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private static let batchSize = 64
+  private static let batchesInFlight = 8
+  private static let callsInFlight = 64
+  /// One in so many answers may have come from the store: what the clock moves on is computed anew.
+  private static let maximumMisses = 1_000
+
+  private var duration: Duration { .seconds(seconds) }
+
+  /// P1, P2, P3.
+  func measure(_ shape: ReadShape) async throws -> Report.Part {
+    let requests = try stateRequests(of: .seasonPass)
+    let contenders =
+      echoes.map { ReadContender($0, requests) } + [ReadContender(server, requests)]
+    var rows = contenders.enumerated().map { number, contender in
+      ReadRow(
+        contender.name, shape, beside: number == 0 ? nil : echoes[0],
+        isService: number == echoes.count)
+    }
+    progress.start(String(shape.title.prefix(2)) + ", rounds", of: rounds)
+    let missesBefore = try await server.misses
+    var answers = 0
+    var lengths = (request: requests.maximumLength, answer: 0)
+    for _ in 1...rounds {
+      var bound: Double?
+      for (index, contender) in contenders.enumerated() {
+        let round = try contender.measure(
+          connections: shape.connections, inFlight: shape.inFlight, for: duration,
+          on: shape.quantity == .medianLatency ? processors.server : processors.client)
+        let figure = rows[index].add(round, beside: bound)
+        if index == 0 { bound = figure }
+        if index == contenders.count - 1 {
+          try HeldCustomers.check(answer: round.result.sample)
+          answers += round.result.answers
+          lengths.answer = round.result.sample.count
+        }
+      }
+      progress.advance(by: 1)
+    }
+    let misses = Int(try await server.misses - missesBefore)
+    guard misses <= answers / Self.maximumMisses else {
+      throw Failure(description: "\(misses) of \(answers) answers did not come from memory")
+    }
+    progress.end()
+    return Report.Part(
+      shape.title + "; requests of \(lengths.request) bytes, answers of \(lengths.answer)",
+      rows.flatMap(\.figures))
+  }
+
+  /// What else is answered from memory.
+  func measureOthers() async throws -> Report.Part {
+    var rows = try others().map { contender, inFlight in
+      OtherRow(contender: contender, inFlight: inFlight)
+    }
+    progress.start("other answers, rounds", of: rounds)
+    for _ in 1...rounds {
+      for index in rows.indices {
+        let round = try rows[index].contender.measure(
+          connections: 1, inFlight: rows[index].inFlight, for: duration, on: processors.client)
+        rows[index].time.add(round.processorTime)
+        rows[index].rate.add(round.rate)
+      }
+      progress.advance(by: 1)
+    }
+    progress.end()
+    return Report.Part(
+      "Other answers from memory, 1 connection: processor time of the server for each call",
+      rows.flatMap { [$0.time, $0.rate] })
+  }
+
+  /// With how many are in flight.
+  private func others() throws -> [(ReadContender, Int)] {
+    let selectors = customers.selectors(of: .seasonPass)
+    let checks = selectors.map {
+      CheckEntitlementRequest(customer: $0, scope: BulkCustomers.scope, entitlementID: "season")
+    }
+    let batches = stride(from: 0, to: selectors.count, by: Self.batchSize).map { start in
+      BatchGetCustomerStateRequest(
+        customers: Array(selectors[start...].prefix(Self.batchSize)), scope: BulkCustomers.scope)
+    }
+    return [
+      (ReadContender(server, try stateRequests(of: .subscriber)), Self.callsInFlight),
+      (
+        ReadContender(
+          server, try FrameRequests("CheckEntitlement", WireMethods.checkEntitlement, checks)),
+        Self.callsInFlight
+      ),
+      (
+        ReadContender(
+          server,
+          try FrameRequests(
+            "BatchGetCustomerState of \(Self.batchSize)", WireMethods.batchGetCustomerState,
+            batches)),
+        Self.batchesInFlight
+      ),
+    ]
+  }
+
+  private func stateRequests(of kind: HeldCustomers.Kind) throws -> FrameRequests {
+    try FrameRequests(
+      kind == .seasonPass ? "GetCustomerState" : "GetCustomerState of subscribers",
+      WireMethods.getCustomerState,
+      customers.selectors(of: kind).map {
+        GetCustomerStateRequest(customer: $0, scope: BulkCustomers.scope)
+      })
+  }
+}
+
+/// What was measured of one kind of call.
+private struct OtherRow {
+  let contender: ReadContender
+  let inFlight: Int
+  var time: Figure
+  var rate: Figure
+
+  init(contender: ReadContender, inFlight: Int) {
+    self.contender = contender
+    self.inFlight = inFlight
+    let name = "\(contender.name), \(inFlight) in flight"
+    time = Figure(name, unit: "µs")
+    rate = Figure(name, unit: "calls/s")
+  }
+}

@@ -1,0 +1,52 @@
+import EntitlementDomain
+import Foundation
+import LoadClient
+import RPCClient
+import StoreSimulator
+import TestSupport
+import Wire
+
+/// An `entitled` on one processor that holds the answers of ``HeldCustomers`` in memory.
+final class ReadServer {
+  let process: EntitledProcess
+  let port: UInt16
+  private let client: EntitlementClient
+  private let folder: TemporaryFolder
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Starts it and hands it the customers. The store is not asked while it is measured, so the
+  /// embedded one will do.
+  init(_ customers: HeldCustomers, on processor: Int) async throws {
+    folder = try TemporaryFolder()
+    process = try await EntitledProcess(
+      store: "sqlite:\(folder.file("store.sqlite"))", listener: .tcp,
+      arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"],
+      processor: processor)
+    guard case .tcp(_, let port) = process.address else {
+      preconditionFailure("it listens on what it was told to")
+    }
+    self.port = port
+    client = try await EntitlementClient.connect(to: process.address)
+    try await customers.submit(through: client)
+  }
+
+  /// How many answers did not come from memory, since the start.
+  var misses: Int64 {
+    get async throws {
+      guard
+        let misses = try await client.statistics().counters.first(where: {
+          $0.name == "cache.misses"
+        })
+      else { throw Failure(description: "entitled does not count what it holds no answers of") }
+      return misses.value
+    }
+  }
+
+  func stop() async throws {
+    await client.close()
+    try process.stop()
+  }
+}
