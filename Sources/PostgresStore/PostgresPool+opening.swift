@@ -50,6 +50,7 @@ extension PostgresPool {
     var pool = PostgresPoolLimits()
     pool.readingConnections = max(1, limits.readingConnections)
     pool.waitingReads = limits.maximumWaitingReads
+    pool.lockTimeout = limits.lockTimeLimit
     return pool
   }
 

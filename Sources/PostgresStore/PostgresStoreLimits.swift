@@ -45,11 +45,20 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// How long a read may take, with its wait for a connection.
   package var readTimeLimit: Duration = .seconds(10)
 
-  /// How long one round trip of a write may take, with its wait for locks and for the disk.
+  /// How long one round trip of a write may take, with its wait for locks and for the disk. A write
+  /// that met a lock of somebody else's is tried again until it is as old as this.
   package var writeTimeLimit: Duration = .seconds(20)
 
-  /// How often a transaction is begun again after a deadlock, a serialisation failure, a lock that
-  /// was not free or a connection that was lost before the commit was sent.
+  /// How long each lock of somebody else's is waited for, before others have their turn.
+  package var lockTimeLimit: Duration = .seconds(5)
+
+  /// How long a write that met such a lock, or shared a transaction with one that did, waits for it in
+  /// its next turn; in each further one twice as long, up to ``lockTimeLimit``.
+  package var firstLockWait: Duration = .milliseconds(100)
+
+  /// How often a transaction is begun again after a deadlock, a serialisation failure,
+  /// a lock that was not foreseen and not free, or a connection that was lost before the commit was
+  /// sent.
   package var maximumAttempts = 8
 
   /// How long to look for the outcome of a commit whose connection was lost. A failover should fit.

@@ -5,6 +5,9 @@ extension StoreError {
   /// server's own texts can hold values.
   init(translating failure: PostgresFailure) {
     switch failure.kind {
+    case .server(.lockNotAvailable):
+      self.init(
+        .unavailable, "another session of PostgreSQL keeps locked what is wanted (55P03)")
     case .server(let state):
       self.init(Self.code(of: state), "PostgreSQL said \(state.code)")
     case .connectionLost:
@@ -36,7 +39,7 @@ extension StoreError {
     case "42P01", "42703": return .corrupt
     // A table may not be used.
     case "42501": return .internalFault
-    case "25006", "40001", "40P01", "55P03": return .unavailable
+    case "25006", "40001", "40P01": return .unavailable
     default: break
     }
     switch state.category {

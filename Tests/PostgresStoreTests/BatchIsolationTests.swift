@@ -53,11 +53,7 @@ struct BatchIsolationTests {
     let connection = try await TestDatabases.make()
     let store = try await TestDatabases.open(connection) { $0.writeTimeLimit = .seconds(60) }
     try await store.submit("0", "0", by: "alice")
-    let alice = LockName.of(
-      .account(ScopedAccount(StoreSample.scope, "alice")),
-      try await store.scopes.interned([StoreSample.scope]))
-    let holder = try await OpenTransaction(
-      connection, "SELECT pg_advisory_xact_lock(hashtextextended('\(alice)', 0))::text")
+    let holder = try await OpenTransaction(connection, locking: ["alice"], in: store)
     // Both lanes are busy until all the others wait, and so share a transaction.
     let gate = try await OpenTransaction(connection, "LOCK TABLE changes IN EXCLUSIVE MODE")
     let stuck = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,7 +107,8 @@ struct BatchIsolationTests {
       (PostgresFailure.Kind.cannotConnect, BatchFailure.Cause.reach), (.poolTimedOut, .reach),
       (.closed, .reach), (.timedOut, .time), (.connectionLost, .time), (.overloaded, .time),
       (.server(.adminShutdown), .time), (.server(.readOnlyTransaction), .time),
-      (.server(.lockNotAvailable), .locks), (.server(.outOfMemory), .content),
+      (.server(.lockNotAvailable), .locks), (.server(.queryCanceled), .statementTime),
+      (.server(.outOfMemory), .content),
       (.server(.uniqueViolation), .content), (.protocolViolation, .protocolViolation),
     ])
   func causes(kind: PostgresFailure.Kind, cause: BatchFailure.Cause) {

@@ -13,10 +13,10 @@ struct CommitQueueTests {
     let work = GatedWork()
     let queue = CommitQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
     try await withThrowingTaskGroup(of: Int.self) { group in
-      group.addTask { try await queue.commit { job(0, ["a"], $0) } }
+      group.addTask { try await queue.commit { sampleJob(0, ["a"], $0) } }
       try await eventually { work.batches.count == 1 }
       for number in 1...9 {
-        group.addTask { try await queue.commit { job(number, ["\(number)"], $0) } }
+        group.addTask { try await queue.commit { sampleJob(number, ["\(number)"], $0) } }
       }
       try await eventually { queue.pendingCount == 10 }
       work.open()
@@ -57,7 +57,7 @@ struct CommitQueueTests {
     await withTaskGroup(of: Void.self) { group in
       for (number, locks) in wanted.enumerated() {
         group.addTask {
-          let _: Int? = try? await queue.commit { job(number, locks, $0) }
+          let _: Int? = try? await queue.commit { sampleJob(number, locks, $0) }
         }
       }
     }
@@ -79,11 +79,11 @@ struct CommitQueueTests {
     let queue = CommitQueue(limits: limits) { await work.run($0) }
     let sizes = [1, 1, 1, 1, 1, 90, 20, 500, 1]
     try await withThrowingTaskGroup(of: Int.self) { group in
-      group.addTask { try await queue.commit { job(-1, ["x"], $0) } }
+      group.addTask { try await queue.commit { sampleJob(-1, ["x"], $0) } }
       try await eventually { work.batches.count == 1 }
       for (number, size) in sizes.enumerated() {
         group.addTask {
-          try await queue.commit { job(number, ["\(number)"], bytes: size, $0) }
+          try await queue.commit { sampleJob(number, ["\(number)"], bytes: size, $0) }
         }
         try await eventually { queue.pendingCount == number + 2 }
       }
@@ -91,7 +91,9 @@ struct CommitQueueTests {
       try await group.waitForAll()
     }
     #expect(
-      work.batches.map { $0.map { number($0) } } == [[-1], [0, 1, 2, 3], [4, 5], [6], [7], [8]])
+      work.batches.map { $0.map { number(of: $0) } } == [
+        [-1], [0, 1, 2, 3], [4, 5], [6], [7], [8],
+      ])
   }
 
   @Test("More than may wait are refused; that the database cannot be reached is told to all")
@@ -109,7 +111,7 @@ struct CommitQueueTests {
       for number in 0..<3 {
         group.addTask {
           do throws(StoreError) {
-            let _: Int = try await queue.commit { job(number, ["\(number)"], $0) }
+            let _: Int = try await queue.commit { sampleJob(number, ["\(number)"], $0) }
             return nil
           } catch {
             return error
@@ -118,7 +120,7 @@ struct CommitQueueTests {
       }
       try? await eventually { queue.pendingCount == 3 }
       let refusal = await #expect(throws: StoreError.self) {
-        let _: Int = try await queue.commit { job(3, ["3"], $0) }
+        let _: Int = try await queue.commit { sampleJob(3, ["3"], $0) }
       }
       #expect(refusal?.code == .unavailable)
       work.open()
@@ -126,7 +128,7 @@ struct CommitQueueTests {
     }
     await queue.close()
     let closed = await #expect(throws: StoreError.self) {
-      let _: Int = try await queue.commit { job(4, ["4"], $0) }
+      let _: Int = try await queue.commit { sampleJob(4, ["4"], $0) }
     }
     #expect(closed?.code == .closed)
   }
@@ -136,7 +138,7 @@ struct CommitQueueTests {
     arguments: [(Duration.seconds(600), false), (.zero, true)])
   func late(limit: Duration, isTold: Bool) async throws {
     let work = GatedWork(ending: { jobs in
-      guard jobs.contains(where: { number($0) == 0 }) else { return GatedWork.answer(jobs) }
+      guard jobs.contains(where: { number(of: $0) == 0 }) else { return GatedWork.answer(jobs) }
       for job in jobs { job.fail(Self.answer) }
       return .late(Self.answer)
     })
@@ -145,9 +147,11 @@ struct CommitQueueTests {
       $0.writeTimeLimit = limit
     }
     let queue = CommitQueue(limits: limits) { await work.run($0) }
-    let first = Task { () async throws -> Int in try await queue.commit { job(0, ["0"], $0) } }
+    let first = Task { () async throws -> Int in try await queue.commit { sampleJob(0, ["0"], $0) }
+    }
     try await eventually { work.batches.count == 1 }
-    let second = Task { () async throws -> Int in try await queue.commit { job(1, ["1"], $0) } }
+    let second = Task { () async throws -> Int in try await queue.commit { sampleJob(1, ["1"], $0) }
+    }
     try await eventually { queue.pendingCount == 2 }
     work.open()
     await #expect(throws: StoreError.self) { _ = try await first.value }
@@ -167,22 +171,23 @@ struct CommitQueueTests {
     })
     let queue = CommitQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
     try await withThrowingTaskGroup(of: Int.self) { group in
-      group.addTask { try await queue.commit { job(0, ["x"], $0) } }
+      group.addTask { try await queue.commit { sampleJob(0, ["x"], $0) } }
       try await eventually { work.batches.count == 1 }
       for number in 1...4 {
-        group.addTask { try await queue.commit { job(number, ["x"], $0) } }
+        group.addTask { try await queue.commit { sampleJob(number, ["x"], $0) } }
         try await eventually { queue.pendingCount == number + 1 }
       }
       work.open()
       #expect(Set(try await group.reduce(into: []) { $0.append($1) }) == Set(0...4))
     }
-    #expect(work.batches.map { $0.map { number($0) } } == [[0], [1, 2, 3, 4], [1, 2], [3, 4]])
+    #expect(
+      work.batches.map { $0.map { number(of: $0) } } == [[0], [1, 2, 3, 4], [1, 2], [3, 4]])
     await queue.close()
   }
 
   @Test("When two lanes are stuck, a third takes what has waited for long, however few they are")
   func stuckLanes() async throws {
-    let work = GatedWork(holding: { jobs in jobs.contains { number($0) < 2 } })
+    let work = GatedWork(holding: { jobs in jobs.contains { number(of: $0) < 2 } })
     let limits = limits {
       $0.writingConnections = 3
       $0.maximumWaitForSharing = .milliseconds(1)
@@ -190,13 +195,13 @@ struct CommitQueueTests {
     let queue = CommitQueue(limits: limits) { await work.run($0) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for number in 0..<2 {
-        group.addTask { try await queue.commit { job(number, ["\(number)"], $0) } }
+        group.addTask { try await queue.commit { sampleJob(number, ["\(number)"], $0) } }
         try await eventually { work.batches.count == number + 1 }
       }
-      #expect(try await queue.commit { job(2, ["2"], $0) } == 2)
+      #expect(try await queue.commit { sampleJob(2, ["2"], $0) } == 2)
       // What wants the same as a lane that is stuck goes on waiting.
-      group.addTask { try await queue.commit { job(3, ["1"], $0) } }
-      #expect(try await queue.commit { job(4, ["4"], $0) } == 4)
+      group.addTask { try await queue.commit { sampleJob(3, ["1"], $0) } }
+      #expect(try await queue.commit { sampleJob(4, ["4"], $0) } == 4)
       #expect(work.batches.count == 4)
       work.open()
       try await group.waitForAll()
@@ -210,79 +215,5 @@ struct CommitQueueTests {
     var limits = PostgresStoreLimits()
     change(&limits)
     return limits
-  }
-}
-
-private typealias Tell = @Sendable (Result<Int, StoreError>) -> Void
-
-/// A job that wants locks and does nothing: its grants' ids stand for them.
-private func job(
-  _ number: Int, _ locks: Set<String>, bytes: Int = 0, _ tell: @escaping Tell
-) -> CommitJob {
-  var keys = Set(
-    locks.map { LedgerKey.grant(ScopedGrant(StoreSample.scope, GrantID($0))) })
-  keys.insert(.notification(NotificationUUID("number \(number)")))
-  return CommitJob(
-    keys: keys, scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: bytes,
-    decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
-    renumber: {})
-}
-
-private func number(_ job: CommitJob) -> Int {
-  for case .notification(let uuid) in job.keys {
-    return Int(uuid.rawValue.split(separator: " ").last ?? "") ?? .min
-  }
-  return .min
-}
-
-/// Lets nothing through until it is opened, and then answers each job, unless a test wants otherwise.
-private final class GatedWork: Sendable {
-  private struct State {
-    var batches: [[CommitJob]] = []
-    var isOpen = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private let state = Mutex(State())
-  private let isHeld: @Sendable ([CommitJob]) -> Bool
-  private let end: @Sendable ([CommitJob]) -> CommitOutcome
-
-  init(
-    holding isHeld: @escaping @Sendable ([CommitJob]) -> Bool = { _ in true },
-    ending end: @escaping @Sendable ([CommitJob]) -> CommitOutcome = { GatedWork.answer($0) }
-  ) {
-    self.isHeld = isHeld
-    self.end = end
-  }
-
-  var batches: [[CommitJob]] { state.withLock { $0.batches } }
-
-  func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  func run(_ jobs: [CommitJob]) async -> CommitOutcome {
-    await withCheckedContinuation { continuation in
-      let passes = state.withLock { state in
-        state.batches.append(jobs)
-        if state.isOpen || !isHeld(jobs) { return true }
-        state.waiting.append(continuation)
-        return false
-      }
-      if passes { continuation.resume() }
-    }
-    return end(jobs)
-  }
-
-  static func answer(_ jobs: [CommitJob]) -> CommitOutcome {
-    for job in jobs {
-      var ledger = Ledger(reader: LoadedRows())
-      (try? job.decide(&ledger))?(ChangeNumbering(base: 0))
-    }
-    return .settled
   }
 }

@@ -31,4 +31,42 @@ struct InterningTests {
     #expect(try cluster.execute("SELECT count(*) FROM \(table)", database: String(name)) == "1")
     await store.close()
   }
+
+  @Test("An export gives each fact and each notification the header of its signer")
+  func headersOfExport() async throws {
+    try await TestDatabases.withDatabase { connection in
+      let store = try await TestDatabases.open(connection)
+      let facts = try (0..<6).map { number in
+        try StoreSample.transaction(
+          "\(number)", "1", header: [UInt8](repeating: UInt8(number % 2), count: 4_000))
+      }
+      for (number, fact) in facts.enumerated() {
+        var submission = StoreSample.submission([fact], by: "alice")
+        submission.notification = SignedNotification(
+          record: NotificationRecord(
+            uuid: NotificationUUID("\(number)"), type: "DID_RENEW", subtype: nil,
+            scope: StoreSample.scope, status: nil, signedDate: nil,
+            digest: fact.fact.digest),
+          signed: SignedPayload(
+            header: [UInt8](repeating: UInt8(number % 3), count: 4_000), payload: [1],
+            signature: [2]))
+        _ = try await store.commit(submission)
+      }
+      let export = try #require(try await store.export("alice", in: StoreSample.scope))
+      #expect(Set(export.facts) == Set(facts))
+      #expect(export.notifications.count == 6)
+      for received in export.notifications {
+        let record = received.notification.record
+        let number = try #require(UInt8(record.uuid.rawValue))
+        let stored = try #require(try await store.notification(record.uuid))
+        #expect(stored == received.notification)
+        guard case .jws(let header, _) = stored.signed.proof else {
+          Issue.record("not a JWS")
+          continue
+        }
+        #expect(header == [UInt8](repeating: number % 3, count: 4_000))
+      }
+      await store.close()
+    }
+  }
 }

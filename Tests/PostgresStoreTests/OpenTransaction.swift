@@ -1,3 +1,6 @@
+import EntitlementDomain
+import EntitlementStore
+
 @testable import PostgresStore
 
 /// A transaction of somebody else that has done something, and then does nothing until it is ended.
@@ -8,6 +11,23 @@ final class OpenTransaction: Sendable {
   private let pool: PostgresPool
   private let finish: AsyncStream<Void>.Continuation
   private let holder: Task<Void, any Error>
+
+  /// One that has the locks of accounts.
+  convenience init(
+    _ connection: String, locking accounts: [AccountID], in store: PostgresStore
+  ) async throws {
+    let numbers = try await store.scopes.interned([StoreSample.scope])
+    let names = accounts.map { account in
+      LockName.of(.account(ScopedAccount(StoreSample.scope, account)), numbers)
+    }
+    let texts = names.map { "('\($0)')" }.joined(separator: ", ")
+    try await self.init(
+      connection,
+      """
+      SELECT count(pg_advisory_xact_lock(hashtextextended(name, 0)))::text
+      FROM (VALUES \(texts)) AS names (name)
+      """)
+  }
 
   /// - Parameter sql: statements without parameters, to be run within it.
   init(_ connection: String, _ sql: String...) async throws {

@@ -51,6 +51,13 @@ struct FirstInFirstOut<Element> {
     return all.filter(condition)
   }
 
+  /// Takes the first one that meets a condition; the others keep their order.
+  mutating func removeFirst(where condition: (Element) -> Bool) {
+    let isMet = { (element: Element?) in element.map(condition) ?? false }
+    guard let index = elements[start...].firstIndex(where: isMet) else { return }
+    elements.remove(at: index)
+  }
+
   func contains(where condition: (Element) -> Bool) -> Bool {
     elements[start...].contains { $0.map(condition) ?? false }
   }

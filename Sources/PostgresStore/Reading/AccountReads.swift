@@ -14,15 +14,8 @@ final class AccountReads: Sendable {
     let indexes: [Int]
   }
 
-  private struct Reader {
-    let scope: Int64
-    let account: AccountID
-    let deadline: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
-  }
-
   private struct State {
-    var waiting = FirstInFirstOut<Reader>()
+    var waiting = FirstInFirstOut<AccountRead>()
     var statementsUnderWay = 0
   }
 
@@ -56,44 +49,54 @@ final class AccountReads: Sendable {
   /// of ``CustomerStatement/account``.
   ///
   /// - Throws: ``StoreError/Code/unavailable`` also when too many wait, the time was up before it
-  ///   was its turn, or the task was cancelled before.
+  ///   was its turn, or the task is cancelled: at once then, wherever the read is.
   func read(_ account: AccountID, in scope: Int64) async throws(StoreError) -> Found {
-    // One that was sent is not called back: others may share it.
-    if Task.isCancelled { throw StoreError(translating: PostgresFailure(.cancelled, "")) }
-    let deadline = ContinuousClock.now + limits.readTimeLimit
-    return try await withCheckedContinuation { continuation in
-      let reader = Reader(
-        scope: scope, account: account, deadline: deadline, continuation: continuation)
-      enum Turn { case now, later, never }
-      let turn = state.withLock { state -> Turn in
-        if state.statementsUnderWay < statementLimit {
-          state.statementsUnderWay += 1
-          return .now
-        }
-        if state.waiting.count >= limits.maximumWaitingReads { return .never }
-        state.waiting.append(reader)
-        return .later
+    let read = AccountRead(
+      scope: scope, account: account, deadline: .now + limits.readTimeLimit)
+    return try await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        read.wait(continuation)
+        begin(read)
       }
-      switch turn {
-      case .now: Task { await self.run([reader]) }
-      case .later: break
-      case .never: continuation.resume(returning: .failure(Self.overload))
-      }
+    } onCancel: {
+      // A statement that was sent is not called back: others may share it.
+      read.cancel()
+      state.withLock { $0.waiting.removeFirst { $0 === read } }
     }.get()
+  }
+
+  private func begin(_ read: AccountRead) {
+    enum Turn { case now, later, never }
+    let turn = state.withLock { state -> Turn in
+      // Cancelled: looked at here, so that it does not come to wait after it was to be removed.
+      if read.isAnswered { return .later }
+      if state.statementsUnderWay < statementLimit {
+        state.statementsUnderWay += 1
+        return .now
+      }
+      if state.waiting.count >= limits.maximumWaitingReads { return .never }
+      state.waiting.append(read)
+      return .later
+    }
+    switch turn {
+    case .now: Task { await run([read]) }
+    case .later: break
+    case .never: read.answer(.failure(Self.overload))
+    }
   }
 
   /// Enough that a connection has its next statement when it is done with one.
   private var statementLimit: Int { 2 * max(1, limits.readingConnections) }
 
-  /// Runs a statement, and then those of the readers that came meanwhile.
-  private func run(_ first: [Reader]) async {
-    var readers = first
-    while !readers.isEmpty {
-      await answer(readers)
-      readers = state.withLock { state in
-        var next: [Reader] = []
-        while next.count < limits.maximumReadsPerStatement, let reader = state.waiting.popFirst() {
-          next.append(reader)
+  /// Runs a statement, and then those of the reads that came meanwhile.
+  private func run(_ first: [AccountRead]) async {
+    var reads = first
+    while !reads.isEmpty {
+      await answer(reads)
+      reads = state.withLock { state in
+        var next: [AccountRead] = []
+        while next.count < limits.maximumReadsPerStatement, let read = state.waiting.popFirst() {
+          next.append(read)
         }
         if next.isEmpty { state.statementsUnderWay -= 1 }
         return next
@@ -101,44 +104,34 @@ final class AccountReads: Sendable {
     }
   }
 
-  private func answer(_ all: [Reader]) async {
+  private func answer(_ all: [AccountRead]) async {
     let now = ContinuousClock.now
-    var readers: [Reader] = []
-    for reader in all {
-      if reader.deadline > now {
-        readers.append(reader)
-      } else {
-        reader.continuation.resume(returning: .failure(Self.timeout))
-      }
-    }
-    if readers.count > 1 {
-      await answerTogether(readers)
-    } else if let reader = readers.first {
-      await answerAlone(reader)
+    for read in all where read.deadline <= now { read.answer(.failure(Self.timeout)) }
+    let reads = all.filter { !$0.isAnswered }
+    if reads.count > 1 {
+      await answerTogether(reads)
+    } else if let read = reads.first {
+      await answerAlone(read)
     }
   }
 
-  private func answerAlone(_ reader: Reader) async {
-    let outcome: Result<Found, StoreError>
+  private func answerAlone(_ read: AccountRead) async {
     do throws(PostgresFailure) {
       let rows = try await run(
         CustomerStatement.account.statement(.record, onStandby: false),
-        [.int64(reader.scope), .text(reader.account.rawValue)], until: reader.deadline)
-      outcome = .success(Found(rows: rows, indexes: Array(0..<rows.count)))
+        [.int64(read.scope), .text(read.account.rawValue)], until: read.deadline)
+      read.answer(.success(Found(rows: rows, indexes: Array(0..<rows.count))))
     } catch {
-      outcome = .failure(StoreError(translating: error))
+      read.answer(.failure(StoreError(translating: error)))
     }
-    reader.continuation.resume(returning: outcome)
   }
 
-  private func answerTogether(_ readers: [Reader]) async {
+  private func answerTogether(_ reads: [AccountRead]) async {
     do throws(PostgresFailure) {
-      // Half of a reader's time at most, so that there is some left to be answered alone.
-      let earliest = readers.reduce(.now + limits.readTimeLimit / 2) { min($0, $1.deadline) }
-      let found = try await find(readers.map { ($0.scope, $0.account) }, until: earliest)
-      for (reader, found) in zip(readers, found) {
-        reader.continuation.resume(returning: .success(found))
-      }
+      // Half of a read's time at most, so that there is some left to be answered alone.
+      let earliest = reads.reduce(.now + limits.readTimeLimit / 2) { min($0, $1.deadline) }
+      let found = try await find(reads.map { ($0.scope, $0.account) }, until: earliest)
+      for (read, found) in zip(reads, found) { read.answer(.success(found)) }
     } catch {
       // What one of them made the server refuse, or too slow, is no failure of the others.
       let now = ContinuousClock.now
@@ -148,11 +141,11 @@ final class AccountReads: Sendable {
         default: false
         }
       await withDiscardingTaskGroup { group in
-        for reader in readers {
-          if isOfOne, reader.deadline > now {
-            group.addTask { await self.answerAlone(reader) }
+        for read in reads where !read.isAnswered {
+          if isOfOne, read.deadline > now {
+            group.addTask { await self.answerAlone(read) }
           } else {
-            reader.continuation.resume(returning: .failure(StoreError(translating: error)))
+            read.answer(.failure(StoreError(translating: error)))
           }
         }
       }

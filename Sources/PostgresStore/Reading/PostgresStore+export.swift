@@ -36,9 +36,11 @@ extension PostgresStore {
           ReadStatements.linksOfAccount, ReadStatements.eventsOfAccount,
           ReadStatements.signedFactsOfAccount, ReadStatements.documentsOfAccount,
           ReadStatements.grantsOfAccount, ReadStatements.notificationsOfAccount,
+          ReadStatements.headersOfAccount,
         ])
     else { return nil }
     let rows = found.rows
+    let headers = try Self.headers(rows[8])
     let revision = try found.account.number(0, 1)
     return AccountExport(
       accountID: try found.account.identifier(0, 0), revision: revision,
@@ -46,11 +48,13 @@ extension PostgresStore {
       merged: try rows[0].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
       tokens: try rows[1].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
       links: try rows[2].linkedTargets(), linkEvents: try rows[3].targetEvents(),
-      facts: try signedFacts(rows[4], documents: rows[5], scope: scope),
+      facts: try signedFacts(rows[4], documents: rows[5], headers: headers, scope: scope),
       grants: try rows[6].map { rows, row throws(StoreError) in
         try rows.grant(row, 0, scope: scope)
       },
-      notifications: try await receivedNotifications(rows[7]))
+      notifications: try await receivedNotifications(rows[7]) { row throws(StoreError) in
+        headers[try rows[7].number(row, 10)]
+      })
   }
 
   /// Several statements of an account on one snapshot: a transaction of its own.
@@ -78,17 +82,29 @@ extension PostgresStore {
   /// - Parameters:
   ///   - rows: of ``ReadStatements/signedFactsOfAccount``.
   ///   - documents: of ``ReadStatements/documentsOfAccount``, on the same snapshot.
-  /// - Returns: facts of which those out of one document share its bytes.
+  /// - Returns: facts of which those of one signer share its header, and those out of one document
+  ///   its bytes.
   private func signedFacts(
-    _ rows: PostgresRows, documents: PostgresRows, scope: AppScope
+    _ rows: PostgresRows, documents: PostgresRows, headers: [Int64: [UInt8]], scope: AppScope
   ) throws(StoreError) -> [SignedFact] {
     var bytes: [PayloadDigest: [UInt8]] = [:]
     for row in 0..<documents.count {
       bytes[try documents.digest(row, 0)] = try documents.data(row, 1)
     }
     return try rows.map { rows, row throws(StoreError) in
-      try StoredFact.signed(rows, row, scope: scope) { digest throws(StoreError) in bytes[digest] }
+      try StoredFact.signed(rows, row, scope: scope) { () throws(StoreError) in
+        headers[try rows.number(row, 6)]
+      } document: { digest throws(StoreError) in
+        bytes[digest]
+      }
     }
+  }
+
+  /// - Parameter rows: of ``ReadStatements/headersOfAccount``.
+  private static func headers(_ rows: PostgresRows) throws(StoreError) -> [Int64: [UInt8]] {
+    var headers: [Int64: [UInt8]] = [:]
+    for row in 0..<rows.count { headers[try rows.number(row, 0)] = try rows.data(row, 1) }
+    return headers
   }
 
   private static let begin = PostgresStatement(

@@ -6,17 +6,21 @@ extension PostgresStore {
     -> SignedNotification?
   {
     let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
-    return try await receivedNotifications(rows).first?.notification
+    return try await receivedNotifications(rows) { row throws(StoreError) in
+      try rows.optionalData(row, 10)
+    }.first?.notification
   }
 
-  /// - Parameter rows: of ``ReadStatements/notification``, or one of the same columns.
-  func receivedNotifications(_ rows: PostgresRows) async throws(StoreError)
-    -> [ReceivedNotification]
-  {
+  /// - Parameters:
+  ///   - rows: begin with ``ReadStatements/notificationColumns``.
+  ///   - header: the bytes of the header of a row; nil where it is not stored.
+  func receivedNotifications(
+    _ rows: PostgresRows, header: (_ row: Int) throws(StoreError) -> [UInt8]?
+  ) async throws(StoreError) -> [ReceivedNotification] {
     var notifications: [ReceivedNotification] = []
     for row in 0..<rows.count {
       let received = try await receivedRecord(rows, row)
-      guard let header = try rows.optionalData(row, 10) else {
+      guard let header = try header(row) else {
         throw StoreError(.corrupt, "the header of a stored notification is not stored")
       }
       notifications.append(

@@ -129,7 +129,9 @@ extension PostgresStore {
       ReadStatements.signedFact,
       [.int64(number), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
     guard rows.count > 0 else { return nil }
-    return try StoredFact.signed(rows, 0, scope: scope) { _ throws(StoreError) in
+    return try StoredFact.signed(rows, 0, scope: scope) { () throws(StoreError) in
+      try rows.optionalData(0, 6)
+    } document: { _ throws(StoreError) in
       try rows.optionalData(0, 7)
     }
   }

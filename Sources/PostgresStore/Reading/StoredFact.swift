@@ -37,23 +37,26 @@ enum StoredFact {
   /// A fact with what proves it.
   ///
   /// - Parameters:
-  ///   - row: of `ReadStatements.signedFact`, or one of the same first columns.
+  ///   - row: begins with `ReadStatements.factColumns`.
+  ///   - header: the bytes of its header; nil where it is not stored.
   ///   - document: the bytes of the document of a digest; nil where it is not stored.
   static func signed(
-    _ rows: PostgresRows, _ row: Int, scope: AppScope,
+    _ rows: PostgresRows, _ row: Int, scope: AppScope, header: () throws(StoreError) -> [UInt8]?,
     document: (PayloadDigest) throws(StoreError) -> [UInt8]?
   ) throws(StoreError) -> SignedFact {
     SignedFact(
       fact: try decode(rows, row, firstColumn: 0, scope: scope),
       signed: SignedPayload(
-        payload: try rows.data(row, 3), proof: try proof(rows, row, document: document)))
+        payload: try rows.data(row, 3),
+        proof: try proof(rows, row, header: header, document: document)))
   }
 
   private static func proof(
-    _ rows: PostgresRows, _ row: Int, document: (PayloadDigest) throws(StoreError) -> [UInt8]?
+    _ rows: PostgresRows, _ row: Int, header: () throws(StoreError) -> [UInt8]?,
+    document: (PayloadDigest) throws(StoreError) -> [UInt8]?
   ) throws(StoreError) -> SignedPayload.Proof {
-    guard let digest = try rows.optionalDigest(row, 6) else {
-      guard let header = try rows.optionalData(row, 5) else {
+    guard let digest = try rows.optionalDigest(row, 5) else {
+      guard let header = try header() else {
         throw StoreError(.corrupt, "the header of a stored fact is not stored")
       }
       return .jws(header: header, signature: try rows.data(row, 4))

@@ -19,11 +19,8 @@ extension ReadStatements {
   static let signedFactsOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT \(signedFactColumns)
-    FROM owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
-    \(headersOfFacts)
+    SELECT \(factColumns), facts.header
+    FROM \(ownersFacts)
     ORDER BY facts.target, facts.kind, facts.identifier
     """, name: "signed_facts_of_account")
 
@@ -32,22 +29,26 @@ extension ReadStatements {
     """
     WITH \(owner),
     needed AS MATERIALIZED (
-      SELECT DISTINCT facts.document FROM owner JOIN account_links
-          ON account_links.scope = $1::bigint AND account_links.account = owner.account
-        JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
-      WHERE facts.document IS NOT NULL)
+      SELECT DISTINCT facts.document FROM \(ownersFacts) WHERE facts.document IS NOT NULL)
     SELECT documents.digest, documents.bytes
     FROM needed JOIN documents ON documents.digest = needed.document
     """, name: "documents_of_account")
 
+  /// The headers of these facts and notifications by their numbers, each once: there are few signers.
+  static let headersOfAccount = PostgresStatement(
+    """
+    WITH \(owner),
+    needed AS MATERIALIZED (
+      SELECT facts.header FROM \(ownersFacts)
+      UNION SELECT notifications.header FROM \(ownersNotifications))
+    SELECT headers.id, headers.bytes FROM needed JOIN headers ON headers.id = needed.header
+    """, name: "headers_of_account")
+
   static let notificationsOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT \(notificationColumns)
+    SELECT \(notificationColumns), notifications.header
     FROM \(ownersNotifications)
-      LEFT JOIN LATERAL (
-        SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
-        AS headers ON true
     ORDER BY notifications.received_at, notifications.uuid
     """, name: "notifications_of_account")
 
@@ -59,6 +60,12 @@ extension ReadStatements {
     FROM \(ownersNotifications)
     ORDER BY notifications.received_at, notifications.uuid
     """, name: "notification_records_of_account")
+
+  private static let ownersFacts = """
+    owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+    """
 
   private static let ownersNotifications = """
     owner JOIN account_links

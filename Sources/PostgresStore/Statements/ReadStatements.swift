@@ -5,7 +5,7 @@ enum ReadStatements {
   /// `$1` scope, `$2` kind, `$3` identifier.
   static let signedFact = PostgresStatement(
     """
-    SELECT \(signedFactColumns), documents.bytes
+    SELECT \(factColumns), headers.bytes, documents.bytes
     FROM (
       SELECT (SELECT transactions.target FROM transactions
         WHERE $2::bigint = 1 AND transactions.scope = $1::bigint
@@ -14,7 +14,9 @@ enum ReadStatements {
     JOIN facts
       ON facts.target = \(Targets.ofFact(kind: "$2::bigint", identifier: "$3::text"))
       AND facts.scope = $1::bigint AND facts.kind = $2::bigint AND facts.identifier = $3::text
-    \(headersOfFacts)
+      LEFT JOIN LATERAL (
+        SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
+        AS headers ON true
       LEFT JOIN LATERAL (
         SELECT documents.bytes FROM documents WHERE documents.digest = facts.document OFFSET 0)
         AS documents ON true
@@ -30,7 +32,7 @@ enum ReadStatements {
   /// `$1` UUID.
   static let notification = PostgresStatement(
     """
-    SELECT \(notificationColumns)
+    SELECT \(notificationColumns), headers.bytes
     FROM notifications LEFT JOIN LATERAL (
       SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
       AS headers ON true
@@ -122,8 +124,8 @@ enum ReadStatements {
   static let all = [
     signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
-    tokensOfAccount, signedFactsOfAccount, documentsOfAccount, notificationsOfAccount,
-    notificationRecordsOfAccount,
+    tokensOfAccount, signedFactsOfAccount, documentsOfAccount, headersOfAccount,
+    notificationsOfAccount, notificationRecordsOfAccount,
   ]
 
   // MARK: Parts
@@ -135,16 +137,9 @@ enum ReadStatements {
       WHERE accounts.scope = $1::bigint AND accounts.account = $2::text)
     """
 
-  /// What `StoredFact.signed` reads: columns of `facts` and of ``headersOfFacts``.
-  static let signedFactColumns = """
-    facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-    facts.document
-    """
-
-  static let headersOfFacts = """
-    LEFT JOIN LATERAL (
-      SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
-      AS headers ON true
+  /// What `StoredFact.signed` reads.
+  static let factColumns = """
+    facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, facts.document
     """
 
   private static let eventColumns = """
@@ -160,6 +155,6 @@ enum ReadStatements {
     """
 
   static let notificationColumns = """
-    \(recordColumns), notifications.payload, notifications.signature, headers.bytes
+    \(recordColumns), notifications.payload, notifications.signature
     """
 }

@@ -5,8 +5,10 @@ struct BatchFailure: Error {
   enum Cause {
     /// The database is in reach, and refuses something of what the jobs want.
     case content
-    /// A lock was not free, or a statement not done, for as long as it is waited for.
+    /// A lock was not free for as long as it is waited for.
     case locks
+    /// A statement was not done in time.
+    case statementTime
     /// There was no answer in time, or none that tells the outcome.
     case time
     /// There is no connection, nor will there be one soon.
@@ -26,8 +28,8 @@ struct BatchFailure: Error {
     self.failure = StoreError(translating: failure)
     cause =
       switch failure.kind {
-      // Several locks, each waited for almost long enough, come to the limit of the statement.
-      case .server(.lockNotAvailable), .server(.queryCanceled): .locks
+      case .server(.lockNotAvailable): .locks
+      case .server(.queryCanceled): .statementTime
       // It stops, or is a standby since: what it said on the last attempt.
       case .server where failure.isServerLeaving: .time
       case .server: .content

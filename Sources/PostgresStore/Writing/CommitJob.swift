@@ -17,6 +17,8 @@ struct CommitJob: Sendable {
   /// Of payloads and documents.
   let byteCount: Int
   let submittedAt: ContinuousClock.Instant
+  /// How long it waits for each lock of somebody else's, after it met one; nil: as all do.
+  private(set) var lockWait: Duration?
   /// May run several times; only what the last time decided is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
@@ -38,5 +40,14 @@ struct CommitJob: Sendable {
     self.fail = fail
     self.renumber = renumber
     locks = Set(keys.map { LockName.of($0, scopes) })
+  }
+
+  /// The same, after it or one that shared its transaction met a lock of somebody else's. It shows
+  /// soon which one did, as none waits for long at first; and a lock that is seldom free is met one
+  /// day, as each wait is twice as long as the one before.
+  func held(_ limits: PostgresStoreLimits) -> CommitJob {
+    var job = self
+    job.lockWait = min(lockWait.map { $0 * 2 } ?? limits.firstLockWait, limits.lockTimeLimit)
+    return job
   }
 }

@@ -5,8 +5,11 @@ enum CommitOutcome: Sendable {
   /// Each was answered, or failed for a reason of its own.
   case settled
   /// Nothing was written, and nobody was told: these parts shall be committed apart from each other,
-  /// since one of them cannot be, or waits for what the others need not wait for.
+  /// since one of them cannot be.
   case split([[CommitJob]])
+  /// Nothing was written, and nobody was told: one of them met a lock of somebody else's. Each shall
+  /// be tried again alone, when others had their turn; one that has no time left fails with this.
+  case locked(StoreError)
   /// All failed since no answer came in time. Whoever has waited as long need not begin to.
   case late(StoreError)
   /// All failed since the database cannot be reached: the others would meet the same.
@@ -16,7 +19,7 @@ enum CommitOutcome: Sendable {
   var failure: StoreError? {
     switch self {
     case .settled, .split: nil
-    case .late(let failure), .unreachable(let failure): failure
+    case .locked(let failure), .late(let failure), .unreachable(let failure): failure
     }
   }
 }

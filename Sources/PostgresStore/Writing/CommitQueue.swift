@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// Several lanes work at once, each on a transaction of its own. Writes that want the same locks go
 /// to one lane, one after the other or together, instead of waiting for each other in the database.
+/// Those that meet a lock of somebody else's there are tried again, each alone, for as long as they
+/// have time (``PostgresStoreLimits/writeTimeLimit``); meanwhile some lanes are there for others only.
 final class CommitQueue: Sendable {
   /// Commits some jobs: answers or fails each, unless it gives them back.
   typealias Work = @Sendable ([CommitJob]) async -> CommitOutcome
@@ -86,8 +88,11 @@ final class CommitQueue: Sendable {
   }
 
   private func nextJobs(for lane: Int, _ state: inout State) -> [CommitJob] {
-    if state.backlog.isLaneWanted(lane, at: .now) { return state.backlog.takeJobs(for: lane) }
-    if state.backlog.isEmpty || state.isLookComing { return [] }
+    let now = ContinuousClock.now
+    let jobs = state.backlog.takeJobs(for: lane, at: now)
+    if !jobs.isEmpty || state.isLookComing || !state.backlog.isLaneDeferred(lane, at: now) {
+      return jobs
+    }
     state.isLookComing = true
     Task {
       // Nobody cancels this task, and to look too early would do no harm.
@@ -110,6 +115,11 @@ final class CommitQueue: Sendable {
           state.pending -= count
         case .split(let parts):
           state.backlog.putBack(parts)
+        case .locked:
+          state.backlog.hold(jobs)
+          // Also those that wait for a turn which comes too late.
+          abandoned = state.backlog.removeHeldJobs(since: .now - limits.writeTimeLimit)
+          state.pending -= abandoned.count
         case .late:
           abandoned = state.backlog.removeJobs(since: .now - limits.writeTimeLimit)
           state.pending -= count + abandoned.count

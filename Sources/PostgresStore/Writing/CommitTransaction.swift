@@ -50,9 +50,9 @@ struct CommitTransaction {
     let locks = rowLocks(keys)
     if let early = try await load(
       keys,
-      prelude: [
-        PostgresCommand(Self.begin), NumberCheck.command(scopes, headers), locks.scopesWaiting,
-      ], locking: locks.waiting, areTried: false)
+      prelude: [PostgresCommand(Self.begin), NumberCheck.command(scopes, headers)]
+        + lockLimit + [locks.scopesWaiting],
+      locking: locks.waiting, areTried: false)
     {
       return early
     }
@@ -84,6 +84,12 @@ struct CommitTransaction {
         return early
       }
     }
+  }
+
+  /// None where all jobs wait for locks as long as the connection lets them.
+  private var lockLimit: [PostgresCommand] {
+    guard let wait = jobs.compactMap(\.lockWait).min() else { return [] }
+    return [PostgresCommand(Self.limitLocks, [.text("\(wait.wholeMilliseconds)")])]
   }
 
   private func rowLocks(_ keys: Set<LedgerKey>) -> RowLocks {
@@ -169,5 +175,7 @@ struct CommitTransaction {
   /// committed before it.
   private static let begin = PostgresStatement(
     "BEGIN ISOLATION LEVEL READ COMMITTED", name: "begin")
+  private static let limitLocks = PostgresStatement(
+    "SELECT set_config('lock_timeout', $1::text, true)", name: "limit_locks")
   private static let commit = PostgresStatement("COMMIT", name: "commit")
 }

@@ -32,23 +32,23 @@ final class Committer: Sendable {
       for answer in try await attempt(jobs) { answer() }
       return .settled
     } catch {
-      if jobs.count > 1 {
-        switch error.cause {
-        // By halves, what fails is left alone with its failure.
-        case .content:
-          let middle = jobs.count / 2
-          return .split([Array(jobs[..<middle]), Array(jobs[middle...])])
-        // The others need not wait for it, not even for the few that halves would give them.
-        case .locks: return .split(jobs.map { [$0] })
-        case .time, .reach, .protocolViolation: break
-        }
+      let outcome: CommitOutcome
+      switch error.cause {
+      case .locks:
+        counters.retries.add(1, ordering: .relaxed)
+        return .locked(error.failure)
+      // One of them is slow, or met several locks, each for almost too long.
+      case .statementTime where jobs.count > 1: return .locked(error.failure)
+      // By halves, what fails is left alone with its failure.
+      case .content where jobs.count > 1:
+        let middle = jobs.count / 2
+        return .split([Array(jobs[..<middle]), Array(jobs[middle...])])
+      case .content, .statementTime, .protocolViolation: outcome = .settled
+      case .time: outcome = .late(error.failure)
+      case .reach: outcome = .unreachable(error.failure)
       }
       for job in jobs { job.fail(error.failure) }
-      switch error.cause {
-      case .content, .locks, .protocolViolation: return .settled
-      case .time: return .late(error.failure)
-      case .reach: return .unreachable(error.failure)
-      }
+      return outcome
     }
   }
 
@@ -83,21 +83,13 @@ final class Committer: Sendable {
         announce()
         return Self.bind(answers, ChangeNumbering(base: base))
       case .failed(let failure):
-        guard failure.isWorthAnotherAttempt, !isStuck(jobs, failure) else {
-          throw BatchFailure(failure)
-        }
+        // Whoever met a lock does not keep its lane from others by waiting for it again at once.
+        let isLocked = failure.kind == .server(.lockNotAvailable)
+        guard failure.isWorthAnotherAttempt, !isLocked else { throw BatchFailure(failure) }
         last = failure
       }
     }
     throw BatchFailure(last)
-  }
-
-  /// Whether a lock was waited for long enough: several jobs shall not wait for it again together,
-  /// and one alone only within its time.
-  private func isStuck(_ jobs: [CommitJob], _ failure: PostgresFailure) -> Bool {
-    guard failure.kind == .server(.lockNotAvailable) else { return false }
-    return jobs.count > 1
-      || jobs.contains { $0.submittedAt + limits.writeTimeLimit <= .now }
   }
 
   private func runOnce(
