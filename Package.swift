@@ -153,8 +153,8 @@ let package = Package(
       name: "benchmark",
       dependencies: [
         "Cryptography", "EntitlementDomain", "EntitlementStore", "LoadClient", "PostgresStore",
-        "RPCClient", "StoreSimulator", "TestSupport", "Verification", "Wire", argumentParser,
-        logging, nio.core, nio.posix,
+        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
+        argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Benchmarks"),
     // Breaks the parts of a running service, and checks what it answered: deploy/chaos.

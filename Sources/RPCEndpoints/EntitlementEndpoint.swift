@@ -12,14 +12,16 @@ package struct EntitlementEndpoint: Sendable {
   private let reader: CustomerReader<ByteBuffer>
   private let explanations: ExplanationService
   private let watch: CustomerWatch<ByteBuffer>
+  private let admission: ReadAdmission
 
   package init(
     reader: CustomerReader<ByteBuffer>, explanations: ExplanationService,
-    watch: CustomerWatch<ByteBuffer>
+    watch: CustomerWatch<ByteBuffer>, admission: ReadAdmission
   ) {
     self.reader = reader
     self.explanations = explanations
     self.watch = watch
+    self.admission = admission
   }
 
   /// How the reader encodes a state for this endpoint.
@@ -50,7 +52,7 @@ package struct EntitlementEndpoint: Sendable {
       if let held = reader.heldAnswer(to: query) {
         return .now(try Self.payload(held, unlessRevisionIs: request.ifRevisionDiffers))
       }
-      return .later {
+      return .read(customers: 1, admission) {
         try Self.payload(
           try await reader.answer(to: query), unlessRevisionIs: request.ifRevisionDiffers)
       }
@@ -75,7 +77,7 @@ package struct EntitlementEndpoint: Sendable {
       if let held = batch.allHeld {
         return .now(BatchGetCustomerStateResponse.encoded(joining: held.map(\.encoded)))
       }
-      return .later {
+      return .read(customers: batch.missingCount, admission) {
         let answers = try await reader.answers(completing: batch)
         return BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
       }
@@ -91,7 +93,7 @@ package struct EntitlementEndpoint: Sendable {
       if let held = reader.heldAnswer(to: query) {
         return .now(try Self.check(request.entitlementID, in: held.encoded))
       }
-      return .later {
+      return .read(customers: 1, admission) {
         try Self.check(request.entitlementID, in: try await reader.answer(to: query).encoded)
       }
     }

@@ -6,6 +6,8 @@ import Wire
 enum Response: Sendable {
   case now(ByteBuffer)
   case later(@Sendable () async throws -> ByteBuffer)
+  /// When there is room for a read of so many customers; refused when there will be none soon.
+  case read(customers: Int, ReadAdmission, @Sendable () async throws -> ByteBuffer)
 }
 
 extension RPCAnswer {
@@ -19,21 +21,37 @@ extension RPCAnswer {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        let task = Task {
-          do {
-            try Task.checkCancellation()
-            succeed(try await work())
-          } catch {
-            fail(RPCStatus(mapping: error))
-          }
-        }
-        // When nobody waits any more, what has not begun is not done. What a submission has handed
-        // to the store by then is committed all the same.
-        onCancel { task.cancel() }
+        perform(work)
+      case .read(let customers, let admission, let work):
+        admission.admit(
+          customers: customers,
+          start: { ended in
+            // Nobody may have waited so long.
+            if isCancelled { ended() } else { perform(work, ended) }
+          },
+          refuse: { fail(.tooManyReads) })
       }
     } catch {
       fail(RPCStatus(mapping: error))
     }
+  }
+
+  private func perform(
+    _ work: @escaping @Sendable () async throws -> ByteBuffer,
+    _ ended: @escaping @Sendable () -> Void = {}
+  ) {
+    let task = Task {
+      do {
+        try Task.checkCancellation()
+        succeed(try await work())
+      } catch {
+        fail(RPCStatus(mapping: error))
+      }
+      ended()
+    }
+    // When nobody waits any more, what has not begun is not done. What a submission has handed
+    // to the store by then is committed all the same.
+    onCancel { task.cancel() }
   }
 }
 

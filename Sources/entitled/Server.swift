@@ -192,7 +192,8 @@ private struct Parts {
     EntitlementEndpoint(
       reader: reader,
       explanations: ExplanationService(store: store, catalog: catalog, clock: .system),
-      watch: watch
+      watch: watch,
+      admission: ReadAdmission(ReadAdmissionLimits(places: settings.store.readsAtOnce))
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     LinkEndpoint(links: LinkService(store: store, catalog: catalog, changes: audited))

@@ -1,4 +1,5 @@
 import PostgresStore
+import SQLiteStore
 
 /// Which database the server keeps its facts in.
 enum StoreChoice: Sendable, CustomStringConvertible {
@@ -21,6 +22,15 @@ enum StoreChoice: Sendable, CustomStringConvertible {
 
   var isPostgres: Bool {
     if case .postgres = self { true } else { false }
+  }
+
+  /// Reads that the store works on, or has waiting behind those, to be busy without a pause.
+  var readsAtOnce: Int {
+    switch self {
+    case .sqlite: 16 * SQLiteStoreLimits().maximumReaders
+    case .postgres(let configuration):
+      configuration.limits.readingConnections * configuration.limits.maximumReadsPerStatement
+    }
   }
 
   /// Where the database is, for messages; never a password.

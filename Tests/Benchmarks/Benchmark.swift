@@ -7,6 +7,6 @@ struct Benchmark: AsyncParsableCommand {
     commandName: "benchmark", abstract: "Measures parts of the service.",
     subcommands: [
       ReadBenchmark.self, EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self,
-      AllBenchmark.self, EchoBenchmark.self,
+      StressBenchmark.self, AllBenchmark.self, EchoBenchmark.self,
     ])
 }

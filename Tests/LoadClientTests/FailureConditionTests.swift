@@ -11,7 +11,7 @@ struct FailureConditionTests {
       tally.answered(
         .hot, nanoseconds: Int64(milliseconds) * 1_000_000, sentBytes: 10, receivedBytes: 20)
     }
-    for _ in 0..<2 { tally.failed(.cold, code: "UNAVAILABLE", nanoseconds: nil) }
+    for _ in 0..<2 { tally.refused(.cold, code: "UNAVAILABLE", nanoseconds: 1_000) }
     return LoadResult(
       total: tally, seconds: [], length: 10, server: nil, ownProcessorTime: 1e6,
       isInterrupted: false, isServerGone: false)

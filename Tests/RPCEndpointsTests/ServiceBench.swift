@@ -38,9 +38,11 @@ struct ServiceBench {
   ///   - limits: of the front.
   ///   - watches: what watches may cost.
   ///   - exports: what exports may cost.
+  ///   - admission: of reads that are not held.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
-    exports: ExportLimits = ExportLimits()
+    exports: ExportLimits = ExportLimits(),
+    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64))
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -83,7 +85,7 @@ struct ServiceBench {
     EntitlementEndpoint(
       reader: reader,
       explanations: ExplanationService(store: store, catalog: catalog, clock: clock),
-      watch: watch
+      watch: watch, admission: admission
     ).register(in: &router)
     LinkEndpoint(
       links: LinkService(store: store, catalog: catalog, changes: changes)
@@ -145,10 +147,13 @@ struct ServiceBench {
   /// Runs `body` and takes everything down, also when it throws.
   static func run(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
-    exports: ExportLimits = ExportLimits(), _ body: (ServiceBench) async throws -> Void
+    exports: ExportLimits = ExportLimits(),
+    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64)),
+    _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
-      queue: queue, limits: limits, watches: watches, exports: exports)
+      queue: queue, limits: limits, watches: watches, exports: exports,
+      admission: admission)
     do {
       try await body(bench)
       await bench.close()

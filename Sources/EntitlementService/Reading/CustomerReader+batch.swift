@@ -13,6 +13,9 @@ extension CustomerReader {
     /// The answer to each question, in their order; nil when one of them is not in memory.
     package var allHeld: [HeldAnswer<Encoded>]? { missing.isEmpty ? ordered : nil }
 
+    /// How many must be loaded.
+    package var missingCount: Int { missing.count }
+
     /// Each was held or missing.
     fileprivate var ordered: [HeldAnswer<Encoded>] { selectors.compactMap { answers[$0] } }
   }

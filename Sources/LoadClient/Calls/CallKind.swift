@@ -1,5 +1,5 @@
 /// What a call asks for.
-enum CallKind: Int, CaseIterable, Hashable, Sendable {
+package enum CallKind: Int, CaseIterable, Hashable, Sendable {
   /// GetCustomerState of a chosen customer: from the server's memory, if it is there.
   case hot
   /// GetCustomerState, fully consistent, of any customer: always from the store.

@@ -3,6 +3,8 @@ struct Tally: Sendable {
   /// Calls of one kind.
   struct Kind: Sendable {
     var latencies = LatencyHistogram()
+    /// How long it took until the server had refused a call.
+    var refusals = LatencyHistogram()
     /// Answered well.
     var answered = 0
     /// Not answered, or refused, by code.
@@ -15,6 +17,7 @@ struct Tally: Sendable {
 
     mutating func add(_ other: Kind) {
       latencies.add(other.latencies)
+      refusals.add(other.refusals)
       answered += other.answered
       errors.merge(other.errors, uniquingKeysWith: +)
       sentBytes += other.sentBytes
@@ -47,13 +50,18 @@ struct Tally: Sendable {
     kinds[kind, default: Kind()].receivedBytes += receivedBytes
   }
 
-  /// - Parameter nanoseconds: how long somebody waited; nil: it was refused, which says nothing of
-  ///   how long an answer takes.
-  mutating func failed(_ kind: CallKind, code: String, nanoseconds: Int64?) {
+  /// Nobody answered.
+  ///
+  /// - Parameter nanoseconds: how long somebody waited.
+  mutating func failed(_ kind: CallKind, code: String, nanoseconds: Int64) {
     kinds[kind, default: Kind()].errors[code, default: 0] += 1
-    if let nanoseconds {
-      kinds[kind, default: Kind()].latencies.record(nanoseconds: nanoseconds)
-    }
+    kinds[kind, default: Kind()].latencies.record(nanoseconds: nanoseconds)
+  }
+
+  /// The server refused: that says nothing of how long an answer takes, and is counted apart.
+  mutating func refused(_ kind: CallKind, code: String, nanoseconds: Int64) {
+    kinds[kind, default: Kind()].errors[code, default: 0] += 1
+    kinds[kind, default: Kind()].refusals.record(nanoseconds: nanoseconds)
   }
 
   mutating func wasChecked() { checked += 1 }

@@ -43,8 +43,11 @@ final class CallRecorder {
       // Whatever is compared: no right server says so.
       if error.isFault { tally.foundWrong("\(call.kind.method) was answered \(error)") }
       guard planned.isMeasured else { return }
-      tally.failed(
-        call.kind, code: error.loadCode, nanoseconds: error.isRefusal ? nil : nanoseconds)
+      if error.isRefusal {
+        tally.refused(call.kind, code: error.loadCode, nanoseconds: nanoseconds)
+      } else {
+        tally.failed(call.kind, code: error.loadCode, nanoseconds: nanoseconds)
+      }
     }
   }
 }

@@ -1,0 +1,75 @@
+import EntitlementDomain
+import LoadClient
+import NIOCore
+import RPCClient
+import Wire
+
+/// Calls about one simulated customer.
+enum CustomerCalls {
+  /// GetCustomerState.
+  static func state(of index: Int, _ consistency: ReadConsistency = .minimizeLatency) throws
+    -> RPCRequest
+  {
+    let method = WireMethods.getCustomerState
+    return RPCRequest(
+      service: method.service, method: method.name,
+      payload: try GetCustomerStateRequest(
+        customer: .account(BulkCustomers.account(at: index)), scope: BulkCustomers.scope,
+        consistency: consistency
+      ).encoded(),
+      timeout: .seconds(10))
+  }
+
+  /// BatchGetCustomerState of so many customers.
+  static func states(of indices: Range<Int>, _ consistency: ReadConsistency = .minimizeLatency)
+    throws -> RPCRequest
+  {
+    let method = WireMethods.batchGetCustomerState
+    return RPCRequest(
+      service: method.service, method: method.name,
+      payload: try BatchGetCustomerStateRequest(
+        customers: indices.map { .account(BulkCustomers.account(at: $0)) },
+        scope: BulkCustomers.scope, consistency: consistency
+      ).encoded(),
+      timeout: .seconds(30))
+  }
+
+  /// The bytes of a frame with GetCustomerState as the first call of a connection.
+  static func firstFrame() throws -> [UInt8] {
+    let request = try state(of: 0)
+    var data = ByteBuffer()
+    RequestEnvelope.write(
+      service: request.service, method: request.method, payload: request.payload,
+      timeoutNanoseconds: 0, metadata: [], into: &data)
+    return frame(length: UInt32(data.readableBytes), data: Array(data.readableBytesView))
+  }
+
+  /// A request frame with a header that announces so many bytes, and data that may be fewer.
+  static func frame(length: UInt32, data: [UInt8]) -> [UInt8] {
+    var frame = ByteBuffer()
+    FrameEncoder.writeHeader(
+      FrameHeader(dataLength: length, streamID: StreamID(rawValue: 1), type: .request, flags: []),
+      into: &frame)
+    frame.writeBytes(data)
+    return Array(frame.readableBytesView)
+  }
+
+  /// Asks for the customers, one after the other on one connection, so that the server holds them.
+  static func warm(_ count: Int, at address: ServerAddress) async throws {
+    let connection = try await RPCConnection.connect(to: address)
+    for start in stride(from: 0, to: count, by: MessageLimits.batchSize) {
+      _ = try await connection.answer(
+        states(of: start..<min(start + MessageLimits.batchSize, count)))
+    }
+    await connection.close()
+  }
+}
+
+extension RPCConnection {
+  /// The encoded answer.
+  func answer(_ request: RPCRequest) async throws -> ByteBuffer {
+    try await call(
+      service: request.service, method: request.method, payload: request.payload,
+      timeout: request.timeout)
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import StoreSimulator
+import Synchronization
+import Wire
+
+/// A client that means no good, on a thread of its own. Whenever the server closes its connection, it
+/// opens another at once.
+final class HostileClient: Sendable {
+  enum Manner: CaseIterable, Sendable {
+    /// Bytes that are no frames.
+    case noise
+    /// Frames with nothing in them that can be read.
+    case garbage
+    /// Announces more than a frame may have.
+    case endless
+    /// Sends frames of 4 MiB, one after the other.
+    case huge
+    /// Sends a byte every few milliseconds.
+    case slow
+    /// Sends half a frame, and then nothing.
+    case half
+    /// Sends nothing.
+    case silent
+    /// Makes calls, and reads no answers.
+    case deaf
+    /// Makes one call and closes, again and again.
+    case fickle
+    /// Sends half a frame and closes, a few hundred times a second: a storm of connections would use
+    /// up the machine whatever the server does.
+    case broken
+  }
+
+  private struct State {
+    var connection: RawConnection?
+    var isStopped = false
+  }
+
+  private let manner: Manner
+  private let address: ServerAddress
+  private let seed: UInt64
+  private let call: [UInt8]
+  private let state = Mutex(State())
+  private let ended = DispatchSemaphore(value: 0)
+  private let opened = Atomic<Int>(0)
+
+  /// Between the bytes of a slow one, and the connections of a broken one, in microseconds.
+  private static let pause: UInt32 = 5_000
+
+  init(_ manner: Manner, to address: ServerAddress, seed: UInt64) throws {
+    self.manner = manner
+    self.address = address
+    self.seed = seed
+    call = try CustomerCalls.firstFrame()
+    let thread = Thread { self.run() }
+    thread.name = "hostile"
+    thread.start()
+  }
+
+  /// How many connections it has made.
+  var connections: Int { opened.load(ordering: .relaxed) }
+
+  /// Returns when it has ended.
+  func stop() {
+    state.withLock { state in
+      state.isStopped = true
+      state.connection?.shutDown()
+    }
+    ended.wait()
+  }
+
+  private func run() {
+    // It shares the machine with the honest clients, whose time is measured: what it costs them is to
+    // be the server's doing.
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+    var generator = SeededGenerator(seed: seed, label: "hostile")
+    while let connection = open() {
+      while act(on: connection, &generator), !state.withLock({ $0.isStopped }) {}
+    }
+    ended.signal()
+  }
+
+  /// Nil when it is to end.
+  private func open() -> RawConnection? {
+    while true {
+      let connection = try? RawConnection(to: address, patience: 3_600)
+      let isStopped = state.withLock { state in
+        state.connection = connection
+        return state.isStopped
+      }
+      if isStopped { return nil }
+      guard let connection else { continue }
+      opened.add(1, ordering: .relaxed)
+      return connection
+    }
+  }
+
+  /// - Returns: whether there is more to do on this connection.
+  private func act(on connection: RawConnection, _ generator: inout SeededGenerator) -> Bool {
+    switch manner {
+    case .noise:
+      return connection.send([0xff] + generator.bytes(4_095)) && connection.receive() > 0
+    case .garbage:
+      let data = generator.bytes(1_000)
+      return connection.send(CustomerCalls.frame(length: UInt32(data.count), data: data))
+        && connection.receive() > 0
+    case .endless:
+      return connection.send(CustomerCalls.frame(length: 1 << 30, data: []))
+        && connection.receive() > 0
+    case .huge:
+      let length = RPCLimits.maximumFrameData
+      let data = [UInt8](repeating: 0xff, count: length)
+      return connection.send(CustomerCalls.frame(length: UInt32(length), data: data))
+        && connection.receive() > 0
+    case .slow:
+      for byte in call {
+        guard connection.send([byte]) else { return false }
+        usleep(Self.pause)
+      }
+      return connection.receive() > 0
+    case .half:
+      return connection.send(Array(call.prefix(call.count / 2))) && waitForEnd(of: connection)
+    case .silent:
+      return waitForEnd(of: connection)
+    case .deaf:
+      return connection.send(call)
+    case .fickle:
+      connection.send(call)
+      _ = connection.receive()
+      return false
+    case .broken:
+      connection.send(Array(call.prefix(call.count / 2)))
+      usleep(Self.pause)
+      return false
+    }
+  }
+
+  private func waitForEnd(of connection: RawConnection) -> Bool {
+    while connection.receive() > 0 {}
+    return false
+  }
+}

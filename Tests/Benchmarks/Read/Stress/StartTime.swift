@@ -1,0 +1,33 @@
+import LoadClient
+import RPCClient
+
+/// From the start of the program to its first answer, with a database that is there (P9).
+struct StartTime {
+  let plan: StressPlan
+
+  func measure() async throws -> [Figure] {
+    var stores = [("SQLite", try await plan.sqlite(plan.customers.count))]
+    if let postgres = plan.postgres { stores.append(("PostgreSQL", postgres)) }
+    let size = BenchmarkDatabase.size(of: plan.customers.count)
+    var figures = stores.map {
+      Figure(
+        "start to first answer, \($0.0), \(size) customers",
+        unit: "ms", target: .atMost(1_000))
+    }
+    plan.progress.start("P9, rounds", of: plan.rounds)
+    for round in 0..<plan.rounds {
+      for (index, (_, store)) in stores.enumerated() {
+        let started = ContinuousClock.now
+        let server = try await EntitledProcess(store: store)
+        let connection = try await RPCConnection.connect(to: server.address)
+        _ = try await connection.answer(CustomerCalls.state(of: round))
+        figures[index].add((ContinuousClock.now - started) / .milliseconds(1))
+        await connection.close()
+        try server.stop()
+      }
+      plan.progress.advance(by: 1)
+    }
+    plan.progress.end()
+    return figures
+  }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Glibc
+import LoadClient
+import TestSupport
+
+/// A server under stress: what it takes of memory, how soon it answers, and what becomes of it when
+/// too much is asked, when nothing is, and when clients mean no good.
+struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
+  static let configuration = CommandConfiguration(
+    commandName: "stress", abstract: "Memory, start, overload, idle and hostile clients.")
+
+  @Option(help: "How often each is measured; the median is told.")
+  var rounds = 5
+
+  @Option(help: "How long each load lasts in a round, in seconds.")
+  var seconds = 5
+
+  @Option(help: "Customers in the databases.")
+  var customers = 100_000
+
+  @Option(
+    help: "URI of a PostgreSQL server; its role may create databases. Default: one is started.")
+  var postgres: String?
+
+  @Option(help: "Measure only this.")
+  var only: Part?
+
+  @OptionGroup var output: ReportOptions
+
+  enum Part: String, CaseIterable, ExpressibleByArgument {
+    case memory, start, overload, idle, hostile
+  }
+
+  func validate() throws {
+    guard (1...1_000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
+    guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
+    guard (2_000...1_000_000).contains(customers) else {
+      throw ValidationError("--customers takes 2000 to 1000000")
+    }
+  }
+
+  func run() async throws { try await output.write(self) }
+
+  func measure() async throws -> [Report.Part] {
+    // A program that ends while it is written to is told of by the error of the write.
+    signal(SIGPIPE, SIG_IGN)
+    let needsPostgres = [.start, .overload].contains(only ?? .start)
+    let cluster =
+      needsPostgres && postgres == nil && EphemeralPostgres.isAvailable
+      ? try EphemeralPostgres.start() : nil
+    let plan = try await StressPlan(
+      rounds: rounds, seconds: seconds, customers: customers,
+      postgres: needsPostgres ? postgres ?? cluster?.connectionString() : nil,
+      progress: Progress(indentation: "         "))
+    var parts: [Report.Part] = []
+    for part in Part.allCases where only ?? part == part {
+      parts.append(Report.Part(title(part), try await figures(part, plan)))
+    }
+    withExtendedLifetime(cluster) {}
+    for part in parts { part.print() }
+    return parts
+  }
+
+  private func figures(_ part: Part, _ plan: StressPlan) async throws -> [Figure] {
+    switch part {
+    case .memory: try await CustomerMemory(plan: plan).measure()
+    case .start: try await StartTime(plan: plan).measure()
+    case .overload: try await Overload(plan: plan).measure()
+    case .idle: try await IdleConnectionCost(plan: plan).measure()
+    case .hostile: try await HostileClients(plan: plan).measure()
+    }
+  }
+
+  private func title(_ part: Part) -> String {
+    switch part {
+    case .memory: "P7: memory of customers that are held"
+    case .start: "P9: start"
+    case .overload: "Overload: twice the rate that is served"
+    case .idle: "Idle connections"
+    case .hostile: "Hostile clients"
+    }
+  }
+}

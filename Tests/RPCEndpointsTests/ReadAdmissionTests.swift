@@ -1,0 +1,78 @@
+import EntitlementDomain
+import RPCClient
+import Synchronization
+import Testing
+import Wire
+
+@testable import RPCEndpoints
+
+@Suite("Reads beyond what can be answered")
+struct ReadAdmissionTests {
+  /// A read that stays under way until it is ended.
+  private final class Occupant: Sendable {
+    private let ended = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ admission: ReadAdmission, customers: Int) {
+      admission.admit(
+        customers: customers, start: { ended in self.ended.withLock { $0 = ended } }, refuse: {})
+    }
+
+    var isUnderWay: Bool { ended.withLock { $0 != nil } }
+
+    func end() { ended.withLock { exchange(&$0, with: nil) }?() }
+  }
+
+  private static func admission(places: Int) -> ReadAdmission {
+    var limits = ReadAdmissionLimits(places: places)
+    limits.waiting = 0
+    return ReadAdmission(limits)
+  }
+
+  @Test("What is not held is turned away with a hint when to come again; what is held is answered")
+  func overloaded() async throws {
+    let admission = Self.admission(places: 1)
+    try await ServiceBench.run(admission: admission) { bench async throws in
+      _ = try await bench.state(of: .account("held"))
+      let occupant = Occupant(admission, customers: 1)
+      #expect(occupant.isUnderWay)
+      let error = await #expect(throws: RPCClientError.self) {
+        try await bench.state(of: .account("other"))
+      }
+      #expect(error?.code == .status(.resourceExhausted))
+      #expect(error?.errorInfo?.reason == "OVERLOADED")
+      #expect(error?.retryDelay == .milliseconds(200))
+      guard case .state = try await bench.state(of: .account("held")) else {
+        Issue.record("a held answer was not given")
+        return
+      }
+      occupant.end()
+      _ = try await bench.state(of: .account("other"))
+    }
+  }
+
+  @Test("A read gives its place back however it ends")
+  func placesComeBack() async throws {
+    try await ServiceBench.run(admission: Self.admission(places: 1)) { bench async throws in
+      for _ in 0..<3 {
+        // No such app: an error.
+        _ = try? await bench.client.customerState(
+          GetCustomerStateRequest(
+            customer: .account("anna"),
+            scope: AppScope(bundleID: "com.example.other", environment: .production)))
+        _ = try await bench.state(of: .transaction("1"))
+      }
+    }
+  }
+
+  @Test(
+    "A batch counts as a read for each 16 customers, and never as more than there is room for",
+    arguments: [(1, 3), (16, 3), (17, 2), (48, 1), (49, 0), (1_000, 0)])
+  func batches(customers: Int, others: Int) {
+    let admission = Self.admission(places: 4)
+    let batch = Occupant(admission, customers: customers)
+    #expect(batch.isUnderWay)
+    let beside = (0..<4).map { _ in Occupant(admission, customers: 1) }
+    #expect(beside.count(where: \.isUnderWay) == others)
+    batch.end()
+  }
+}
