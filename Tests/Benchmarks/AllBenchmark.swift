@@ -4,7 +4,7 @@ import Glibc
 /// Everything that is measured beside something else, in turn.
 struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "Reads from memory, verification and the store, in turn.")
+    commandName: "all", abstract: "Reads from memory, stress, verification and the store, in turn.")
 
   @Option(help: "How often each is measured.")
   var rounds: Int?
@@ -45,6 +45,7 @@ struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
       let length = Self.option("--rounds", rounds) + Self.option("--seconds", seconds)
       return [
         try ReadBenchmark.parse(length + Self.option("--echo", echo)),
+        try StressBenchmark.parse(length + ["--postgres", postgres]),
         try VerifyBenchmark.parse(length),
         try StoreBenchmark.parse(
           length + ["--postgres", postgres] + Self.option("--customers", customers)),

@@ -67,7 +67,7 @@ package struct MeasuredLoad: Sendable {
     let plan = RunPlan(
       calls: calls, shape: loadShape, connections: connections, checks: .none, warmUp: warmUp,
       duration: duration, count: nil)
-    let result = try await LoadRun(plan, to: address, server: nil, tell: nil).run()
+    let result = try await LoadRun(plan, to: address, server: nil, audience: RunAudience()).run()
     let all = result.total.all
     return Outcome(
       seconds: result.length, answered: all.answered, errors: all.errors,

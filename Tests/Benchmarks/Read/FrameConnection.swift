@@ -14,6 +14,7 @@ final class FrameConnection {
   private let firstByte: UInt8
   private let input: UnsafeMutableRawBufferPointer
   private let output: UnsafeMutableRawBufferPointer
+  private let readLength: Int
   /// Bytes of `input` that were received and not looked at.
   private var held = 0
   /// Of the frame that was looked at last.
@@ -27,7 +28,7 @@ final class FrameConnection {
   private static let headerLength = 10
   private static let responseType: UInt8 = 2
   /// Room for many answers of one read; an answer that is longer is a failure.
-  private static let inputLength = 256 * 1_024
+  static let inputLength = 256 * 1_024
   /// In seconds. A server that answers nothing for so long has failed.
   private static let patience = 10
 
@@ -36,13 +37,16 @@ final class FrameConnection {
   ///   - first: with which request it begins.
   ///   - firstByte: with which the data of each answer begins.
   ///   - inFlight: the most requests that are sent at once.
+  ///   - readLength: the most bytes that one read takes, longer than an answer.
   init(
-    port: UInt16, requests: FrameRequests, first: Int, firstByte: UInt8, inFlight: Int
+    port: UInt16, requests: FrameRequests, first: Int, firstByte: UInt8, inFlight: Int,
+    readLength: Int
   ) throws {
     descriptor = try Self.connect(to: port)
     self.requests = requests
     self.firstByte = firstByte
     nextRequest = first % requests.count
+    self.readLength = readLength
     input = .allocate(byteCount: Self.inputLength, alignment: 16)
     output = .allocate(byteCount: inFlight * requests.maximumLength, alignment: 16)
   }
@@ -80,7 +84,8 @@ final class FrameConnection {
   /// - Returns: how many answers they completed.
   func receive() throws -> Int {
     // The base address is there: the buffer is never empty.
-    let count = read(descriptor, input.baseAddress! + held, input.count - held)
+    let count = read(
+      descriptor, input.baseAddress! + held, min(readLength, input.count - held))
     if count < 0 && errno == EINTR { return 0 }
     guard count > 0 else {
       let reason =

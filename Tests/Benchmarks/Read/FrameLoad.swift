@@ -24,14 +24,16 @@ struct FrameLoad {
   /// - Parameters:
   ///   - port: of the loopback address.
   ///   - firstByte: with which the data of each answer begins.
+  ///   - readLength: the most bytes that one read takes.
   init(
-    port: UInt16, requests: FrameRequests, firstByte: UInt8, connections: Int, inFlight: Int
+    port: UInt16, requests: FrameRequests, firstByte: UInt8, connections: Int, inFlight: Int,
+    readLength: Int
   ) throws {
     self.inFlight = inFlight
     self.connections = try (0..<connections).map { number in
       try FrameConnection(
         port: port, requests: requests, first: number * requests.count / connections,
-        firstByte: firstByte, inFlight: inFlight)
+        firstByte: firstByte, inFlight: inFlight, readLength: readLength)
     }
   }
 

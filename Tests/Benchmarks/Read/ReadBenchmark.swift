@@ -27,7 +27,10 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case pipelined, single, connections, others
+    case pipelined, lockstep, single, connections, others, memory, start
+
+    /// The rest begins with servers and customers of its own.
+    var isFromMemory: Bool { self != .memory && self != .start }
   }
 
   func validate() throws {
@@ -40,6 +43,21 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   func measure() async throws -> [Report.Part] {
     // A server that ends is told of by the error of the write.
     signal(SIGPIPE, SIG_IGN)
+    var parts: [Report.Part] = []
+    if only?.isFromMemory ?? true { parts += try await measureHeld() }
+    if !(only?.isFromMemory ?? false) {
+      let stress = try StressBenchmark.parse(
+        ["--rounds", "\(rounds)", "--seconds", "\(seconds)"])
+      for part in StressBenchmark.Part.ofReads
+      where only.map({ $0.rawValue == part.rawValue }) ?? true {
+        parts += try await stress.measure([part])
+      }
+    }
+    return parts
+  }
+
+  /// What a server answers from memory.
+  private func measureHeld() async throws -> [Report.Part] {
     let progress = Progress(indentation: "         ")
     let available = ProcessorAffinity.available
     let processors = (
@@ -67,6 +85,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
       parts.append(measured)
     }
     try await add(.pipelined) { try await plan.measure(.pipelined) }
+    try await add(.lockstep) { try await plan.measure(.lockstep) }
     try await add(.single) { try await plan.measure(.single) }
     try await add(.connections) { try await plan.measure(.connections) }
     try await add(.others) { try await plan.measureOthers() }

@@ -40,12 +40,13 @@ struct ReadContender {
 
   /// - Parameter processor: where the client runs.
   func measure(
-    connections: Int, inFlight: Int, for duration: Duration, on processor: Int
+    connections: Int, inFlight: Int, readLength: Int = FrameConnection.inputLength,
+    for duration: Duration, on processor: Int
   ) throws -> Round {
     try ProcessorAffinity.with(processor) {
       let load = try FrameLoad(
         port: port, requests: requests, firstByte: firstByte, connections: connections,
-        inFlight: inFlight)
+        inFlight: inFlight, readLength: readLength)
       _ = try load.run(for: Self.warmUp)
       let before = processorTime()
       let result = try load.run(for: duration)

@@ -38,7 +38,7 @@ struct ReadPlan {
         contender.name, shape, beside: number == 0 ? nil : echoes[0],
         isService: number == echoes.count)
     }
-    progress.start(String(shape.title.prefix(2)) + ", rounds", of: rounds)
+    progress.start(shape.name + ", rounds", of: rounds)
     let missesBefore = try await server.misses
     var answers = 0
     var lengths = (request: requests.maximumLength, answer: 0)
@@ -46,7 +46,8 @@ struct ReadPlan {
       var bound: Double?
       for (index, contender) in contenders.enumerated() {
         let round = try contender.measure(
-          connections: shape.connections, inFlight: shape.inFlight, for: duration,
+          connections: shape.connections, inFlight: shape.inFlight,
+          readLength: shape.readLength, for: duration,
           on: shape.quantity == .medianLatency ? processors.server : processors.client)
         let figure = rows[index].add(round, beside: bound)
         if index == 0 { bound = figure }
@@ -64,7 +65,7 @@ struct ReadPlan {
     }
     progress.end()
     return Report.Part(
-      shape.title + "; requests of \(lengths.request) bytes, answers of \(lengths.answer)",
+      "\(shape.name): \(shape.title); requests of \(lengths.request) bytes, answers of \(lengths.answer)",
       rows.flatMap(\.figures))
   }
 

@@ -18,7 +18,7 @@ struct ReadRow {
     if let bound {
       ratio = Figure(
         name, unit: bound.isBare ? "× echo" : "× NIO echo",
-        target: bound.isBare && isService ? .atMost(shape.target) : nil)
+        target: bound.isBare && isService ? shape.target.map(Target.atMost) : nil)
     }
   }
 

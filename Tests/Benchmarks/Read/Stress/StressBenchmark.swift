@@ -3,11 +3,11 @@ import Glibc
 import LoadClient
 import TestSupport
 
-/// A server under stress: what it takes of memory, how soon it answers, and what becomes of it when
-/// too much is asked, when nothing is, and when clients mean no good.
+/// A server under stress: what becomes of it when too much is asked, when nothing is, and when clients
+/// mean no good. What it takes of memory and how soon it answers is a part of ``ReadBenchmark``.
 struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
-    commandName: "stress", abstract: "Memory, start, overload, idle and hostile clients.")
+    commandName: "stress", abstract: "Overload, idle connections and hostile clients.")
 
   @Option(help: "How often each is measured; the median is told.")
   var rounds = 5
@@ -16,7 +16,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   var seconds = 5
 
   @Option(help: "Customers in the databases.")
-  var customers = 100_000
+  var customers = 50_000
 
   @Option(
     help: "URI of a PostgreSQL server; its role may create databases. Default: one is started.")
@@ -29,6 +29,10 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case memory, start, overload, idle, hostile
+
+    /// Those that tell of reads as they are every day.
+    static let ofReads = [memory, start]
+    static let ofStress = [overload, idle, hostile]
   }
 
   func validate() throws {
@@ -42,9 +46,13 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   func run() async throws { try await output.write(self) }
 
   func measure() async throws -> [Report.Part] {
+    try await measure(only.map { [$0] } ?? Part.ofStress)
+  }
+
+  func measure(_ selected: [Part]) async throws -> [Report.Part] {
     // A program that ends while it is written to is told of by the error of the write.
     signal(SIGPIPE, SIG_IGN)
-    let needsPostgres = [.start, .overload].contains(only ?? .start)
+    let needsPostgres = selected.contains(.start) || selected.contains(.overload)
     let cluster =
       needsPostgres && postgres == nil && EphemeralPostgres.isAvailable
       ? try EphemeralPostgres.start() : nil
@@ -53,11 +61,14 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
       postgres: needsPostgres ? postgres ?? cluster?.connectionString() : nil,
       progress: Progress(indentation: "         "))
     var parts: [Report.Part] = []
-    for part in Part.allCases where only ?? part == part {
-      parts.append(Report.Part(title(part), try await figures(part, plan)))
+    for part in selected {
+      let measured = Report.Part(title(part), try await figures(part, plan))
+      measured.print()
+      // The next one takes long: what is known is shown.
+      fflush(nil)
+      parts.append(measured)
     }
     withExtendedLifetime(cluster) {}
-    for part in parts { part.print() }
     return parts
   }
 
