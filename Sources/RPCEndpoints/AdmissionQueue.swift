@@ -42,14 +42,18 @@ struct AdmissionQueue<Call> {
       free -= cost
       return .start
     }
-    // The first has waited as long as this one would have to, if all goes on as it does.
-    let wait = waiting.first.map { now - $0.since } ?? .zero
-    guard waiting.count < limits.waiting, wait <= patience(now) else {
-      refused(now)
-      return .refuse
-    }
+    if turnsAway(now: now) { return .refuse }
     waiting.append(Waiting(call: call, cost: cost, since: now))
     return .wait
+  }
+
+  /// Whether a call would have to wait for too long. It then counts as turned away.
+  mutating func turnsAway(now: NIODeadline) -> Bool {
+    // The first has waited as long as another one would have to, if all goes on as it does.
+    let wait = waiting.first.map { now - $0.since } ?? .zero
+    if waiting.count < limits.waiting, wait <= patience(now) { return false }
+    refused(now)
+    return true
   }
 
   /// A call that began has ended, and gives its places to those that wait.

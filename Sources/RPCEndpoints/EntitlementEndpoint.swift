@@ -68,20 +68,40 @@ package struct EntitlementEndpoint: Sendable {
     return try GetCustomerStateResponse.notModified(revision: answer.revision).encoded()
   }
 
+  /// The bytes of a request that must name more customers than are looked up on the event loop, unless
+  /// their names are very long.
+  private static let largeBatchLength = 1_024
+
   @Sendable
   private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
+    // Decoding a large one takes long beside a refusal.
+    if call.payload.readableBytes > Self.largeBatchLength, admission.turnsAway {
+      answer.fail(.tooManyReads)
+      return
+    }
     answer.respond(to: call, BatchGetCustomerStateRequest.self) { request in
-      let batch = reader.heldAnswers(
-        to: request.customers, in: request.scope, consistency: request.consistency.inUse,
-        at: request.at)
-      if let held = batch.allHeld {
-        return .now(BatchGetCustomerStateResponse.encoded(joining: held.map(\.encoded)))
+      let look = { @Sendable [reader] in
+        reader.heldAnswers(
+          to: request.customers, in: request.scope, consistency: request.consistency.inUse,
+          at: request.at)
       }
-      return .read(customers: batch.missingCount, admission) {
-        let answers = try await reader.answers(completing: batch)
-        return BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
+      // A large one would hold up the other calls of its loop, and could not be refused for less than
+      // it takes to answer.
+      guard request.customers.count <= ReadAdmission.customersPerPlace else {
+        return .read(customers: request.customers.count, admission) { [reader] in
+          Self.joined(try await reader.answers(completing: look()))
+        }
+      }
+      let batch = look()
+      if let held = batch.allHeld { return .now(Self.joined(held)) }
+      return .read(customers: batch.missingCount, admission) { [reader] in
+        Self.joined(try await reader.answers(completing: batch))
       }
     }
+  }
+
+  private static func joined(_ answers: [HeldAnswer<ByteBuffer>]) -> ByteBuffer {
+    BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
   }
 
   @Sendable

@@ -63,6 +63,9 @@ package final class ReadAdmission: Sendable {
     }
   }
 
+  /// Whether a read that comes now must be refused: known before it is even decoded.
+  var turnsAway: Bool { queue.withLock { $0.turnsAway(now: .now()) } }
+
   private func ended(_ cost: Int) {
     let outcome = queue.withLock { $0.ended(cost: cost, now: .now()) }
     for call in outcome.started { call.start() }

@@ -52,6 +52,21 @@ struct AdmissionQueueTests {
     #expect(queue.ended(cost: 2, now: Self.at(4)).started == ["last"])
   }
 
+  @Test("It is known before a call is made whether it would be turned away, and counts")
+  func turnsAway() {
+    func verdict(_ queue: inout AdmissionQueue<String>, at time: Int64) -> Bool {
+      queue.turnsAway(now: Self.at(time))
+    }
+    var idle = Self.queue()
+    #expect(verdict(&idle, at: 0) == false)
+    var queue = Self.full("a")
+    #expect(verdict(&queue, at: 50) == false)
+    #expect(verdict(&queue, at: 51) == true)
+    // Now there are too many: who has waited for longer than a moment goes.
+    #expect(queue.ended(cost: 1, now: Self.at(52)).refused == ["a"])
+    #expect(verdict(&queue, at: 52) == false)
+  }
+
   @Test("A burst waits, and all of it is answered")
   func burst() {
     var queue = Self.full("a")
