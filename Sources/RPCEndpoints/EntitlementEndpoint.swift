@@ -94,8 +94,9 @@ package struct EntitlementEndpoint: Sendable {
       }
       let batch = look()
       if let held = batch.allHeld { return .now(Self.joined(held)) }
+      // Looked up again: what was held may be out of date when its turn comes (R30).
       return .read(customers: batch.missingCount, admission) { [reader] in
-        Self.joined(try await reader.answers(completing: batch))
+        Self.joined(try await reader.answers(completing: look()))
       }
     }
   }

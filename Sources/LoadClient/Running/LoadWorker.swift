@@ -90,7 +90,7 @@ final class LoadWorker {
     switch plan.shape {
     case .closed(let limit):
       for connection in connections.all { refill(connection, limit) }
-      wakeUpLater()
+      wakeUpLater(isHeldUp: planner.isDue(at: .now()))
     case .open(_, _, let limit): catchUp(plan.part(of: limit, ofThread: thread))
     }
     endIfDone()
@@ -104,28 +104,29 @@ final class LoadWorker {
 
   /// Makes every call whose moment has come, late ones too: nobody's wait is left out.
   private func catchUp(_ limit: Int) {
+    var isHeldUp = false
     while planner.isDue(at: .now()) {
       guard inFlight < limit,
         let (connection, rpc) = connections.withRoom(below: ShapeOptions.largestInFlight)
       else {
         // It goes on when a call has ended, or a connection is there.
         recorder.tally.wasHeld()
+        isHeldUp = true
         break
       }
       makeCall(on: connection, rpc)
     }
-    wakeUpLater()
+    wakeUpLater(isHeldUp: isHeldUp)
   }
 
-  /// When the next call is due, or when what waits is not made any more.
-  private func wakeUpLater() {
-    let now = NIODeadline.now()
-    let moment =
-      if planner.isDue(at: now) { planner.lastLate } else { planner.next ?? .distantFuture }
+  /// When the next call is due, even if it has become due since; or when what waits is not made any
+  /// more.
+  private func wakeUpLater(isHeldUp: Bool) {
+    let moment = isHeldUp ? planner.lastLate : planner.next ?? .distantFuture
     if moment == wakeMoment { return }
     wakeMoment = moment
     wake?.cancel()
-    guard moment > now, moment < .distantFuture else { return }
+    guard !isHeldUp || moment > .now(), moment < .distantFuture else { return }
     wake = eventLoop.assumeIsolated().scheduleTask(deadline: moment) { self.resume() }
   }
 
