@@ -37,8 +37,12 @@ extension EntitlementClient {
   /// All chains of an app and environment that no account has, by id, fetched page by page.
   package func unlinkedChains(
     in scope: AppScope, pageSize: Int = MessageLimits.largestChainPageSize
-  ) -> UnlinkedChainSequence {
-    UnlinkedChainSequence(
-      client: self, firstPage: ListUnlinkedChainsRequest(scope: scope, pageSize: pageSize))
+  ) -> PageSequence<UnlinkedChainEntry> {
+    PageSequence { token async throws(RPCClientError) in
+      var request = ListUnlinkedChainsRequest(scope: scope, pageSize: pageSize)
+      request.pageToken = token
+      let response = try await listUnlinkedChains(request)
+      return (response.chains, response.nextPageToken)
+    }
   }
 }

@@ -99,9 +99,13 @@ public struct EntitlementClient: Sendable {
   /// All accounts of an app and environment, by account id, fetched page by page.
   public func customers(
     in scope: AppScope, pageSize: Int = MessageLimits.largestPageSize
-  ) -> CustomerSequence {
-    CustomerSequence(
-      client: self, firstPage: ListCustomersRequest(scope: scope, pageSize: pageSize))
+  ) -> PageSequence<CustomerState> {
+    PageSequence { token async throws(RPCClientError) in
+      var request = ListCustomersRequest(scope: scope, pageSize: pageSize)
+      request.pageToken = token
+      let response = try await listCustomers(request)
+      return (response.customers, response.nextPageToken)
+    }
   }
 
   /// Hands in at most ``MessageLimits/submissionSize`` payloads. Idempotent: after an error it may
