@@ -19,6 +19,12 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     IdentifierBytes.areEqual(left.rawValue, right.rawValue)
   }
 
+  /// Whether these are its bytes in UTF-8.
+  @inlinable
+  package func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    IdentifierBytes.areEqual(rawValue, bytes)
+  }
+
   public static func < (left: Self, right: Self) -> Bool {
     left.withBytes { leftBytes in
       right.withBytes { leftBytes.lexicographicallyPrecedes($0) }
@@ -27,30 +33,38 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 
   /// The bytes in UTF-8.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    // Strings of Swift are contiguous; only one bridged from elsewhere would need the copy.
-    let fast = rawValue.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
-    if let fast { return fast }
-    return Array(rawValue.utf8).withUnsafeBytes(body)
+    IdentifierBytes.withBytes(of: rawValue, body)
   }
 }
 
-/// Comparing by bytes, for identifiers of all kinds: compiled once, and called without their types.
+/// Comparing by bytes, for identifiers of all kinds. Inlined where they are compared: a caller that sees
+/// that nothing is written need not keep what it compares alive meanwhile.
 @usableFromInline
 enum IdentifierBytes {
-  @usableFromInline
+  @inlinable
   static func areEqual(_ left: String, _ right: String) -> Bool {
-    let left = left.utf8Span.span
-    let right = right.utf8Span.span
-    guard left.count == right.count else { return false }
-    return left.withUnsafeBytes { left in
-      right.withUnsafeBytes { right in areEqual(left, right) }
-    }
+    withBytes(of: right) { areEqual(left, $0) }
+  }
+
+  @inlinable
+  static func areEqual(_ left: String, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.utf8.count == right.count else { return false }
+    return withBytes(of: left) { areEqual($0, right) }
+  }
+
+  @inlinable
+  static func withBytes<Result>(
+    of text: String, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    // Strings of Swift are contiguous; only one bridged from elsewhere would need the copy.
+    let fast = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+    if let fast { return fast }
+    return Array(text.utf8).withUnsafeBytes(body)
   }
 
   /// Eight bytes at a time: identifiers are compared more than anything else.
-  private static func areEqual(
-    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
-  ) -> Bool {
+  @inlinable
+  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     var offset = 0
     while offset + 8 <= left.count {
       let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

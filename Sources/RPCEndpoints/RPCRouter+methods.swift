@@ -3,9 +3,10 @@ import Wire
 
 extension RPCRouter {
   mutating func unary<Request, Response>(
-    _ method: WireMethod<Request, Response>, _ body: @escaping UnaryBody
+    _ method: WireMethod<Request, Response>, immediate: ImmediateBody? = nil,
+    _ body: @escaping UnaryBody
   ) {
-    unary(method.service, method.name, body)
+    unary(method.service, method.name, immediate: immediate, body)
   }
 
   mutating func serverStreaming<Request, Response>(

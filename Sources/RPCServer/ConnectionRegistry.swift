@@ -49,8 +49,9 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  func add(_ statistics: RPCServerStatistics) {
-    state.withLock { $0.statistics.add(statistics) }
+  /// Adds what a connection has counted, which counts from nothing again.
+  func take(_ statistics: inout RPCServerStatistics) {
+    state.withLock { $0.statistics.take(&statistics) }
   }
 
   var statistics: RPCServerStatistics {

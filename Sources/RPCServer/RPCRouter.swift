@@ -1,3 +1,4 @@
+package import NIOCore
 import Wire
 
 /// What a server can be asked, put together before it starts.
@@ -11,12 +12,18 @@ package struct RPCRouter: Sendable {
   package typealias ServerStreamingBody =
     @Sendable (_ call: RPCCall, _ stream: RPCServerStream) -> Void
 
+  /// Answers from the bytes of the request at once, or gives nil without a trace: then the call is opened
+  /// and goes to its ``UnaryBody``, whose answer must be the same. Runs on the connection's event loop,
+  /// must not block and must not keep the bytes.
+  package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> ByteBuffer?
+
   enum Body: Sendable {
     case unary(UnaryBody)
     case serverStreaming(ServerStreamingBody)
   }
 
   private(set) var bodies: [Body] = []
+  private var immediates: [ImmediateMethods.Method] = []
   private var methods: [MethodTable.Method] = []
 
   package init() {}
@@ -26,10 +33,17 @@ package struct RPCRouter: Sendable {
   /// - Parameters:
   ///   - service: The full proto name, such as `grpc.health.v1.Health`.
   ///   - method: The method's name, such as `Check`. Each may be added once.
+  ///   - immediate: Tried before `body` where nothing else about the call matters: it has no deadline
+  ///     that has passed. Nil for a method whose answers are never at hand.
   package mutating func unary(
-    _ service: String, _ method: String, _ body: @escaping UnaryBody
+    _ service: String, _ method: String, immediate: ImmediateBody? = nil,
+    _ body: @escaping UnaryBody
   ) {
     add(service, method, .unary, .unary(body))
+    if let immediate {
+      let prefix = RequestEnvelope.prefix(service: service, method: method)
+      immediates.append(ImmediateMethods.Method(prefix: prefix, body: immediate))
+    }
   }
 
   /// Adds a method with one request and a stream of messages.
@@ -47,6 +61,11 @@ package struct RPCRouter: Sendable {
       "\(service)/\(name) is registered twice")
     methods.append(MethodTable.Method(service: service, method: name, kind: kind))
     bodies.append(body)
+  }
+
+  /// Nil when there are none.
+  var immediateMethods: ImmediateMethods? {
+    immediates.isEmpty ? nil : ImmediateMethods(immediates)
   }
 
   /// Indices in it are those of ``bodies``.

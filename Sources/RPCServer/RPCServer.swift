@@ -24,6 +24,7 @@ package final class RPCServer: Sendable {
 
   private let router: RPCRouter
   private let methods: MethodTable
+  private let immediates: ImmediateMethods?
   private let limits: RPCLimits
   private let group: any EventLoopGroup
   private let logger: Logger
@@ -37,6 +38,7 @@ package final class RPCServer: Sendable {
   ) {
     self.router = router
     self.methods = router.methodTable
+    self.immediates = router.immediateMethods
     self.limits = limits
     self.group = group
     self.logger = logger
@@ -170,7 +172,7 @@ package final class RPCServer: Sendable {
     channel.closeFuture.whenComplete { _ in self.registry.remove(id) }
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
-        router: router, methods: methods, limits: limits,
+        router: router, methods: methods, immediates: immediates, limits: limits,
         peer: RPCPeer(connectionID: id, channel: channel), registry: registry, logger: logger))
   }
 

@@ -19,14 +19,15 @@ package struct RPCServerStatistics: Hashable, Sendable {
 
   package init() {}
 
-  mutating func add(_ other: RPCServerStatistics) {
-    connectionsOpen += other.connectionsOpen
-    connectionsAccepted += other.connectionsAccepted
-    connectionsRefused += other.connectionsRefused
-    calls.add(other.calls)
-    streamMessages += other.streamMessages
-    brokenFrames += other.brokenFrames
-    connectionsTimedOut += other.connectionsTimedOut
+  /// Adds all that another has counted, and leaves nothing in it.
+  mutating func take(_ other: inout RPCServerStatistics) {
+    connectionsOpen += exchange(&other.connectionsOpen, with: 0)
+    connectionsAccepted += exchange(&other.connectionsAccepted, with: 0)
+    connectionsRefused += exchange(&other.connectionsRefused, with: 0)
+    calls.take(&other.calls)
+    streamMessages += exchange(&other.streamMessages, with: 0)
+    brokenFrames += exchange(&other.brokenFrames, with: 0)
+    connectionsTimedOut += exchange(&other.connectionsTimedOut, with: 0)
   }
 }
 
@@ -54,10 +55,14 @@ package struct CallTally: Hashable, Sendable {
     }
   }
 
-  mutating func add(_ other: CallTally) {
-    succeeded += other.succeeded
+  mutating func countSuccesses(_ count: Int) {
+    succeeded += count
+  }
+
+  mutating func take(_ other: inout CallTally) {
+    succeeded += exchange(&other.succeeded, with: 0)
     if !other.failed.isEmpty {
-      failed.merge(other.failed, uniquingKeysWith: +)
+      failed.merge(exchange(&other.failed, with: [:]), uniquingKeysWith: +)
     }
   }
 }

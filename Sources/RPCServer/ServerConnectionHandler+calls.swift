@@ -10,9 +10,15 @@ extension ServerConnectionHandler {
     let arrival = heldBackSince ?? now
     isHandlingFrames = true
     var hasCompletedFrame = false
-    while !isPaused, !timing.isClosing, let decoded = decoder.next() {
-      hasCompletedFrame = true
-      perform(streams.frameReceived(decoded, arrivedAt: arrival, now: now), for: decoded)
+    while !isPaused, !timing.isClosing, !decoder.isEmpty {
+      if answerAtOnce(arrivedAt: arrival, now: now) {
+        hasCompletedFrame = true
+      } else if let decoded = decoder.next() {
+        hasCompletedFrame = true
+        perform(streams.frameReceived(decoded, arrivedAt: arrival, now: now), for: decoded)
+      } else {
+        break
+      }
       if isFlushDue {
         flush()
       }
@@ -25,6 +31,54 @@ extension ServerConnectionHandler {
     } else {
       timing.frameIsPartial(isNew: hasCompletedFrame, now: now)
     }
+  }
+
+  /// Answers the next frames as long as their methods have the answer at hand: no stream is opened, no
+  /// call is made, and the client cannot tell.
+  ///
+  /// - Returns: Whether there was such a frame.
+  private func answerAtOnce(arrivedAt arrival: NIODeadline, now: NIODeadline) -> Bool {
+    guard let immediates else {
+      return false
+    }
+    // Kept here meanwhile: each use of a property that may change is checked, at the price of a look-up.
+    var batch = exchange(&batch, with: ByteBuffer())
+    let capacity = batchCapacity
+    let admission = streams.admission
+    var answered = 0
+    var isStopped = batch.readableBytes >= RPCLimits.fullBatch
+    var large: (streamID: StreamID, answer: ByteBuffer)?
+    decoder.takeFrames { header, data in
+      guard !isStopped, admission.admits(header),
+        let answer = immediates.answer(to: data, arrivedAt: arrival, now: now),
+        FrameEncoder.responseDataLength(payloadLength: answer.readableBytes)
+          <= RPCLimits.maximumFrameData
+      else {
+        return false
+      }
+      answered += 1
+      if answer.readableBytes > RPCLimits.maximumCopiedPayload {
+        large = (header.streamID, answer)
+        isStopped = true
+        return true
+      }
+      if batch.readableBytes == 0, capacity > 0 {
+        batch = peer.allocator.buffer(capacity: capacity)
+      }
+      FrameEncoder.writeResponse(streamID: header.streamID, payload: answer, into: &batch)
+      isStopped = batch.readableBytes >= RPCLimits.fullBatch
+      return true
+    }
+    self.batch = batch
+    if let large {
+      write(large.answer, for: large.streamID)
+    }
+    if answered == 0 {
+      return false
+    }
+    statistics.calls.countSuccesses(answered)
+    batchGrew()
+    return true
   }
 
   private func perform(_ action: ServerAction, for decoded: DecodedFrame) {
@@ -81,10 +135,7 @@ extension ServerConnectionHandler {
       return
     case .send:
       statistics.calls.count(.ok)
-      prepareBatch()
-      FrameEncoder.writeResponsePrefix(
-        streamID: call.streamID, payloadLength: length, into: &batch)
-      writePayload(payload)
+      write(payload, for: call.streamID)
     case .sendFailure(let status):
       writeFailure(call.streamID, status)
     }

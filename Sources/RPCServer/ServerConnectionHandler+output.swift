@@ -16,6 +16,19 @@ extension ServerConnectionHandler {
     batchGrew()
   }
 
+  /// Writes the answer to a unary call.
+  func write(_ answer: ByteBuffer, for streamID: StreamID) {
+    prepareBatch()
+    if answer.readableBytes <= RPCLimits.maximumCopiedPayload {
+      FrameEncoder.writeResponse(streamID: streamID, payload: answer, into: &batch)
+      batchGrew()
+    } else {
+      FrameEncoder.writeResponsePrefix(
+        streamID: streamID, payloadLength: answer.readableBytes, into: &batch)
+      writePayload(answer)
+    }
+  }
+
   /// Writes what belongs to the prefix at the end of the batch.
   func writePayload(_ payload: ByteBuffer) {
     if payload.readableBytes <= RPCLimits.maximumCopiedPayload {
@@ -37,7 +50,7 @@ extension ServerConnectionHandler {
       peer.eventLoop.assumeIsolated().execute {
         self.isFlushScheduled = false
         self.timing.wasActive(
-          now: self.peer.eventLoop.now, isWritable: self.context?.channel.isWritable == true)
+          now: self.peer.eventLoop.now, isWritable: self.isWritable)
         self.settle()
       }
     }
@@ -46,7 +59,7 @@ extension ServerConnectionHandler {
   /// Bytes that wait for the client to read them. While the channel is writable those inside it
   /// are fewer than `RPCLimits.writeBufferPause` and are not looked up.
   var waitingBytes: Int {
-    guard let channel = context?.channel, !channel.isWritable else {
+    guard !isWritable, let channel = context?.channel else {
       return batch.readableBytes
     }
     let buffered = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
@@ -66,7 +79,7 @@ extension ServerConnectionHandler {
     isFlushing = false
     hasFlushedSinceRead = true
     // Only the channel ends a pause: while it waits for the socket, a flush changes nothing.
-    if !context.channel.isWritable {
+    if !isWritable {
       isPaused = true
     }
   }

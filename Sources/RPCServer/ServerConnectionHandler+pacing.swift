@@ -14,12 +14,12 @@ extension ServerConnectionHandler {
   func sendWhenRead(
     _ messages: [StreamMessage], on call: CallID, _ sent: @escaping (Bool) -> Void
   ) {
-    guard streams.isInFlight(call), let context else {
+    guard streams.isInFlight(call), context != nil else {
       sent(false)
       return
     }
     // Whoever waited was served when the channel became writable.
-    if context.channel.isWritable {
+    if isWritable {
       sent(send(messages, on: call))
       return
     }
@@ -32,7 +32,7 @@ extension ServerConnectionHandler {
   /// The client has read so much that more may be sent.
   func clientHasRead(now: NIODeadline) {
     lastRead = now
-    while context?.channel.isWritable == true, let call = turns.popFirst() {
+    while isWritable, let call = turns.popFirst() {
       // A call that has ended since waits for nothing.
       guard let next = openCalls[call]?.waitingSends.popFirst() else { continue }
       next.sent(send(next.messages, on: call))
@@ -41,7 +41,8 @@ extension ServerConnectionHandler {
 
   /// When the stream that has waited longest is given up, unless the client reads before.
   var stallTime: NIODeadline {
-    turns.lazy.compactMap { self.stallTime(of: $0) }.first ?? .distantFuture
+    if turns.isEmpty { return .distantFuture }
+    return turns.lazy.compactMap { self.stallTime(of: $0) }.first ?? .distantFuture
   }
 
   /// Ends the streams that have waited too long.

@@ -24,7 +24,7 @@ extension ServerConnectionHandler {
     end(streams.deadlinesPassed(now: now), ServerStreams.deadlineExceeded)
     endStalledStreams(now: now)
     let isBusy = streams.isBusy && !isInputClosed
-    switch timing.due(now: now, isBusy: isBusy, isWritable: context.channel.isWritable) {
+    switch timing.due(now: now, isBusy: isBusy, isWritable: isWritable) {
     case .nothing:
       settle()
     case .endOfShutdown:

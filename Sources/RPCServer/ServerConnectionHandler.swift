@@ -18,6 +18,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   let router: RPCRouter
+  let immediates: ImmediateMethods?
   let peer: RPCPeer
   private let registry: ConnectionRegistry
   let logger: Logger
@@ -46,6 +47,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var isFlushDue = false
   var isFlushing = false
   var hasFlushedSinceRead = false
+  /// Whether the client reads what is sent: the channel's own word, which it gives with an event when it
+  /// changes; asking it costs as much as a look-up.
+  private(set) var isWritable = true
   /// The client does not read: its frames stay undecoded.
   var isPaused = false
   /// When the oldest of the bytes arrived that stay undecoded.
@@ -58,10 +62,11 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var alarmTime = NIODeadline.distantFuture
 
   init(
-    router: RPCRouter, methods: MethodTable, limits: RPCLimits, peer: RPCPeer,
-    registry: ConnectionRegistry, logger: Logger
+    router: RPCRouter, methods: MethodTable, immediates: ImmediateMethods?, limits: RPCLimits,
+    peer: RPCPeer, registry: ConnectionRegistry, logger: Logger
   ) {
     self.router = router
+    self.immediates = immediates
     self.peer = peer
     self.registry = registry
     self.logger = logger
@@ -99,7 +104,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
       return
     }
     let now = peer.eventLoop.now
-    timing.wasActive(now: now, isWritable: context.channel.isWritable)
+    timing.wasActive(now: now, isWritable: isWritable)
     hasFlushedSinceRead = false
     decoder.append(unwrapInboundIn(data))
     handleFrames(now: now)
@@ -114,7 +119,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if context.channel.isWritable {
+    if isWritable {
       context.read()
     } else {
       isReadHeld = true
@@ -123,15 +128,16 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     let now = peer.eventLoop.now
+    isWritable = context.channel.isWritable
     timing.writabilityChanged(now: now)
-    if context.channel.isWritable {
+    if isWritable {
       clientHasRead(now: now)
       if isPaused {
         isPaused = false
         handleFrames(now: now)
         settle()
       }
-      if isReadHeld, context.channel.isWritable {
+      if isReadHeld, isWritable {
         isReadHeld = false
         context.read()
       }
@@ -172,8 +178,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func publishStatistics() {
-    registry.add(statistics)
-    statistics = RPCServerStatistics()
+    registry.take(&statistics)
   }
 
   /// Has the kernel acknowledge at once what was received, if no answer has carried the

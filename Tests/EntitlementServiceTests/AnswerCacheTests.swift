@@ -44,6 +44,55 @@ struct AnswerCacheTests {
     #expect(cache.statistics.bytes == 0)
   }
 
+  @Test("A question in the bytes of a request finds what its key finds, and nothing else")
+  func bytes() {
+    let cache = cache()
+    load("x", of: "a", into: cache)
+    load("y", of: "a-longer-account-id", into: cache)
+    let chain = CustomerSubject.unlinkedChain(Self.scope, "a")
+    let key = Cache.Key(chain)
+    cache.loadEnded(
+      cache.loadStarted(), key: key,
+      answer: HeldAnswer(
+        encoded: "z", revision: 1, validUntil: nil, isUnchangedSinceRevision: true, subject: chain))
+    #expect(found("a", in: cache) == "x")
+    #expect(found("a-longer-account-id", in: cache) == "y")
+    #expect(found("a", isChain: true, in: cache) == "z")
+    #expect(found("b", in: cache) == nil)
+    #expect(found("a-longer-account-iD", in: cache) == nil)
+    #expect(found("a", bundleID: "com.example.scribf", in: cache) == nil)
+    #expect(found("a", bundleID: "com.example.scribe2", in: cache) == nil)
+    #expect(found("a", environment: .sandbox, in: cache) == nil)
+    #expect(cache.statistics.hits == 3)
+    cache.changed([subject("a")])
+    #expect(found("a", in: cache) == nil)
+  }
+
+  @Test("R30: nor is it served at or after its next transition to a question in bytes")
+  func transitionOfBytes() {
+    let cache = cache()
+    cache.loadEnded(
+      cache.loadStarted(), key: key("a"), answer: answer("x", of: "a", validUntil: 1_000))
+    #expect(found("a", at: 999, in: cache) == "x")
+    #expect(found("a", at: 1_000, in: cache) == nil)
+    #expect(cache.statistics.hits == 1)
+  }
+
+  private func found(
+    _ id: String, isChain: Bool = false, bundleID: String = "com.example.scribe",
+    environment: StoreEnvironment = .production, at now: Milliseconds = 0, in cache: Cache
+  ) -> String? {
+    Array(id.utf8).withUnsafeBytes { id in
+      Array(bundleID.utf8).withUnsafeBytes { bundleID in
+        let question =
+          isChain
+          ? QuestionBytes(originalTransaction: id, bundleID: bundleID, environment: environment)
+          : QuestionBytes(account: id, bundleID: bundleID, environment: environment)
+        return cache.answer(for: question, ServiceClock { now })?.encoded
+      }
+    }
+  }
+
   @Test("A change drops the answers of its customer, and no others")
   func change() {
     let cache = cache()

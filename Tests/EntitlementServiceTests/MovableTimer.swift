@@ -14,7 +14,11 @@ final class MovableTimer: Sendable {
 
   var timer: ServiceTimer {
     ServiceTimer(
-      now: { self.state.withLock { $0.now } }, sleep: { try await self.sleep(for: $0) })
+      nanoseconds: {
+        let (seconds, attoseconds) = self.state.withLock { $0.now.components }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+      },
+      sleep: { try await self.sleep(for: $0) })
   }
 
   /// Wakes whoever has slept long enough.

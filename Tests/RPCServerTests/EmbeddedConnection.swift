@@ -9,17 +9,21 @@ final class EmbeddedConnection {
   let service = TestService()
   /// For what a stream would ask of it from another thread.
   let handler: ServerConnectionHandler
+  private let registry = ConnectionRegistry(limit: 1)
   private let channel: EmbeddedChannel
   private let reading: Reading
   private var decoder = FrameDecoder()
 
-  init(_ limits: RPCLimits) throws {
+  /// - Parameter immediate: Whether methods may answer without a call that have the answer at hand.
+  init(_ limits: RPCLimits, immediate: Bool = true) throws {
     let router = service.router
     channel = EmbeddedChannel()
     reading = Reading(channel)
     handler = ServerConnectionHandler(
-      router: router, methods: router.methodTable, limits: limits,
-      peer: RPCPeer(connectionID: 1, channel: channel), registry: ConnectionRegistry(limit: 1),
+      router: router, methods: router.methodTable,
+      immediates: immediate ? router.immediateMethods : nil,
+      limits: limits,
+      peer: RPCPeer(connectionID: 1, channel: channel), registry: registry,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "client")).wait()
@@ -27,6 +31,10 @@ final class EmbeddedConnection {
 
   var isOpen: Bool {
     channel.isActive
+  }
+
+  var statistics: RPCServerStatistics {
+    registry.statistics
   }
 
   func receive(_ frames: ByteBuffer...) throws {
@@ -52,6 +60,15 @@ final class EmbeddedConnection {
 
   func close() {
     channel.close(promise: nil)
+  }
+
+  /// The bytes that were sent since the last time.
+  func sentBytes() throws -> ByteBuffer {
+    var sent = ByteBuffer()
+    while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+      sent.writeImmutableBuffer(bytes)
+    }
+    return sent
   }
 
   /// What was sent since the last time, as `RawClient.receiveText` gives it.
@@ -82,6 +99,9 @@ private final class Reading: ChannelOutboundHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     bytes -= unwrapOutboundIn(data).readableBytes
     context.write(data, promise: promise)
-    if bytes <= 0 { channel.isWritable = false }
+    if bytes <= 0, channel.isWritable {
+      channel.isWritable = false
+      channel.pipeline.fireChannelWritabilityChanged()
+    }
   }
 }

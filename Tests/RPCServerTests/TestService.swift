@@ -60,6 +60,11 @@ final class TestService: Sendable {
     router.unary(service, "Echo") { call, answer in
       answer.succeed(call.payload)
     }
+    // Has at hand what to answer to payloads that begin with "h": as many bytes as follow, or itself.
+    router.unary(service, "AtHand", immediate: { Self.atHand(ByteBuffer(bytes: $0)) }) {
+      call, answer in
+      answer.succeed(Self.atHand(call.payload) ?? call.payload)
+    }
     // Answers from a thread that is not the connection's.
     router.unary(service, "Elsewhere") { call, answer in
       DispatchQueue.global().async { answer.succeed(call.payload) }
@@ -110,6 +115,12 @@ final class TestService: Sendable {
     }
     addLockedMethods(service, to: &router)
     return router
+  }
+
+  private static func atHand(_ payload: ByteBuffer) -> ByteBuffer? {
+    let text = String(buffer: payload)
+    guard text.first == "h" else { return nil }
+    return Int(text.dropFirst()).map { ByteBuffer(repeating: 0x68, count: $0) } ?? payload
   }
 
   private func addLockedMethods(_ service: String, to router: inout RPCRouter) {

@@ -186,4 +186,41 @@ struct EnvelopeRequestTests {
       #expect(table.index(of: request) == nil)
     }
   }
+
+  @Test("What follows a known beginning is what decoding the whole tells, whatever is sent")
+  func prefixed() throws {
+    var generator = SeededRandom(for: "prefixed envelopes")
+    let prefix = RequestEnvelope.prefix(
+      service: "entitle.v1.EntitlementService", method: "GetCustomerState")
+    var found = 0
+    for round in 0..<40_000 {
+      var whole = Self.encoded(
+        payload: generator.bytes(upTo: 200),
+        timeout: Bool.random(using: &generator) ? 0 : .random(in: .min ... .max, using: &generator),
+        metadata: Array(
+          repeating: (key: "k", value: "v"), count: Int.random(in: 0..<3, using: &generator)))
+      if Int.random(in: 0..<4, using: &generator) == 0 {
+        // A second call behind the first: its fields count.
+        whole.writeImmutableBuffer(Self.encoded(method: "Other"))
+      }
+      var bytes = Array(whole.readableBytesView)
+      if Bool.random(using: &generator), let place = bytes.indices.randomElement(using: &generator)
+      {
+        bytes[place] = .random(in: .min ... .max, using: &generator)
+      }
+      let buffer = ByteBuffer(bytes: bytes)
+      let content = buffer.withUnsafeReadableBytes { bytes in
+        RequestEnvelope.content(of: bytes, after: prefix)
+          .map { (payload: ByteBuffer(bytes: $0.payload), timeout: $0.timeoutNanoseconds) }
+      }
+      guard let content else { continue }
+      found += 1
+      let request = try RequestEnvelope(decoding: buffer)
+      #expect(request.service == "entitle.v1.EntitlementService")
+      #expect(request.method == "GetCustomerState", "seed \(generator.seed), round \(round)")
+      #expect(request.payload == content.payload, "seed \(generator.seed), round \(round)")
+      #expect(request.timeoutNanoseconds == content.timeout)
+    }
+    #expect(found > 1_000)
+  }
 }

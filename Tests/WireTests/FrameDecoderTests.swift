@@ -178,4 +178,50 @@ struct FrameDecoderTests {
       #expect(decoded == expected)
     }
   }
+
+  @Test("Frames that are taken where they lie are those that come out one by one, however cut")
+  func taken() {
+    var generator = SeededRandom(for: "taken frames")
+    for _ in 0..<2_000 {
+      var frames: [Frame] = []
+      for _ in 0..<Int.random(in: 1..<8, using: &generator) {
+        frames.append(
+          Self.frame(generator.bytes(upTo: 60), stream: .random(in: 0...9, using: &generator)))
+      }
+      var bytes = Self.encoded(frames)
+      var expected = frames.map(DecodedFrame.frame)
+      if Bool.random(using: &generator) {
+        let header = FrameHeader(
+          dataLength: UInt32(
+            [RPCLimits.maximumFrameData + 1, RPCLimits.maximumSkippedData + 1].randomElement(
+              using: &generator)!),
+          streamID: StreamID(rawValue: 1), type: .request)
+        FrameEncoder.writeHeader(header, into: &bytes)
+        bytes.writeBytes([1, 2, 3])
+        expected.append(
+          header.dataLength > RPCLimits.maximumSkippedData
+            ? .unskippable(header) : .oversized(header))
+      }
+      var decoder = FrameDecoder()
+      var seen: [DecodedFrame] = []
+      while bytes.readableBytes > 0 {
+        decoder.append(
+          bytes.readSlice(length: Int.random(in: 1...bytes.readableBytes, using: &generator))!)
+        var isStopped = false
+        while !isStopped {
+          // Takes some, and leaves the next to the other way.
+          var taken = Int.random(in: 0..<3, using: &generator)
+          decoder.takeFrames { header, data in
+            guard taken > 0 else { return false }
+            taken -= 1
+            seen.append(.frame(Frame(header: header, data: ByteBuffer(bytes: data))))
+            return true
+          }
+          if let next = decoder.next() { seen.append(next) } else { isStopped = true }
+        }
+        decoder.compact()
+      }
+      #expect(seen == expected, "seed \(generator.seed)")
+    }
+  }
 }

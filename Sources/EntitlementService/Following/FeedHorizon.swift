@@ -16,7 +16,7 @@ package final class FeedHorizon: Sendable {
   private static let none: Int64 = -1
 
   private let timer: ServiceTimer
-  private let staleness: Duration
+  private let stalenessNanoseconds: Int64
   private let isFollowed: Bool
   private let required = Atomic<Int64>(none)
   private let followed = Atomic<Int64>(none)
@@ -32,7 +32,7 @@ package final class FeedHorizon: Sendable {
   }
 
   private init(staleness: Duration, timer: ServiceTimer, isFollowed: Bool) {
-    self.staleness = staleness
+    self.stalenessNanoseconds = staleness.nanoseconds
     self.timer = timer
     self.isFollowed = isFollowed
   }
@@ -53,7 +53,7 @@ package final class FeedHorizon: Sendable {
   package var isCurrent: Bool {
     guard isFollowed else { return true }
     let last = lastLook.load(ordering: .acquiring)
-    return last != .min && timer.now() - .nanoseconds(last) <= staleness
+    return last != .min && timer.nanoseconds() - last <= stalenessNanoseconds
   }
 
   /// How new an answer must be that the store gives in place of one in memory.

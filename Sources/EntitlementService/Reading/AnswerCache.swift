@@ -29,6 +29,11 @@ struct AnswerCache<Encoded: Sendable>: Sendable {
     return unsafeDowncast(answer, to: HeldAnswer<Encoded>.self)
   }
 
+  func answer(for question: QuestionBytes, _ clock: ServiceClock) -> HeldAnswer<Encoded>? {
+    guard let answer = table.answer(for: question, clock) else { return nil }
+    return unsafeDowncast(answer, to: HeldAnswer<Encoded>.self)
+  }
+
   func loadStarted() -> LoadTicket { table.loadStarted() }
 
   /// Counts a read that must wait for the store, once: it may have looked here more than once.

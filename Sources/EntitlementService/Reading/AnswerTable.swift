@@ -7,16 +7,7 @@ import Synchronization
 /// It knows nothing of what an answer carries, so that a look-up is compiled for its types; code that
 /// is generic over them would ask the runtime for them at every step.
 final class AnswerTable: Sendable {
-  /// A question. Flat, not the selector itself: comparing enumerations would copy what they carry.
-  struct Key: Hashable, Sendable {
-    fileprivate enum Kind: UInt8 {
-      case account, originalTransaction
-    }
-
-    fileprivate let kind: Kind
-    fileprivate let id: String
-    fileprivate let scope: AppScope
-  }
+  typealias Key = AnswerKey
 
   /// Passed from the start of a load to its end.
   struct LoadTicket: Sendable {
@@ -68,6 +59,19 @@ final class AnswerTable: Sendable {
         Self.drop(key, from: &state)
         return nil
       }
+      state.statistics.hits += 1
+      return answer
+    }
+  }
+
+  /// The same for a question that was not taken out of its request. An answer that is out of date stays,
+  /// for the look-up by key that follows.
+  func answer(for question: QuestionBytes, _ clock: ServiceClock) -> AnswerTerms? {
+    let hash = question.hash
+    return state.withLock { state in
+      let answer = state.answers.value(hash: hash) { question.isAsked(by: $0) }
+      guard let answer else { return nil }
+      if let end = answer.validUntil, clock.now() >= end { return nil }
       state.statistics.hits += 1
       return answer
     }
@@ -169,49 +173,6 @@ final class AnswerTable: Sendable {
     guard let subject = answer.subject, key.named != subject else { return }
     state.otherKeys[subject]?.remove(key)
     if state.otherKeys[subject]?.isEmpty == true { state.otherKeys[subject] = nil }
-  }
-}
-
-extension AnswerTable.Key {
-  /// Nil for a question whose answer is not held: only those by account and by original transaction
-  /// are, as their changes are known by these names.
-  init?(selector: CustomerSelector, scope: AppScope) {
-    switch selector {
-    case .account(let id): self.init(kind: .account, id: id.rawValue, scope: scope)
-    case .originalTransaction(let id):
-      self.init(kind: .originalTransaction, id: id.rawValue, scope: scope)
-    case .transaction, .appTransaction, .appAccountToken: return nil
-    }
-  }
-
-  /// The question that names a subject itself.
-  init(_ subject: CustomerSubject) {
-    switch subject {
-    case .account(let scope, let id):
-      self.init(kind: .account, id: id.rawValue, scope: scope)
-    case .unlinkedChain(let scope, let id):
-      self.init(kind: .originalTransaction, id: id.rawValue, scope: scope)
-    }
-  }
-
-  /// The subject that the question names.
-  fileprivate var named: CustomerSubject {
-    switch kind {
-    case .account: .account(scope, AccountID(id))
-    case .originalTransaction: .unlinkedChain(scope, OriginalTransactionID(id))
-    }
-  }
-
-  /// Byte by byte, as identifiers are.
-  static func == (left: Self, right: Self) -> Bool {
-    left.kind == right.kind
-      && Identifier<Self>(left.id) == Identifier<Self>(right.id) && left.scope == right.scope
-  }
-
-  /// The same id in several apps or environments is rare: equality tells those apart.
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(kind)
-    hasher.combine(id)
   }
 }
 

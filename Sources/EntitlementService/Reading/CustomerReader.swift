@@ -70,6 +70,11 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     }
   }
 
+  /// The answer to a question of MINIMIZE_LATENCY about now, as above.
+  package func heldAnswer(to question: QuestionBytes) -> HeldAnswer<Encoded>? {
+    horizon.isCurrent ? cache.answer(for: question, clock) : nil
+  }
+
   /// The answer, from the store where it is not held.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment

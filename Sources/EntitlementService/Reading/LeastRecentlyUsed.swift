@@ -20,7 +20,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   private var slots: [Slot?] = []
   private var order: [Neighbours] = []
   private var free: [Int32] = []
-  private var positions: [Key: Int32] = [:]
+  private var positions = PositionIndex()
   private var oldest = none
   private var newest = none
   private(set) var cost = 0
@@ -34,12 +34,36 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
   /// The value, which counts as used now.
   mutating func value(for key: Key) -> Value? {
-    guard let position = positions[key] else { return nil }
+    value(hash: Self.hash(of: key)) { $0 == key }
+  }
+
+  /// The same for a key that is not there as such.
+  ///
+  /// - Parameters:
+  ///   - hash: what a `Hasher` makes of it.
+  ///   - isKey: whether a key is the same as it.
+  mutating func value(hash: Int, where isKey: (Key) -> Bool) -> Value? {
+    guard let position = position(hash: hash, where: isKey) else { return nil }
     if position != newest {
       unlink(position)
       linkAsNewest(position)
     }
     return slots[Int(position)]?.value
+  }
+
+  private static func hash(of key: Key) -> Int {
+    var hasher = Hasher()
+    key.hash(into: &hasher)
+    return hasher.finalize()
+  }
+
+  private func position(hash: Int, where isKey: (Key) -> Bool) -> Int32? {
+    slots.withUnsafeBufferPointer { slots in
+      positions.position(hash: hash) { position in
+        // The index has only positions of slots that are in use.
+        slots[Int(position)].map { isKey($0.key) } ?? false
+      }
+    }
   }
 
   /// Keeps a value in place of the one with the same key, and drops the oldest until the limit
@@ -67,7 +91,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
       slots.append(slot)
       order.append(Neighbours(older: Self.none, newer: Self.none))
     }
-    positions[key] = position
+    positions.insert(position, hash: Self.hash(of: key))
     self.cost += cost
     linkAsNewest(position)
     return dropped
@@ -75,9 +99,10 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
 
   @discardableResult
   mutating func remove(_ key: Key) -> Value? {
-    guard let position = positions.removeValue(forKey: key), let slot = slots[Int(position)] else {
-      return nil
-    }
+    let hash = Self.hash(of: key)
+    guard let position = position(hash: hash, where: { $0 == key }), let slot = slots[Int(position)]
+    else { return nil }
+    positions.remove(position, hash: hash)
     unlink(position)
     slots[Int(position)] = nil
     free.append(position)

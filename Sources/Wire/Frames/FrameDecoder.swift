@@ -29,6 +29,11 @@ package struct FrameDecoder: Sendable {
     buffer.readableBytes > 0 || skippedBytesLeft > 0
   }
 
+  /// Whether there is nothing to decode.
+  package var isEmpty: Bool {
+    buffer.readableBytes == 0
+  }
+
   /// Adds received bytes. Call ``next()`` until it gives nil, then ``compact()``.
   package mutating func append(_ bytes: ByteBuffer) {
     if isStopped {
@@ -62,6 +67,34 @@ package struct FrameDecoder: Sendable {
     return .frame(Frame(header: header, data: data))
   }
 
+  /// Passes over frames that have arrived whole, as long as `body` takes them; stops at the first that it
+  /// does not take, or that ``next()`` would not give as a frame.
+  ///
+  /// - Parameter body: Must not keep the bytes of the data.
+  package mutating func takeFrames(
+    while body: (_ header: FrameHeader, _ data: UnsafeRawBufferPointer) -> Bool
+  ) {
+    if isStopped || skippedBytesLeft > 0 {
+      return
+    }
+    let taken = buffer.withUnsafeReadableBytes { bytes in
+      var position = 0
+      while bytes.count - position >= FrameHeader.encodedSize {
+        let header = FrameHeader(decoding: bytes, at: position)
+        let start = position + FrameHeader.encodedSize
+        let length = Int(header.dataLength)
+        guard length <= RPCLimits.maximumFrameData, length <= bytes.count - start,
+          body(header, UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+        else {
+          break
+        }
+        position = start + length
+      }
+      return position
+    }
+    buffer.moveReaderIndex(forwardBy: taken)
+  }
+
   /// Lets go of the receive buffer, keeping a copy of an unfinished frame.
   package mutating func compact() {
     let count = buffer.readableBytes
@@ -77,18 +110,10 @@ package struct FrameDecoder: Sendable {
   }
 
   private func peekHeader() -> FrameHeader? {
-    let start = buffer.readerIndex
-    guard buffer.readableBytes >= FrameHeader.encodedSize,
-      let lengthAndStream = buffer.getInteger(at: start, as: UInt64.self),
-      let typeAndFlags = buffer.getInteger(at: start + 8, as: UInt16.self)
-    else {
+    guard buffer.readableBytes >= FrameHeader.encodedSize else {
       return nil
     }
-    return FrameHeader(
-      dataLength: UInt32(truncatingIfNeeded: lengthAndStream >> 32),
-      streamID: StreamID(rawValue: UInt32(truncatingIfNeeded: lengthAndStream)),
-      type: FrameType(rawValue: UInt8(truncatingIfNeeded: typeAndFlags >> 8)),
-      flags: FrameFlags(rawValue: UInt8(truncatingIfNeeded: typeAndFlags)))
+    return buffer.withUnsafeReadableBytes { FrameHeader(decoding: $0, at: 0) }
   }
 
   private mutating func leaveOut(_ header: FrameHeader) -> DecodedFrame {

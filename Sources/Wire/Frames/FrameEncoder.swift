@@ -4,10 +4,10 @@ package import NIOCore
 /// then appends or sends after it without a copy.
 package enum FrameEncoder {
   package static func writeHeader(_ header: FrameHeader, into buffer: inout ByteBuffer) {
-    let lengthAndStream = UInt64(header.dataLength) << 32 | UInt64(header.streamID.rawValue)
-    let typeAndFlags = UInt16(header.type.rawValue) << 8 | UInt16(header.flags.rawValue)
-    buffer.writeInteger(lengthAndStream)
-    buffer.writeInteger(typeAndFlags)
+    buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameHeader.encodedSize) { bytes in
+      header.encode(into: bytes, at: 0)
+      return FrameHeader.encodedSize
+    }
   }
 
   /// Length of a response's data with a payload of this many bytes; to compare with
@@ -25,6 +25,38 @@ package enum FrameEncoder {
       FrameHeader(dataLength: length, streamID: streamID, type: .response), into: &buffer)
     if payloadLength > 0 {
       buffer.writeFieldPrefix(2, length: payloadLength)
+    }
+  }
+
+  /// An OK response with its payload, copied. Its data length must be within the limit.
+  package static func writeResponse(
+    streamID: StreamID, payload: ByteBuffer, into buffer: inout ByteBuffer
+  ) {
+    let payloadLength = payload.readableBytes
+    let dataLength = responseDataLength(payloadLength: payloadLength)
+    let header = FrameHeader(
+      dataLength: UInt32(dataLength), streamID: streamID, type: .response)
+    buffer.writeWithUnsafeMutableBytes(
+      minimumWritableBytes: FrameHeader.encodedSize + dataLength
+    ) { bytes in
+      header.encode(into: bytes, at: 0)
+      var position = FrameHeader.encodedSize
+      if payloadLength > 0 {
+        bytes[position] = 2 << 3 | 2
+        position += 1
+        var rest = payloadLength
+        while rest >= 0x80 {
+          bytes[position] = UInt8(truncatingIfNeeded: rest) | 0x80
+          rest >>= 7
+          position += 1
+        }
+        bytes[position] = UInt8(truncatingIfNeeded: rest)
+        position += 1
+        payload.withUnsafeReadableBytes {
+          UnsafeMutableRawBufferPointer(rebasing: bytes[position...]).copyMemory(from: $0)
+        }
+      }
+      return FrameHeader.encodedSize + dataLength
     }
   }
 

@@ -17,6 +17,24 @@ package struct FrameHeader: Hashable, Sendable {
     self.type = type
     self.flags = flags
   }
+
+  /// Reads the 10 bytes at `offset`, which must be there.
+  init(decoding bytes: UnsafeRawBufferPointer, at offset: Int) {
+    let lengthAndStream = UInt64(
+      bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    dataLength = UInt32(truncatingIfNeeded: lengthAndStream >> 32)
+    streamID = StreamID(rawValue: UInt32(truncatingIfNeeded: lengthAndStream))
+    type = FrameType(rawValue: bytes[offset + 8])
+    flags = FrameFlags(rawValue: bytes[offset + 9])
+  }
+
+  /// Writes the 10 bytes at `offset`, where there must be room.
+  func encode(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    let lengthAndStream = UInt64(dataLength) << 32 | UInt64(streamID.rawValue)
+    bytes.storeBytes(of: lengthAndStream.bigEndian, toByteOffset: offset, as: UInt64.self)
+    bytes[offset + 8] = type.rawValue
+    bytes[offset + 9] = flags.rawValue
+  }
 }
 
 /// What a frame carries. Open: a peer may send types that this version does not know.

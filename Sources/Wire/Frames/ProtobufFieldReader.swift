@@ -18,12 +18,15 @@ struct ProtobufFieldReader {
 
   private let bytes: UnsafeRawBufferPointer
   private let subject: String
-  private var position = 0
+  private var position: Int
 
-  /// - Parameter subject: the message's name, for errors.
-  init(_ bytes: UnsafeRawBufferPointer, of subject: String) {
+  /// - Parameters:
+  ///   - subject: the message's name, for errors.
+  ///   - position: where to begin: at a tag or the end.
+  init(_ bytes: UnsafeRawBufferPointer, of subject: String, from position: Int = 0) {
     self.bytes = bytes
     self.subject = subject
+    self.position = position
   }
 
   /// The next field's tag, or nil at the end of the message.

@@ -21,6 +21,11 @@ package struct RequestEnvelope: Sendable {
     var payload = 0..<0
     var timeoutNanoseconds: Int64 = 0
     var metadataCount = 0
+
+    /// Whether a name or a payload was found: it lies behind a tag and a length.
+    var hasCall: Bool {
+      max(service.lowerBound, method.lowerBound, payload.lowerBound) > 0
+    }
   }
 
   private let bytes: ByteBuffer
@@ -104,6 +109,39 @@ package struct RequestEnvelope: Sendable {
       }
     }
     return layout
+  }
+
+  /// The payload and the timeout of an envelope that begins with a prefix (``prefix(service:method:)``)
+  /// and the payload, and otherwise has neither names nor payload: as encoders write it. Nil for any
+  /// other one, well-formed or not.
+  package static func content(
+    of bytes: UnsafeRawBufferPointer, after prefix: [UInt8]
+  ) -> (payload: UnsafeRawBufferPointer, timeoutNanoseconds: Int64)? {
+    guard bytes.starts(with: prefix) else {
+      return nil
+    }
+    do throws(WireError) {
+      var reader = ProtobufFieldReader(bytes, of: "Request", from: prefix.count)
+      guard let tag = try reader.readTag(), tag.field == Field.payload else {
+        return nil
+      }
+      let payload = try reader.readBytes(tag)
+      let rest = try layout(of: UnsafeRawBufferPointer(rebasing: bytes[payload.upperBound...]))
+      guard !rest.hasCall else {
+        return nil
+      }
+      return (UnsafeRawBufferPointer(rebasing: bytes[payload]), rest.timeoutNanoseconds)
+    } catch {
+      return nil
+    }
+  }
+
+  /// How an envelope begins that calls this method.
+  package static func prefix(service: String, method: String) -> [UInt8] {
+    var prefix = ByteBuffer()
+    prefix.writeField(Field.service, text: service)
+    prefix.writeField(Field.method, text: method)
+    return Array(prefix.readableBytesView)
   }
 
   static func metadataPairs(

@@ -7,7 +7,7 @@ package import NIOCore
 /// A request gets one answer, also when the client breaks the protocol: a misuse of an id that is
 /// in use ends that call, so that no late second answer can be taken for another's.
 package struct ServerStreams: ~Copyable {
-  private struct Stream {
+  fileprivate struct Stream {
     let serial: UInt64
     let kind: MethodKind
     let deadline: NIODeadline?
@@ -72,6 +72,27 @@ package struct ServerStreams: ~Copyable {
         "a frame of \(header.dataLength) bytes was announced; at most "
           + "\(RPCLimits.maximumFrameData) are allowed; closing the connection")
       return .fail(header.streamID, status)
+    }
+  }
+
+  /// Which requests would be started now, as long as nothing else happens.
+  package var admission: Admission {
+    let isOpen = !isShuttingDown && !hasFailed && streams.count < limits.streamsPerConnection
+    return Admission(isOpen: isOpen, streams: streams.isEmpty ? StreamTable() : streams)
+  }
+
+  /// What ``ServerStreams/admission`` gives. A call that is answered before anything else happens on
+  /// the connection need not be started: its stream is never seen open.
+  package struct Admission {
+    fileprivate let isOpen: Bool
+    fileprivate let streams: StreamTable<Stream>
+
+    /// Whether a request of a unary method in this frame would be started, if it is well-formed and
+    /// in time.
+    package func admits(_ header: FrameHeader) -> Bool {
+      isOpen && header.type == .request && header.streamID.isClientInitiated
+        && !header.flags.contains(.remoteOpen)
+        && (streams.isEmpty || streams[header.streamID] == nil)
     }
   }
 

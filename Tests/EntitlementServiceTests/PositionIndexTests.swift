@@ -1,0 +1,42 @@
+import TestSupport
+import Testing
+
+@testable import EntitlementService
+
+@Suite("Positions by their hashes")
+struct PositionIndexTests {
+  @Test("It agrees with a dictionary, also when many hashes are the same or lie beside each other")
+  func model() {
+    var generator = SeededRandom(for: "position index")
+    for hashes in [3, 40, 1 << 40] {
+      var index = PositionIndex()
+      var model: [Int32: Int] = [:]
+      for step in 0..<20_000 {
+        let position = Int32.random(in: 0..<200, using: &generator)
+        if let hash = model[position] {
+          #expect(index.position(hash: hash) { $0 == position } == position)
+          if Bool.random(using: &generator) {
+            index.remove(position, hash: hash)
+            model[position] = nil
+            #expect(index.position(hash: hash) { $0 == position } == nil)
+          }
+        } else {
+          let hash = Int.random(in: -hashes..<hashes, using: &generator)
+          index.insert(position, hash: hash)
+          model[position] = hash
+        }
+        #expect(index.count == model.count, "seed \(generator.seed), step \(step)")
+        if step % 1_000 == 0 {
+          for (position, hash) in model {
+            #expect(index.position(hash: hash) { $0 == position } == position)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("An empty one finds nothing, and asks nobody")
+  func empty() {
+    #expect(PositionIndex().position(hash: 1) { _ in true } == nil)
+  }
+}

@@ -1,0 +1,79 @@
+import NIOCore
+import TestSupport
+import Testing
+import Wire
+
+@testable import RPCServer
+
+@Suite("Answers at hand")
+struct ImmediateAnswerTests {
+  @Test(
+    "A client cannot tell whether its calls were opened: the bytes are the same, whatever it sends")
+  func same() throws {
+    var generator = SeededRandom(for: "answers at hand")
+    for round in 0..<400 {
+      let limits = RPCLimits(streamsPerConnection: 3, writeBufferPause: 60_000)
+      let with = try EmbeddedConnection(limits)
+      let without = try EmbeddedConnection(limits, immediate: false)
+      var bytes = Frames.joined((0..<40).map { _ in randomFrame(using: &generator) })
+      if Bool.random(using: &generator) {
+        bytes.setInteger(
+          UInt8.random(in: .min ... .max, using: &generator),
+          at: Int.random(in: 0..<bytes.readableBytes, using: &generator))
+      }
+      while bytes.readableBytes > 0, with.isOpen, without.isOpen {
+        let cut = bytes.readSlice(
+          length: Int.random(in: 1...bytes.readableBytes, using: &generator))!
+        try with.receive(cut)
+        try without.receive(cut)
+        #expect(
+          try with.sentBytes() == without.sentBytes(), "seed \(generator.seed), round \(round)")
+      }
+      #expect(with.isOpen == without.isOpen)
+      with.close()
+      without.close()
+    }
+  }
+
+  @Test("They are counted as calls that succeeded")
+  func counted() throws {
+    let connection = try EmbeddedConnection(RPCLimits())
+    try connection.receive(
+      Frames.request(1, "AtHand", "hello"), Frames.request(3, "AtHand", "other"),
+      Frames.request(5, "AtHand", "h2"), Frames.request(7, "Fail"))
+    #expect(connection.statistics.calls[.ok] == 3)
+    #expect(connection.statistics.calls[.notFound] == 1)
+  }
+
+  @Test("A call whose time is over is not answered, and one in flight keeps its stream")
+  func refused() throws {
+    let connection = try EmbeddedConnection(RPCLimits())
+    try connection.receive(
+      Frames.request(1, "AtHand", "h", timeout: -1), Frames.request(3, "Hold", "x"),
+      Frames.request(3, "AtHand", "h"), Frames.request(2, "AtHand", "h"),
+      Frames.request(5, "AtHand", "h", flags: .remoteOpen))
+    #expect(
+      try connection.sent() == [
+        "1 DEADLINE_EXCEEDED", "3 INVALID_ARGUMENT", "2 INVALID_ARGUMENT", "5 INVALID_ARGUMENT",
+      ])
+  }
+
+  private func randomFrame(using generator: inout SeededRandom) -> ByteBuffer {
+    let stream = UInt32.random(in: 1...12, using: &generator)
+    let payload = ["h", "hand", "h0", "h5", "h300", "h16384", "h16385", "h70000", "", "other"]
+      .randomElement(using: &generator)!
+    switch Int.random(in: 0..<16, using: &generator) {
+    case 0: return Frames.request(stream, "Hold", payload)
+    case 1: return Frames.request(stream, "Fail")
+    case 2: return Frames.frame(stream, .data, data: ByteBuffer(string: payload))
+    case 3: return Frames.request(stream, "None", payload)
+    case 4: return Frames.request(stream, "AtHand", payload, flags: .remoteOpen)
+    case 5: return Frames.request(stream, "AtHand", payload, timeout: -1)
+    case 6: return Frames.request(stream, "AtHand", payload, metadata: [("k", "v")])
+    case 7: return Frames.frame(stream, .request, data: ByteBuffer(string: payload))
+    case 8: return Frames.request(stream, "Count", "3", flags: .remoteClosed)
+    case 9: return Frames.request(stream, "AtHand", payload, timeout: 1_000_000_000)
+    default: return Frames.request(stream | 1, "AtHand", payload)
+    }
+  }
+}
