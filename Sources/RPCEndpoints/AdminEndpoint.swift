@@ -140,7 +140,7 @@ package struct AdminEndpoint: Sendable {
   private func exportCustomer(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
       let request = try ExportCustomerRequest.decode(from: call.payload)
-      stream.produce { [records] producer in
+      stream.produce(within: records.exportLimits.time) { [records] producer in
         var export = try await records.export(request.accountID, in: request.scope)
         while let piece = try export.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())

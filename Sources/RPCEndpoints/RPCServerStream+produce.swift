@@ -7,8 +7,18 @@ extension RPCServerStream {
   /// Sends what `body` makes, in a task of its own, no faster than it is read, and ends the stream
   /// when `body` returns, with its error when it throws. Nothing is made any more once the client is
   /// gone.
-  func produce(_ body: @escaping @Sendable (StreamProducer) async throws -> Void) {
+  ///
+  /// - Parameter limit: when the stream ends with RESOURCE_EXHAUSTED, though it may be read; nil:
+  ///   it takes as long as it takes.
+  func produce(
+    within limit: Duration? = nil,
+    _ body: @escaping @Sendable (StreamProducer) async throws -> Void
+  ) {
+    let alarm = limit.map { limit in
+      peer.eventLoop.scheduleTask(in: TimeAmount(limit)) { self.fail(.notRead(within: limit)) }
+    }
     let task = Task {
+      defer { alarm?.cancel() }
       do {
         let producer = StreamProducer(self)
         try await body(producer)

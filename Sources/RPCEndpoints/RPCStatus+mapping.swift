@@ -13,6 +13,13 @@ extension RPCStatus {
     }
   }
 
+  /// A stream was not read to its end in time.
+  static func notRead(within limit: Duration) -> RPCStatus {
+    RPCStatus(
+      .resourceExhausted, "the stream was not read within \(limit), and is incomplete",
+      errorInfo: ErrorInfo(reason: "SLOW_READER", domain: domain))
+  }
+
   private init(_ error: ServiceError) {
     switch error.code {
     case .invalidArgument(let field):

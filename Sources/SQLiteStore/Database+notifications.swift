@@ -4,12 +4,19 @@ import GRDB
 
 extension Database {
   func receivedNotification(_ uuid: NotificationUUID) throws -> ReceivedNotification? {
-    try row(.signedNotification, [uuid.stored]).map { try Self.receivedNotification($0) }
+    var proofs = ProofReader(database: self)
+    return try row(.signedNotification, [uuid.stored]).map {
+      try Self.receivedNotification($0, &proofs)
+    }
   }
 
   /// Those that speak of the chains of an account, oldest first.
-  func notifications(ofAccount account: Int64) throws -> [ReceivedNotification] {
-    try rows(.notificationsOfAccount, [account]).map { try Self.receivedNotification($0) }
+  func notifications(
+    ofAccount account: Int64, _ proofs: inout ProofReader
+  ) throws -> [ReceivedNotification] {
+    try rows(.notificationsOfAccount, [account]).map {
+      try Self.receivedNotification($0, &proofs)
+    }
   }
 
   /// The same, without what Apple signed.
@@ -19,12 +26,15 @@ extension Database {
     }
   }
 
-  private static func receivedNotification(_ row: Row) throws -> ReceivedNotification {
+  private static func receivedNotification(
+    _ row: Row, _ proofs: inout ProofReader
+  ) throws -> ReceivedNotification {
     ReceivedNotification(
       notification: SignedNotification(
         record: try record(row),
         signed: SignedPayload(
-          header: try row.bytes(11), payload: try row.bytes(9), signature: try row.bytes(10))),
+          header: try proofs.header(row[11]), payload: try row.bytes(9),
+          signature: try row.bytes(10))),
       receivedAt: Milliseconds(row[8]))
   }
 

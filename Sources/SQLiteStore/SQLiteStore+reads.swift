@@ -125,15 +125,17 @@ extension SQLiteStore {
     try await read { database in
       guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
       else { return nil }
+      // The same signers signed facts and notifications.
+      var proofs = ProofReader(database: database)
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
         merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
         tokens: try database.rows(.tokensOfAccount, [account.id]).map { $0.identifier(0) },
         links: try database.links(ofAccount: account.id),
         linkEvents: try database.linkHistory(of: account),
-        facts: try database.signedFacts(ofAccount: account.id, in: scope),
+        facts: try database.signedFacts(ofAccount: account.id, in: scope, &proofs),
         grants: try database.grants(ofAccount: account.id, in: scope),
-        notifications: try database.notifications(ofAccount: account.id))
+        notifications: try database.notifications(ofAccount: account.id, &proofs))
     }
   }
 
@@ -144,8 +146,8 @@ extension SQLiteStore {
       guard let scopeID = try database.scopeID(scope),
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
-      var documents = DocumentReader(database: database)
-      return try StoredFact.signed(row, &documents, scope: scope)
+      var proofs = ProofReader(database: database)
+      return try StoredFact.signed(row, &proofs, scope: scope)
     }
   }
 

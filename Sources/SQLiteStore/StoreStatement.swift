@@ -9,6 +9,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case findScope = "SELECT id FROM scopes WHERE environment = ? AND bundle_id = ?"
   case insertScope = "INSERT INTO scopes (environment, bundle_id) VALUES (?, ?)"
   case findHeader = "SELECT id FROM headers WHERE bytes = ?"
+  case headerBytes = "SELECT bytes FROM headers WHERE id = ?"
   case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
 
   case findDocument = "SELECT id FROM documents WHERE digest = ?"
@@ -44,9 +45,9 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id
-    FROM facts JOIN headers ON headers.id = facts.header_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
+      facts.header_id, facts.document_id
+    FROM facts
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case factByKey = """
@@ -68,21 +69,19 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE app_transactions.account = ?
     """
   case signedFactsOfAccountChains = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
+      facts.header_id, facts.document_id
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
-      CROSS JOIN headers ON headers.id = facts.header_id
     WHERE chains.account = ?
     ORDER BY facts.kind, facts.identifier
     """
   case signedFactsOfAccountAppTransactions = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, headers.bytes,
-      facts.document_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
+      facts.header_id, facts.document_id
     FROM app_transactions CROSS JOIN facts
         ON facts.scope_id = app_transactions.scope_id
         AND facts.kind = 3
         AND facts.identifier = app_transactions.app_transaction_id
-      CROSS JOIN headers ON headers.id = facts.header_id
     WHERE app_transactions.account = ?
     ORDER BY facts.identifier
     """
@@ -388,9 +387,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
       notifications.subtype, notifications.status, notifications.signed_date,
       notifications.digest, notifications.received_at, notifications.payload,
-      notifications.signature, headers.bytes
+      notifications.signature, notifications.header_id
     FROM notifications
-      JOIN headers ON headers.id = notifications.header_id
       LEFT JOIN scopes ON scopes.id = notifications.scope_id
     WHERE notifications.uuid = ?
     """
@@ -398,9 +396,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
       notifications.subtype, notifications.status, notifications.signed_date,
       notifications.digest, notifications.received_at, notifications.payload,
-      notifications.signature, headers.bytes
+      notifications.signature, notifications.header_id
     FROM chains CROSS JOIN notifications ON notifications.chain_id = chains.id
-      CROSS JOIN headers ON headers.id = notifications.header_id
       LEFT JOIN scopes ON scopes.id = notifications.scope_id
     WHERE chains.account = ?
     ORDER BY notifications.received_at, notifications.uuid

@@ -26,10 +26,10 @@ enum StoredFact {
   }
 
   private static func proof(
-    _ row: Row, _ documents: inout DocumentReader
+    _ row: Row, _ proofs: inout ProofReader
   ) throws -> SignedPayload.Proof {
-    if let document = row[6] as Int64? { return .document(try documents.bytes(of: document)) }
-    return .jws(header: try row.bytes(5), signature: try row.bytes(4))
+    if let document = row[6] as Int64? { return .document(try proofs.document(document)) }
+    return .jws(header: try proofs.header(row[5]), signature: try row.bytes(4))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no kind of fact.
@@ -41,13 +41,13 @@ enum StoredFact {
   }
 
   /// - Parameter row: of ``StoreStatement/signedFact`` or one with its columns.
-  /// - Throws: as ``decode(_:scope:)`` and ``DocumentReader/bytes(of:)``.
+  /// - Throws: as ``decode(_:scope:)`` and ``ProofReader``.
   static func signed(
-    _ row: Row, _ documents: inout DocumentReader, scope: AppScope
+    _ row: Row, _ proofs: inout ProofReader, scope: AppScope
   ) throws -> SignedFact {
     SignedFact(
       fact: try decode(row, scope: scope),
-      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row, &documents)))
+      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row, &proofs)))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.
@@ -71,15 +71,16 @@ extension Database {
     return facts
   }
 
-  /// All facts of what an account owns. Those out of one document share its bytes.
-  func signedFacts(ofAccount account: Int64, in scope: AppScope) throws -> [SignedFact] {
-    var documents = DocumentReader(database: self)
+  /// All facts of what an account owns.
+  func signedFacts(
+    ofAccount account: Int64, in scope: AppScope, _ proofs: inout ProofReader
+  ) throws -> [SignedFact] {
     var facts: [SignedFact] = []
     for statement in [
       StoreStatement.signedFactsOfAccountChains, .signedFactsOfAccountAppTransactions,
     ] {
       try forEachRow(statement, [account]) { row in
-        facts.append(try StoredFact.signed(row, &documents, scope: scope))
+        facts.append(try StoredFact.signed(row, &proofs, scope: scope))
       }
     }
     return facts

@@ -127,7 +127,7 @@ struct HeldWritesTests {
     var job = sampleJob(0, [])
     var waits: [Duration?] = [job.lockWait]
     for _ in 0..<5 {
-      job = job.held(limits)
+      job = job.held(limits, by: Self.failure)
       waits.append(job.lockWait)
     }
     #expect(
@@ -135,6 +135,85 @@ struct HeldWritesTests {
         nil, .milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(500),
         .milliseconds(500),
       ])
+  }
+
+  @Test("However many wait behind one that is locked, others are taken at once")
+  func behindLocked() {
+    var backlog = CommitBacklog(limits: limits { $0.minimumWaitingForFurtherLane = 1 })
+    backlog.append(sampleJob(0, ["a"]))
+    #expect(taken(0, from: &backlog) == [0])
+    for number in 1...2_000 { backlog.append(sampleJob(number, ["a"])) }
+    backlog.append(sampleJob(2_001, ["b"]))
+    #expect(taken(1, from: &backlog) == [2_001])
+    backlog.hold([sampleJob(0, ["a"])], by: Self.failure)
+    backlog.laneEnded(0)
+    #expect(taken(0, from: &backlog) == [0])
+    backlog.append(sampleJob(2_002, ["c"]))
+    #expect(taken(2, from: &backlog) == [2_002])
+    #expect(taken(3, from: &backlog) == [])
+    backlog.laneEnded(0)
+    #expect(taken(0, from: &backlog) == Array(1...128))
+  }
+
+  @Test("Those that only shared a transaction with a locked one go before those that met locks")
+  func suspectsFirst() {
+    var backlog = CommitBacklog(limits: limits { $0.writingConnections = 1 })
+    func hold(_ numbers: Int...) {
+      backlog.hold(numbers.map { sampleJob($0, ["\($0)"]) }, by: Self.failure)
+    }
+    hold(0)
+    hold(1, 2)
+    hold(3)
+    hold(4, 5)
+    var order: [Int] = []
+    for _ in 0..<6 {
+      order += taken(0, from: &backlog)
+      backlog.laneEnded(0)
+    }
+    #expect(order == [1, 2, 4, 5, 0, 3])
+  }
+
+  private func taken(_ lane: Int, from backlog: inout CommitBacklog) -> [Int] {
+    backlog.takeJobs(for: lane, at: .now).map { number(of: $0) }
+  }
+
+  @Test(
+    "However slow each turn is, those that are tried apart are told when their time is up",
+    arguments: [true, false])
+  func slowTurns(areLocked: Bool) async throws {
+    // Time passes with the second turn.
+    let time = Mutex(Duration.zero)
+    let work = GatedWork(ending: { jobs in
+      if jobs.count > 1 {
+        return areLocked ? .locked(Self.failure) : .split(jobs.map { [$0] })
+      }
+      if number(of: jobs[0]) == 1 { time.withLock { $0 = .seconds(3_600) } }
+      return GatedWork.answer(jobs)
+    })
+    let queue = CommitQueue(
+      limits: limits { $0.writingConnections = 1 }, clock: { .now + time.withLock { $0 } },
+      work: { await work.run($0) })
+    try await withThrowingTaskGroup(of: (Int, StoreError?).self) { group in
+      for number in 0...3 {
+        group.addTask {
+          do throws(StoreError) {
+            let _: Int = try await queue.commit { sampleJob(number, ["\(number)"], $0) }
+            return (number, nil)
+          } catch {
+            return (number, error)
+          }
+        }
+        try await eventually { queue.pendingCount == number + 1 }
+      }
+      work.open()
+      for try await (number, failure) in group {
+        #expect((failure == nil) == (number < 2), "\(number)")
+        if areLocked, number > 1 { #expect(failure?.message == Self.failure.message) }
+      }
+    }
+    #expect(work.batches.map { $0.map { number(of: $0) } } == [[0], [1, 2, 3], [1]])
+    #expect(queue.pendingCount == 0)
+    await queue.close()
   }
 
   @Test("Whatever meets locks or is split, those that want the same keep their order, and all end")
@@ -163,82 +242,4 @@ private final class Answered: Sendable {
   var count: Int { number.load(ordering: .relaxed) }
 
   func add() { number.add(1, ordering: .relaxed) }
-}
-
-/// A backlog whose lanes end as chance will have it, and what was wrong meanwhile.
-private struct BacklogRun {
-  private let lanes: Int
-  private var backlog: CommitBacklog
-  private var working: [Int: [CommitJob]] = [:]
-  /// How often each job will still meet a lock.
-  private var meetings: [Int: Int] = [:]
-  private(set) var ended: [Int] = []
-  private(set) var faults: [String] = []
-  private var lastOfLock: [String: Int] = [:]
-
-  init(lanes: Int, limits: PostgresStoreLimits) {
-    self.lanes = lanes
-    var limits = limits
-    limits.writingConnections = lanes
-    limits.maximumCommitsPerTransaction = 8
-    limits.minimumWaitingForFurtherLane = 1
-    backlog = CommitBacklog(limits: limits)
-  }
-
-  mutating func play(jobs: Int, random: inout SeededRandom) {
-    var next = 0
-    // Each step brings a job or ends a transaction; to want more of them is to stand still.
-    for _ in 0..<(jobs * 40) where ended.count < jobs {
-      if next < jobs, Bool.random(using: &random) {
-        let locks = (0...Int.random(in: 0...2, using: &random)).map { _ in
-          "\(Int.random(in: 0..<15, using: &random))"
-        }
-        if Int.random(in: 0..<4, using: &random) == 0 {
-          meetings[next] = Int.random(in: 1...4, using: &random)
-        }
-        backlog.append(sampleJob(next, Set(locks)))
-        next += 1
-      } else if let lane = working.keys.sorted().randomElement(using: &random) {
-        end(lane, random: &random)
-      }
-      startLanes()
-    }
-  }
-
-  private mutating func startLanes() {
-    while let lane = backlog.freeLane {
-      let jobs = backlog.takeJobs(for: lane, at: .now)
-      if jobs.isEmpty { return }
-      let locks = Set(jobs.flatMap(\.locks))
-      for others in working.values where !locks.isDisjoint(with: others.flatMap(\.locks)) {
-        faults.append("two lanes want the same")
-      }
-      working[lane] = jobs
-      let held = working.values.count { $0.contains { $0.lockWait != nil } }
-      if held > max(1, lanes - 2) { faults.append("\(held) lanes are held") }
-    }
-  }
-
-  private mutating func end(_ lane: Int, random: inout SeededRandom) {
-    guard let jobs = working.removeValue(forKey: lane) else { return }
-    backlog.laneEnded(lane)
-    if let stuck = jobs.map({ number(of: $0) }).first(where: { meetings[$0, default: 0] > 0 }) {
-      meetings[stuck, default: 0] -= 1
-      backlog.hold(jobs)
-    } else if jobs.count > 1, Int.random(in: 0..<4, using: &random) == 0 {
-      backlog.putBack([Array(jobs[..<(jobs.count / 2)]), Array(jobs[(jobs.count / 2)...])])
-    } else {
-      for job in jobs { settle(job) }
-    }
-  }
-
-  private mutating func settle(_ job: CommitJob) {
-    let number = number(of: job)
-    ended.append(number)
-    // Each has a lock of its own besides, its notification's.
-    for lock in job.locks {
-      if let last = lastOfLock[lock], last > number { faults.append("\(number) after \(last)") }
-      lastOfLock[lock] = number
-    }
-  }
 }

@@ -72,12 +72,17 @@ struct RecordsEndpointTests {
     }
   }
 
-  @Test("An export that nobody reads is ended in time, and gives up its place")
-  func unreadExport() async throws {
+  @Test(
+    "An export that is not read, or not to its end, is ended in time, and gives up its place",
+    arguments: [
+      (slowReader: Duration.seconds(1), export: Duration.seconds(600), message: "not read fast"),
+      (.seconds(600), .seconds(1), "not read within 1.0 seconds"),
+    ])
+  func unreadExport(slowReader: Duration, export: Duration, message: String) async throws {
     let limits = RPCLimits(
-      writeBufferPause: 65_536, writeBuffer: 400_000, slowReaderTime: .seconds(1))
-    try await ServiceBench.run(limits: limits, exports: ExportLimits(exports: 1)) {
-      bench async throws in
+      writeBufferPause: 65_536, writeBuffer: 400_000, slowReaderTime: slowReader)
+    let exports = ExportLimits(exports: 1, time: export)
+    try await ServiceBench.run(limits: limits, exports: exports) { bench async throws in
       let payloads = try await submitMany(bench)
       let request = ExportCustomerRequest(scope: Self.scope, accountID: "anna")
       let unread = try UnreadStream(
@@ -109,6 +114,7 @@ struct RecordsEndpointTests {
       }
       #expect(received < json.count)
       #expect(status?.code == .resourceExhausted)
+      #expect(status?.message.contains(message) == true)
       #expect(status?.errorInfo?.reason == "SLOW_READER")
     }
   }

@@ -129,19 +129,44 @@ struct ConnectionPoolStateTests {
     #expect(pool.end("a", .silent) == "close a")
   }
 
-  @Test("A connection on which many calls in a row are given up is left")
+  @Test("A connection on which many calls in a row are given up is left after a second")
   func givenUp() {
     var pool = Self.state(calls: 1_000)
     _ = pool.call(0)
     _ = pool.connected(0, "a")
     for call: UInt64 in 1...199 { _ = pool.call(call) }
-    for _ in 1...99 { #expect(pool.end("a", .givenUp) == "") }
-    #expect(pool.end("a", .answered) == "")
-    for _ in 1...98 { #expect(pool.end("a", .givenUp) == "") }
-    #expect(pool.end("a", .unknown) == "")
-    #expect(pool.call(200) == "a")
-    #expect(pool.end("a", .givenUp) == "")
-    #expect(pool.end("a", .givenUp) == "pause 0 after 1; close a")
+    for _ in 1...99 { #expect(pool.end("a", .givenUp, at: 5_000) == "") }
+    #expect(pool.end("a", .answered, at: 5_000) == "")
+    for _ in 1...98 { #expect(pool.end("a", .givenUp, at: 6_000) == "") }
+    #expect(pool.end("a", .unknown, at: 6_000) == "")
+    #expect(pool.call(200, at: 6_000) == "a")
+    #expect(pool.end("a", .givenUp, at: 6_000) == "")
+    #expect(pool.end("a", .givenUp, at: 6_000) == "pause 0 after 1; close a")
+  }
+
+  @Test("However many calls are given up at once, a server that had no time to answer is not left")
+  func givenUpAtOnce() {
+    var pool = Self.state(calls: 1_000)
+    _ = pool.call(0)
+    _ = pool.connected(0, "a")
+    for call: UInt64 in 1...999 { _ = pool.call(call) }
+    for _ in 1...1_000 { #expect(pool.end("a", .givenUp, at: 999) == "") }
+    // Nothing was in flight for an hour, so that no answer was owed.
+    #expect(pool.call(1_000, at: 3_600_000) == "a")
+    #expect(pool.call(1_001, at: 3_600_000) == "a")
+    #expect(pool.end("a", .givenUp, at: 3_600_000) == "")
+    #expect(pool.end("a", .givenUp, at: 3_600_001) == "pause 0 after 1; close a")
+  }
+
+  @Test("An answer that another call had in the last second keeps a connection")
+  func answeredMeanwhile() {
+    var pool = Self.state(calls: 1_000)
+    _ = pool.call(0)
+    _ = pool.connected(0, "a")
+    for call: UInt64 in 1...201 { _ = pool.call(call) }
+    #expect(pool.end("a", .answered, at: 5_000) == "")
+    for _ in 1...200 { #expect(pool.end("a", .givenUp, at: 5_999) == "") }
+    #expect(pool.end("a", .givenUp, at: 6_000) == "pause 0 after 1; close a")
   }
 
   @Test("A call that finds its connection closed tells so first")
@@ -151,14 +176,13 @@ struct ConnectionPoolStateTests {
     _ = pool.connected(0, "a")
     _ = pool.connected(1, "b")
     #expect(Set([pool.call(2), pool.call(3)]) == ["a", "b"])
-    let moment = NIODeadline.uptimeNanoseconds(0)
-    #expect(pool.end("a", .closed(at: moment)) == "pause 0 after 1")
+    #expect(pool.end("a", .closed) == "pause 0 after 1")
     #expect(pool.call(4) == "b")
     #expect(pool.closed("a", at: 0) == "")
     #expect(pool.end("b") == "")
     #expect(pool.call(5) == "b")
     #expect(pool.call(6) == "wait")
-    #expect(pool.end("b", .closed(at: moment)) == "connect 1 at 1")
+    #expect(pool.end("b", .closed) == "connect 1 at 1")
     #expect(pool.connected(1, "c") == "6 gets c")
   }
 

@@ -24,8 +24,8 @@ struct PoolTranscript {
   {
     record { pool, actions in
       let avoided = avoiding.flatMap { pool.leases[$0] }
-      let moment = NIODeadline.uptimeNanoseconds(0) + .milliseconds(milliseconds)
-      switch pool.state.callArrived(waiter, avoiding: avoided, now: moment, &actions) {
+      let now = Self.moment(milliseconds)
+      switch pool.state.callArrived(waiter, avoiding: avoided, now: now, &actions) {
       case .use(let lease): return pool.note(lease)
       case .wait: return "wait"
       case .refuse(let error): return "\(error)"
@@ -36,13 +36,14 @@ struct PoolTranscript {
   mutating func other(than first: String) -> String {
     record { pool, actions in
       guard let lease = pool.leases[first] else { return "?" }
-      return pool.state.otherConnection(than: lease, &actions).map { pool.note($0) } ?? "none"
+      return pool.state.otherConnection(than: lease, now: Self.moment(0), &actions)
+        .map { pool.note($0) } ?? "none"
     }
   }
 
   mutating func connected(_ slot: Int, _ name: String) -> String {
     record { pool, actions in
-      let member = pool.state.connected(slot: slot, name, &actions)
+      let member = pool.state.connected(slot: slot, name, now: Self.moment(0), &actions)
       if let member {
         pool.leases[name] = State.Lease(
           connection: name, member: member, address: pool.state.slots[slot].address)
@@ -51,10 +52,12 @@ struct PoolTranscript {
     }
   }
 
-  mutating func end(_ name: String, _ outcome: State.Outcome = .answered) -> String {
+  mutating func end(
+    _ name: String, _ outcome: State.Outcome = .answered, at milliseconds: Int64 = 0
+  ) -> String {
     record { pool, actions in
       guard let lease = pool.leases[name] else { return "?" }
-      pool.state.callEnded(lease, outcome, &actions)
+      pool.state.callEnded(lease, outcome, now: Self.moment(milliseconds), &actions)
       return nil
     }
   }
@@ -63,7 +66,7 @@ struct PoolTranscript {
     record { pool, actions in
       pool.state.connectFailed(
         slot: slot, RPCClientError(.unreachable, message),
-        now: .uptimeNanoseconds(0) + .milliseconds(milliseconds), &actions)
+        now: Self.moment(milliseconds), &actions)
       return nil
     }
   }
@@ -72,7 +75,7 @@ struct PoolTranscript {
     record { pool, actions in
       guard let lease = pool.leases[name] else { return "?" }
       pool.state.connectionClosed(
-        lease.member, now: .uptimeNanoseconds(0) + .milliseconds(milliseconds), &actions)
+        lease.member, now: Self.moment(milliseconds), &actions)
       return nil
     }
   }
@@ -100,6 +103,10 @@ struct PoolTranscript {
       pool.state.closeEnded(&actions)
       return nil
     }
+  }
+
+  private static func moment(_ milliseconds: Int64) -> NIODeadline {
+    .uptimeNanoseconds(0) + .milliseconds(milliseconds)
   }
 
   private mutating func note(_ lease: State.Lease) -> String {

@@ -112,6 +112,24 @@ extension StoreConformanceSuite {
       try expectEqual(Set(held).count, 2, "copies of documents")
     },
 
+    ConformanceCase("An export holds the header of each signer once, whatever it signed") {
+      store, _ in
+      let signed = try (1...9).map { try TransactionSample("\($0)", "\($0)").signed() }
+      let told = notification(1, "SUBSCRIBED")
+      try await store.submit(Array(signed.dropLast()), by: "alice")
+      try await store.submit([try unwrap(signed.last, "the last")], by: "alice", notification: told)
+      let export = try unwrap(try await store.export("alice", in: readerScope), "export")
+      try expectEqual(Set(export.facts), Set(signed))
+      let proofs = (export.facts.map(\.signed) + export.notifications.map(\.notification.signed))
+      var copies: [[UInt8]: Set<UnsafeRawPointer?>] = [:]
+      for case .jws(let header, _) in proofs.map(\.proof) {
+        copies[header, default: []].insert(header.withUnsafeBytes { $0.baseAddress })
+      }
+      try expectEqual(proofs.count, 10, "what was signed")
+      try expectEqual(copies.isEmpty, false, "there are headers")
+      try expectEqual(copies.values.map(\.count).max(), 1, "copies of a header")
+    },
+
     ConformanceCase("A large document comes back byte for byte, after a restart too") {
       store, harness in
       let document = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }

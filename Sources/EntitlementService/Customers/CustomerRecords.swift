@@ -9,6 +9,7 @@ package struct CustomerRecords: Sendable {
   private let clock: ServiceClock
   private let changes: AuditedChange
   private let places: ExportPlaces
+  package let exportLimits: ExportLimits
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
@@ -19,6 +20,7 @@ package struct CustomerRecords: Sendable {
     self.clock = clock
     self.changes = changes
     places = ExportPlaces(limit: limits.exports)
+    exportLimits = limits
   }
 
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
@@ -33,7 +35,8 @@ package struct CustomerRecords: Sendable {
 
   /// All that is known of an account as one JSON document (`deploy/docs/entitlectl-json.md`), on one
   /// snapshot, in pieces of ``CustomerExport/pieceLength`` bytes and a last one that may be shorter.
-  /// It takes up a place until it is released.
+  /// It takes up a place until it is released, which whoever sends it does within
+  /// ``ExportLimits/time``.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account,
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` for one export too many.

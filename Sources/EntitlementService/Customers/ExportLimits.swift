@@ -4,7 +4,13 @@ package struct ExportLimits: Hashable, Sendable {
   /// each on one of the connections that write, of which some are to be left for writing.
   package var exports: Int
 
-  package init(exports: Int = 3) {
+  /// How long one may take with its reading: somebody who reads slowly, but reads, would keep a place
+  /// for as long as he likes. 100 MB, far more than most accounts have, are read in this time at
+  /// 3 Mbit/s.
+  package var time: Duration
+
+  package init(exports: Int = 3, time: Duration = .seconds(300)) {
     self.exports = exports
+    self.time = time
   }
 }

@@ -5,25 +5,6 @@ import EntitlementStore
 /// Jobs that met a lock of somebody else's are held: each has a transaction of its own, and only some
 /// lanes are there for them. So however many such locks there are, others find a lane.
 struct CommitBacklog {
-  /// What goes to a lane as a whole.
-  private struct Parcel {
-    let jobs: [CommitJob]
-    let locks: Set<String>
-    let byteCount: Int
-    /// Held, or part of a batch that was split: nothing else shares its transaction.
-    let isSealed: Bool
-    /// It met a lock of somebody else's.
-    let isHeld: Bool
-
-    init(_ jobs: [CommitJob], isSealed: Bool) {
-      self.jobs = jobs
-      locks = jobs.reduce(into: []) { $0.formUnion($1.locks) }
-      byteCount = jobs.reduce(0) { $0 + $1.byteCount }
-      isHeld = jobs.contains { $0.lockWait != nil }
-      self.isSealed = isSealed || isHeld
-    }
-  }
-
   /// What a lane does.
   private struct Work {
     let locks: Set<String>
@@ -31,12 +12,16 @@ struct CommitBacklog {
   }
 
   private let limits: PostgresStoreLimits
-  /// Of those that want the same, the oldest first.
-  private var waiting: [Parcel] = []
+  private var lines = LockLines()
   /// Nil for a lane that has no work.
   private var lanes: [Work?]
   /// Whether the last job that was taken is a held one.
   private var wasHeldLast = false
+  /// Turns that are given out are above the first and below the next.
+  private var firstTurn = 0
+  private var nextTurn = 0
+  /// None of the jobs that are to be committed apart waits since before; nil while there are none.
+  private var oldestApart: ContinuousClock.Instant?
 
   init(limits: PostgresStoreLimits) {
     self.limits = limits
@@ -47,76 +32,103 @@ struct CommitBacklog {
   var freeLane: Int? { lanes.firstIndex { $0 == nil } }
 
   mutating func append(_ job: CommitJob) {
-    waiting.append(Parcel([job], isSealed: false))
+    lines.append(lastParcel([job], .free))
   }
 
   /// Takes back the parts of a batch that have to be committed apart.
   mutating func putBack(_ parts: [[CommitJob]]) {
-    waiting.insert(contentsOf: parts.map { Parcel($0, isSealed: true) }, at: 0)
+    firstTurn -= parts.count
+    lines.prepend(
+      parts.enumerated().map { CommitParcel($1, kind: .part, turn: firstTurn + $0) })
+    for part in parts { noteApart(part) }
   }
 
-  /// Takes back jobs that met a lock of somebody else's. Each waits for its turn, behind all that want
-  /// nothing of what it wants; those that do stay behind it.
-  mutating func hold(_ jobs: [CommitJob]) {
-    var locks = jobs.reduce(into: Set()) { $0.formUnion($1.locks) }
-    var others: [Parcel] = []
-    var behind: [Parcel] = []
-    for parcel in waiting {
-      if locks.isDisjoint(with: parcel.locks) {
-        others.append(parcel)
-      } else {
-        locks.formUnion(parcel.locks)
-        behind.append(parcel)
-      }
-    }
-    waiting = others + held(jobs) + behind
+  /// Takes back jobs that met a lock of somebody else's. Those that want the same stay behind them.
+  ///
+  /// One that met it alone waits for its turn behind all that are held. Of several most likely one did:
+  /// the others, which are done at once, go before those that keep a lane for long. These have their turns
+  /// nonetheless: whoever meets a lock shares no transaction any more, nor do those that want the same.
+  ///
+  /// - Parameter failure: what they are told when they have no time left.
+  mutating func hold(_ jobs: [CommitJob], by failure: StoreError) {
+    lines.prepend(held(jobs, as: jobs.count > 1 ? .suspect : .stuck, by: failure))
+    noteApart(jobs)
   }
 
-  private func held(_ jobs: [CommitJob]) -> [Parcel] {
-    jobs.map { Parcel([$0.held(limits)], isSealed: true) }
+  private mutating func held(
+    _ jobs: [CommitJob], as kind: CommitParcel.Kind, by failure: StoreError
+  ) -> [CommitParcel] {
+    jobs.map { lastParcel([$0.held(limits, by: failure)], kind) }
   }
 
-  mutating func laneEnded(_ lane: Int) { lanes[lane] = nil }
+  private mutating func lastParcel(
+    _ jobs: [CommitJob], _ kind: CommitParcel.Kind
+  ) -> CommitParcel {
+    defer { nextTurn += 1 }
+    return CommitParcel(jobs, kind: kind, turn: nextTurn)
+  }
+
+  private mutating func noteApart(_ jobs: [CommitJob]) {
+    for job in jobs { oldestApart = min(oldestApart ?? job.submittedAt, job.submittedAt) }
+  }
+
+  mutating func laneEnded(_ lane: Int) {
+    if let work = lanes[lane] { lines.release(work.locks) }
+    lanes[lane] = nil
+  }
+
+  // MARK: Those that have waited for too long
 
   /// Removes jobs that wait since a moment or longer.
   mutating func removeJobs(since moment: ContinuousClock.Instant) -> [CommitJob] {
+    lines.parcels.flatMap { removeJobs(of: $0, since: moment) }
+  }
+
+  /// Removes jobs that are to be committed apart from others, and wait since a moment or longer. What
+  /// held ones wanted is locked still, most likely: those that want it too are held from then on,
+  /// instead of having others wait with them.
+  mutating func removeJobsApart(since moment: ContinuousClock.Instant) -> [CommitJob] {
+    guard let oldestApart, oldestApart <= moment else { return [] }
     var removed: [CommitJob] = []
-    waiting = waiting.compactMap { parcel in
-      let old = parcel.jobs.filter { $0.submittedAt <= moment }
-      if old.isEmpty { return parcel }
-      removed += old
-      let others = parcel.jobs.filter { $0.submittedAt > moment }
-      return others.isEmpty ? nil : Parcel(others, isSealed: parcel.isSealed)
+    var failures: [String: StoreError] = [:]
+    for parcel in lines.parcels where parcel.kind != .free {
+      let jobs = removeJobs(of: parcel, since: moment)
+      removed += jobs
+      guard let failure = jobs.first?.lockFailure else { continue }
+      for lock in parcel.locks { failures[lock] = failure }
     }
+    for parcel in lines.parcels where !parcel.kind.isHeld {
+      guard let failure = parcel.locks.lazy.compactMap({ failures[$0] }).first else { continue }
+      lines.replace(parcel, with: held(parcel.jobs, as: .stuck, by: failure))
+    }
+    self.oldestApart = nil
+    for parcel in lines.parcels where parcel.kind != .free { noteApart(parcel.jobs) }
     return removed
   }
 
-  /// Removes held jobs that wait since a moment or longer. What they wanted is locked still, most
-  /// likely: those that want it too are held from then on, instead of having others wait with them.
-  mutating func removeHeldJobs(since moment: ContinuousClock.Instant) -> [CommitJob] {
-    var removed: [CommitJob] = []
-    var locks: Set<String> = []
-    waiting = waiting.flatMap { parcel -> [Parcel] in
-      if parcel.isHeld, parcel.jobs.allSatisfy({ $0.submittedAt <= moment }) {
-        removed += parcel.jobs
-        locks.formUnion(parcel.locks)
-        return []
-      }
-      let isInTheirPlace = !parcel.isHeld && !locks.isDisjoint(with: parcel.locks)
-      return isInTheirPlace ? held(parcel.jobs) : [parcel]
+  private mutating func removeJobs(
+    of parcel: CommitParcel, since moment: ContinuousClock.Instant
+  ) -> [CommitJob] {
+    let removed = parcel.jobs.filter { $0.submittedAt <= moment }
+    if removed.isEmpty { return [] }
+    let others = parcel.jobs.filter { $0.submittedAt > moment }
+    if others.isEmpty {
+      lines.replace(parcel)
+    } else {
+      firstTurn -= 1
+      lines.replace(parcel, with: [CommitParcel(others, kind: parcel.kind, turn: firstTurn)])
     }
     return removed
   }
 
   // MARK: Lanes
 
-  /// The jobs that a lane shall commit together, the oldest first; none when nothing that waits is
-  /// for it now. The lane has work from then on, if there are any.
+  /// The jobs that a lane without work shall commit together, the oldest first; none when nothing that
+  /// waits is for it now. The lane has work from then on, if there are any.
   mutating func takeJobs(for lane: Int, at now: ContinuousClock.Instant) -> [CommitJob] {
     // By turns: with one lane for all, neither the held ones nor the others wait for ever.
-    for isHeld in [!wasHeldLast, wasHeldLast]
-    where isHeld ? isLaneForHeld(lane) : isLaneForOthers(lane, at: now) {
-      let jobs = takeJobs(for: lane, held: isHeld)
+    for isHeld in [!wasHeldLast, wasHeldLast] {
+      let jobs = isHeld ? takeHeldJob(for: lane) : takeOtherJobs(for: lane, at: now)
       if jobs.isEmpty { continue }
       wasHeldLast = isHeld
       return jobs
@@ -124,83 +136,62 @@ struct CommitBacklog {
     return []
   }
 
-  /// Whether something waits that a lane shall take later, if no other does.
-  func isLaneDeferred(_ lane: Int, at now: ContinuousClock.Instant) -> Bool {
-    waiting.contains { !$0.isHeld } && !isLaneForOthers(lane, at: now)
+  /// Whether something waits that a lane without work shall take later, if no other does.
+  func isLaneDeferred(at now: ContinuousClock.Instant) -> Bool {
+    lines.readyCount(.free) > 0 && !isLaneForOthers(at: now)
   }
 
-  private func isLaneForHeld(_ lane: Int) -> Bool {
+  private mutating func takeHeldJob(for lane: Int) -> [CommitJob] {
     // Enough lanes stay for others to be served as when nothing is locked, where there are enough.
-    let limit = max(1, lanes.count - Self.eagerLanes)
-    return works(beside: lane).count { $0.isHeld } < limit && waiting.contains { $0.isHeld }
+    guard lanes.count(where: { $0?.isHeld == true }) < max(1, lanes.count - Self.eagerLanes),
+      let parcel = lines.firstReady(.suspect) ?? lines.firstReady(.stuck)
+    else { return [] }
+    lines.replace(parcel)
+    start(lane, Work(locks: parcel.locks, isHeld: true))
+    return parcel.jobs
   }
 
-  /// Whether a lane shall take what waits while others are at work. A few that wait for the first two
+  /// Whether a lane shall take what is ready while others are at work. A few that wait for the first two
   /// cost less; but those may be stuck, which shows by how long the oldest has waited.
-  private func isLaneForOthers(_ lane: Int, at now: ContinuousClock.Instant) -> Bool {
-    let others = waiting.lazy.filter { !$0.isHeld }
-    if others.isEmpty { return false }
-    if works(beside: lane).count(where: { !$0.isHeld }) < Self.eagerLanes { return true }
-    let enough = limits.minimumWaitingForFurtherLane
-    if others.prefix(enough).count >= enough { return true }
-    return others.contains { parcel in
-      parcel.isSealed
-        || parcel.jobs.contains { $0.submittedAt + limits.maximumWaitForSharing <= now }
-    }
+  private func isLaneForOthers(at now: ContinuousClock.Instant) -> Bool {
+    if lines.readyCount(.part) > 0 { return true }
+    guard let oldest = lines.firstReady(.free) else { return false }
+    return lanes.count { $0?.isHeld == false } < Self.eagerLanes
+      || lines.readyCount(.free) >= limits.minimumWaitingForFurtherLane
+      || oldest.jobs.contains { $0.submittedAt + limits.maximumWaitForSharing <= now }
   }
 
-  private mutating func takeJobs(for lane: Int, held: Bool) -> [CommitJob] {
-    let taken = works(beside: lane).map(\.locks)
-    var passedOver: Set<String> = []
+  private mutating func takeOtherJobs(
+    for lane: Int, at now: ContinuousClock.Instant
+  ) -> [CommitJob] {
+    guard isLaneForOthers(at: now) else { return [] }
     var jobs: [CommitJob] = []
-    var rest: [Parcel] = []
     var locks: Set<String> = []
     var byteCount = 0
-    var isFull = false
-    var lookedAt = 0
-    for (index, parcel) in waiting.enumerated() {
-      if isFull || lookedAt >= Self.lookAhead {
-        rest += waiting[index...]
-        break
-      }
-      let isWanted = parcel.isHeld == held
-      if isWanted { lookedAt += 1 }
-      // Nobody overtakes a job that wants the same.
-      let isBlocked =
-        !isWanted || taken.contains { !$0.isDisjoint(with: parcel.locks) }
-        || !passedOver.isDisjoint(with: parcel.locks)
-      if isBlocked || (parcel.isSealed && !jobs.isEmpty) {
-        passedOver.formUnion(parcel.locks)
-        rest.append(parcel)
-        continue
-      }
+    // With each that is taken, those that want the same become ready: they may come along.
+    while jobs.count < limits.maximumCommitsPerTransaction {
+      let part = jobs.isEmpty ? lines.firstReady(.part) : nil
+      guard let parcel = part ?? lines.firstReady(.free) else { break }
       let isTooMuch =
         locks.count + parcel.locks.count > limits.maximumLocksPerTransaction
         || byteCount + parcel.byteCount > limits.maximumBytesPerTransaction
-      if isTooMuch, !jobs.isEmpty {
-        isFull = true
-        rest.append(parcel)
-        continue
-      }
+      if isTooMuch, !jobs.isEmpty { break }
+      lines.replace(parcel)
       jobs += parcel.jobs
       locks.formUnion(parcel.locks)
       byteCount += parcel.byteCount
-      isFull = parcel.isSealed || jobs.count >= limits.maximumCommitsPerTransaction
+      if parcel.kind == .part { break }
     }
-    if jobs.isEmpty { return [] }
-    waiting = rest
-    lanes[lane] = Work(locks: locks, isHeld: held)
+    start(lane, Work(locks: locks, isHeld: false))
     return jobs
   }
 
-  private func works(beside lane: Int) -> [Work] {
-    lanes.enumerated().compactMap { $0.offset == lane ? nil : $0.element }
+  private mutating func start(_ lane: Int, _ work: Work) {
+    lines.take(work.locks)
+    lanes[lane] = work
   }
 
   /// Lanes that take whatever waits, held jobs apart: while one flushes, the other works, and when one
   /// waits for locks that another node holds, the other goes on.
   private static let eagerLanes = 2
-
-  /// Parcels that are looked at for a transaction: a long queue must not make each step slow.
-  private static let lookAhead = 512
 }

@@ -19,6 +19,8 @@ struct CommitJob: Sendable {
   let submittedAt: ContinuousClock.Instant
   /// How long it waits for each lock of somebody else's, after it met one; nil: as all do.
   private(set) var lockWait: Duration?
+  /// What became of its last turn when it, or one that shared its transaction, met such a lock.
+  private(set) var lockFailure: StoreError?
   /// May run several times; only what the last time decided is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
@@ -45,8 +47,9 @@ struct CommitJob: Sendable {
   /// The same, after it or one that shared its transaction met a lock of somebody else's. It shows
   /// soon which one did, as none waits for long at first; and a lock that is seldom free is met one
   /// day, as each wait is twice as long as the one before.
-  func held(_ limits: PostgresStoreLimits) -> CommitJob {
+  func held(_ limits: PostgresStoreLimits, by failure: StoreError) -> CommitJob {
     var job = self
+    job.lockFailure = failure
     job.lockWait = min(lockWait.map { $0 * 2 } ?? limits.firstLockWait, limits.lockTimeLimit)
     return job
   }

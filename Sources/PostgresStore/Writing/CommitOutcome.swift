@@ -18,8 +18,8 @@ enum CommitOutcome: Sendable {
   /// What those who wait as well are told, if any have to be.
   var failure: StoreError? {
     switch self {
-    case .settled, .split: nil
-    case .locked(let failure), .late(let failure), .unreachable(let failure): failure
+    case .settled, .split, .locked: nil
+    case .late(let failure), .unreachable(let failure): failure
     }
   }
 }

@@ -23,11 +23,16 @@ final class CommitQueue: Sendable {
   }
 
   private let limits: PostgresStoreLimits
+  private let clock: @Sendable () -> ContinuousClock.Instant
   private let work: Work
   private let state: Mutex<State>
 
-  init(limits: PostgresStoreLimits, work: @escaping Work) {
+  init(
+    limits: PostgresStoreLimits,
+    clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, work: @escaping Work
+  ) {
     self.limits = limits
+    self.clock = clock
     self.work = work
     state = Mutex(State(backlog: CommitBacklog(limits: limits)))
   }
@@ -88,9 +93,9 @@ final class CommitQueue: Sendable {
   }
 
   private func nextJobs(for lane: Int, _ state: inout State) -> [CommitJob] {
-    let now = ContinuousClock.now
+    let now = clock()
     let jobs = state.backlog.takeJobs(for: lane, at: now)
-    if !jobs.isEmpty || state.isLookComing || !state.backlog.isLaneDeferred(lane, at: now) {
+    if !jobs.isEmpty || state.isLookComing || !state.backlog.isLaneDeferred(at: now) {
       return jobs
     }
     state.isLookComing = true
@@ -110,33 +115,37 @@ final class CommitQueue: Sendable {
       let count = jobs.count
       var abandoned: [CommitJob] = []
       let drained: [CheckedContinuation<Void, Never>] = state.withLock { state in
+        let now = clock()
         switch outcome {
         case .settled:
           state.pending -= count
         case .split(let parts):
           state.backlog.putBack(parts)
-        case .locked:
-          state.backlog.hold(jobs)
-          // Also those that wait for a turn which comes too late.
-          abandoned = state.backlog.removeHeldJobs(since: .now - limits.writeTimeLimit)
-          state.pending -= abandoned.count
+        case .locked(let failure):
+          state.backlog.hold(jobs, by: failure)
         case .late:
-          abandoned = state.backlog.removeJobs(since: .now - limits.writeTimeLimit)
-          state.pending -= count + abandoned.count
+          abandoned = state.backlog.removeJobs(since: now - limits.writeTimeLimit)
+          state.pending -= count
         case .unreachable:
-          abandoned = state.backlog.removeJobs(since: .now)
-          state.pending -= count + abandoned.count
+          abandoned = state.backlog.removeJobs(since: now)
+          state.pending -= count
         }
+        // Whatever became of these: however slow the database is, turns that come one by one may come
+        // too late for some.
+        abandoned += state.backlog.removeJobsApart(since: now - limits.writeTimeLimit)
+        state.pending -= abandoned.count
         state.backlog.laneEnded(lane)
         jobs = nextJobs(for: lane, &state)
         guard state.pending == 0 else { return [] }
         defer { state.waitingForDrain = [] }
         return state.waitingForDrain
       }
-      if let failure = outcome.failure { for job in abandoned { job.fail(failure) } }
+      for job in abandoned { job.fail(outcome.failure ?? job.lockFailure ?? Self.late) }
       for continuation in drained { continuation.resume() }
       // What this lane held back may be free for another now.
       startLanes()
     }
   }
+
+  private static let late = StoreError(.unavailable, "PostgreSQL did not answer in time")
 }

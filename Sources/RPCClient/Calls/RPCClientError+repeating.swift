@@ -1,4 +1,3 @@
-import NIOCore
 import Wire
 
 // What an error says of the connection, and of another attempt.
@@ -33,7 +32,7 @@ extension RPCClientError {
   var outcome: ConnectionPool.State.Outcome {
     if isDraining { return .draining }
     return switch code {
-    case .connectionClosed: .closed(at: .now())
+    case .connectionClosed: .closed
     case .status where self == .deadlineExceeded: .silent
     case .status where self == .cancelled: .givenUp
     case .status where wasSent: .answered

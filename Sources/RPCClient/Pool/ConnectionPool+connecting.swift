@@ -50,7 +50,7 @@ extension ConnectionPool {
 
   private func connected(_ slot: Int, _ connection: RPCConnection) {
     let member = decide { state, actions in
-      state.connected(slot: slot, connection, &actions)
+      state.connected(slot: slot, connection, now: .now(), &actions)
     }
     guard let member else { return }
     connection.onClose { [weak self] in

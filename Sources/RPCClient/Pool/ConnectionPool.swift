@@ -59,18 +59,20 @@ final class ConnectionPool: Sendable {
   func lease(
     until deadline: NIODeadline, avoiding avoided: Lease? = nil
   ) async throws(RPCClientError) -> Lease {
-    let lease = decide { state, actions in state.leaseAtOnce(avoiding: avoided, &actions) }
+    let lease = decide { state, actions in
+      state.leaseAtOnce(avoiding: avoided, now: .now(), &actions)
+    }
     if let lease { return lease }
     return try await wait(until: deadline, avoiding: avoided).get()
   }
 
   /// A connection at once, other than that of the first attempt.
   func otherConnection(than first: Lease) -> Lease? {
-    decide { state, actions in state.otherConnection(than: first, &actions) }
+    decide { state, actions in state.otherConnection(than: first, now: .now(), &actions) }
   }
 
   func callEnded(_ lease: Lease, _ outcome: State.Outcome) {
-    decide { state, actions in state.callEnded(lease, outcome, &actions) }
+    decide { state, actions in state.callEnded(lease, outcome, now: .now(), &actions) }
   }
 
   private func wait(

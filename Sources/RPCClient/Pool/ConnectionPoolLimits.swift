@@ -18,4 +18,8 @@ struct ConnectionPoolLimits: Hashable, Sendable {
   /// connection counts as dead. Nothing else bounds what is kept of them: a server that reads
   /// nothing leaves their requests here.
   var givenUpCalls = 100
+  /// For how long there was no answer as well, while calls were in flight: callers that give up at once
+  /// say nothing of a server that had no time to answer. A server that works has answered something
+  /// by then.
+  var givenUpTime: Duration = .seconds(1)
 }

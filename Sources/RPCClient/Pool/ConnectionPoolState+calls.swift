@@ -7,12 +7,14 @@ extension ConnectionPoolState {
   /// - Parameters:
   ///   - avoided: where the call failed before: another server is better, else another connection.
   ///   - actions: to be carried out.
-  mutating func leaseAtOnce(avoiding avoided: Lease?, _ actions: inout [Action]) -> Lease? {
+  mutating func leaseAtOnce(
+    avoiding avoided: Lease?, now: NIODeadline, _ actions: inout [Action]
+  ) -> Lease? {
     if isClosing || !waiters.isEmpty {
       return nil
     }
     fillFirstSlots(&actions)
-    return leaseLeastBusy(avoiding: avoided, &actions)
+    return leaseLeastBusy(avoiding: avoided, now: now, &actions)
   }
 
   /// The same for a call that can wait under this name.
@@ -26,7 +28,7 @@ extension ConnectionPoolState {
     if addressCount == 0 {
       return .refuse(.noAddress)
     }
-    if let lease = leaseAtOnce(avoiding: avoided, &actions) {
+    if let lease = leaseAtOnce(avoiding: avoided, now: now, &actions) {
       return .use(lease)
     }
     if isDown, let downSince, downSince.isOver(limits.waitingTime, at: now) {
@@ -42,8 +44,10 @@ extension ConnectionPoolState {
   /// A second attempt is to go over another connection than the first.
   ///
   /// - Returns: nil when there is none at once.
-  mutating func otherConnection(than first: Lease, _ actions: inout [Action]) -> Lease? {
-    isClosing ? nil : leaseLeastBusy(avoiding: first, isStrict: true, &actions)
+  mutating func otherConnection(
+    than first: Lease, now: NIODeadline, _ actions: inout [Action]
+  ) -> Lease? {
+    isClosing ? nil : leaseLeastBusy(avoiding: first, isStrict: true, now: now, &actions)
   }
 
   /// A waiting call is given up by its caller, or has waited for long enough.
@@ -57,32 +61,32 @@ extension ConnectionPoolState {
     return hasOpen ? .connectionsFull(after: limits.waitingTime) : lastFailure
   }
 
-  mutating func callEnded(_ lease: Lease, _ outcome: Outcome, _ actions: inout [Action]) {
+  mutating func callEnded(
+    _ lease: Lease, _ outcome: Outcome, now: NIODeadline, _ actions: inout [Action]
+  ) {
     calls -= 1
-    note(outcome, of: lease.member, &actions)
-    members[lease.member]?.calls -= 1
+    note(outcome, of: lease.member, now: now, &actions)
+    members[lease.member]?.callEnded(at: now)
     if let member = members[lease.member], member.isLeaving, member.calls == 0 {
       members[lease.member] = nil
       actions.append(.close(member.connection))
     }
-    serveWaiters(&actions)
+    serveWaiters(now: now, &actions)
     if isClosing, calls == 0 {
       actions.append(.drained)
     }
   }
 
   private mutating func note(
-    _ outcome: Outcome, of id: MemberID, _ actions: inout [Action]
+    _ outcome: Outcome, of id: MemberID, now: NIODeadline, _ actions: inout [Action]
   ) {
     guard let member = members[id], !member.isLeaving else {
       return
     }
     switch outcome {
     case .answered:
-      members[id]?.silentCalls = 0
-      members[id]?.givenUpCalls = 0
+      members[id]?.answered(at: now)
       if !member.hasAnswered {
-        members[id]?.hasAnswered = true
         slots[member.slot].failures = 0
       }
     case .silent:
@@ -92,13 +96,14 @@ extension ConnectionPoolState {
       }
     case .givenUp:
       members[id]?.givenUpCalls += 1
-      if member.givenUpCalls + 1 >= limits.givenUpCalls {
+      let time = member.unansweredTime.total(at: now).nanoseconds
+      if member.givenUpCalls + 1 >= limits.givenUpCalls, time >= limits.givenUpTime.nanoseconds {
         leave(id, member, &actions)
       }
     case .draining:
       leave(id, member, &actions)
-    case .closed(let moment):
-      connectionClosed(id, now: moment, &actions)
+    case .closed:
+      connectionClosed(id, now: now, &actions)
     case .unknown:
       break
     }

@@ -21,7 +21,8 @@ extension ConnectionPoolState {
   /// The open connection with the fewest calls; those of the same server, and last the same one,
   /// only when there is no other.
   mutating func leaseLeastBusy(
-    avoiding avoided: Lease? = nil, isStrict: Bool = false, _ actions: inout [Action]
+    avoiding avoided: Lease? = nil, isStrict: Bool = false, now: NIODeadline,
+    _ actions: inout [Action]
   ) -> Lease? {
     var best: (lease: Lease, rank: Int)?
     for offset in slots.indices {
@@ -51,7 +52,7 @@ extension ConnectionPoolState {
     }
     guard let (lease, _) = best, let slot = members[lease.member]?.slot else { return nil }
     turn = slot + 1
-    members[lease.member]?.calls += 1
+    members[lease.member]?.callStarted(at: now)
     calls += 1
     return lease
   }
@@ -85,8 +86,8 @@ extension ConnectionPoolState {
     actions.append(.pause(slot: slot, failures: slots[slot].failures))
   }
 
-  mutating func serveWaiters(_ actions: inout [Action]) {
-    while !waiters.isEmpty, let lease = leaseLeastBusy(&actions) {
+  mutating func serveWaiters(now: NIODeadline, _ actions: inout [Action]) {
+    while !waiters.isEmpty, let lease = leaseLeastBusy(now: now, &actions) {
       actions.append(.resume(waiters.removeFirst(), .success(lease)))
     }
   }

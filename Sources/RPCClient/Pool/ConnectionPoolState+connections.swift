@@ -15,7 +15,7 @@ extension ConnectionPoolState {
 
   /// - Returns: its name; nil when it is not needed any more.
   mutating func connected(
-    slot: Int, _ connection: Connection, _ actions: inout [Action]
+    slot: Int, _ connection: Connection, now: NIODeadline, _ actions: inout [Action]
   ) -> MemberID? {
     if isClosing {
       actions.append(.close(connection))
@@ -26,7 +26,7 @@ extension ConnectionPoolState {
     members[id] = Member(connection: connection, slot: slot)
     slots[slot].phase = .open(id)
     downSince = nil
-    serveWaiters(&actions)
+    serveWaiters(now: now, &actions)
     return id
   }
 

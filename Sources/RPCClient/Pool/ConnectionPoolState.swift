@@ -48,7 +48,7 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
     /// The server is about to stop.
     case draining
     /// It is closed, of which ``connectionClosed(_:now:_:)`` may tell only later.
-    case closed(at: NIODeadline)
+    case closed
     /// Nothing: it was not used.
     case unknown
   }
@@ -80,9 +80,27 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
     var silentCalls = 0
     /// Calls since its last answer that their callers gave up.
     var givenUpCalls = 0
+    var unansweredTime = UnansweredTime()
     var hasAnswered = false
     /// It has left its slot, and is closed after its last call.
     var isLeaving = false
+
+    mutating func callStarted(at now: NIODeadline) {
+      calls += 1
+      unansweredTime.callStarted(at: now)
+    }
+
+    mutating func callEnded(at now: NIODeadline) {
+      calls -= 1
+      if calls == 0 { unansweredTime.lastCallEnded(at: now) }
+    }
+
+    mutating func answered(at now: NIODeadline) {
+      silentCalls = 0
+      givenUpCalls = 0
+      unansweredTime.answered(at: now)
+      hasAnswered = true
+    }
   }
 
   let limits: ConnectionPoolLimits
