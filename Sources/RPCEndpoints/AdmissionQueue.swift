@@ -3,15 +3,13 @@ import NIOCore
 /// Which calls may begin, which wait, and which are turned away: a bound on the work under way, and one
 /// on how long calls wait for it. No clock and no I/O: what happened is reported, with its moment.
 ///
-/// A burst waits. When that takes too long, more is asked for than can be done: until calls have not
-/// been turned away for a while, none waits for longer than a moment. Whoever is answered is answered
-/// soon, and whoever is not learns it while it can still ask another server.
+/// A burst waits, and begins in its order. When that takes too long, more is asked for than can be done:
+/// until calls have not been turned away for a while, the newest begins first. Then those that are
+/// answered have hardly waited, and the others, as many as would be turned away in any order, are so
+/// within a moment, while they can still ask another server. They go together, a moment's worth at a
+/// time: to send each refusal by itself would take its cost from those that are answered.
 struct AdmissionQueue<Call> {
-  enum Verdict: Hashable, Sendable {
-    case start, wait, refuse
-  }
-
-  /// What became of calls that waited.
+  /// What became of calls: of one that was made, and of those that waited.
   struct Outcome {
     var started: [Call] = []
     var refused: [Call] = []
@@ -26,6 +24,8 @@ struct AdmissionQueue<Call> {
   private let limits: ReadAdmissionLimits
   private var free: Int
   private var waiting = CircularBuffer<Waiting>()
+  /// Places that those who wait will take.
+  private var waitingCost = 0
   /// Until when calls count as too many.
   private var overloadEnd = NIODeadline.distantPast
 
@@ -34,51 +34,69 @@ struct AdmissionQueue<Call> {
     free = limits.places
   }
 
-  /// A call was made. One that may begin takes its places.
+  /// A call was made. Until it is in an outcome, it waits.
   ///
   /// - Parameter cost: places that it takes, from 1 to as many as there are.
-  mutating func arrived(_ call: Call, cost: Int, now: NIODeadline) -> Verdict {
-    if waiting.isEmpty, free >= cost {
-      free -= cost
-      return .start
-    }
-    if turnsAway(now: now) { return .refuse }
+  mutating func arrived(_ call: Call, cost: Int, now: NIODeadline) -> Outcome {
+    if !isOverloaded(now), hasBurstWaitedTooLong(now) { refused(now) }
     waiting.append(Waiting(call: call, cost: cost, since: now))
-    return .wait
-  }
-
-  /// Whether a call would have to wait for too long. It then counts as turned away.
-  mutating func turnsAway(now: NIODeadline) -> Bool {
-    // The first has waited as long as another one would have to, if all goes on as it does.
-    let wait = waiting.first.map { now - $0.since } ?? .zero
-    if waiting.count < limits.waiting, wait <= patience(now) { return false }
-    refused(now)
-    return true
-  }
-
-  /// A call that began has ended, and gives its places to those that wait.
-  mutating func ended(cost: Int, now: NIODeadline) -> Outcome {
-    free += cost
-    var outcome = Outcome()
-    while let first = waiting.first {
-      // Those of a burst are answered, however long they have waited.
-      if now < overloadEnd, now - first.since > limits.overloadPatience {
-        outcome.refused.append(first.call)
-        refused(now)
-      } else if free >= first.cost {
-        free -= first.cost
-        outcome.started.append(first.call)
-      } else {
-        break
-      }
-      waiting.removeFirst()
+    waitingCost += cost
+    var outcome = advance(now)
+    if waiting.count > limits.waiting {
+      outcome.refused.append(takeLast())
+      refused(now)
     }
     return outcome
   }
 
-  private func patience(_ now: NIODeadline) -> TimeAmount {
-    now < overloadEnd ? limits.overloadPatience : limits.burstPatience
+  /// Whether a call is to be turned away before it is even looked at. It then counts as one.
+  mutating func turnsAway(now: NIODeadline) -> Bool {
+    let isTooMuch =
+      isOverloaded(now) ? waitingCost >= limits.waitingInOverload : hasBurstWaitedTooLong(now)
+    guard isTooMuch || (free == 0 && waiting.count >= limits.waiting) else { return false }
+    refused(now)
+    return true
   }
+
+  /// Calls that began have ended, and give their places to those that wait.
+  mutating func ended(cost: Int, now: NIODeadline) -> Outcome {
+    free += cost
+    return advance(now)
+  }
+
+  private mutating func advance(_ now: NIODeadline) -> Outcome {
+    var outcome = Outcome()
+    let isOverloaded = isOverloaded(now)
+    // First, so that nobody is turned away while there is a place.
+    while let next = isOverloaded ? waiting.last : waiting.first, next.cost <= free {
+      free -= next.cost
+      outcome.started.append(isOverloaded ? takeLast() : takeFirst())
+    }
+    if isOverloaded, let first = waiting.first, now - first.since > limits.overloadPatience {
+      let latest = now - .nanoseconds(limits.overloadPatience.nanoseconds / 2)
+      while let first = waiting.first, first.since < latest {
+        outcome.refused.append(takeFirst())
+      }
+      refused(now)
+    }
+    return outcome
+  }
+
+  /// It has waited as long as another one would have to, if all goes on as it does.
+  private func hasBurstWaitedTooLong(_ now: NIODeadline) -> Bool {
+    waiting.first.map { now - $0.since > limits.burstPatience } ?? false
+  }
+
+  private mutating func takeFirst() -> Call { taken(waiting.removeFirst()) }
+
+  private mutating func takeLast() -> Call { taken(waiting.removeLast()) }
+
+  private mutating func taken(_ waiting: Waiting) -> Call {
+    waitingCost -= waiting.cost
+    return waiting.call
+  }
+
+  private func isOverloaded(_ now: NIODeadline) -> Bool { now < overloadEnd }
 
   private mutating func refused(_ now: NIODeadline) {
     overloadEnd = now + limits.overloadMemory

@@ -54,6 +54,12 @@ package struct EntitlementEndpoint: Sendable {
       if let held = reader.heldAnswer(to: query) {
         return .now(try Self.payload(held, unlessRevisionIs: request.ifRevisionDiffers))
       }
+      if let joined = reader.joinedAnswer(to: query) {
+        return .later {
+          try Self.payload(
+            try await joined.get(), unlessRevisionIs: request.ifRevisionDiffers)
+        }
+      }
       return .read(customers: 1, admission) {
         try Self.payload(
           try await reader.answer(to: query), unlessRevisionIs: request.ifRevisionDiffers)
@@ -124,6 +130,9 @@ package struct EntitlementEndpoint: Sendable {
         at: request.at)
       if let held = reader.heldAnswer(to: query) {
         return .now(try Self.check(request.entitlementID, in: held.encoded))
+      }
+      if let joined = reader.joinedAnswer(to: query) {
+        return .later { try Self.check(request.entitlementID, in: try await joined.get().encoded) }
       }
       return .read(customers: 1, admission) {
         try Self.check(request.entitlementID, in: try await reader.answer(to: query).encoded)

@@ -27,7 +27,9 @@ extension RPCAnswer {
           customers: customers,
           start: { ended in
             // Nobody may have waited so long.
-            if isCancelled { ended() } else { perform(work, ended) }
+            guard !isCancelled else { return false }
+            perform(work, ended)
+            return true
           },
           refuse: { fail(.tooManyReads) })
       }

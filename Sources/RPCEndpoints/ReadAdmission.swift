@@ -12,15 +12,18 @@ package struct ReadAdmissionLimits: Hashable, Sendable {
   /// How long the reads of a burst may wait: more than the store's own hiccups, less than what a person
   /// notices.
   package var burstPatience = TimeAmount.milliseconds(50)
-  /// The same as long as there are too many: about what a read takes. With more, all that are answered
-  /// would have waited that much longer, and none more would be answered; with none, places would stand
-  /// empty between two calls.
+  /// The same as long as there are too many. Longer, and whoever is refused learns it late; shorter, and
+  /// places stand empty between two calls, and refusals go out one by one.
   package var overloadPatience = TimeAmount.milliseconds(2)
+  /// With so many places' worth waiting then, large batches are turned away before they are decoded,
+  /// which would take long beside a refusal.
+  package var waitingInOverload: Int
   /// How long after the last refusal there still are too many.
   package var overloadMemory = TimeAmount.seconds(1)
 
   package init(places: Int) {
     self.places = max(1, places)
+    waitingInOverload = max(1, places / 4)
   }
 }
 
@@ -28,9 +31,15 @@ package struct ReadAdmissionLimits: Hashable, Sendable {
 package final class ReadAdmission: Sendable {
   /// One read, from its admission on.
   private struct Call: Sendable {
-    let start: @Sendable () -> Void
+    let cost: Int
+    let start: Start
     let refuse: @Sendable () -> Void
   }
+
+  /// Begins a read, which has to call `ended` once, later, from whatever thread.
+  ///
+  /// - Returns: false when nobody waits for it any more: it has not begun, and does not end.
+  typealias Start = @Sendable (_ ended: @escaping @Sendable () -> Void) -> Bool
 
   private let places: Int
   private let queue: Mutex<AdmissionQueue<Call>>
@@ -46,31 +55,37 @@ package final class ReadAdmission: Sendable {
   /// Has a read of so many customers begin now, later, or never.
   ///
   /// - Parameters:
-  ///   - start: called at once or from another thread; must not block, and is given what it has to
-  ///     call once when the read has ended.
+  ///   - start: called at once or from another thread; must not block.
   ///   - refuse: called in place of it.
   func admit(
-    customers: Int, start: @escaping @Sendable (_ ended: @escaping @Sendable () -> Void) -> Void,
-    refuse: @escaping @Sendable () -> Void
+    customers: Int, start: @escaping Start, refuse: @escaping @Sendable () -> Void
   ) {
     let filled = (customers + Self.customersPerPlace - 1) / Self.customersPerPlace
     let cost = min(max(1, filled), places)
-    let call = Call(start: { start { self.ended(cost) } }, refuse: refuse)
-    switch queue.withLock({ $0.arrived(call, cost: cost, now: .now()) }) {
-    case .start: call.start()
-    case .wait: break
-    case .refuse: call.refuse()
-    }
+    let call = Call(cost: cost, start: start, refuse: refuse)
+    settle(queue.withLock { $0.arrived(call, cost: cost, now: .now()) })
   }
 
-  /// Whether a read that comes now must be refused: known before it is even decoded.
+  /// Whether a large batch that comes now must be refused: known before it is even decoded.
   var turnsAway: Bool { queue.withLock { $0.turnsAway(now: .now()) } }
 
   private func ended(_ cost: Int) {
-    let outcome = queue.withLock { $0.ended(cost: cost, now: .now()) }
-    for call in outcome.started { call.start() }
-    for call in outcome.refused { call.refuse() }
+    settle(queue.withLock { $0.ended(cost: cost, now: .now()) })
   }
+
+  /// A loop, since thousands in a row may not be waited for any more.
+  private func settle(_ outcome: AdmissionQueue<Call>.Outcome) {
+    var outcome = outcome
+    while true {
+      for call in outcome.refused { call.refuse() }
+      var unwanted = 0
+      for call in outcome.started where !begin(call) { unwanted += call.cost }
+      if unwanted == 0 { return }
+      outcome = queue.withLock { $0.ended(cost: unwanted, now: .now()) }
+    }
+  }
+
+  private func begin(_ call: Call) -> Bool { call.start { self.ended(call.cost) } }
 }
 
 extension RPCStatus {

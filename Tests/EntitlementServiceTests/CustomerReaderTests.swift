@@ -133,6 +133,28 @@ struct CustomerReaderTests {
     #expect(store.reads == 1)
   }
 
+  @Test(
+    "A load that is under way can be joined without beginning one, where it is all that is needed")
+  func joinedAnswer() async throws {
+    let reader = makeReader()
+    #expect(reader.joinedAnswer(to: query()) == nil)
+    store.holdReads()
+    async let first = reader.answer(to: query())
+    await store.readsBegun(1)
+    let joined = try #require(reader.joinedAnswer(to: query()))
+    #expect(reader.joinedAnswer(to: query("b")) == nil)
+    #expect(reader.joinedAnswer(to: query("a", .atLeastAsFresh(revision: 2))) == nil)
+    #expect(reader.joinedAnswer(to: query("a", .fullyConsistent)) == nil)
+    #expect(reader.statistics.joinedLoads == 1)
+    store.set(revision: 2)
+    reader.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
+    #expect(reader.joinedAnswer(to: query()) == nil)
+    store.letReadsGo()
+    #expect(try await first.encoded == "revision 1")
+    #expect(try await joined.get().encoded == "revision 1")
+    #expect(store.reads == 1)
+  }
+
   @Test("A reader that comes after a change does not join a load from before it")
   func notJoinedAfterChange() async throws {
     let reader = makeReader()

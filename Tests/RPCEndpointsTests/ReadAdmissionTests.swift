@@ -1,4 +1,5 @@
 import EntitlementDomain
+import NIOCore
 import RPCClient
 import Synchronization
 import Testing
@@ -14,7 +15,11 @@ struct ReadAdmissionTests {
 
     init(_ admission: ReadAdmission, customers: Int) {
       admission.admit(
-        customers: customers, start: { ended in self.ended.withLock { $0 = ended } }, refuse: {})
+        customers: customers,
+        start: { ended in
+          self.ended.withLock { $0 = ended }
+          return true
+        }, refuse: {})
     }
 
     var isUnderWay: Bool { ended.withLock { $0 != nil } }
@@ -74,5 +79,30 @@ struct ReadAdmissionTests {
     let beside = (0..<4).map { _ in Occupant(admission, customers: 1) }
     #expect(beside.count(where: \.isUnderWay) == others)
     batch.end()
+  }
+
+  @Test("However many have gone away while they waited, the next one begins")
+  func unwanted() {
+    var limits = ReadAdmissionLimits(places: 1)
+    limits.waiting = 50_000
+    // None of them is refused, however slow this machine is.
+    limits.burstPatience = .hours(1)
+    let admission = ReadAdmission(limits)
+    let occupant = Occupant(admission, customers: 1)
+    let gone = Atomic<Int>(0)
+    for _ in 1..<limits.waiting {
+      admission.admit(
+        customers: 1,
+        start: { _ in
+          gone.add(1, ordering: .relaxed)
+          return false
+        }, refuse: { Issue.record("refused") })
+    }
+    let last = Occupant(admission, customers: 1)
+    #expect(!last.isUnderWay)
+    occupant.end()
+    #expect(gone.load(ordering: .relaxed) == limits.waiting - 1)
+    #expect(last.isUnderWay)
+    last.end()
   }
 }

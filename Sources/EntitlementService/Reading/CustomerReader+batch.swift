@@ -70,10 +70,7 @@ extension CustomerReader {
           ticket, key: key, answer: index < answers.count ? answers[index] : nil)
       }
     }
-    for ticket in tickets where ticket != nil {
-      cache.missed()
-      if consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
-    }
+    for ticket in tickets where ticket != nil { missed(consistency) }
     // What was committed up to here is in all that is loaded, as in `answer(to:)`.
     let position = horizon.position
     // Asked after the loads were announced: what is required later drops what is loaded here.

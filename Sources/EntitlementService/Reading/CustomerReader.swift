@@ -8,10 +8,10 @@ import Synchronization
 /// customer.
 package final class CustomerReader<Encoded: Sendable>: Sendable {
   typealias Cache = AnswerCache<Encoded>
-  private typealias Outcome = Result<HeldAnswer<Encoded>, ServiceError>
+  typealias Outcome = Result<HeldAnswer<Encoded>, ServiceError>
 
   /// A load that others may wait for.
-  private struct Load {
+  struct Load {
     let task: Task<Outcome, Never>
     /// The cache's clock when it began: later changes are not in it.
     let clock: UInt64
@@ -20,9 +20,18 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     let number: UInt64
   }
 
-  private struct Loads {
+  struct Loads {
     var byKey: [AnswerCache<Encoded>.Key: Load] = [:]
     var count: UInt64 = 0
+
+    /// - Parameters:
+    ///   - clock: the cache's: what changed before must be in the load.
+    ///   - sequence: of the feed: so must every change up to there.
+    func underWay(
+      of key: AnswerCache<Encoded>.Key, at clock: UInt64, including sequence: Int64
+    ) -> Load? {
+      byKey[key].flatMap { $0.clock == clock && $0.position >= sequence ? $0 : nil }
+    }
   }
 
   let store: any EntitlementStore
@@ -31,7 +40,7 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
   let horizon: FeedHorizon
   let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
   let cache: AnswerCache<Encoded>
-  private let loads = Mutex(Loads())
+  let loads = Mutex(Loads())
 
   /// - Parameters:
   ///   - horizon: how far the feed is followed; nil: nobody else writes to the store.
@@ -85,8 +94,7 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     guard let key = query.heldKey, query.consistency != .fullyConsistent else {
       return try await load(query, freshness(for: query.consistency))
     }
-    cache.missed()
-    if query.consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
+    missed(query.consistency)
     let answer = try await joinedLoad(query, key: key, including: .min).get()
     if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
       // The load that was joined may have begun before the write: this one begins after it.
@@ -168,6 +176,12 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     withExtendedLifetime(cache.removeAll()) {}
   }
 
+  /// Counts a question whose answer could have been in memory.
+  func missed(_ consistency: Consistency) {
+    cache.missed()
+    if consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
+  }
+
   func freshness(for consistency: Consistency) -> StoreFreshness {
     switch consistency {
     case .minimizeLatency: horizon.freshness
@@ -184,9 +198,7 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     let clock = cache.clock
     let position = horizon.requiredPosition
     let (load, isNew) = loads.withLock { loads -> (Load, Bool) in
-      if let load = loads.byKey[key], load.clock == clock, load.position >= sequence {
-        return (load, false)
-      }
+      if let load = loads.underWay(of: key, at: clock, including: sequence) { return (load, false) }
       loads.count += 1
       let number = loads.count
       let task = Task { await self.keptLoad(query, key: key, number: number) }
