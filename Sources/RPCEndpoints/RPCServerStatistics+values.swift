@@ -11,6 +11,8 @@ extension RPCServerStatistics {
       StatisticValue("connections.refused", connectionsRefused),
       StatisticValue("connections.timed_out", connectionsTimedOut),
       StatisticValue("connections.broken_frames", brokenFrames),
+      StatisticValue("connections.penalized", connectionsPenalized),
+      StatisticValue("connections.accept_pauses", acceptPauses),
       StatisticValue("calls.total", calls.total),
       StatisticValue("calls.stream_messages", streamMessages),
     ] + RPCCode.allCases.map { StatisticValue("calls.\($0.name)", calls[$0]) }

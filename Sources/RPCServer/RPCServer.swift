@@ -42,7 +42,7 @@ package final class RPCServer: Sendable {
     self.limits = limits
     self.group = group
     self.logger = logger
-    self.registry = ConnectionRegistry(limit: limits.connections)
+    self.registry = ConnectionRegistry(limits: limits)
   }
 
   package var statistics: RPCServerStatistics {
@@ -136,10 +136,12 @@ package final class RPCServer: Sendable {
     return ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
-      .serverChannelInitializer { channel in
-        // Out of file descriptors, it waits before it accepts again.
+      .serverChannelInitializer { [registry] channel in
         channel.eventLoop.makeCompletedFuture {
+          // Out of file descriptors, it waits before it accepts again.
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptPacingHandler(registry: registry))
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -151,14 +153,15 @@ package final class RPCServer: Sendable {
       }
   }
 
+  /// Connections inherit the socket options of their listener (Linux), without a system call for each.
   private var tcpBootstrap: ServerBootstrap {
     bootstrap
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .childChannelOption(.socketOption(.so_keepalive), value: 1)
-      .childChannelOption(Self.tcpOption(TCP_KEEPIDLE), value: RPCLimits.keepAliveIdleSeconds)
-      .childChannelOption(Self.tcpOption(TCP_KEEPINTVL), value: RPCLimits.keepAliveProbeSeconds)
-      .childChannelOption(Self.tcpOption(TCP_KEEPCNT), value: RPCLimits.keepAliveProbes)
+      .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .serverChannelOption(.socketOption(.so_keepalive), value: 1)
+      .serverChannelOption(Self.tcpOption(TCP_KEEPIDLE), value: RPCLimits.keepAliveIdleSeconds)
+      .serverChannelOption(Self.tcpOption(TCP_KEEPINTVL), value: RPCLimits.keepAliveProbeSeconds)
+      .serverChannelOption(Self.tcpOption(TCP_KEEPCNT), value: RPCLimits.keepAliveProbes)
   }
 
   private static func tcpOption(_ name: CInt) -> ChannelOptions.Types.SocketOption {
@@ -166,10 +169,11 @@ package final class RPCServer: Sendable {
   }
 
   private func setUp(_ channel: any Channel) throws {
-    guard let id = registry.admit(channel) else {
+    let eventLoop = channel.eventLoop
+    guard let id = registry.admit(channel, now: eventLoop.now) else {
       throw ConnectionRefused()
     }
-    channel.closeFuture.whenComplete { _ in self.registry.remove(id) }
+    channel.closeFuture.whenComplete { _ in self.registry.remove(id, now: eventLoop.now) }
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,

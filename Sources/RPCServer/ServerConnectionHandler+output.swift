@@ -106,12 +106,15 @@ extension ServerConnectionHandler {
     if isInputClosed, !isPaused {
       streams.inputClosed()
     }
-    // Before the flush: who has read an answer finds it counted.
+    // Before the flush, both: who has read an answer finds it counted, and has its penalty.
+    if isToBePenalized {
+      penalize()
+    }
     publishStatistics()
     if isFlushDue || batch.readableBytes > 0 {
       flush()
     }
-    if streams.isFinished {
+    if streams.isFinished, !isToBePenalized {
       closeGracefully()
     }
     armAlarm()

@@ -40,15 +40,37 @@ extension ServerConnectionHandler {
   }
 
   func shutDown(_ event: ShutdownStarted) {
+    if timing.isPenalized {
+      context?.close(promise: nil)
+      return
+    }
     timing.shutdownStarted(deadline: event.deadline, now: peer.eventLoop.now)
     end(streams.shutdownStarted(), ServerStreams.shuttingDown)
     settle()
   }
 
+  /// Whether the client has broken the protocol and waits for more. One that has closed its side, or that
+  /// a stopping server has to be rid of, is let go.
+  var isToBePenalized: Bool {
+    streams.hasFailed && !isInputClosed && !timing.isShuttingDown
+  }
+
+  /// Keeps the connection of a client that has broken the protocol for a while, without reading from
+  /// it: who connects again as soon as it is closed would take more time from the others than that
+  /// socket does.
+  func penalize() {
+    guard !timing.isClosing, !peer.isClosed else {
+      return
+    }
+    abandonCalls()
+    timing.penaltyStarted(now: peer.eventLoop.now)
+    registry.penalize(peer.connectionID)
+  }
+
   /// Closes so that the client can read all that was written: first the own direction, when all
   /// is sent, then the rest, when the client has closed its side or has taken too long.
   func closeGracefully() {
-    guard !timing.isClosing, !peer.isClosed, let context else {
+    guard !timing.isClosing || timing.isPenalized, !peer.isClosed, let context else {
       return
     }
     timing.closingStarted(now: peer.eventLoop.now)

@@ -20,7 +20,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   let router: RPCRouter
   let immediates: ImmediateMethods?
   let peer: RPCPeer
-  private let registry: ConnectionRegistry
+  let registry: ConnectionRegistry
   let logger: Logger
 
   var streams: ServerStreams
@@ -119,7 +119,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if isWritable {
+    if isWritable, !timing.isPenalized {
       context.read()
     } else {
       isReadHeld = true
@@ -137,7 +137,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
         handleFrames(now: now)
         settle()
       }
-      if isReadHeld, isWritable {
+      if isReadHeld, isWritable, !timing.isPenalized {
         isReadHeld = false
         context.read()
       }

@@ -93,6 +93,11 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "Connections at a time. Default: 10000.")
   var maximumConnections: String?
 
+  @Option(
+    help:
+      "Connections a second that may end within a second; with more, new ones wait. Default: 500.")
+  var shortConnectionsPerSecond: String?
+
   @Option(help: "Seconds after which a silent connection is closed. Default: 600.")
   var idleSeconds: String?
 
@@ -149,7 +154,8 @@ struct Entitled: AsyncParsableCommand {
       (.stalenessSeconds, stalenessSeconds), (.changeRetentionDays, changeRetentionDays),
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),
       (.cacheMegabytes, cacheMegabytes), (.maximumConnections, maximumConnections),
-      (.idleSeconds, idleSeconds), (.shutdownSeconds, shutdownSeconds),
+      (.shortConnectionsPerSecond, shortConnectionsPerSecond), (.idleSeconds, idleSeconds),
+      (.shutdownSeconds, shutdownSeconds),
     ]
     var flags: [SettingKey: ConfigContent] = [:]
     for case (let key, let text?) in texts { flags[key] = .string(text) }

@@ -210,7 +210,8 @@ private struct Parts {
       router: router,
       limits: RPCLimits(
         connections: settings.maximumConnections, idleTime: settings.idleTime,
-        shutdownTime: settings.shutdownTime),
+        shutdownTime: settings.shutdownTime,
+        shortConnectionsPerSecond: settings.shortConnectionsPerSecond),
       logger: logger)
     // The server holds its methods, and they the figures.
     statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }

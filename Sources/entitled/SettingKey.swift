@@ -17,6 +17,7 @@ enum SettingKey: String, CaseIterable {
   case certificateStatus = "certificate_status"
   case cacheMegabytes = "cache_megabytes"
   case maximumConnections = "maximum_connections"
+  case shortConnectionsPerSecond = "short_connections_per_second"
   case idleSeconds = "idle_seconds"
   case shutdownSeconds = "shutdown_seconds"
   case logLevel = "log_level"

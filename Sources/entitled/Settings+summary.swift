@@ -19,6 +19,7 @@ extension Settings {
       (.certificateStatus, certificateStatus.rawValue),
       (.cacheMegabytes, String(cacheBytes >> 20)),
       (.maximumConnections, String(maximumConnections)),
+      (.shortConnectionsPerSecond, String(shortConnectionsPerSecond)),
       (.idleSeconds, String(idleTime.components.seconds)),
       (.shutdownSeconds, String(shutdownTime.components.seconds)),
       (.logLevel, logLevel.rawValue),

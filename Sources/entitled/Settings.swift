@@ -26,6 +26,7 @@ struct Settings: Sendable {
   var certificateStatus: StatusPolicy
   var cacheBytes: Int
   var maximumConnections: Int
+  var shortConnectionsPerSecond: Int
   var idleTime: Duration
   var shutdownTime: Duration
   var logLevel: Logger.Level
@@ -132,6 +133,7 @@ private struct SettingsReader {
     let status = await choice(.certificateStatus, default: StatusPolicy.off)
     let cache = await integer(.cacheMegabytes, default: 256, range: 1...1_048_576)
     let connections = await integer(.maximumConnections, default: 10_000, range: 1...1_000_000)
+    let accepts = await integer(.shortConnectionsPerSecond, default: 500, range: 1...1_000_000)
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
@@ -143,7 +145,7 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
       allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
-      maximumConnections: connections, idleTime: .seconds(idle),
+      maximumConnections: connections, shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
       shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
   }
 

@@ -8,5 +8,6 @@ struct Benchmark: AsyncParsableCommand {
     subcommands: [
       ReadBenchmark.self, EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self,
       StressBenchmark.self, AllBenchmark.self, EchoBenchmark.self,
+      HostileClientsCommand.self,
     ])
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// On which processors a thread runs, and what it starts (sched_setaffinity(2)).
@@ -23,11 +24,35 @@ enum ProcessorAffinity {
   static func with<Result>(_ processor: Int?, _ body: () throws -> Result) rethrows -> Result {
     guard let processor else { return try body() }
     let before = current
-    var one = Mask(repeating: 0, count: maskLength)
-    one[processor / 8] |= 1 << (processor % 8)
-    set(one)
+    set(mask(of: processor))
     defer { set(before) }
     return try body()
+  }
+
+  /// Runs `body` with all threads of this process on one processor, and those that they start.
+  ///
+  /// - Parameter processor: nil: wherever they may run already.
+  static func withProcess<Result>(
+    _ processor: Int?, _ body: () async throws -> Result
+  ) async throws -> Result {
+    guard let processor else { return try await body() }
+    let before = current
+    setAll(mask(of: processor))
+    defer { setAll(before) }
+    return try await body()
+  }
+
+  private static func mask(of processor: Int) -> Mask {
+    var mask = Mask(repeating: 0, count: maskLength)
+    mask[processor / 8] |= 1 << (processor % 8)
+    return mask
+  }
+
+  /// Threads that end meanwhile are none to set; those that begin have their starter's.
+  private static func setAll(_ mask: Mask) {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    var mask = mask
+    for thread in threads.compactMap(pid_t.init) { _ = setAffinity(thread, maskLength, &mask) }
   }
 
   private static var current: Mask {

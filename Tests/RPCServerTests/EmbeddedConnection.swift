@@ -9,7 +9,7 @@ final class EmbeddedConnection {
   let service = TestService()
   /// For what a stream would ask of it from another thread.
   let handler: ServerConnectionHandler
-  private let registry = ConnectionRegistry(limit: 1)
+  private let registry: ConnectionRegistry
   private let channel: EmbeddedChannel
   private let reading: Reading
   private var decoder = FrameDecoder()
@@ -18,6 +18,7 @@ final class EmbeddedConnection {
   init(_ limits: RPCLimits, immediate: Bool = true) throws {
     let router = service.router
     channel = EmbeddedChannel()
+    registry = ConnectionRegistry(limits: limits)
     reading = Reading(channel)
     handler = ServerConnectionHandler(
       router: router, methods: router.methodTable,

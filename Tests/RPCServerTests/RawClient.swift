@@ -104,7 +104,22 @@ final class RawClient {
     close()
   }
 
+  /// The server's end of the connection, over TCP, when it runs in this process.
+  var peerInThisProcess: PeerSocket? {
+    PeerSocket.port(descriptor, getsockname).flatMap(PeerSocket.init(connectedTo:))
+  }
+
   // MARK: Receiving
+
+  /// Whether there is something to receive, or the server has closed.
+  func isReadable(within milliseconds: CInt) throws -> Bool {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let count = Glibc.poll(&poll, 1, milliseconds)
+    guard count >= 0 else {
+      throw Failure(what: "poll", errno: errno)
+    }
+    return count > 0
+  }
 
   /// The next frame, or nil when the server has closed, also by a reset.
   func receive() throws -> Frame? {

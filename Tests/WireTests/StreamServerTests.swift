@@ -368,11 +368,52 @@ struct StreamServerTests {
     #expect(streams.isFinished == true)
   }
 
+  @Test("A few broken frames are a mistake; one more within a second, and the connection is over")
+  func tooManyBrokenFrames() throws {
+    var streams = Self.machine(RPCLimits(brokenFrames: 3))
+    let held = try Self.call(streams.frameReceived(Self.request(1), now: Self.start))
+    let later = Self.start + .seconds(2)
+    for now in [Self.start, later] {
+      for _ in 0..<3 {
+        let action = streams.frameReceived(Self.request(2), now: now)
+        #expect(Self.text(action) == "respond 2 INVALID_ARGUMENT")
+        #expect(streams.hasFailed == false)
+      }
+    }
+    // What the client is told to be wrong with other frames is no sign of a broken protocol.
+    let unknown = Self.request(3, "None")
+    #expect(
+      Self.text(streams.frameReceived(unknown, now: later)) == "respond 3 UNIMPLEMENTED")
+    #expect(streams.hasFailed == false)
+    guard case .end(held, let status) = streams.frameReceived(Self.request(1), now: later) else {
+      Issue.record("the call whose id is used again goes on")
+      return
+    }
+    #expect(status.code == .invalidArgument)
+    #expect(status.message.contains("closing the connection"))
+    #expect(streams.hasFailed == true)
+    #expect(streams.isFinished == true)
+    #expect(Self.text(streams.frameReceived(Self.request(5), now: later)) == "ignore")
+  }
+
+  @Test("Broken frames of any length are too many when their data is", arguments: [true, false])
+  func tooMuchBrokenData(areTooLong: Bool) {
+    var streams = Self.machine()
+    let half = ByteBuffer(repeating: 0xFF, count: RPCLimits.brokenFrameData / 2)
+    let frame = areTooLong ? Self.oversized(1, .data) : Self.frame(1, .request, data: half)
+    let isOver = (0..<3).map { _ in
+      _ = streams.frameReceived(frame, now: Self.start)
+      return streams.hasFailed
+    }
+    // The longer ones have 5,000,000 bytes.
+    #expect(isOver == [false, areTooLong, true])
+  }
+
   @Test("Any order of steps answers every call at most once")
   func randomSteps() {
     var random = SeededRandom(for: "random steps")
     for _ in 0..<300 {
-      var streams = Self.machine(RPCLimits(streamsPerConnection: 4))
+      var streams = Self.machine(RPCLimits(streamsPerConnection: 4, brokenFrames: .max))
       var started: [CallID] = []
       var answered: Set<CallID> = []
       for step in 0..<100 {

@@ -21,8 +21,9 @@ package struct RPCLimits: Hashable, Sendable {
   package static let fullBatch = 65_536
 
   /// Connections that wait to be accepted, and those accepted in one turn of a listener's loop.
-  /// The first absorbs a burst of reconnecting clients, the second keeps it from starving others.
-  package static let acceptBacklog: Int32 = 1024
+  /// The first absorbs a burst of reconnecting clients, as far as the system allows
+  /// (`net.core.somaxconn`, 4,096); the second keeps it from starving others.
+  package static let acceptBacklog: Int32 = 4096
   package static let acceptsPerTurn: UInt = 16
 
   /// When TCP asks a silent peer whether it is still there, in seconds, and how often before it
@@ -34,6 +35,16 @@ package struct RPCLimits: Hashable, Sendable {
   /// The same for a client that has closed its sending side and has calls in flight, in seconds:
   /// it may have closed everything.
   package static let halfClosedKeepAliveSeconds: Int = 1
+
+  /// Data of broken frames within ``brokenFrameTime`` that is no more than a mistake, in bytes: two of
+  /// the longest. One that is too long by a byte still leaves the connection usable.
+  package static let brokenFrameData = 2 * maximumFrameData
+
+  /// In which broken frames are counted together.
+  package static let brokenFrameTime: Duration = .seconds(1)
+
+  /// A connection that lasts no longer has come and gone: whoever has calls to make keeps his.
+  package static let shortConnectionTime: Duration = .seconds(1)
 
   /// Open connections of a server. Bounds sockets and the memory of idle ones.
   package var connections: Int
@@ -68,6 +79,25 @@ package struct RPCLimits: Hashable, Sendable {
   /// How long calls in flight may take after shutdown has begun.
   package var shutdownTime: Duration
 
+  /// Frames that break the protocol (a malformed envelope, too long, a stream id that is wrong or in
+  /// use) that one connection may send within ``brokenFrameTime``. More of them, or more than
+  /// ``brokenFrameData``, end it: to receive and answer them takes time from others.
+  package var brokenFrames: Int
+
+  /// How long a connection that was ended for breaking the protocol stays open, unread, unless the
+  /// client closes it: clients that connect again as soon as they are closed do so once in this time.
+  package var penaltyTime: Duration
+
+  /// How many connections are kept so. Bounds their sockets, with what is unread in them; beyond it,
+  /// and when a new one finds no place within ``connections``, the oldest is closed at once.
+  package var penalizedConnections: Int
+
+  /// Connections that end within ``shortConnectionTime``, or are refused, before accepting is paused,
+  /// and how many a second from then on: bounds what clients cost that do nothing but come and go.
+  /// Whoever comes meanwhile waits in the system's queue (`acceptBacklog`).
+  package var shortConnections: Int
+  package var shortConnectionsPerSecond: Int
+
   /// How long the last answer may take to be read when the server closes first. Closing at once
   /// could destroy it, as unread requests make the kernel reset the connection.
   package var lingerTime: Duration
@@ -85,6 +115,11 @@ package struct RPCLimits: Hashable, Sendable {
     writeBuffer: Int = 8_388_608,
     slowReaderTime: Duration = .seconds(30),
     shutdownTime: Duration = .seconds(10),
+    brokenFrames: Int = 16,
+    penaltyTime: Duration = .seconds(1),
+    penalizedConnections: Int = 1024,
+    shortConnections: Int = 1024,
+    shortConnectionsPerSecond: Int = 500,
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304
   ) {
@@ -96,6 +131,11 @@ package struct RPCLimits: Hashable, Sendable {
     self.writeBuffer = writeBuffer
     self.slowReaderTime = slowReaderTime
     self.shutdownTime = shutdownTime
+    self.brokenFrames = brokenFrames
+    self.penaltyTime = penaltyTime
+    self.penalizedConnections = penalizedConnections
+    self.shortConnections = shortConnections
+    self.shortConnectionsPerSecond = shortConnectionsPerSecond
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer
   }

@@ -19,7 +19,9 @@ package struct ServerStreams: ~Copyable {
   private var nextSerial: UInt64 = 0
   private var inputIsClosed = false
   private var isShuttingDown = false
-  private var hasFailed = false
+  /// Whether the connection is of no more use, since the client has broken the protocol or is gone.
+  package private(set) var hasFailed = false
+  private var brokenFrames: BrokenFrames
 
   /// No call in flight has an earlier deadline than this. May be earlier than the earliest one.
   package private(set) var earliestDeadline = NIODeadline.distantFuture
@@ -27,6 +29,7 @@ package struct ServerStreams: ~Copyable {
   package init(methods: MethodTable, limits: RPCLimits) {
     self.methods = methods
     self.limits = limits
+    self.brokenFrames = BrokenFrames(limit: limits.brokenFrames)
   }
 
   /// Whether calls are in flight.
@@ -56,10 +59,38 @@ package struct ServerStreams: ~Copyable {
     if hasFailed {
       return .ignore
     }
+    let action = action(for: decoded, arrivedAt: arrival ?? now, now: now)
+    guard let length = lengthOfBrokenFrame(decoded, action),
+      brokenFrames.received(length: length, now: now)
+    else {
+      return action
+    }
+    hasFailed = true
+    return switch action {
+    case .respond(let streamID, let status): .respond(streamID, Self.lastOfTooMany(status))
+    case .end(let call, let status): .end(call, Self.lastOfTooMany(status))
+    case .ignore, .start, .fail: action
+    }
+  }
+
+  /// Nil unless the frame broke the protocol and the connection lives.
+  private func lengthOfBrokenFrame(_ decoded: DecodedFrame, _ action: ServerAction) -> UInt32? {
+    switch (decoded, action) {
+    case (.oversized(let header), _): header.dataLength
+    case (.frame(let frame), .end): frame.header.dataLength
+    case (.frame(let frame), .respond(_, let status)) where status.code == .invalidArgument:
+      frame.header.dataLength
+    default: nil
+    }
+  }
+
+  private mutating func action(
+    for decoded: DecodedFrame, arrivedAt arrival: NIODeadline, now: NIODeadline
+  ) -> ServerAction {
     switch decoded {
     case .frame(let frame):
       return switch frame.header.type {
-      case .request: requestReceived(frame, arrivedAt: arrival ?? now, now: now)
+      case .request: requestReceived(frame, arrivedAt: arrival, now: now)
       case .data: dataReceived(frame.header)
       default: .ignore
       }
@@ -322,6 +353,12 @@ package struct ServerStreams: ~Copyable {
     .unavailable, "the server is shutting down",
     errorInfo: RPCStatus.ErrorInfo(reason: RPCStatus.shuttingDownReason, domain: "entitle"),
     retryDelay: .seconds(1))
+
+  private static func lastOfTooMany(_ status: RPCStatus) -> RPCStatus {
+    var status = status
+    status.message += "; too many frames broke the protocol; closing the connection"
+    return status
+  }
 
   private static func tooLarge(_ length: Int) -> RPCStatus {
     RPCStatus(

@@ -65,6 +65,7 @@ struct ConfigurationTests {
       plain("certificate_status", ["soft", "strict", "off"]),
       plain("cache_megabytes", ["11", "22", "33"]),
       plain("maximum_connections", ["100", "200", "300"]),
+      plain("short_connections_per_second", ["400", "500", "600"]),
       plain("idle_seconds", ["1", "2", "3"]),
       plain("shutdown_seconds", ["4", "5", "6"]),
       plain("log_level", ["debug", "warning", "error"]),

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import StoreSimulator
@@ -7,7 +8,7 @@ import Wire
 /// A client that means no good, on a thread of its own. Whenever the server closes its connection, it
 /// opens another at once.
 final class HostileClient: Sendable {
-  enum Manner: CaseIterable, Sendable {
+  enum Manner: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// Bytes that are no frames.
     case noise
     /// Frames with nothing in them that can be read.
@@ -70,9 +71,6 @@ final class HostileClient: Sendable {
   }
 
   private func run() {
-    // It shares the machine with the honest clients, whose time is measured: what it costs them is to
-    // be the server's doing.
-    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
     var generator = SeededGenerator(seed: seed, label: "hostile")
     while let connection = open() {
       while act(on: connection, &generator), !state.withLock({ $0.isStopped }) {}

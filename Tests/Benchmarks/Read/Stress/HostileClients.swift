@@ -4,6 +4,7 @@ import LoadClient
 /// huge frames or slow bytes, or nothing, and comes again at once when it is closed.
 struct HostileClients {
   let plan: StressPlan
+  let manners: [HostileClient.Manner]
 
   private static let honest = 90
   private static let customers = 500
@@ -11,36 +12,58 @@ struct HostileClients {
   private static let share = 0.25
 
   func measure() async throws -> [Figure] {
+    // The server has the honest clients beside it: what slows them is its own work. The hostile ones
+    // have a processor of their own, so that theirs does not.
+    let processors = ProcessorAffinity.available
+    let areApart = processors.count > 1
+    return try await ProcessorAffinity.withProcess(areApart ? processors[0] : nil) {
+      try await measure(hostileOn: areApart ? processors[1] : nil)
+    }
+  }
+
+  private func measure(hostileOn processor: Int?) async throws -> [Figure] {
     let store = try await plan.sqlite(Self.customers)
     let server = try await EntitledProcess(store: store, listener: .tcp)
     try await CustomerCalls.warm(Self.customers, at: server.address)
     let rate = Self.share * (try await load(.closed(inFlight: 1), at: server)).answeredPerSecond
 
     let name = "\(Self.honest) honest connections, \(Int(rate)) calls/s: p99"
-    let hostile = HostileClient.Manner.allCases.count
     var alone = Figure(name, unit: "µs")
-    var beside = Figure("\(name) beside \(hostile) hostile ones", unit: "µs")
+    var beside = Figure("\(name) beside \(manners.count) hostile ones", unit: "µs")
     var ratio = Figure("\(name) beside hostile ones, over without", unit: "×", target: .atMost(1.2))
     var failed = Figure("honest calls that failed", unit: "calls", target: .atMost(0))
     var opened = Figure("connections of hostile ones", unit: "a second")
+    var time = Figure("processor time of the server, without hostile ones", unit: "% of one")
+    var timeBeside = Figure("processor time of the server, beside hostile ones", unit: "% of one")
     plan.progress.start("hostile clients, rounds", of: plan.rounds)
     for round in 1...plan.rounds {
-      let without = try await load(.open(rate: rate), at: server, seed: round)
-      let clients = try HostileClient.Manner.allCases.map {
-        try HostileClient($0, to: server.address, seed: UInt64(round))
-      }
-      let with = try await load(.open(rate: rate), at: server, seed: round)
-      opened.add(Double(clients.reduce(0) { $0 + $1.connections }) / with.seconds)
-      for client in clients { client.stop() }
+      let (without, used) = try await timed(rate, at: server, round)
+      let clients = try HostileClientsProcess(
+        manners, to: server.address, seed: UInt64(round), processor: processor)
+      let (with, usedBeside) = try await timed(rate, at: server, round)
+      opened.add(Double(try clients.stop()) / with.seconds)
       alone.add(without.latencies.percentile(99) / 1_000)
       beside.add(with.latencies.percentile(99) / 1_000)
       ratio.add(with.latencies.percentile(99) / without.latencies.percentile(99))
       failed.add(Double(with.calls - with.answered))
+      time.add(used)
+      timeBeside.add(usedBeside)
       plan.progress.advance(by: 1)
     }
     plan.progress.end()
     try server.stop()
-    return [alone, beside, ratio, failed, opened]
+    return [alone, beside, ratio, failed, opened, time, timeBeside]
+  }
+
+  /// - Returns: also the processor time of the server, in percent of the time on the clock.
+  private func timed(
+    _ rate: Double, at server: EntitledProcess, _ round: Int
+  ) async throws -> (MeasuredLoad.Outcome, Double) {
+    let began = ContinuousClock.now
+    let before = server.processorTime
+    let outcome = try await load(.open(rate: rate), at: server, seed: round)
+    let time = began.duration(to: .now) / .microseconds(1)
+    return (outcome, 100 * (server.processorTime - before) / time)
   }
 
   private func load(

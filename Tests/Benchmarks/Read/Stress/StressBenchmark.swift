@@ -25,6 +25,9 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @Option(help: "Measure only this.")
   var only: Part?
 
+  @Option(help: "Of hostile clients, only one that does this; repeatable. Default: one of each.")
+  var manner: [HostileClient.Manner] = []
+
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
@@ -44,6 +47,10 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   }
 
   func run() async throws { try await output.write(self) }
+
+  private var manners: [HostileClient.Manner] {
+    manner.isEmpty ? HostileClient.Manner.allCases : manner
+  }
 
   func measure() async throws -> [Report.Part] {
     try await measure(only.map { [$0] } ?? Part.ofStress)
@@ -78,7 +85,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .start: try await StartTime(plan: plan).measure()
     case .overload: try await Overload(plan: plan).measure()
     case .idle: try await IdleConnectionCost(plan: plan).measure()
-    case .hostile: try await HostileClients(plan: plan).measure()
+    case .hostile: try await HostileClients(plan: plan, manners: manners).measure()
     }
   }
 
