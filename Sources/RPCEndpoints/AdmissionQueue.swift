@@ -64,10 +64,11 @@ struct AdmissionQueue<Call> {
     return advance(now)
   }
 
-  private mutating func advance(_ now: NIODeadline) -> Outcome {
+  /// Time has passed.
+  mutating func advance(_ now: NIODeadline) -> Outcome {
     var outcome = Outcome()
     let isOverloaded = isOverloaded(now)
-    // First, so that nobody is turned away while there is a place.
+    // First, and again below, so that nobody is turned away while there is a place.
     while let next = isOverloaded ? waiting.last : waiting.first, next.cost <= free {
       free -= next.cost
       outcome.started.append(isOverloaded ? takeLast() : takeFirst())
@@ -75,9 +76,14 @@ struct AdmissionQueue<Call> {
     if isOverloaded, let first = waiting.first, now - first.since > limits.overloadPatience {
       let latest = now - .nanoseconds(limits.overloadPatience.nanoseconds / 2)
       while let first = waiting.first, first.since < latest {
-        outcome.refused.append(takeFirst())
+        if first.cost <= free {
+          free -= first.cost
+          outcome.started.append(takeFirst())
+        } else {
+          outcome.refused.append(takeFirst())
+        }
       }
-      refused(now)
+      if !outcome.refused.isEmpty { refused(now) }
     }
     return outcome
   }

@@ -15,7 +15,7 @@ extension RPCServerStream {
     _ body: @escaping @Sendable (StreamProducer) async throws -> Void
   ) {
     let alarm = limit.map { limit in
-      peer.eventLoop.scheduleTask(in: TimeAmount(limit)) { self.fail(.notRead(within: limit)) }
+      peer.eventLoop.scheduleTask(in: TimeAmount(limit)) { self.giveUp(.notRead(within: limit)) }
     }
     let task = Task {
       defer { alarm?.cancel() }

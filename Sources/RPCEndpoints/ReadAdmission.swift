@@ -67,7 +67,14 @@ package final class ReadAdmission: Sendable {
   }
 
   /// Whether a large batch that comes now must be refused: known before it is even decoded.
-  var turnsAway: Bool { queue.withLock { $0.turnsAway(now: .now()) } }
+  var turnsAway: Bool {
+    let (turnsAway, outcome) = queue.withLock { queue in
+      let now = NIODeadline.now()
+      return (queue.turnsAway(now: now), queue.advance(now))
+    }
+    settle(outcome)
+    return turnsAway
+  }
 
   private func ended(_ cost: Int) {
     settle(queue.withLock { $0.ended(cost: cost, now: .now()) })

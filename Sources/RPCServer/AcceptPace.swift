@@ -6,6 +6,8 @@ struct AcceptPace {
   private let interval: TimeAmount
   /// How far ahead of the clock ``paidUntil`` may be.
   private let burstTime: TimeAmount
+  /// How long a pause may be, however many came to nothing at once: others want to be served too.
+  private let longestPause: TimeAmount
   /// Each connection takes an interval of time, one after the other: when the last one's ends.
   private var paidUntil = NIODeadline.uptimeNanoseconds(0)
 
@@ -16,11 +18,12 @@ struct AcceptPace {
     let interval = 1_000_000_000 / Int64(max(1, rate))
     self.interval = .nanoseconds(interval)
     burstTime = .nanoseconds(interval * Int64(max(1, burst) - 1))
+    longestPause = max(self.interval, .seconds(1))
   }
 
   /// A connection came to nothing.
   mutating func spent(now: NIODeadline) {
-    paidUntil = max(paidUntil, now) + interval
+    paidUntil = min(max(paidUntil, now) + interval, now + burstTime + longestPause)
   }
 
   /// When the next one may be accepted; nil: now.

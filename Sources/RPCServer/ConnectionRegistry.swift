@@ -7,6 +7,8 @@ final class ConnectionRegistry: Sendable {
   private struct Connection {
     let channel: any Channel
     let since: NIODeadline
+    let isPaced: Bool
+    var isPenalized = false
   }
 
   private struct State {
@@ -22,7 +24,9 @@ final class ConnectionRegistry: Sendable {
 
     /// The one that is closed late and has waited longest, if there is one: it is to be closed now.
     mutating func endPenalty() -> (any Channel)? {
-      penalized.popFirst().flatMap { open[$0]?.channel }
+      guard let id = penalized.popFirst() else { return nil }
+      open[id]?.isPenalized = false
+      return open[id]?.channel
     }
   }
 
@@ -42,18 +46,20 @@ final class ConnectionRegistry: Sendable {
 
   /// Admits a new connection. When all places are taken, one that is closed late makes room.
   ///
+  /// - Parameter isPaced: Whether it counts when it lasts for a moment only.
   /// - Returns: Its number, or nil when it must be closed at once.
-  func admit(_ channel: any Channel, now: NIODeadline) -> UInt64? {
+  func admit(_ channel: any Channel, isPaced: Bool, now: NIODeadline) -> UInt64? {
     let (id, replaced) = state.withLock { state -> (UInt64?, (any Channel)?) in
       let isFull = state.open.count >= limit
       let replaced = isFull ? state.endPenalty() : nil
       guard state.shutdown == nil, !isFull || replaced != nil else {
         state.statistics.connectionsRefused += 1
-        state.pace.spent(now: now)
+        if isPaced { state.pace.spent(now: now) }
         return (nil, nil)
       }
       state.lastID += 1
-      state.open[state.lastID] = Connection(channel: channel, since: now)
+      state.open[state.lastID] = Connection(
+        channel: channel, since: now, isPaced: isPaced)
       state.statistics.connectionsAccepted += 1
       return (state.lastID, replaced)
     }
@@ -67,6 +73,7 @@ final class ConnectionRegistry: Sendable {
     let replaced = state.withLock { state -> (any Channel)? in
       state.statistics.connectionsPenalized += 1
       state.penalized.append(id)
+      state.open[id]?.isPenalized = true
       return state.penalized.count > penalizedLimit ? state.endPenalty() : nil
     }
     replaced?.close(promise: nil)
@@ -83,13 +90,14 @@ final class ConnectionRegistry: Sendable {
 
   func remove(_ id: UInt64, now: NIODeadline) {
     let waiters = state.withLock { state in
-      if let connection = state.open.removeValue(forKey: id),
+      let connection = state.open.removeValue(forKey: id)
+      if let connection, connection.isPaced,
         now - connection.since < TimeAmount(RPCLimits.shortConnectionTime)
       {
         state.pace.spent(now: now)
       }
       // Mostly the first, as all wait for the same time.
-      if let index = state.penalized.firstIndex(of: id) {
+      if connection?.isPenalized == true, let index = state.penalized.firstIndex(of: id) {
         state.penalized.remove(at: index)
       }
       guard state.open.isEmpty else {

@@ -12,9 +12,10 @@ package struct RPCRouter: Sendable {
   package typealias ServerStreamingBody =
     @Sendable (_ call: RPCCall, _ stream: RPCServerStream) -> Void
 
-  /// Answers from the bytes of the request at once, or gives nil without a trace: then the call is opened
-  /// and goes to its ``UnaryBody``, whose answer must be the same. Runs on the connection's event loop,
-  /// must not block and must not keep the bytes.
+  /// Answers from the bytes of the request at once, or gives nil: then the call is opened and goes to its
+  /// ``UnaryBody``, whose answer must be the same. Metadata and peer are not seen: it is not for a method
+  /// whose answer depends on them. Runs on the connection's event loop, must not block and must not keep
+  /// the bytes.
   package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> ByteBuffer?
 
   enum Body: Sendable {
@@ -33,8 +34,8 @@ package struct RPCRouter: Sendable {
   /// - Parameters:
   ///   - service: The full proto name, such as `grpc.health.v1.Health`.
   ///   - method: The method's name, such as `Check`. Each may be added once.
-  ///   - immediate: Tried before `body` where nothing else about the call matters: it has no deadline
-  ///     that has passed. Nil for a method whose answers are never at hand.
+  ///   - immediate: Tried before `body` with a call that would be started, in time. Nil for a method
+  ///     whose answers are never at hand.
   package mutating func unary(
     _ service: String, _ method: String, immediate: ImmediateBody? = nil,
     _ body: @escaping UnaryBody

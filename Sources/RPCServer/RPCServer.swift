@@ -123,7 +123,8 @@ package final class RPCServer: Sendable {
         let channel = try await tcpBootstrap.bind(host: host, port: Int(port)).get()
         return Listener(channel: channel, socketFile: nil)
       case .unix(let path):
-        let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+        // Whoever may open it is of this machine: an operator always gets through.
+        let channel = try await bootstrap(isPaced: false).bind(unixDomainSocketPath: path).get()
         return Listener(channel: channel, socketFile: UnixSocketFile(at: path))
       }
     } catch {
@@ -131,7 +132,8 @@ package final class RPCServer: Sendable {
     }
   }
 
-  private var bootstrap: ServerBootstrap {
+  /// - Parameter isPaced: Whether connections wait while too many come and go.
+  private func bootstrap(isPaced: Bool) -> ServerBootstrap {
     let pause = limits.writeBufferPause
     return ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
@@ -140,8 +142,9 @@ package final class RPCServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           // Out of file descriptors, it waits before it accepts again.
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
-          try channel.pipeline.syncOperations.addHandler(
-            AcceptPacingHandler(registry: registry))
+          if isPaced {
+            try channel.pipeline.syncOperations.addHandler(AcceptPacingHandler(registry: registry))
+          }
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -149,13 +152,13 @@ package final class RPCServer: Sendable {
         .writeBufferWaterMark, value: .init(low: max(1, pause / 4), high: max(1, pause))
       )
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try self.setUp(channel) }
+        channel.eventLoop.makeCompletedFuture { try self.setUp(channel, isPaced: isPaced) }
       }
   }
 
   /// Connections inherit the socket options of their listener (Linux), without a system call for each.
   private var tcpBootstrap: ServerBootstrap {
-    bootstrap
+    bootstrap(isPaced: true)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .serverChannelOption(.socketOption(.so_keepalive), value: 1)
@@ -168,9 +171,9 @@ package final class RPCServer: Sendable {
     .tcpOption(NIOBSDSocket.Option(rawValue: name))
   }
 
-  private func setUp(_ channel: any Channel) throws {
+  private func setUp(_ channel: any Channel, isPaced: Bool) throws {
     let eventLoop = channel.eventLoop
-    guard let id = registry.admit(channel, now: eventLoop.now) else {
+    guard let id = registry.admit(channel, isPaced: isPaced, now: eventLoop.now) else {
       throw ConnectionRefused()
     }
     channel.closeFuture.whenComplete { _ in self.registry.remove(id, now: eventLoop.now) }

@@ -67,6 +67,11 @@ package final class RPCServerStream: Sendable {
     perform { $0.fail(self.call, status) }
   }
 
+  /// Fails, and runs what was handed to ``onCancel(_:)``.
+  package func giveUp(_ status: RPCStatus) {
+    perform { $0.giveUp(self.call, status) }
+  }
+
   /// Runs `body` on the event loop when the stream ends in another way than by ``finish()`` and
   /// ``fail(_:)``. Runs it soon if the stream has ended already. It has a turn of the loop to
   /// itself: no method of this module is on the stack.

@@ -84,7 +84,7 @@ extension ServerConnectionHandler {
   private func perform(_ action: ServerAction, for decoded: DecodedFrame) {
     switch action {
     case .ignore:
-      return
+      if case .oversized = decoded { statistics.brokenFrames += 1 }
     case .start(let call):
       start(call)
     case .respond(let streamID, let status):
@@ -100,11 +100,8 @@ extension ServerConnectionHandler {
       cancel(call)
     case .fail(let streamID, let status):
       statistics.brokenFrames += 1
-      logger.debug(
-        "connection given up",
-        metadata: ["connection": "\(peer.connectionID)", "reason": "\(status.code.name)"])
       writeFailure(streamID, status)
-      abandonCalls()
+      end(streams.channelClosed(), ServerStreams.protocolBroken)
     }
   }
 
@@ -198,6 +195,15 @@ extension ServerConnectionHandler {
       writeFailure(call.streamID, status)
       cancel(call)
     }
+  }
+
+  /// Ends a call that takes too long for the server: whoever waits to be told of its end is told.
+  func giveUp(_ call: CallID, _ status: RPCStatus) {
+    guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
+      return
+    }
+    writeFailure(call.streamID, status)
+    cancel(call)
   }
 
   /// The client hears nothing any more.

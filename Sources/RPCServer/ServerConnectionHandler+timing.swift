@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import Wire
 
@@ -62,7 +63,9 @@ extension ServerConnectionHandler {
     guard !timing.isClosing, !peer.isClosed else {
       return
     }
-    abandonCalls()
+    logger.debug(
+      "connection broke the protocol", metadata: ["connection": "\(peer.connectionID)"])
+    end(streams.channelClosed(), ServerStreams.protocolBroken)
     timing.penaltyStarted(now: peer.eventLoop.now)
     registry.penalize(peer.connectionID)
   }

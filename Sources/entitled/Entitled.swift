@@ -95,7 +95,7 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help:
-      "Connections a second that may end within a second; with more, new ones wait. Default: 500.")
+      "Connections a second that may end within a second; with more, new ones wait. Default: 200.")
   var shortConnectionsPerSecond: String?
 
   @Option(help: "Seconds after which a silent connection is closed. Default: 600.")

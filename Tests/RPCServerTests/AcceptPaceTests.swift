@@ -42,4 +42,14 @@ struct AcceptPaceTests {
     #expect(pace.pause(now: Self.start) == Self.start + .milliseconds(600))
     #expect(Self.spend(&pace, at: Self.start + .milliseconds(600)) == 1)
   }
+
+  @Test("However many came at once, the next one waits for a second at most, or for its turn")
+  func longestPause() {
+    var pace = AcceptPace(rate: 10, burst: 10)
+    for _ in 0..<10_000 { pace.spent(now: Self.start) }
+    #expect(pace.pause(now: Self.start) == Self.start + .seconds(1))
+    var slow = AcceptPace(rate: 1, burst: 1)
+    for _ in 0..<10_000 { slow.spent(now: Self.start) }
+    #expect(slow.pause(now: Self.start) == Self.start + .seconds(1))
+  }
 }

@@ -31,6 +31,7 @@ struct AnswerCache<Encoded: Sendable>: Sendable {
 
   func answer(for question: QuestionBytes, _ clock: ServiceClock) -> HeldAnswer<Encoded>? {
     guard let answer = table.answer(for: question, clock) else { return nil }
+    // As above.
     return unsafeDowncast(answer, to: HeldAnswer<Encoded>.self)
   }
 

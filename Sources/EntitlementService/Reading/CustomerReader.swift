@@ -18,6 +18,8 @@ package final class CustomerReader<Encoded: Sendable>: Sendable {
     /// Every change of the feed up to here is in it.
     let position: Int64
     let number: UInt64
+    /// Readers that wait for it with nothing that bounds their number.
+    var joined = 0
   }
 
   struct Loads {

@@ -24,6 +24,6 @@ struct BrokenFrames {
     count += 1
     bytes += Int(length)
     // The longest data times the limit is far from the end of the numbers.
-    return count > limit || bytes > RPCLimits.brokenFrameData
+    return count > limit || (count > 1 && bytes > RPCLimits.brokenFrameData)
   }
 }

@@ -22,9 +22,10 @@ package struct RPCLimits: Hashable, Sendable {
 
   /// Connections that wait to be accepted, and those accepted in one turn of a listener's loop.
   /// The first absorbs a burst of reconnecting clients, as far as the system allows
-  /// (`net.core.somaxconn`, 4,096); the second keeps it from starving others.
+  /// (`net.core.somaxconn`, 4,096). To set one up takes as long as a dozen calls, and a turn to itself
+  /// costs nothing beside it: between two, everybody else is served.
   package static let acceptBacklog: Int32 = 4096
-  package static let acceptsPerTurn: UInt = 16
+  package static let acceptsPerTurn: UInt = 1
 
   /// When TCP asks a silent peer whether it is still there, in seconds, and how often before it
   /// counts as gone: two minutes in all. Watches over calls that take long and quiet streams.
@@ -37,8 +38,8 @@ package struct RPCLimits: Hashable, Sendable {
   package static let halfClosedKeepAliveSeconds: Int = 1
 
   /// Data of broken frames within ``brokenFrameTime`` that is no more than a mistake, in bytes: two of
-  /// the longest. One that is too long by a byte still leaves the connection usable.
-  package static let brokenFrameData = 2 * maximumFrameData
+  /// the longest that are skipped.
+  package static let brokenFrameData = 2 * maximumSkippedData
 
   /// In which broken frames are counted together.
   package static let brokenFrameTime: Duration = .seconds(1)
@@ -118,8 +119,8 @@ package struct RPCLimits: Hashable, Sendable {
     brokenFrames: Int = 16,
     penaltyTime: Duration = .seconds(1),
     penalizedConnections: Int = 1024,
-    shortConnections: Int = 1024,
-    shortConnectionsPerSecond: Int = 500,
+    shortConnections: Int = 256,
+    shortConnectionsPerSecond: Int = 200,
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304
   ) {

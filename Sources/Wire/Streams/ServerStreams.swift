@@ -354,6 +354,9 @@ package struct ServerStreams: ~Copyable {
     errorInfo: RPCStatus.ErrorInfo(reason: RPCStatus.shuttingDownReason, domain: "entitle"),
     retryDelay: .seconds(1))
 
+  package static let protocolBroken = RPCStatus(
+    .unavailable, "the connection is closed, since its client has broken the protocol")
+
   private static func lastOfTooMany(_ status: RPCStatus) -> RPCStatus {
     var status = status
     status.message += "; too many frames broke the protocol; closing the connection"
