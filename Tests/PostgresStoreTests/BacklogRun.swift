@@ -57,7 +57,11 @@ struct BacklogRun {
       if Int.random(in: 0..<20, using: &random) == 0,
         let number = waiting.keys.sorted().randomElement(using: &random)
       {
-        giveUp(asOldAs: number)
+        if Int.random(in: 0..<3, using: &random) == 0 {
+          giveUpAll(asOldAs: number)
+        } else {
+          giveUp(asOldAs: number)
+        }
       }
       startLanes()
     }
@@ -86,19 +90,12 @@ struct BacklogRun {
       for others in working.values where !locks.isDisjoint(with: others.flatMap(\.locks)) {
         faults.append("two lanes want the same")
       }
-      if case .stuck? = waiting[number(of: jobs[0])]?.place, ready.contains(where: isSuspect) {
-        faults.append("\(number(of: jobs[0])) overtakes one that only shared a transaction")
-      }
       for job in jobs where waiting.removeValue(forKey: number(of: job)) == nil {
         faults.append("\(number(of: job)) did not wait")
       }
       working[lane] = jobs
       if heldCount > heldLimit { faults.append("\(heldCount) lanes are held") }
     }
-  }
-
-  private func isSuspect(_ number: Int) -> Bool {
-    if case .suspect? = waiting[number]?.place { true } else { false }
   }
 
   private var heldCount: Int { working.values.count { $0.contains { $0.lockWait != nil } } }
@@ -133,7 +130,7 @@ struct BacklogRun {
 
   private mutating func end(_ lane: Int, random: inout SeededRandom) {
     guard let jobs = working.removeValue(forKey: lane) else { return }
-    backlog.laneEnded(lane)
+    defer { backlog.laneEnded(lane, at: .now) }
     if let stuck = jobs.map({ number(of: $0) }).first(where: { meetings[$0, default: 0] > 0 }) {
       meetings[stuck, default: 0] -= 1
       backlog.hold(jobs, by: Self.failure)
@@ -141,7 +138,7 @@ struct BacklogRun {
     } else if jobs.count > 1, Int.random(in: 0..<4, using: &random) == 0 {
       let middle = jobs.count / 2
       let parts = [Array(jobs[..<middle]), Array(jobs[middle...])]
-      backlog.putBack(parts)
+      backlog.putBack(parts, by: Self.failure)
       for part in parts { wait(part, .part(part.map { number(of: $0) })) }
     } else {
       for job in jobs { settle(job) }
@@ -173,12 +170,23 @@ struct BacklogRun {
     if removed.sorted() != old.keys.sorted() { faults.append("\(removed) have no time left") }
     ended += removed
     for number in removed { waiting[number] = nil }
-    // What these wanted is locked still.
-    let locks = Set(old.values.filter(\.isHeld).flatMap(\.job.locks))
+    // What those wanted that met a lock alone is locked still.
+    let stuck = old.values.filter { if case .stuck = $0.place { true } else { false } }
+    let locks = Set(stuck.flatMap(\.job.locks))
     for (number, other) in waiting where !other.isHeld && !locks.isDisjoint(with: other.job.locks) {
       waiting[number]?.place = .stuck
       guard case .part(let numbers) = other.place else { continue }
       for number in numbers { waiting[number]?.place = .stuck }
     }
+  }
+
+  /// The time is up of all that wait for as long as one.
+  private mutating func giveUpAll(asOldAs sample: Int) {
+    guard let moment = waiting[sample]?.job.submittedAt else { return }
+    let old = waiting.filter { $0.value.job.submittedAt <= moment }
+    let removed = backlog.removeJobs(since: moment).map { number(of: $0) }
+    if removed.sorted() != old.keys.sorted() { faults.append("\(removed) are removed") }
+    ended += removed
+    for number in removed { waiting[number] = nil }
   }
 }

@@ -166,7 +166,9 @@ struct CommitQueueTests {
   @Test("Parts of a batch that was split are committed apart, before others that want the same")
   func split() async throws {
     let work = GatedWork(ending: { jobs in
-      if jobs.count > 2 { return .split([Array(jobs[..<2]), Array(jobs[2...])]) }
+      if jobs.count > 2 {
+        return .split([Array(jobs[..<2]), Array(jobs[2...])], by: Self.answer)
+      }
       return GatedWork.answer(jobs)
     })
     let queue = CommitQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }

@@ -9,6 +9,8 @@ struct CommitBacklog {
   private struct Work {
     let locks: Set<String>
     let isHeld: Bool
+    /// Since when a suspect has the lane while one that is stuck waits; nil: nothing of the kind.
+    var aheadSince: ContinuousClock.Instant?
   }
 
   private let limits: PostgresStoreLimits
@@ -17,7 +19,9 @@ struct CommitBacklog {
   private var lanes: [Work?]
   /// Whether the last job that was taken is a held one.
   private var wasHeldLast = false
-  /// Turns that are given out are above the first and below the next.
+  /// For how much longer lanes were suspects' while stuck ones waited than the other way round.
+  private var leadOfSuspects: Duration = .zero
+  /// Turns that are given out are not below the first, and below the next.
   private var firstTurn = 0
   private var nextTurn = 0
   /// None of the jobs that are to be committed apart waits since before; nil while there are none.
@@ -35,19 +39,27 @@ struct CommitBacklog {
     lines.append(lastParcel([job], .free))
   }
 
-  /// Takes back the parts of a batch that have to be committed apart.
-  mutating func putBack(_ parts: [[CommitJob]]) {
+  /// Takes back the parts of a batch that have to be committed apart. The first has the next turn, if
+  /// the batch's lane ends now.
+  ///
+  /// - Parameter failure: what they are told when they have no time left.
+  mutating func putBack(_ parts: [[CommitJob]], by failure: StoreError) {
     firstTurn -= parts.count
     lines.prepend(
-      parts.enumerated().map { CommitParcel($1, kind: .part, turn: firstTurn + $0) })
+      parts.enumerated().map { index, jobs in
+        CommitParcel(
+          jobs.map { $0.putBack(by: failure) }, kind: .part, turn: firstTurn + index)
+      })
     for part in parts { noteApart(part) }
+    wasHeldLast = true
   }
 
   /// Takes back jobs that met a lock of somebody else's. Those that want the same stay behind them.
   ///
-  /// One that met it alone waits for its turn behind all that are held. Of several most likely one did:
-  /// the others, which are done at once, go before those that keep a lane for long. These have their turns
-  /// nonetheless: whoever meets a lock shares no transaction any more, nor do those that want the same.
+  /// One that met it alone waits for its turn behind all that did. Of several most likely one did: the
+  /// others, which are done at once, do not wait behind all those that keep a lane for long, but have
+  /// half of the time. Whoever meets a lock shares no transaction any more, nor do those that want the
+  /// same.
   ///
   /// - Parameter failure: what they are told when they have no time left.
   mutating func hold(_ jobs: [CommitJob], by failure: StoreError) {
@@ -72,8 +84,10 @@ struct CommitBacklog {
     for job in jobs { oldestApart = min(oldestApart ?? job.submittedAt, job.submittedAt) }
   }
 
-  mutating func laneEnded(_ lane: Int) {
-    if let work = lanes[lane] { lines.release(work.locks) }
+  mutating func laneEnded(_ lane: Int, at now: ContinuousClock.Instant) {
+    guard let work = lanes[lane] else { return }
+    lines.release(work.locks)
+    if let since = work.aheadSince { leadOfSuspects += since.duration(to: now) }
     lanes[lane] = nil
   }
 
@@ -81,44 +95,58 @@ struct CommitBacklog {
 
   /// Removes jobs that wait since a moment or longer.
   mutating func removeJobs(since moment: ContinuousClock.Instant) -> [CommitJob] {
-    lines.parcels.flatMap { removeJobs(of: $0, since: moment) }
+    let parcels = lines.parcels
+    let changes = parcels.map { ($0, rest(of: $0, since: moment)) }
+    lines.replace(changes)
+    return parcels.flatMap { $0.jobs(since: moment) }
   }
 
   /// Removes jobs that are to be committed apart from others, and wait since a moment or longer. What
-  /// held ones wanted is locked still, most likely: those that want it too are held from then on,
-  /// instead of having others wait with them.
+  /// those wanted that met a lock alone is locked still, most likely: those that want it too are held
+  /// from then on, instead of having others wait with them.
   mutating func removeJobsApart(since moment: ContinuousClock.Instant) -> [CommitJob] {
     guard let oldestApart, oldestApart <= moment else { return [] }
+    let parcels = lines.parcels
     var removed: [CommitJob] = []
     var failures: [String: StoreError] = [:]
-    for parcel in lines.parcels where parcel.kind != .free {
-      let jobs = removeJobs(of: parcel, since: moment)
+    for parcel in parcels where parcel.kind != .free {
+      let jobs = parcel.jobs(since: moment)
       removed += jobs
-      guard let failure = jobs.first?.lockFailure else { continue }
+      guard parcel.kind == .stuck, let failure = jobs.first?.lastFailure else { continue }
       for lock in parcel.locks { failures[lock] = failure }
     }
-    for parcel in lines.parcels where !parcel.kind.isHeld {
-      guard let failure = parcel.locks.lazy.compactMap({ failures[$0] }).first else { continue }
-      lines.replace(parcel, with: held(parcel.jobs, as: .stuck, by: failure))
-    }
     self.oldestApart = nil
-    for parcel in lines.parcels where parcel.kind != .free { noteApart(parcel.jobs) }
+    var changes: [LockLines.Change] = []
+    for parcel in parcels where parcel.kind != .free || !failures.isEmpty {
+      let rest = parcel.kind == .free ? [parcel] : rest(of: parcel, since: moment)
+      let others = rest.flatMap { held($0, by: failures) }
+      for other in others where other.kind != .free { noteApart(other.jobs) }
+      changes.append((parcel, others))
+    }
+    lines.replace(changes)
     return removed
   }
 
-  private mutating func removeJobs(
+  /// What remains of a parcel without jobs that wait since a moment or longer.
+  private mutating func rest(
     of parcel: CommitParcel, since moment: ContinuousClock.Instant
-  ) -> [CommitJob] {
-    let removed = parcel.jobs.filter { $0.submittedAt <= moment }
-    if removed.isEmpty { return [] }
+  ) -> [CommitParcel] {
     let others = parcel.jobs.filter { $0.submittedAt > moment }
-    if others.isEmpty {
-      lines.replace(parcel)
-    } else {
-      firstTurn -= 1
-      lines.replace(parcel, with: [CommitParcel(others, kind: parcel.kind, turn: firstTurn)])
+    if others.count == parcel.jobs.count { return [parcel] }
+    if others.isEmpty { return [] }
+    firstTurn -= 1
+    return [CommitParcel(others, kind: parcel.kind, turn: firstTurn)]
+  }
+
+  /// A parcel's jobs as held ones if it wants a lock that others met, else itself.
+  private mutating func held(
+    _ parcel: CommitParcel, by failures: [String: StoreError]
+  ) -> [CommitParcel] {
+    if failures.isEmpty || parcel.kind.isHeld { return [parcel] }
+    guard let failure = parcel.locks.lazy.compactMap({ failures[$0] }).first else {
+      return [parcel]
     }
-    return removed
+    return held(parcel.jobs, as: .stuck, by: failure)
   }
 
   // MARK: Lanes
@@ -128,7 +156,7 @@ struct CommitBacklog {
   mutating func takeJobs(for lane: Int, at now: ContinuousClock.Instant) -> [CommitJob] {
     // By turns: with one lane for all, neither the held ones nor the others wait for ever.
     for isHeld in [!wasHeldLast, wasHeldLast] {
-      let jobs = isHeld ? takeHeldJob(for: lane) : takeOtherJobs(for: lane, at: now)
+      let jobs = isHeld ? takeHeldJob(for: lane, at: now) : takeOtherJobs(for: lane, at: now)
       if jobs.isEmpty { continue }
       wasHeldLast = isHeld
       return jobs
@@ -141,14 +169,30 @@ struct CommitBacklog {
     lines.readyCount(.free) > 0 && !isLaneForOthers(at: now)
   }
 
-  private mutating func takeHeldJob(for lane: Int) -> [CommitJob] {
+  private mutating func takeHeldJob(
+    for lane: Int, at now: ContinuousClock.Instant
+  ) -> [CommitJob] {
     // Enough lanes stay for others to be served as when nothing is locked, where there are enough.
     guard lanes.count(where: { $0?.isHeld == true }) < max(1, lanes.count - Self.eagerLanes),
-      let parcel = lines.firstReady(.suspect) ?? lines.firstReady(.stuck)
+      let parcel = takeFirstHeld()
     else { return [] }
-    lines.replace(parcel)
-    start(lane, Work(locks: parcel.locks, isHeld: true))
+    let isAhead = parcel.kind == .suspect && lines.readyCount(.stuck) > 0
+    start(lane, Work(locks: parcel.locks, isHeld: true, aheadSince: isAhead ? now : nil))
     return parcel.jobs
+  }
+
+  /// By turns of time, not of number: the wait for one lock is as long as many transactions. Neither
+  /// suspects nor those that are stuck wait for ever.
+  private mutating func takeFirstHeld() -> CommitParcel? {
+    let (suspect, stuck) = (lines.firstReady(.suspect), lines.firstReady(.stuck))
+    let parcel = leadOfSuspects > .zero ? stuck ?? suspect : suspect ?? stuck
+    guard let parcel else { return nil }
+    lines.remove(parcel)
+    if parcel.kind == .stuck, suspect != nil {
+      // At once: another lane shall not go after a second one before this one has had its time.
+      leadOfSuspects = .zero - (parcel.jobs.first?.lockWait ?? .zero)
+    }
+    return parcel
   }
 
   /// Whether a lane shall take what is ready while others are at work. A few that wait for the first two
@@ -176,7 +220,7 @@ struct CommitBacklog {
         locks.count + parcel.locks.count > limits.maximumLocksPerTransaction
         || byteCount + parcel.byteCount > limits.maximumBytesPerTransaction
       if isTooMuch, !jobs.isEmpty { break }
-      lines.replace(parcel)
+      lines.remove(parcel)
       jobs += parcel.jobs
       locks.formUnion(parcel.locks)
       byteCount += parcel.byteCount

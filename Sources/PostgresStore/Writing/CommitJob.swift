@@ -19,8 +19,9 @@ struct CommitJob: Sendable {
   let submittedAt: ContinuousClock.Instant
   /// How long it waits for each lock of somebody else's, after it met one; nil: as all do.
   private(set) var lockWait: Duration?
-  /// What became of its last turn when it, or one that shared its transaction, met such a lock.
-  private(set) var lockFailure: StoreError?
+  /// What became of its last turn: it, or one that shared its transaction, met such a lock, or could
+  /// not be written.
+  private(set) var lastFailure: StoreError?
   /// May run several times; only what the last time decided is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
@@ -49,8 +50,15 @@ struct CommitJob: Sendable {
   /// day, as each wait is twice as long as the one before.
   func held(_ limits: PostgresStoreLimits, by failure: StoreError) -> CommitJob {
     var job = self
-    job.lockFailure = failure
+    job.lastFailure = failure
     job.lockWait = min(lockWait.map { $0 * 2 } ?? limits.firstLockWait, limits.lockTimeLimit)
+    return job
+  }
+
+  /// The same, after one that shared its transaction could not be written, or it could not itself.
+  func putBack(by failure: StoreError) -> CommitJob {
+    var job = self
+    job.lastFailure = failure
     return job
   }
 }

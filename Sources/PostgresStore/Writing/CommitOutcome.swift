@@ -5,8 +5,8 @@ enum CommitOutcome: Sendable {
   /// Each was answered, or failed for a reason of its own.
   case settled
   /// Nothing was written, and nobody was told: these parts shall be committed apart from each other,
-  /// since one of them cannot be.
-  case split([[CommitJob]])
+  /// since one of them cannot be. One that has no time left for its turn fails with this.
+  case split([[CommitJob]], by: StoreError)
   /// Nothing was written, and nobody was told: one of them met a lock of somebody else's. Each shall
   /// be tried again alone, when others had their turn; one that has no time left fails with this.
   case locked(StoreError)

@@ -31,4 +31,9 @@ struct CommitParcel {
     locks = jobs.reduce(into: []) { $0.formUnion($1.locks) }
     byteCount = jobs.reduce(0) { $0 + $1.byteCount }
   }
+
+  /// Those of its jobs that wait since a moment or longer.
+  func jobs(since moment: ContinuousClock.Instant) -> [CommitJob] {
+    jobs.filter { $0.submittedAt <= moment }
+  }
 }

@@ -18,6 +18,8 @@ final class CommitQueue: Sendable {
     var pending = 0
     /// Somebody will look whether a further lane is wanted.
     var isLookComing = false
+    /// Before, nobody looks whether the time of some is up.
+    var nextSweep: ContinuousClock.Instant
     var isClosed = false
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
@@ -34,7 +36,7 @@ final class CommitQueue: Sendable {
     self.limits = limits
     self.clock = clock
     self.work = work
-    state = Mutex(State(backlog: CommitBacklog(limits: limits)))
+    state = Mutex(State(backlog: CommitBacklog(limits: limits), nextSweep: clock()))
   }
 
   /// - Parameter job: makes the job, given how to tell its outcome.
@@ -119,10 +121,12 @@ final class CommitQueue: Sendable {
         switch outcome {
         case .settled:
           state.pending -= count
-        case .split(let parts):
-          state.backlog.putBack(parts)
+        case .split:
+          break
         case .locked(let failure):
           state.backlog.hold(jobs, by: failure)
+          // Those whose time is up shall not keep a lane for as long again.
+          state.nextSweep = now
         case .late:
           abandoned = state.backlog.removeJobs(since: now - limits.writeTimeLimit)
           state.pending -= count
@@ -132,20 +136,31 @@ final class CommitQueue: Sendable {
         }
         // Whatever became of these: however slow the database is, turns that come one by one may come
         // too late for some.
-        abandoned += state.backlog.removeJobsApart(since: now - limits.writeTimeLimit)
+        if now >= state.nextSweep {
+          abandoned += state.backlog.removeJobsApart(since: now - limits.writeTimeLimit)
+          state.nextSweep = now + Self.pauseOfSweeps
+        }
         state.pending -= abandoned.count
-        state.backlog.laneEnded(lane)
+        // Not before: however late it is, the first part has its turn, and so the split an end.
+        if case .split(let parts, let failure) = outcome {
+          state.backlog.putBack(parts, by: failure)
+        }
+        state.backlog.laneEnded(lane, at: now)
         jobs = nextJobs(for: lane, &state)
         guard state.pending == 0 else { return [] }
         defer { state.waitingForDrain = [] }
         return state.waitingForDrain
       }
-      for job in abandoned { job.fail(outcome.failure ?? job.lockFailure ?? Self.late) }
+      for job in abandoned { job.fail(outcome.failure ?? job.lastFailure ?? Self.late) }
       for continuation in drained { continuation.resume() }
       // What this lane held back may be free for another now.
       startLanes()
     }
   }
+
+  /// A sweep looks at all that wait while everybody else who writes waits for it, and lanes may end
+  /// thousands of times in a second. To be told this much later, after seconds, is no loss.
+  private static let pauseOfSweeps: Duration = .milliseconds(100)
 
   private static let late = StoreError(.unavailable, "PostgreSQL did not answer in time")
 }

@@ -10,6 +10,10 @@ final class Committer: Sendable {
   private let limits: PostgresStoreLimits
   private let logger: Logger
   private let counters: PostgresCounters
+  /// What parts of a split batch are told that have no time left for a turn of their own: what is wrong
+  /// with another one is none of theirs.
+  private static let untried = StoreError(
+    .unavailable, "a write beside it could not be stored, and there was no time left for this one")
   /// Called after each commit that changed something.
   private let announce: @Sendable () -> Void
   /// Tokens of transactions whose outcome is known: each new transaction takes one away.
@@ -42,7 +46,7 @@ final class Committer: Sendable {
       // By halves, what fails is left alone with its failure.
       case .content where jobs.count > 1:
         let middle = jobs.count / 2
-        return .split([Array(jobs[..<middle]), Array(jobs[middle...])])
+        return .split([Array(jobs[..<middle]), Array(jobs[middle...])], by: Self.untried)
       case .content, .statementTime, .protocolViolation: outcome = .settled
       case .time: outcome = .late(error.failure)
       case .reach: outcome = .unreachable(error.failure)

@@ -3,6 +3,10 @@
 /// Nobody overtakes one that wants the same. Those that are first in all of their lines, at locks that
 /// no lane has, are ready; only they are looked at, however many wait behind them.
 struct LockLines {
+  /// A parcel, and those that come in its place, in their order; none: it goes. They have turns of
+  /// their own, and want nothing beside what it wants; or it is the only one, and nothing changes.
+  typealias Change = (parcel: CommitParcel, others: [CommitParcel])
+
   private struct Waiting {
     let parcel: CommitParcel
     /// How many of its locks are not its own yet.
@@ -59,20 +63,30 @@ struct LockLines {
     }
   }
 
-  /// Puts others in the place of a parcel, in their order; none: it goes.
-  ///
-  /// - Parameter others: with turns of their own, that want nothing beside what it wants.
-  mutating func replace(_ parcel: CommitParcel, with others: [CommitParcel] = []) {
-    if waiting.removeValue(forKey: parcel.turn)?.missing == 0 { removeReady(parcel) }
-    for other in others { add(other) }
-    for lock in parcel.locks {
-      let turns = others.filter { $0.locks.contains(lock) }.map(\.turn)
+  /// Removes a parcel that is ready, and so the first in all of its lines.
+  mutating func remove(_ parcel: CommitParcel) {
+    waiting[parcel.turn] = nil
+    removeReady(parcel)
+    for lock in parcel.locks { change(lock) { $0.parcels.removeFirst() } }
+  }
+
+  /// Puts others in the places of parcels. Each line is gone through once, however many of them are in
+  /// it.
+  mutating func replace(_ changes: [Change]) {
+    var successors: [Int: [CommitParcel]] = [:]
+    var locks: Set<String> = []
+    for (parcel, others) in changes where others.map(\.turn) != [parcel.turn] {
+      if waiting.removeValue(forKey: parcel.turn)?.missing == 0 { removeReady(parcel) }
+      for other in others { add(other) }
+      successors[parcel.turn] = others
+      locks.formUnion(parcel.locks)
+    }
+    for lock in locks {
       change(lock) { line in
-        if turns.isEmpty, line.parcels.first == parcel.turn {
-          line.parcels.removeFirst()
-        } else if let index = line.parcels.firstIndex(of: parcel.turn) {
-          line.parcels.replaceSubrange(index...index, with: turns)
-        }
+        line.parcels = ArraySlice(
+          line.parcels.flatMap { turn in
+            successors[turn]?.filter { $0.locks.contains(lock) }.map(\.turn) ?? [turn]
+          })
       }
     }
   }
