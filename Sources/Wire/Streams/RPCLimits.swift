@@ -119,7 +119,7 @@ package struct RPCLimits: Hashable, Sendable {
     brokenFrames: Int = 16,
     penaltyTime: Duration = .seconds(1),
     penalizedConnections: Int = 1024,
-    shortConnections: Int = 256,
+    shortConnections: Int = 64,
     shortConnectionsPerSecond: Int = 200,
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304
