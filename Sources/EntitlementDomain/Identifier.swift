@@ -48,8 +48,7 @@ enum IdentifierBytes {
 
   @inlinable
   static func areEqual(_ left: String, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard left.utf8.count == right.count else { return false }
-    return withBytes(of: left) { areEqual($0, right) }
+    withBytes(of: left) { areEqual($0, right) }
   }
 
   @inlinable
@@ -65,6 +64,7 @@ enum IdentifierBytes {
   /// Eight bytes at a time: identifiers are compared more than anything else.
   @inlinable
   static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
     var offset = 0
     while offset + 8 <= left.count {
       let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

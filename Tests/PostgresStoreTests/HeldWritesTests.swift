@@ -230,8 +230,21 @@ struct HeldWritesTests {
     let queue = CommitQueue(
       limits: limits { $0.writingConnections = 1 }, clock: { time.withLock { $0 } },
       work: { await work.run($0) })
+    let failures = try await failures(of: 0...4, in: queue, work)
+    #expect(Set(failures.keys) == Set(failed))
+    #expect(failures.values.allSatisfy { $0.message == Self.failure.message })
+    #expect(work.batches.map { $0.map { number(of: $0) } } == batches)
+    await queue.close()
+  }
+
+  /// Hands writes in, one after the other, before any of them is done.
+  ///
+  /// - Returns: those that failed, by their numbers.
+  private func failures(
+    of numbers: ClosedRange<Int>, in queue: CommitQueue, _ work: GatedWork
+  ) async throws -> [Int: StoreError] {
     try await withThrowingTaskGroup(of: (Int, StoreError?).self) { group in
-      for number in 0...4 {
+      for number in numbers {
         group.addTask {
           do throws(StoreError) {
             let _: Int = try await queue.commit { sampleJob(number, ["\(number)"], $0) }
@@ -243,12 +256,10 @@ struct HeldWritesTests {
         try await eventually { queue.pendingCount == number + 1 }
       }
       work.open()
-      for try await (number, failure) in group {
-        #expect(failure?.message == (failed.contains(number) ? Self.failure.message : nil))
-      }
+      var failures: [Int: StoreError] = [:]
+      for try await (number, failure) in group { failures[number] = failure }
+      return failures
     }
-    #expect(work.batches.map { $0.map { number(of: $0) } } == batches)
-    await queue.close()
   }
 
   private func taken(
@@ -274,24 +285,9 @@ struct HeldWritesTests {
     let queue = CommitQueue(
       limits: limits { $0.writingConnections = 1 }, clock: { .now + time.withLock { $0 } },
       work: { await work.run($0) })
-    try await withThrowingTaskGroup(of: (Int, StoreError?).self) { group in
-      for number in 0...3 {
-        group.addTask {
-          do throws(StoreError) {
-            let _: Int = try await queue.commit { sampleJob(number, ["\(number)"], $0) }
-            return (number, nil)
-          } catch {
-            return (number, error)
-          }
-        }
-        try await eventually { queue.pendingCount == number + 1 }
-      }
-      work.open()
-      for try await (number, failure) in group {
-        #expect((failure == nil) == (number < 2), "\(number)")
-        if number > 1 { #expect(failure?.message == Self.failure.message) }
-      }
-    }
+    let failures = try await failures(of: 0...3, in: queue, work)
+    #expect(failures.keys.sorted() == [2, 3])
+    #expect(failures.values.allSatisfy { $0.message == Self.failure.message })
     #expect(work.batches.map { $0.map { number(of: $0) } } == [[0], [1, 2, 3], [1]])
     #expect(queue.pendingCount == 0)
     await queue.close()

@@ -120,6 +120,16 @@ struct AdmissionQueueTests {
     #expect(Self.turnsAway(&queue, at: 0))
   }
 
+  @Test("Nobody is turned away who fits a free place, though a newer one waits for more of them")
+  func besideLarge() {
+    var queue = Self.overloaded()
+    #expect(Self.arrived(&queue, "small", at: 0) == "")
+    #expect(Self.arrived(&queue, "large", cost: 2, at: 0) == "")
+    #expect(Self.ended(&queue, at: 1) == "")
+    #expect(Self.outcome(queue.advance(Self.at(2))) == "")
+    #expect(Self.outcome(queue.advance(Self.at(3))) == "started small, refused large")
+  }
+
   @Test("Once there are too many, the newest begins first")
   func newestFirst() {
     var queue = Self.overloaded()

@@ -1,7 +1,10 @@
+import Dispatch
 import EntitlementDomain
+import EntitlementService
 import NIOCore
 import RPCClient
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -52,6 +55,43 @@ struct ReadAdmissionTests {
       }
       occupant.end()
       _ = try await bench.state(of: .account("other"))
+    }
+  }
+
+  @Test("Who asks for a customer that is being loaded takes no place, and gets that answer")
+  func joined() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let hasBegun = Mutex(false)
+    try await ServiceBench.run(
+      admission: Self.admission(places: 1),
+      encode: { state throws(ServiceError) in
+        if !hasBegun.withLock({ exchange(&$0, with: true) }) {
+          _ = gate.wait(timeout: .now() + .seconds(20))
+        }
+        return try EntitlementEndpoint.encode(state)
+      }
+    ) { bench async throws in
+      let client = bench.client
+      let scope = ServiceBench.scope
+      async let first = client.customerState(
+        GetCustomerStateRequest(customer: .account("a"), scope: scope))
+      try await eventually { hasBegun.withLock { $0 } }
+      async let second = client.customerState(
+        GetCustomerStateRequest(customer: .account("a"), scope: scope))
+      async let check = client.checkEntitlement(
+        CheckEntitlementRequest(customer: .account("a"), scope: scope, entitlementID: "pro"))
+      await #expect(throws: RPCClientError.self) {
+        _ = try await client.customerState(
+          GetCustomerStateRequest(customer: .account("other"), scope: scope))
+      }
+      try await eventually {
+        try await client.statistics().counters.contains {
+          $0.name == "cache.joined_loads" && $0.value == 2
+        }
+      }
+      gate.signal()
+      #expect(try await first == second)
+      #expect(try await !check.isGranted)
     }
   }
 

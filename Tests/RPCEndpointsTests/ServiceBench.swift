@@ -39,10 +39,13 @@ struct ServiceBench {
   ///   - watches: what watches may cost.
   ///   - exports: what exports may cost.
   ///   - admission: of reads that are not held.
+  ///   - encode: what makes an answer of a state that was loaded.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
-    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64))
+    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64)),
+    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
+      EntitlementEndpoint.encode
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -71,7 +74,7 @@ struct ServiceBench {
     self.horizon = horizon
     let reader = CustomerReader<ByteBuffer>(
       store: store, catalog: catalog, clock: clock, horizon: horizon, cacheBytes: 1 << 20,
-      encode: EntitlementEndpoint.encode, size: { $0.readableBytes })
+      encode: encode, size: { $0.readableBytes })
     let follower = ChangeFollower(
       store: store, horizon: horizon,
       limits: FollowingLimits(interval: .milliseconds(20), pause: .zero), logger: logger,
@@ -149,11 +152,13 @@ struct ServiceBench {
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64)),
+    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
+      EntitlementEndpoint.encode,
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
-      admission: admission)
+      admission: admission, encode: encode)
     do {
       try await body(bench)
       await bench.close()

@@ -138,6 +138,19 @@ struct BrokenConnectionTests {
     }
   }
 
+  @Test("On a Unix socket they may come and go as they like")
+  func unixSocket() async throws {
+    let limits = Self.limits {
+      $0.shortConnections = 1
+      $0.shortConnectionsPerSecond = 1
+    }
+    try await TestServer.run(limits) { test async throws in
+      for _ in 0..<50 { #expect(try test.answers(at: test.unix)) }
+      #expect(try test.answers(at: test.tcp))
+      #expect(test.server.statistics.acceptPauses == 0)
+    }
+  }
+
   @Test("Those that stay are accepted as they come")
   func staying() async throws {
     let limits = Self.limits {

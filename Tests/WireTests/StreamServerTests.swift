@@ -396,6 +396,17 @@ struct StreamServerTests {
     #expect(Self.text(streams.frameReceived(Self.request(5), now: later)) == "ignore")
   }
 
+  @Test("One broken frame is a mistake, however long it is")
+  func longBrokenFrame() {
+    var streams = Self.machine()
+    let data = ByteBuffer(repeating: 0xFF, count: RPCLimits.brokenFrameData + 1)
+    _ = streams.frameReceived(Self.frame(1, .request, data: data), now: Self.start)
+    #expect(streams.hasFailed == false)
+    _ = streams.frameReceived(
+      Self.frame(1, .request, data: ByteBuffer(bytes: [0xFF])), now: Self.start)
+    #expect(streams.hasFailed == true)
+  }
+
   @Test("Broken frames of any length are too many when their data is", arguments: [true, false])
   func tooMuchBrokenData(areTooLong: Bool) {
     var streams = Self.machine()
