@@ -134,8 +134,7 @@ package final class RPCServer: Sendable {
 
   /// - Parameter isPaced: Whether connections wait while too many come and go.
   private func bootstrap(isPaced: Bool) -> ServerBootstrap {
-    let pause = limits.writeBufferPause
-    return ServerBootstrap(group: group)
+    ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
       .serverChannelInitializer { [registry] channel in
@@ -147,10 +146,6 @@ package final class RPCServer: Sendable {
           }
         }
       }
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelOption(
-        .writeBufferWaterMark, value: .init(low: max(1, pause / 4), high: max(1, pause))
-      )
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try self.setUp(channel, isPaced: isPaced) }
       }
@@ -175,6 +170,14 @@ package final class RPCServer: Sendable {
     let eventLoop = channel.eventLoop
     guard let id = registry.admit(channel, isPaced: isPaced, now: eventLoop.now) else {
       throw ConnectionRefused()
+    }
+    let pause = limits.writeBufferPause
+    // Set here they cost less than as the options of a bootstrap, each of which is a future.
+    if let options = channel.syncOptions {
+      try options.setOption(.allowRemoteHalfClosure, value: true)
+      try options.setOption(.maxMessagesPerRead, value: RPCLimits.readsPerTurn)
+      try options.setOption(
+        .writeBufferWaterMark, value: .init(low: max(1, pause / 4), high: max(1, pause)))
     }
     channel.closeFuture.whenComplete { _ in self.registry.remove(id, now: eventLoop.now) }
     try channel.pipeline.syncOperations.addHandler(

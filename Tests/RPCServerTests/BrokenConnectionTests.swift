@@ -116,6 +116,28 @@ struct BrokenConnectionTests {
     }
   }
 
+  @Test("What cannot become a request is answered before it is whole; a second one is too much")
+  func longMalformed() async throws {
+    try await TestServer.run(Self.limits()) { test in
+      let client = try RawClient(test.tcp)
+      let length = RPCLimits.maximumFrameData
+      let noise = ByteBuffer(repeating: 0xFF, count: RPCLimits.frameBeginning)
+      let rest = ByteBuffer(repeating: 0xFF, count: length - RPCLimits.frameBeginning)
+      try client.send(Frames.header(1, .request, length: length))
+      try client.send(noise)
+      #expect(try client.receiveText() == "1 INVALID_ARGUMENT")
+      try client.send(rest)
+      try client.send(Frames.request(3, "Echo", "in"))
+      #expect(try client.receiveText() == "3 OK in")
+      try client.send(Frames.header(5, .request, length: length))
+      try client.send(noise)
+      #expect(try client.receiveText() == "5 INVALID_ARGUMENT")
+      #expect(test.server.statistics.connectionsPenalized == 1)
+      client.closeOutput()
+      #expect(try client.receiveText() == "closed")
+    }
+  }
+
   @Test("While too many come and go, new ones wait, and all are served")
   func paced() async throws {
     let burst = 20

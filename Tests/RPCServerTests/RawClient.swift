@@ -126,7 +126,7 @@ final class RawClient {
     while true {
       switch decoder.next() {
       case .frame(let frame): return frame
-      case .oversized, .unskippable: throw Failure(what: "decode", errno: 0)
+      case .malformed, .oversized, .unskippable: throw Failure(what: "decode", errno: 0)
       case nil: break
       }
       decoder.compact()

@@ -112,8 +112,8 @@ struct FrameDecoderTests {
   func longest() {
     let data = [UInt8](repeating: 1, count: RPCLimits.maximumFrameData)
     var decoder = FrameDecoder()
-    decoder.append(Self.encoded([Self.frame(data)]))
-    #expect(decoder.next() == .frame(Self.frame(data)))
+    decoder.append(Self.encoded([Self.frame(data, type: .data)]))
+    #expect(decoder.next() == .frame(Self.frame(data, type: .data)))
   }
 
   @Test(
@@ -138,6 +138,129 @@ struct FrameDecoderTests {
     last.writeImmutableBuffer(Self.encoded(Self.frames))
     decoder.append(last)
     #expect(Self.decodeAll(&decoder) == Self.frames.map(DecodedFrame.frame))
+  }
+
+  /// A header, and data that begins so and goes on with zeros, which no request does.
+  private static func long(
+    _ beginning: [UInt8], _ type: FrameType = .request, length: Int = 1_000_000
+  ) -> (header: FrameHeader, bytes: ByteBuffer) {
+    let header = FrameHeader(
+      dataLength: UInt32(length), streamID: StreamID(rawValue: 5), type: type)
+    var bytes = ByteBuffer()
+    FrameEncoder.writeHeader(header, into: &bytes)
+    bytes.writeBytes(beginning)
+    bytes.writeRepeatingByte(0, count: length - beginning.count)
+    return (header, bytes)
+  }
+
+  private static let misread: [(beginning: [UInt8], code: WireError.Code)] = [
+    (Array(repeating: 0xFF, count: 10), .overlongNumber), ([0], .wrongWireType),
+    ([0x08], .wrongWireType), ([0x0A, 1, 0xFF], .notUTF8),
+    (Array(repeating: [0x2A, 0], count: 200).flatMap(\.self), .tooMuchMetadata),
+  ]
+
+  @Test(
+    "A long request that begins as none can is told at once and skipped, and the next frame is read",
+    arguments: misread, [1, 1000, 700_000])
+  func malformed(_ sample: (beginning: [UInt8], code: WireError.Code), pieceLength: Int) {
+    let long = Self.long(sample.beginning)
+    var bytes = long.bytes
+    let needed = FrameHeader.encodedSize + RPCLimits.frameBeginning
+    bytes.writeImmutableBuffer(Self.encoded(Self.frames))
+    var decoder = FrameDecoder()
+    var received = 0
+    while received < needed {
+      #expect(Self.decodeAll(&decoder) == [])
+      let piece = bytes.readSlice(length: min(pieceLength, needed))!
+      received += piece.readableBytes
+      decoder.append(piece)
+    }
+    guard case .malformed(long.header, let error) = decoder.next() else {
+      Issue.record("\(sample.code) is not seen")
+      return
+    }
+    #expect(error.code == sample.code)
+    #expect(Self.decodeAll(&decoder) == [])
+    #expect(decoder.hasPartialFrame)
+    #expect(decoder.isEmpty)
+    decoder.append(bytes)
+    #expect(Self.decodeAll(&decoder) == Self.frames.map(DecodedFrame.frame))
+  }
+
+  @Test("Nothing else is looked at: other frames, and requests that are not long, come out whole")
+  func notLookedAt() throws {
+    let bad = Self.misread[0].beginning
+    let samples = [
+      Self.long(bad, .data), Self.long(bad, .response),
+      Self.long(bad, length: RPCLimits.frameBeginning),
+    ]
+    for sample in samples {
+      let header = sample.header
+      var bytes = sample.bytes
+      let data = try #require(
+        bytes.getSlice(at: FrameHeader.encodedSize, length: Int(header.dataLength)))
+      let last = try #require(bytes.getSlice(at: bytes.readableBytes - 1, length: 1))
+      bytes.moveWriterIndex(to: bytes.writerIndex - 1)
+      var decoder = FrameDecoder()
+      decoder.append(bytes)
+      #expect(Self.decodeAll(&decoder) == [])
+      decoder.append(last)
+      #expect(Self.decodeAll(&decoder) == [.frame(Frame(header: header, data: data))])
+    }
+  }
+
+  @Test("What begins as no request can is told however it arrives, and not taken where it lies")
+  func malformedTogether() throws {
+    for sample in Self.misread {
+      let (header, bytes) = Self.long(sample.beginning)
+      let before = Self.frame([1])
+      var all = Self.encoded([before])
+      all.writeImmutableBuffer(bytes)
+      all.writeImmutableBuffer(Self.encoded(Self.frames))
+      var decoder = FrameDecoder()
+      decoder.append(all)
+      var taken: [FrameHeader] = []
+      decoder.takeFrames { header, _ in
+        taken.append(header)
+        return true
+      }
+      #expect(taken == [before.header])
+      let error = WireError(
+        sample.code, sample.code == .tooMuchMetadata ? "Request.metadata" : "Request")
+      #expect(
+        Self.decodeAll(&decoder)
+          == [.malformed(header, error)] + Self.frames.map(DecodedFrame.frame))
+    }
+  }
+
+  @Test("Of a long request nothing is refused that is well-formed as a whole")
+  func longRequests() {
+    var random = SeededRandom(for: "long requests")
+    for _ in 0..<60 {
+      func text(upTo count: Int) -> String {
+        String(decoding: random.bytes(upTo: count), as: UTF8.self)
+      }
+      var data = ByteBuffer()
+      while data.readableBytes <= RPCLimits.frameBeginning {
+        RequestEnvelope.write(
+          service: text(upTo: 2_000), method: text(upTo: 2_000),
+          payload: ByteBuffer(bytes: random.bytes(upTo: 3_000)),
+          timeoutNanoseconds: .random(in: .min ... .max, using: &random),
+          metadata: (0..<Int.random(in: 0...9, using: &random)).map { _ in
+            (text(upTo: 300), text(upTo: 300))
+          }, into: &data)
+      }
+      let frame = Self.frame(Array(data.readableBytesView))
+      var bytes = Self.encoded([frame])
+      var decoder = FrameDecoder()
+      var decoded: [DecodedFrame] = []
+      while bytes.readableBytes > 0 {
+        let count = Int.random(in: 1...min(bytes.readableBytes, 3_000), using: &random)
+        decoder.append(bytes.readSlice(length: count)!)
+        decoded += Self.decodeAll(&decoder)
+      }
+      #expect(decoded == [.frame(frame)], "seed \(random.seed)")
+    }
   }
 
   @Test(

@@ -400,10 +400,13 @@ struct StreamServerTests {
   func longBrokenFrame() {
     var streams = Self.machine()
     let data = ByteBuffer(repeating: 0xFF, count: RPCLimits.brokenFrameData + 1)
-    _ = streams.frameReceived(Self.frame(1, .request, data: data), now: Self.start)
-    #expect(streams.hasFailed == false)
-    _ = streams.frameReceived(
-      Self.frame(1, .request, data: ByteBuffer(bytes: [0xFF])), now: Self.start)
+    let short = Self.frame(1, .request, data: ByteBuffer(bytes: [0xFF]))
+    let long = Self.frame(1, .request, data: data)
+    for frame in [short, long, short] {
+      _ = streams.frameReceived(frame, now: Self.start)
+      #expect(streams.hasFailed == false)
+    }
+    _ = streams.frameReceived(long, now: Self.start)
     #expect(streams.hasFailed == true)
   }
 
@@ -417,8 +420,58 @@ struct StreamServerTests {
       _ = streams.frameReceived(frame, now: Self.start)
       count += 1
     }
-    // The longer ones have 5,000,000 bytes each, of 33,554,430.
-    #expect(count == (areTooLong ? 7 : 3))
+    #expect(count == (areTooLong ? 2 : 4))
+  }
+
+  @Test("Ignored frames are no fault, but their data counts")
+  func ignoredFrames() {
+    var streams = Self.machine(RPCLimits(brokenFrames: 3))
+    let empty = Self.frame(7, .data)
+    for _ in 0..<10_000 {
+      #expect(Self.text(streams.frameReceived(empty, now: Self.start)) == "ignore")
+    }
+    let half = Self.frame(
+      7, .data, data: ByteBuffer(repeating: 0, count: RPCLimits.brokenFrameData / 2))
+    let later = Self.start + .seconds(1)
+    for now in [Self.start, later] {
+      for _ in 0..<3 {
+        #expect(Self.text(streams.frameReceived(half, now: now)) == "ignore")
+      }
+    }
+    #expect(streams.hasFailed == false)
+    #expect(Self.text(streams.frameReceived(half, now: later)) == "ignore")
+    #expect(streams.hasFailed == true)
+  }
+
+  @Test("A request that begins as none can is answered like one that is malformed as a whole")
+  func malformedBeginning() throws {
+    var streams = Self.machine(RPCLimits(brokenFrames: 3))
+    let held = try Self.call(streams.frameReceived(Self.request(1), now: Self.start))
+    func malformed(_ stream: UInt32) -> DecodedFrame {
+      .malformed(
+        FrameHeader(dataLength: 5_000, streamID: StreamID(rawValue: stream), type: .request),
+        WireError(.notUTF8, "Request"))
+    }
+    guard
+      case .respond(let stream, let status) = streams.frameReceived(malformed(3), now: Self.start)
+    else {
+      Issue.record("it is not answered")
+      return
+    }
+    #expect(stream == StreamID(rawValue: 3))
+    #expect(status.code == .invalidArgument)
+    #expect(status.message == "malformed request envelope: Request: not UTF-8")
+    #expect(
+      Self.text(streams.frameReceived(malformed(2), now: Self.start))
+        == "respond 2 INVALID_ARGUMENT")
+    guard case .end(held, let end) = streams.frameReceived(malformed(1), now: Self.start) else {
+      Issue.record("the call whose id is used again goes on")
+      return
+    }
+    #expect(end.code == .invalidArgument)
+    #expect(streams.hasFailed == false)
+    _ = streams.frameReceived(malformed(3), now: Self.start)
+    #expect(streams.hasFailed == true)
   }
 
   @Test("Any order of steps answers every call at most once")

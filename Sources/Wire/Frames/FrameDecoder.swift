@@ -3,6 +3,9 @@ package import NIOCore
 /// What the decoder found next in the received bytes.
 package enum DecodedFrame: Hashable, Sendable {
   case frame(Frame)
+  /// A long request that begins as none can. It is skipped as far as it is still to come; the connection
+  /// stays usable.
+  case malformed(FrameHeader, WireError)
   /// The data is longer than a frame may be. It is skipped; the connection stays usable.
   case oversized(FrameHeader)
   /// The announced length is beyond what is worth skipping. Nothing is decoded after it.
@@ -18,8 +21,10 @@ package struct FrameDecoder: Sendable {
   private var buffer = ByteBuffer()
   /// Whether `buffer` is this decoder's own copy, not a receive buffer.
   private var isOwnCopy = false
-  /// Bytes of an oversized frame that are still to come.
+  /// Bytes of a frame that is left out, which are still to come.
   private var skippedBytesLeft = 0
+  /// Whether the beginning of the frame in `buffer` has been looked at.
+  private var beginningIsKnown = false
   private var isStopped = false
 
   package init() {}
@@ -56,10 +61,14 @@ package struct FrameDecoder: Sendable {
     if header.dataLength > RPCLimits.maximumFrameData {
       return leaveOut(header)
     }
+    if let error = beginningMalformation(header) {
+      return leaveOut(header, error)
+    }
     let length = Int(header.dataLength)
     guard buffer.readableBytes >= FrameHeader.encodedSize + length else {
       return nil
     }
+    beginningIsKnown = false
     buffer.moveReaderIndex(forwardBy: FrameHeader.encodedSize)
     guard let data = buffer.readSlice(length: length) else {
       return nil
@@ -83,14 +92,19 @@ package struct FrameDecoder: Sendable {
         let header = FrameHeader(decoding: bytes, at: position)
         let start = position + FrameHeader.encodedSize
         let length = Int(header.dataLength)
-        guard length <= RPCLimits.maximumFrameData, length <= bytes.count - start,
-          body(header, UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
-        else {
+        guard length <= RPCLimits.maximumFrameData, length <= bytes.count - start else {
+          break
+        }
+        let data = UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
+        guard Self.malformation(of: header, beginning: data) == nil, body(header, data) else {
           break
         }
         position = start + length
       }
       return position
+    }
+    if taken > 0 {
+      beginningIsKnown = false
     }
     buffer.moveReaderIndex(forwardBy: taken)
   }
@@ -116,16 +130,48 @@ package struct FrameDecoder: Sendable {
     return buffer.withUnsafeReadableBytes { FrameHeader(decoding: $0, at: 0) }
   }
 
-  private mutating func leaveOut(_ header: FrameHeader) -> DecodedFrame {
+  /// What is wrong with the beginning of the frame in `buffer`: looked at once, when it is there.
+  private mutating func beginningMalformation(_ header: FrameHeader) -> WireError? {
+    guard !beginningIsKnown,
+      buffer.readableBytes >= FrameHeader.encodedSize + RPCLimits.frameBeginning
+    else {
+      return nil
+    }
+    beginningIsKnown = true
+    return buffer.withUnsafeReadableBytes { bytes in
+      Self.malformation(
+        of: header,
+        beginning: UnsafeRawBufferPointer(rebasing: bytes[FrameHeader.encodedSize...]))
+    }
+  }
+
+  /// Nil for a frame that is no longer than what is looked at: whoever takes it reads all of it anyway.
+  ///
+  /// - Parameter bytes: at least that much.
+  private static func malformation(
+    of header: FrameHeader, beginning bytes: UnsafeRawBufferPointer
+  ) -> WireError? {
+    guard header.type == .request, header.dataLength > RPCLimits.frameBeginning else {
+      return nil
+    }
+    return RequestEnvelope.malformation(
+      ofBeginning: UnsafeRawBufferPointer(rebasing: bytes.prefix(RPCLimits.frameBeginning)))
+  }
+
+  /// - Parameter malformation: Why it is left out; nil: it is too long.
+  private mutating func leaveOut(
+    _ header: FrameHeader, _ malformation: WireError? = nil
+  ) -> DecodedFrame {
     if header.dataLength > RPCLimits.maximumSkippedData {
       isStopped = true
       buffer = ByteBuffer()
       return .unskippable(header)
     }
+    beginningIsKnown = false
     buffer.moveReaderIndex(forwardBy: FrameHeader.encodedSize)
     skippedBytesLeft = Int(header.dataLength)
     skip()
-    return .oversized(header)
+    return malformation.map { .malformed(header, $0) } ?? .oversized(header)
   }
 
   private mutating func skip() {

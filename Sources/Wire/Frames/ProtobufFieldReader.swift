@@ -55,7 +55,7 @@ struct ProtobufFieldReader {
       }
       shift += 7
       if shift >= 70 {
-        break
+        throw WireError(.overlongNumber, subject)
       }
     }
     throw WireError(.truncated, subject)

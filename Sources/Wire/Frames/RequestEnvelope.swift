@@ -43,6 +43,16 @@ package struct RequestEnvelope: Sendable {
     self.layout = try result.get()
   }
 
+  /// Why no envelope can begin so; nil when one can.
+  static func malformation(ofBeginning bytes: UnsafeRawBufferPointer) -> WireError? {
+    do throws(WireError) {
+      _ = try layout(of: bytes)
+      return nil
+    } catch {
+      return error.code == .truncated ? nil : error
+    }
+  }
+
   package var service: String {
     text(layout.service)
   }

@@ -1,8 +1,10 @@
 /// Why bytes or texts of the framing layer were not understood.
 public struct WireError: Error, Hashable, Sendable {
   public enum Code: Hashable, Sendable {
-    /// The bytes end inside a field, or a varint is too long.
+    /// The bytes end inside a field.
     case truncated
+    /// A varint has more than ten bytes.
+    case overlongNumber
     /// A known field has another wire type than declared, or a group or field zero occurs.
     case wrongWireType
     /// A `string` field is not UTF-8.
@@ -27,6 +29,7 @@ extension WireError: CustomStringConvertible {
   public var description: String {
     switch code {
     case .truncated: "\(subject): ends too early"
+    case .overlongNumber: "\(subject): a number is too long"
     case .wrongWireType: "\(subject): wrong wire type"
     case .notUTF8: "\(subject): not UTF-8"
     case .tooMuchMetadata: "\(subject): more than \(RPCLimits.maximumMetadataPairs) pairs"

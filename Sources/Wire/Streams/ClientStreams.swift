@@ -69,7 +69,7 @@ package struct ClientStreams: ~Copyable {
       return end(
         header.streamID,
         .fail(header.streamID, RPCStatus(.resourceExhausted, "the answer is too large")))
-    case .unskippable:
+    case .malformed, .unskippable:
       isClosed = true
       return .close(RPCStatus(.internal, "the server sent something that is not a frame"))
     }

@@ -27,6 +27,10 @@ package struct RPCLimits: Hashable, Sendable {
   package static let acceptBacklog: Int32 = 4096
   package static let acceptsPerTurn: UInt = 1
 
+  /// Reads from a connection in one turn of its loop, of 64 KiB at most: who sends much is served between
+  /// the others.
+  package static let readsPerTurn: UInt = 1
+
   /// When TCP asks a silent peer whether it is still there, in seconds, and how often before it
   /// counts as gone: two minutes in all. Watches over calls that take long and quiet streams.
   package static let keepAliveIdleSeconds: Int = 60
@@ -37,9 +41,13 @@ package struct RPCLimits: Hashable, Sendable {
   /// it may have closed everything.
   package static let halfClosedKeepAliveSeconds: Int = 1
 
-  /// Data of broken frames within ``brokenFrameTime`` that is no more than a mistake, in bytes: two of
-  /// the longest that are skipped.
-  package static let brokenFrameData = 2 * maximumSkippedData
+  /// How much of a longer request is looked at as soon as it is there, in bytes: what cannot become a
+  /// request need not be kept until it is whole. Names and most metadata lie within it.
+  package static let frameBeginning = 4_096
+
+  /// Data of broken frames within ``brokenFrameTime``, besides the longest of them, that is no more than a
+  /// mistake, in bytes: to receive a long frame takes as long as hundreds of calls.
+  package static let brokenFrameData = 1_048_576
 
   /// In which broken frames are counted together.
   package static let brokenFrameTime: Duration = .seconds(1)
@@ -81,8 +89,8 @@ package struct RPCLimits: Hashable, Sendable {
   package var shutdownTime: Duration
 
   /// Frames that break the protocol (a malformed envelope, too long, a stream id that is wrong or in
-  /// use) that one connection may send within ``brokenFrameTime``. More of them, or more than
-  /// ``brokenFrameData``, end it: to receive and answer them takes time from others.
+  /// use) that one connection may send within ``brokenFrameTime``. More of them, or with those that are
+  /// ignored more than ``brokenFrameData``, end it: to receive and answer them takes time from others.
   package var brokenFrames: Int
 
   /// How long a connection that was ended for breaking the protocol stays open, unread, unless the

@@ -60,8 +60,8 @@ package struct ServerStreams: ~Copyable {
       return .ignore
     }
     let action = action(for: decoded, arrivedAt: arrival ?? now, now: now)
-    guard let length = lengthOfBrokenFrame(decoded, action),
-      brokenFrames.received(length: length, now: now)
+    guard let useless = uselessFrame(decoded, action),
+      brokenFrames.received(length: useless.length, isIgnored: useless.isIgnored, now: now)
     else {
       return action
     }
@@ -73,13 +73,16 @@ package struct ServerStreams: ~Copyable {
     }
   }
 
-  /// Nil unless the frame broke the protocol and the connection lives.
-  private func lengthOfBrokenFrame(_ decoded: DecodedFrame, _ action: ServerAction) -> UInt32? {
+  /// Nil unless the frame broke the protocol or was ignored, and the connection lives.
+  private func uselessFrame(
+    _ decoded: DecodedFrame, _ action: ServerAction
+  ) -> (length: UInt32, isIgnored: Bool)? {
     switch (decoded, action) {
-    case (.oversized(let header), _): header.dataLength
-    case (.frame(let frame), .end): frame.header.dataLength
+    case (.oversized(let header), _), (.malformed(let header, _), _): (header.dataLength, false)
+    case (.frame(let frame), .end): (frame.header.dataLength, false)
     case (.frame(let frame), .respond(_, let status)) where status.code == .invalidArgument:
-      frame.header.dataLength
+      (frame.header.dataLength, false)
+    case (.frame(let frame), .ignore): (frame.header.dataLength, true)
     default: nil
     }
   }
@@ -94,6 +97,8 @@ package struct ServerStreams: ~Copyable {
       case .data: dataReceived(frame.header)
       default: .ignore
       }
+    case .malformed(let header, let error):
+      return misuse(of: header.streamID) ?? Self.malformed(header.streamID, error)
     case .oversized(let header):
       return oversizedFrameReceived(header)
     case .unskippable(let header):
@@ -131,13 +136,8 @@ package struct ServerStreams: ~Copyable {
     _ frame: Frame, arrivedAt arrival: NIODeadline, now: NIODeadline
   ) -> ServerAction {
     let streamID = frame.header.streamID
-    guard streamID.isClientInitiated else {
-      return .respond(
-        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is not odd"))
-    }
-    if streams[streamID] != nil {
-      return end(
-        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is already in use"))
+    if let misuse = misuse(of: streamID) {
+      return misuse
     }
     if isShuttingDown {
       return .respond(streamID, Self.shuttingDown)
@@ -146,8 +146,7 @@ package struct ServerStreams: ~Copyable {
     do {
       request = try RequestEnvelope(decoding: frame.data)
     } catch {
-      return .respond(
-        streamID, RPCStatus(.invalidArgument, "malformed request envelope: \(error)"))
+      return Self.malformed(streamID, error)
     }
     guard let method = methods.index(of: request) else {
       return .respond(
@@ -168,6 +167,23 @@ package struct ServerStreams: ~Copyable {
     }
     return .start(
       open(streamID, method: method, kind: kind, request: request, deadline: deadline))
+  }
+
+  /// What becomes of a request with an id that it may not have.
+  private mutating func misuse(of streamID: StreamID) -> ServerAction? {
+    guard streamID.isClientInitiated else {
+      return .respond(
+        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is not odd"))
+    }
+    if streams[streamID] != nil {
+      return end(
+        streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is already in use"))
+    }
+    return nil
+  }
+
+  private static func malformed(_ streamID: StreamID, _ error: WireError) -> ServerAction {
+    .respond(streamID, RPCStatus(.invalidArgument, "malformed request envelope: \(error)"))
   }
 
   private func refusal(of flags: FrameFlags, kind: MethodKind) -> RPCStatus? {

@@ -18,6 +18,11 @@ enum FrameCorpus {
       ("answers", answers()),
       ("data", frames([(3, .data, [], [1, 2, 3]), (3, .data, [.remoteClosed, .noData], [])])),
       ("unknown-type", frames([(1, FrameType(rawValue: 9), [], [0])])),
+      (
+        "long",
+        requests([("Check", 1, [])], metadata: [("a", String(repeating: "1", count: 4_096))])
+      ),
+      ("malformed", frames([(1, .request, [], Array(repeating: 0xFF, count: 4_097))])),
       ("oversized", headers(dataLength: 4_194_305)),
       ("unskippable", headers(dataLength: 0x4745_5420)),
       ("partial", requests([("Check", 1, [])]).prefix(15)),

@@ -67,7 +67,8 @@ final class RawClient {
     while true {
       switch decoder.next() {
       case .frame(let frame): return frame
-      case .oversized, .unskippable: throw HarnessFailure("the server's frame is too long")
+      case .malformed, .oversized, .unskippable:
+        throw HarnessFailure("the server's frame is too long")
       case nil: break
       }
       decoder.compact()
