@@ -27,9 +27,12 @@ final class HostileClient: Sendable {
     case deaf
     /// Makes one call and closes, again and again.
     case fickle
-    /// Sends half a frame and closes, a few hundred times a second: a storm of connections would use
-    /// up the machine whatever the server does.
+    /// Sends half a frame and closes, a few hundred times a second.
     case broken
+
+    /// Those that take time by what they open rather than by what they send.
+    static let storms: [Manner] = [.fickle, .broken]
+    static let senders = allCases.filter { !storms.contains($0) }
   }
 
   private struct State {

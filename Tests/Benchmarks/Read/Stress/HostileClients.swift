@@ -1,15 +1,23 @@
 import LoadClient
 
-/// What honest clients feel of hostile ones: a tenth of all connections sends garbage, half frames,
-/// huge frames or slow bytes, or nothing, and comes again at once when it is closed.
+/// What honest clients feel of hostile ones, which come again at once when they are closed.
 struct HostileClients {
   let plan: StressPlan
+  /// What they do, one for each.
   let manners: [HostileClient.Manner]
 
   private static let honest = 90
   private static let customers = 500
   /// Of the rate that the server serves, so that there is room for the rest.
   private static let share = 0.25
+  /// How long they are beside the honest ones, or not, in turn: what else a machine does comes and goes
+  /// within seconds.
+  private static let turn = Duration.seconds(1)
+
+  /// So many that they are a tenth of all connections: some do the same.
+  static let tenth = (0..<honest / 9).map {
+    HostileClient.Manner.senders[$0 % HostileClient.Manner.senders.count]
+  }
 
   func measure() async throws -> [Figure] {
     // The server has the honest clients beside it: what slows them is its own work. The hostile ones
@@ -35,8 +43,9 @@ struct HostileClients {
     var opened = Figure("connections of hostile ones", unit: "a second")
     var time = Figure("processor time of the server, without hostile ones", unit: "% of one")
     var timeBeside = Figure("processor time of the server, beside hostile ones", unit: "% of one")
-    plan.progress.start("hostile clients, rounds", of: plan.rounds)
-    for round in 1...plan.rounds {
+    let rounds = plan.rounds * plan.seconds
+    plan.progress.start("hostile clients, rounds", of: rounds)
+    for round in 1...rounds {
       let (without, used) = try await timed(rate, at: server, round)
       let clients = try HostileClientsProcess(
         manners, to: server.address, seed: UInt64(round), processor: processor)
@@ -71,7 +80,7 @@ struct HostileClients {
   ) async throws -> MeasuredLoad.Outcome {
     let customers = try BulkCustomers(count: Self.customers, seed: plan.customers.seed)
     var load = MeasuredLoad(
-      of: .hot, for: customers, shape, connections: Self.honest, duration: plan.duration)
+      of: .hot, for: customers, shape, connections: Self.honest, duration: Self.turn)
     load.seed = UInt64(seed)
     return try await load.run(against: server.address)
   }

@@ -25,17 +25,17 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @Option(help: "Measure only this.")
   var only: Part?
 
-  @Option(help: "Of hostile clients, only one that does this; repeatable. Default: one of each.")
+  @Option(help: "Of hostile clients, only one that does this; repeatable. Not with a storm.")
   var manner: [HostileClient.Manner] = []
 
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case memory, start, overload, idle, hostile
+    case memory, start, overload, idle, hostile, storm
 
     /// Those that tell of reads as they are every day.
     static let ofReads = [memory, start]
-    static let ofStress = [overload, idle, hostile]
+    static let ofStress = [overload, idle, hostile, storm]
   }
 
   func validate() throws {
@@ -47,10 +47,6 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   }
 
   func run() async throws { try await output.write(self) }
-
-  private var manners: [HostileClient.Manner] {
-    manner.isEmpty ? HostileClient.Manner.allCases : manner
-  }
 
   func measure() async throws -> [Report.Part] {
     try await measure(only.map { [$0] } ?? Part.ofStress)
@@ -85,7 +81,11 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .start: try await StartTime(plan: plan).measure()
     case .overload: try await Overload(plan: plan).measure()
     case .idle: try await IdleConnectionCost(plan: plan).measure()
-    case .hostile: try await HostileClients(plan: plan, manners: manners).measure()
+    case .hostile:
+      try await HostileClients(plan: plan, manners: manner.isEmpty ? HostileClients.tenth : manner)
+        .measure()
+    case .storm:
+      try await HostileClients(plan: plan, manners: HostileClient.Manner.storms).measure()
     }
   }
 
@@ -96,6 +96,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .overload: "Overload: twice the rate that is served"
     case .idle: "Idle connections"
     case .hostile: "Hostile clients"
+    case .storm: "Storms of connections"
     }
   }
 }
