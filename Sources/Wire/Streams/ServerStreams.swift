@@ -98,7 +98,7 @@ package struct ServerStreams: ~Copyable {
       default: .ignore
       }
     case .malformed(let header, let error):
-      return misuse(of: header.streamID) ?? Self.malformed(header.streamID, error)
+      return refusal(of: header.streamID) ?? Self.malformed(header.streamID, error)
     case .oversized(let header):
       return oversizedFrameReceived(header)
     case .unskippable(let header):
@@ -136,11 +136,8 @@ package struct ServerStreams: ~Copyable {
     _ frame: Frame, arrivedAt arrival: NIODeadline, now: NIODeadline
   ) -> ServerAction {
     let streamID = frame.header.streamID
-    if let misuse = misuse(of: streamID) {
-      return misuse
-    }
-    if isShuttingDown {
-      return .respond(streamID, Self.shuttingDown)
+    if let refusal = refusal(of: streamID) {
+      return refusal
     }
     let request: RequestEnvelope
     do {
@@ -169,8 +166,8 @@ package struct ServerStreams: ~Copyable {
       open(streamID, method: method, kind: kind, request: request, deadline: deadline))
   }
 
-  /// What becomes of a request with an id that it may not have.
-  private mutating func misuse(of streamID: StreamID) -> ServerAction? {
+  /// What becomes of a request, whatever it says, that may not have its id or comes too late.
+  private mutating func refusal(of streamID: StreamID) -> ServerAction? {
     guard streamID.isClientInitiated else {
       return .respond(
         streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is not odd"))
@@ -179,7 +176,7 @@ package struct ServerStreams: ~Copyable {
       return end(
         streamID, RPCStatus(.invalidArgument, "stream id \(streamID) is already in use"))
     }
-    return nil
+    return isShuttingDown ? .respond(streamID, Self.shuttingDown) : nil
   }
 
   private static func malformed(_ streamID: StreamID, _ error: WireError) -> ServerAction {
