@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	entitle "entitle/v1"
-	health "grpc/health/v1"
+	entitle "example.com/you/entitlev1"
+	health "example.com/you/healthv1"
 
 	"github.com/containerd/ttrpc"
 	"google.golang.org/grpc/codes"

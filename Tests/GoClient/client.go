@@ -6,8 +6,8 @@ import (
 	"context"
 	"net"
 
-	entitle "entitle/v1"
-	health "grpc/health/v1"
+	entitle "example.com/you/entitlev1"
+	health "example.com/you/healthv1"
 
 	"github.com/containerd/ttrpc"
 	"google.golang.org/protobuf/encoding/prototext"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	entitle "entitle/v1"
+	entitle "example.com/you/entitlev1"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	entitle "entitle/v1"
+	entitle "example.com/you/entitlev1"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
