@@ -156,7 +156,15 @@ let package = Package(
         "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
         argumentParser, logging, nio.core, nio.posix,
       ],
-      path: "Tests/Benchmarks"),
+      path: "Tests/Benchmarks",
+      exclude: ["BareEcho"]),
+    // The bound of the benchmark's reads, in C.
+    .executableTarget(
+      name: "bare-echo",
+      path: "Tests/Benchmarks/BareEcho",
+      cSettings: [
+        .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+      ]),
     // Breaks the parts of a running service, and checks what it answered: deploy/chaos.
     .executableTarget(
       name: "chaos",
@@ -259,8 +267,8 @@ let package = Package(
       name: "ProgramTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "RPCClient",
-        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "entitle-load", "entitlectl",
-        "entitled", "storesim", nio.core,
+        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo", "entitle-load",
+        "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -273,7 +281,8 @@ if Context.environment["ENTITLE_FUZZING"] != nil {
 }
 
 // The same strict settings for every Swift target of ours.
-for target in package.targets where target.type != .system && target.name != "CEntitleMessages" {
+let targetsInC: Set = ["CEntitleMessages", "bare-echo"]
+for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

@@ -16,6 +16,10 @@ final class RawClient {
       setsockopt(
         descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
+    // Bytes of one call are not held back to be sent with those of the next.
+    var one: CInt = 1
+    setsockopt(
+      descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
     let target = try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
     let result = target.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
     guard result == 0 else { throw HarnessFailure("connect failed with \(errno)") }
