@@ -18,9 +18,6 @@ struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @Option(help: "URI of a PostgreSQL database; its role may create others beside it.")
   var postgres: String
 
-  @Option(help: ArgumentHelp("The bare echo.", valueName: "program"))
-  var echo: String?
-
   @OptionGroup var output: ReportOptions
 
   func validate() throws {
@@ -44,7 +41,7 @@ struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
     get throws {
       let length = Self.option("--rounds", rounds) + Self.option("--seconds", seconds)
       return [
-        try ReadBenchmark.parse(length + Self.option("--echo", echo)),
+        try ReadBenchmark.parse(length),
         try StressBenchmark.parse(length + ["--postgres", postgres]),
         try VerifyBenchmark.parse(length),
         try StoreBenchmark.parse(

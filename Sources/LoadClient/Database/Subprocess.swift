@@ -140,6 +140,22 @@ package final class Subprocess {
     input = -1
   }
 
+  /// The next line that it writes, without its line feed.
+  ///
+  /// - Returns: nil when the output ends before a line feed.
+  package func readLine() -> String? {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    // One byte at a time: all after the line is left for ``readOutput()``.
+    while true {
+      let count = read(output, &byte, 1)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+  }
+
   /// Everything that it writes up to its end.
   package func readOutput() -> String {
     var text: [UInt8] = []

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import NIOCore
 import NIOPosix
 import Wire
@@ -10,21 +11,23 @@ struct EchoBenchmark: AsyncParsableCommand {
     commandName: "echo", abstract: "Answers 300 bytes to each frame, on swift-nio.",
     shouldDisplay: false)
 
-  @Argument(help: "Of the loopback address.")
-  var port: Int
-
   func run() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let server = try await ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(EchoHandler())
         }
       }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .bind(host: "127.0.0.1", port: port).get()
+      .bind(host: "127.0.0.1", port: 0).get()
+    guard let port = server.localAddress?.port else {
+      preconditionFailure("a TCP listener has a port")
+    }
+    print(port)
+    // stdout is a pipe, which is not flushed line by line.
+    fflush(nil)
     try await server.closeFuture.get()
   }
 }

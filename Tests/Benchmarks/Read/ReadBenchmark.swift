@@ -18,12 +18,6 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @Option(help: "Measure only this.")
   var only: Part?
 
-  @Option(
-    help: ArgumentHelp(
-      "The bare echo: listens on the port that it is given, and answers 300 bytes to each frame.",
-      valueName: "program"))
-  var echo: String?
-
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
@@ -66,16 +60,14 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     if available.count == 1 {
       progress.say("there is one processor: server and client share it")
     }
-    var echoes = [try await EchoServer(.nio, on: processors.server)]
-    if let echo {
-      echoes.insert(try await EchoServer(.bare(echo), on: processors.server), at: 0)
-    }
+    let bareEcho = try EchoServer(.bare, on: processors.server)
+    let nioEcho = try EchoServer(.nio, on: processors.server)
     let customers = try HeldCustomers(
       now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
     let server = try await ReadServer(customers, on: processors.server)
     let plan = ReadPlan(
-      rounds: rounds, seconds: seconds, server: server, customers: customers, echoes: echoes,
-      processors: processors, progress: progress)
+      rounds: rounds, seconds: seconds, server: server, customers: customers,
+      bareEcho: bareEcho, nioEcho: nioEcho, processors: processors, progress: progress)
     var parts: [Report.Part] = []
     func add(_ part: Part, _ measure: () async throws -> Report.Part) async throws {
       guard only ?? part == part else { return }

@@ -10,8 +10,9 @@ struct ReadPlan {
   let seconds: Int
   let server: ReadServer
   let customers: HeldCustomers
-  /// What is compared with comes first.
-  let echoes: [EchoServer]
+  /// The bound: every ratio is to it.
+  let bareEcho: EchoServer
+  let nioEcho: EchoServer
   /// Where the servers run, and the client; the same when there is only one.
   let processors: (server: Int, client: Int)
   let progress: Progress
@@ -31,27 +32,27 @@ struct ReadPlan {
   /// P1, P2, P3.
   func measure(_ shape: ReadShape) async throws -> Report.Part {
     let requests = try stateRequests(of: .seasonPass)
-    let contenders =
-      echoes.map { ReadContender($0, requests) } + [ReadContender(server, requests)]
-    var rows = contenders.enumerated().map { number, contender in
-      ReadRow(
-        contender.name, shape, beside: number == 0 ? nil : echoes[0],
-        isService: number == echoes.count)
-    }
+    // The bound comes first: the ratios of a round need it.
+    let contenders: [(ReadContender, ReadRow.Role)] = [
+      (ReadContender(bareEcho, requests), .bound),
+      (ReadContender(nioEcho, requests), .other),
+      (ReadContender(server, requests), .service),
+    ]
+    var rows = contenders.map { contender, role in ReadRow(contender.name, shape, role) }
     progress.start(shape.name + ", rounds", of: rounds)
     let missesBefore = try await server.misses
     var answers = 0
     var lengths = (request: requests.maximumLength, answer: 0)
     for _ in 1...rounds {
       var bound: Double?
-      for (index, contender) in contenders.enumerated() {
+      for (index, (contender, role)) in contenders.enumerated() {
         let round = try contender.measure(
           connections: shape.connections, inFlight: shape.inFlight,
           readLength: shape.readLength, for: duration,
           on: shape.quantity == .medianLatency ? processors.server : processors.client)
         let figure = rows[index].add(round, beside: bound)
-        if index == 0 { bound = figure }
-        if index == contenders.count - 1 {
+        if role == .bound { bound = figure }
+        if role == .service {
           try HeldCustomers.check(answer: round.result.sample)
           answers += round.result.answers
           lengths.answer = round.result.sample.count

@@ -1,5 +1,13 @@
 /// What was measured of one server.
 struct ReadRow {
+  enum Role {
+    /// The bare echo, to which the others are compared.
+    case bound
+    case other
+    /// The one that has targets.
+    case service
+  }
+
   private let shape: ReadShape
   private var quantity: Figure
   private var ratio: Figure?
@@ -7,18 +15,14 @@ struct ReadRow {
   /// How many calls shared a read and a write of the client; nil with one in flight.
   private var batch: Figure?
 
-  /// - Parameters:
-  ///   - bound: what it is compared with; nil for that itself.
-  ///   - isService: whether the target is its own. Targets are to the bare echo alone.
-  init(_ name: String, _ shape: ReadShape, beside bound: EchoServer?, isService: Bool) {
+  init(_ name: String, _ shape: ReadShape, _ role: Role) {
     self.shape = shape
     quantity = Figure(name, unit: "µs")
     rate = Figure(name, unit: "calls/s")
     if shape.inFlight > 1 { batch = Figure(name, unit: "calls/read") }
-    if let bound {
+    if role != .bound {
       ratio = Figure(
-        name, unit: bound.isBare ? "× echo" : "× NIO echo",
-        target: bound.isBare && isService ? shape.target.map(Target.atMost) : nil)
+        name, unit: "× echo", target: role == .service ? shape.target.map(Target.atMost) : nil)
     }
   }
 
