@@ -131,8 +131,8 @@ let package = Package(
       name: "entitled",
       dependencies: [
         "CertificateStatus", "EntitlementDomain", "EntitlementService", "EntitlementStore",
-        "PostgresStore", "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification", "Wire", "Yams",
-        argumentParser, logging, nio.core,
+        "PostgresStore", "Programs", "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification",
+        "Wire", "Yams", argumentParser, logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -266,9 +266,9 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "RPCClient",
-        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo", "entitle-load",
-        "entitlectl", "entitled", "storesim", nio.core,
+        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "Programs",
+        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
+        "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -10,6 +10,7 @@ package struct EntitleControl: AsyncParsableCommand {
       Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused or \
       not found, 3 server unreachable, 4 not authorised, 64 usage.
       """,
+    version: ProgramVersion.line(of: "entitlectl"),
     subcommands: [
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,

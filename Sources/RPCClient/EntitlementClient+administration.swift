@@ -54,7 +54,7 @@ extension EntitlementClient {
     try await call(WireMethods.importArchivedResponse, request)
   }
 
-  /// What the server counted since its start.
+  /// What the server counted since its start, and its version.
   package func statistics() async throws(RPCClientError) -> GetStatisticsResponse {
     try await call(WireMethods.getStatistics, GetStatisticsRequest())
   }

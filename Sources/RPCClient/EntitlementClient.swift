@@ -130,11 +130,13 @@ public struct EntitlementClient: Sendable {
     try await call(WireMethods.submitReceipt, request)
   }
 
+  /// How a service is doing, and the version of the server.
+  ///
   /// - Parameter service: Full name of a service; empty asks for the server as a whole.
   public func health(
     of service: String = ""
-  ) async throws(RPCClientError) -> HealthCheckResponse.ServingStatus {
-    try await call(WireMethods.checkHealth, HealthCheckRequest(service: service)).status
+  ) async throws(RPCClientError) -> HealthCheckResponse {
+    try await call(WireMethods.checkHealth, HealthCheckRequest(service: service))
   }
 
   /// The status now, and again with each change, for as long as the connection lives.

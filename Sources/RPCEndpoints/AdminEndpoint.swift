@@ -14,10 +14,13 @@ package struct AdminEndpoint: Sendable {
   private let submissions: SubmissionService
   private let records: CustomerRecords
   private let statistics: ServiceStatistics
+  private let version: String
 
+  /// - Parameter version: the server's; GetStatistics tells it.
   package init(
     grants: GrantService, catalog: CatalogHolder, reloader: CatalogReloader, feed: ChangeFeed,
-    submissions: SubmissionService, records: CustomerRecords, statistics: ServiceStatistics
+    submissions: SubmissionService, records: CustomerRecords, statistics: ServiceStatistics,
+    version: String
   ) {
     self.grants = grants
     self.catalog = catalog
@@ -26,6 +29,7 @@ package struct AdminEndpoint: Sendable {
     self.submissions = submissions
     self.records = records
     self.statistics = statistics
+    self.version = version
   }
 
   package func register(in router: inout RPCRouter) {
@@ -183,7 +187,7 @@ package struct AdminEndpoint: Sendable {
   private func getStatistics(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
       let counters = statistics.values.map { StatisticsCounter(name: $0.name, value: $0.value) }
-      return .now(try GetStatisticsResponse(counters: counters).encoded())
+      return .now(try GetStatisticsResponse(counters: counters, version: version).encoded())
     }
   }
 }

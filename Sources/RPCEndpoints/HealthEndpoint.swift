@@ -5,9 +5,12 @@ import Wire
 /// `grpc.health.v1.Health`: an application ping, answered on the event loop.
 package struct HealthEndpoint: Sendable {
   private let board: HealthBoard
+  private let version: String
 
-  package init(board: HealthBoard) {
+  /// - Parameter version: the server's; it is in each answer.
+  package init(board: HealthBoard, version: String) {
     self.board = board
+    self.version = version
   }
 
   package func register(in router: inout RPCRouter) {
@@ -27,7 +30,7 @@ package struct HealthEndpoint: Sendable {
       guard Self.knownServices.contains(request.service) else {
         throw RPCStatus(.notFound, "no service has this name here")
       }
-      return .now(try Self.payload(isServing: board.isServing))
+      return .now(try response(board.isServing ? .serving : .notServing))
     }
   }
 
@@ -38,12 +41,12 @@ package struct HealthEndpoint: Sendable {
     do {
       let request = try HealthCheckRequest.decode(from: call.payload)
       guard Self.knownServices.contains(request.service) else {
-        stream.send(try HealthCheckResponse(status: .serviceUnknown).encoded())
+        stream.send(try response(.serviceUnknown))
         return
       }
       let eventLoop = call.eventLoop
       let watcher = board.watch { isServing in
-        guard let payload = try? Self.payload(isServing: isServing) else { return }
+        guard let payload = try? response(isServing ? .serving : .notServing) else { return }
         // Never at once: sending may find the client gone, which ends this very watch.
         eventLoop.execute { stream.send(payload) }
       }
@@ -53,7 +56,9 @@ package struct HealthEndpoint: Sendable {
     }
   }
 
-  private static func payload(isServing: Bool) throws(MessageError) -> ByteBuffer {
-    try HealthCheckResponse(status: isServing ? .serving : .notServing).encoded()
+  private func response(
+    _ status: HealthCheckResponse.ServingStatus
+  ) throws(MessageError) -> ByteBuffer {
+    try HealthCheckResponse(status: status, version: version).encoded()
   }
 }

@@ -21,6 +21,7 @@ struct SimulatorCommand: AsyncParsableCommand {
       Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 \
       failed, 2 refused by the server, 3 server unreachable, 4 not authorised, 64 wrong usage.
       """,
+    version: ProgramVersion.line(of: "storesim"),
     subcommands: [
       AuthorityCommand.self, CatalogCommand.self, LifeCyclesCommand.self, ReceiptCommand.self,
       SignCommand.self, SubmitCommand.self,

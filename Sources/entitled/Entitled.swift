@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Foundation
+import Programs
 
 /// The server's command line. Every option may also stand in the environment or in the file; see
 /// ``SettingKey``.
@@ -20,7 +21,8 @@ struct Entitled: AsyncParsableCommand {
       available, 70 stopping took too long, 73 the database cannot be opened, 74 the database has to \
       be migrated, 75 the database is locked, 76 the database is of a newer version, 77 address not \
       permitted, 78 bad configuration.
-      """)
+      """,
+    version: ProgramVersion.line(of: "entitled"))
 
   @Option(help: "YAML file of settings.")
   var config: String?

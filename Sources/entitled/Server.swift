@@ -5,6 +5,7 @@ import EntitlementStore
 import Logging
 import NIOCore
 import PostgresStore
+import Programs
 import RPCEndpoints
 import RPCServer
 import SQLiteStore
@@ -23,6 +24,8 @@ struct Server {
   /// - Throws: ``StartFailure`` when it cannot start.
   func run() async throws {
     let logger = makeLogger()
+    // Before anything can fail, so that the log of a failed start names the version, too.
+    logger.info("starting", metadata: ["version": "\(ProgramVersion.current)"])
     try settings.checkAddresses()
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
     // Before the file is read: what changes from now on is read again.
@@ -203,9 +206,9 @@ private struct Parts {
       submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: .system, changes: audited),
-      statistics: statistics
+      statistics: statistics, version: ProgramVersion.current
     ).register(in: &router)
-    HealthEndpoint(board: health).register(in: &router)
+    HealthEndpoint(board: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func TestHealthIsServingOverTCPAndUnixSockets(t *testing.T) {
+func TestHealthIsServingAndHasAVersionOverTCPAndUnixSockets(t *testing.T) {
 	for network, address := range map[string]string{"tcp": server.tcp, "unix": server.socket} {
 		t.Run(network, func(t *testing.T) {
 			client, err := Dial(network, address)
@@ -31,7 +31,8 @@ func TestHealthIsServingOverTCPAndUnixSockets(t *testing.T) {
 			defer client.Close()
 			for _, service := range []string{"", entitlementService, submissionService} {
 				answer, err := client.Health(withPatience(t), service)
-				if err != nil || answer.Status != health.HealthCheckResponse_SERVING {
+				if err != nil || answer.Status != health.HealthCheckResponse_SERVING ||
+					answer.Version == "" {
 					t.Errorf("service %q: %v, %v", service, answer, err)
 				}
 			}

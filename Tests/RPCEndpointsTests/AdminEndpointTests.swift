@@ -215,11 +215,13 @@ struct AdminEndpointTests {
   private static let documentation = URL(filePath: #filePath).resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "../../deploy/docs/operations.md")
 
-  @Test("Every figure is told by name, and documented")
+  @Test("Every figure is told by name, and documented; the server's version is with them")
   func statistics() async throws {
     try await ServiceBench.run { bench async throws in
       try await bench.submit(.nonConsumable)
-      let counters = try await bench.client.statistics().counters
+      let response = try await bench.client.statistics()
+      #expect(response.version == ServiceBench.version)
+      let counters = response.counters
       let values = Dictionary(uniqueKeysWithValues: counters.map { ($0.name, $0.value) })
       #expect(values["submissions.links.LINKED"] == 1)
       #expect(values["connections.open"] == 1)

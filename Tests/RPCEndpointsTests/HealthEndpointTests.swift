@@ -5,16 +5,22 @@ import Wire
 
 @Suite("Health on the wire")
 struct HealthEndpointTests {
-  @Test("Check tells the board's status, for the server and for each service")
+  private func answer(_ status: HealthCheckResponse.ServingStatus) -> HealthCheckResponse {
+    HealthCheckResponse(status: status, version: ServiceBench.version)
+  }
+
+  @Test("Check tells the board's status and the version, for the server and for each service")
   func check() async throws {
     try await ServiceBench.run { bench async throws in
       let names = [
         "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
         ServiceNames.admin,
       ]
-      for name in names { #expect(try await bench.client.health(of: name) == .notServing) }
+      for name in names {
+        #expect(try await bench.client.health(of: name) == answer(.notServing))
+      }
       bench.health.set(isServing: true)
-      for name in names { #expect(try await bench.client.health(of: name) == .serving) }
+      for name in names { #expect(try await bench.client.health(of: name) == answer(.serving)) }
       let error = await #expect(throws: RPCClientError.self) {
         try await bench.client.health(of: "com.example.Unheard")
       }
@@ -22,25 +28,25 @@ struct HealthEndpointTests {
     }
   }
 
-  @Test("Watch tells the status at once, and each change of it")
+  @Test("Watch tells the status and the version at once, and with each change of the status")
   func watch() async throws {
     try await ServiceBench.run { bench async throws in
-      var statuses = try bench.client.watchHealth().makeAsyncIterator()
-      #expect(try await statuses.next() == .notServing)
+      var answers = try bench.client.watchHealth().makeAsyncIterator()
+      #expect(try await answers.next() == answer(.notServing))
       bench.health.set(isServing: true)
-      #expect(try await statuses.next() == .serving)
+      #expect(try await answers.next() == answer(.serving))
       // What does not change is not told again.
       bench.health.set(isServing: true)
       bench.health.set(isServing: false)
-      #expect(try await statuses.next() == .notServing)
+      #expect(try await answers.next() == answer(.notServing))
     }
   }
 
   @Test("Watch tells that a service is not known, and stays open")
   func watchUnknown() async throws {
     try await ServiceBench.run { bench async throws in
-      var statuses = try bench.client.watchHealth(of: "com.example.Unheard").makeAsyncIterator()
-      #expect(try await statuses.next() == .serviceUnknown)
+      var answers = try bench.client.watchHealth(of: "com.example.Unheard").makeAsyncIterator()
+      #expect(try await answers.next() == answer(.serviceUnknown))
     }
   }
 }

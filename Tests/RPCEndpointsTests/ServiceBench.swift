@@ -16,6 +16,8 @@ import Wire
 struct ServiceBench {
   static let now: Milliseconds = 1_790_000_000_000
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
+  /// The version that the server tells: no real one.
+  static let version = "7.8.9-bench"
 
   /// One for all tests: RSA keys take their time.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }
@@ -111,9 +113,9 @@ struct ServiceBench {
       feed: ChangeFeed(store: store), submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
-      statistics: statistics
+      statistics: statistics, version: Self.version
     ).register(in: &router)
-    HealthEndpoint(board: health).register(in: &router)
+    HealthEndpoint(board: health, version: Self.version).register(in: &router)
     let server = RPCServer(router: router, limits: limits, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
     self.server = server

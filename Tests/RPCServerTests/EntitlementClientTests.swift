@@ -45,7 +45,9 @@ struct EntitlementClientTests {
       request == notification ? notified : SubmitNotificationResponse(verdict: .unrecognized)
     }
     ScriptedServer.answer(WireMethods.checkHealth, in: &router) { request in
-      HealthCheckResponse(status: request.service == "" ? .serving : .notServing)
+      request.service == ""
+        ? HealthCheckResponse(status: .serving, version: "1.2.3")
+        : HealthCheckResponse(status: .notServing)
     }
     try await ScriptedServer.run(router) { client async throws in
       #expect(try await client.customerState(get) == .notModified(revision: 8))
@@ -55,8 +57,12 @@ struct EntitlementClientTests {
       #expect(try await client.checkEntitlement(check) == checked)
       #expect(try await client.submitSignedTransactions(submission) == submitted)
       #expect(try await client.submitNotification(notification) == notified)
-      #expect(try await client.health() == .serving)
-      #expect(try await client.health(of: ServiceNames.submissions) == .notServing)
+      #expect(
+        try await client.health() == HealthCheckResponse(status: .serving, version: "1.2.3"))
+      // A server that does not send its version.
+      #expect(
+        try await client.health(of: ServiceNames.submissions)
+          == HealthCheckResponse(status: .notServing))
     }
   }
 
@@ -94,7 +100,8 @@ struct EntitlementClientTests {
       lastAttempt: CatalogAttempt(at: 5, isValid: true, digest: "0ff0"))
     let change = ChangeEntry(
       sequence: 8, scope: scope, subject: .account("account-1"), committedAt: 4, hasGrants: true)
-    let counter = StatisticsCounter(name: "grants.added", value: 1)
+    let statistics = GetStatisticsResponse(
+      counters: [StatisticsCounter(name: "grants.added", value: 1)], version: "1.2.3")
 
     var router = RPCRouter()
     ScriptedServer.answer(
@@ -115,9 +122,7 @@ struct EntitlementClientTests {
     ScriptedServer.answer(
       WireMethods.listChanges, in: &router, to: changes,
       with: ListChangesResponse(changes: [change]))
-    ScriptedServer.answer(WireMethods.getStatistics, in: &router) { _ in
-      GetStatisticsResponse(counters: [counter])
-    }
+    ScriptedServer.answer(WireMethods.getStatistics, in: &router) { _ in statistics }
     try await ScriptedServer.run(router) { client async throws in
       #expect(try await client.explain(explain).explanation == explanation)
       #expect(
@@ -131,7 +136,7 @@ struct EntitlementClientTests {
       #expect(try await client.reloadCatalog() == reloaded)
       #expect(try await client.reloadCatalog(ReloadCatalogRequest(isDryRun: true)) == catalog)
       #expect(try await client.changes(changes).changes == [change])
-      #expect(try await client.statistics().counters == [counter])
+      #expect(try await client.statistics() == statistics)
     }
   }
 
@@ -154,23 +159,26 @@ struct EntitlementClientTests {
     }
   }
 
-  @Test("A watch gives each status and ends when the server ends it")
+  @Test("A watch gives each answer and ends when the server ends it")
   func watch() async throws {
+    let answers = [
+      HealthCheckResponse(status: .notServing, version: "1.2.3"),
+      HealthCheckResponse(status: .serving, version: "1.2.4"),
+      HealthCheckResponse(status: .serviceUnknown),
+    ]
     var router = RPCRouter()
     let method = WireMethods.watchHealth
     router.serverStreaming(method.service, method.name) { call, stream in
       let isAsked = (try? HealthCheckRequest.decode(from: call.payload))?.service == "s"
-      let statuses: [HealthCheckResponse.ServingStatus] =
-        isAsked ? [.notServing, .serving, .serviceUnknown] : []
-      for status in statuses {
-        if let message = try? HealthCheckResponse(status: status).encoded() { stream.send(message) }
+      for answer in isAsked ? answers : [] {
+        if let message = try? answer.encoded() { stream.send(message) }
       }
       stream.finish()
     }
     try await ScriptedServer.run(router) { client in
-      var seen: [HealthCheckResponse.ServingStatus] = []
-      for try await status in try client.watchHealth(of: "s") { seen.append(status) }
-      #expect(seen == [.notServing, .serving, .serviceUnknown])
+      var seen: [HealthCheckResponse] = []
+      for try await answer in try client.watchHealth(of: "s") { seen.append(answer) }
+      #expect(seen == answers)
     }
   }
 

@@ -89,11 +89,15 @@ extension MessageGoldenTests {
       """)
     try expect(GetStatisticsRequest(), "")
     try expect(
-      GetStatisticsResponse(counters: [
-        StatisticsCounter(name: "notifications.unknown_type", value: 3),
-        StatisticsCounter(name: "connections.open", value: -1),
-      ]),
-      "Ch4KGm5vdGlmaWNhdGlvbnMudW5rbm93bl90eXBlEAMKHQoQY29ubmVjdGlvbnMub3BlbhD///////////8B")
+      GetStatisticsResponse(
+        counters: [
+          StatisticsCounter(name: "notifications.unknown_type", value: 3),
+          StatisticsCounter(name: "connections.open", value: -1),
+        ], version: "0.1.0"),
+      """
+      Ch4KGm5vdGlmaWNhdGlvbnMudW5rbm93bl90eXBlEAMKHQoQY29ubmVjdGlvbnMub3BlbhD///////////8BEgUwLjEu
+      MA==
+      """)
     try expect(
       SubmitNotificationResponse(
         verdict: .ok, notificationUUID: "u", notificationType: "REFUND",

@@ -56,4 +56,14 @@ struct MessageGoldenTests {
     #expect(
       try SubmitSignedTransactionsRequest.decode(from: ByteBuffer(bytes: golden)) == request)
   }
+
+  @Test("Messages about health have the bytes that protoc gives them, and are read from them")
+  func health() throws {
+    try expect(
+      HealthCheckRequest(service: "entitle.v1.EntitlementService"),
+      "Ch1lbnRpdGxlLnYxLkVudGl0bGVtZW50U2VydmljZQ==")
+    // The answer of a server that has the public protocol only.
+    try expect(HealthCheckResponse(status: .serving), "CAE=")
+    try expect(HealthCheckResponse(status: .serving, version: "0.1.0"), "CAHCPgUwLjEuMA==")
+  }
 }

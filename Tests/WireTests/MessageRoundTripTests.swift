@@ -62,7 +62,7 @@ struct MessageRoundTripTests {
             StatisticsCounter(
               name: randomText(using: &generator),
               value: .random(in: .min ... .max, using: &generator))
-          }))
+          }, version: maybe(using: &generator, randomText)))
       try expectSame(
         SubmitNotificationResponse(
           verdict: .ok, events: many(using: &generator, FeedEvent.random)))

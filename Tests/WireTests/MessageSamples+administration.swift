@@ -60,10 +60,11 @@ extension MessageSample {
     MessageSample("bare", GetStatisticsRequest()),
     MessageSample(
       "full",
-      GetStatisticsResponse(counters: [
-        StatisticsCounter(name: "notifications.unknown_type", value: 3),
-        StatisticsCounter(name: "connections.open", value: -1),
-      ])),
+      GetStatisticsResponse(
+        counters: [
+          StatisticsCounter(name: "notifications.unknown_type", value: 3),
+          StatisticsCounter(name: "connections.open", value: -1),
+        ], version: "0.1.0")),
     MessageSample("bare", GetStatisticsResponse(counters: [])),
   ]
 

@@ -35,7 +35,8 @@ struct MessageValueTests {
   func properties() throws {
     let protos = try MessageProtos()
     func expectFieldForEachProperty<Message: MappedMessage>(_ value: Message, more: Int = 0) {
-      let fields = protos.messages[String(Message.shape.name.dropFirst("entitle.v1.".count))]
+      let name = Message.shape.name.split(separator: ".").last.map { String($0) }
+      let fields = name.flatMap { protos.messages[$0] }
       #expect(
         Mirror(reflecting: value).children.count + more == fields?.count, "\(Message.self)")
     }
@@ -87,6 +88,8 @@ struct MessageValueTests {
     expectFieldForEachProperty(MessageSample.customerChanges[0], more: 2)
     expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))
     expectFieldForEachProperty(NotificationEntry(notificationUUID: "", type: ""))
+    expectFieldForEachProperty(GetStatisticsResponse(counters: []))
+    expectFieldForEachProperty(HealthCheckResponse(status: .serving))
   }
 
   @Test("An environment that is not named is production, one that is not known is refused (R9)")

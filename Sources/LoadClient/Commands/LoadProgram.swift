@@ -14,6 +14,7 @@ package struct LoadProgram: AsyncParsableCommand {
       answer or a --fail-if that is met, 64 usage, 69 server or database not reachable, 130 \
       interrupted, with a report of what was measured.
       """,
+    version: ProgramVersion.line(of: "entitle-load"),
     subcommands: [RunCommand.self, PrepareCommand.self], defaultSubcommand: RunCommand.self)
 
   package init() {}

@@ -2,7 +2,7 @@ public import Wire
 
 /// How a service is doing: now, and again with each change. Ends when the server ends the watch.
 public struct HealthStatusSequence: AsyncSequence, Sendable {
-  public typealias Element = HealthCheckResponse.ServingStatus
+  public typealias Element = HealthCheckResponse
   public typealias Failure = RPCClientError
 
   let messages: RPCMessageStream
@@ -20,7 +20,7 @@ public struct HealthStatusSequence: AsyncSequence, Sendable {
 
     public mutating func next() async throws(RPCClientError) -> Element? {
       guard let message = try await messages.next() else { return nil }
-      return try EntitlementClient.decode(HealthCheckResponse.self, from: message).status
+      return try EntitlementClient.decode(HealthCheckResponse.self, from: message)
     }
 
     public mutating func next(

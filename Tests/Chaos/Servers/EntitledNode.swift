@@ -62,8 +62,8 @@ final class EntitledNode: Sendable {
       let client = try? await EntitlementClient.connect(
         to: address, configuration: .impatient(timeout: .seconds(5)))
     else { return false }
-    let status = try? await client.health()
+    let answer = try? await client.health()
     await client.close()
-    return status == .serving
+    return answer?.status == .serving
   }
 }

@@ -43,7 +43,7 @@ enum MessageCorpus {
         customer: .transaction("2"), scope: scope, at: 1, catalogYAML: "apps: []\n"))
     messages.add(ListCustomersRequest(scope: scope, pageSize: 200, pageToken: "after:a"))
     messages.add(HealthCheckRequest(service: ServiceNames.entitlements))
-    messages.add(HealthCheckResponse(status: .serving))
+    messages.add(HealthCheckResponse(status: .serving, version: "0.1.0"))
     return messages
   }
 
@@ -136,7 +136,8 @@ enum MessageCorpus {
       ]))
     messages.add(GetStatisticsRequest())
     messages.add(
-      GetStatisticsResponse(counters: [StatisticsCounter(name: "submissions", value: -1)]))
+      GetStatisticsResponse(
+        counters: [StatisticsCounter(name: "submissions", value: -1)], version: "0.1.0"))
     return messages
   }
 

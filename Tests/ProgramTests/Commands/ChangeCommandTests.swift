@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Programs
 import RPCClient
 import StoreSimulator
 import Testing
@@ -122,7 +123,9 @@ struct ChangeCommandTests {
     let run = try await Bench.control(server, "statistics", "--output", "jsonl")
     #expect(run.exit == .code(0))
     #expect(run.errors == "")
-    let counters = try run.lines(JSONTree.self)
+    let document = try run.document(JSONTree.self)
+    #expect(document["version"]?.text == ProgramVersion.current)
+    let counters = try #require(document["counters"]).elements
     let names = counters.compactMap { $0["name"]?.text }
     #expect(names.count == counters.count)
     #expect(names == names.sorted())
@@ -137,6 +140,7 @@ struct ChangeCommandTests {
     let rows = table.output.split(separator: "\n")
     #expect(rows.first?.split(separator: " ").map(String.init) == ["NAME", "VALUE"])
     #expect(
-      rows.dropFirst().map { row in row.split(separator: " ").first.map(String.init) } == names)
+      rows.dropFirst().map { row in row.split(separator: " ").first.map(String.init) }
+        == ["version"] + names)
   }
 }

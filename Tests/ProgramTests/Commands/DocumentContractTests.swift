@@ -138,7 +138,7 @@ struct DocumentContractTests {
           "results[].verdict", "subtype", "verdict",
         ]
       ),
-      (["health", "--server", "\(server.address)"], "", ["status"]),
+      (["health", "--server", "\(server.address)"], "", ["status", "version"]),
     ]
     try await DocumentContract.compare(rows, closed: ["payload", "header"])
   }

@@ -52,7 +52,10 @@ struct OperatorDocumentContractTests {
             "unlinked",
           ] + events
         ),
-        (["statistics"] + at, "", ["name", "value"]),
+        (
+          ["statistics"] + at, "",
+          ["counters", "counters[].name", "counters[].value", "version"]
+        ),
       ], closed: ["results"])
     #expect(try await server.stop() == .code(0))
   }

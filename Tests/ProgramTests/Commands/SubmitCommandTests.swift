@@ -1,3 +1,4 @@
+import Programs
 import StoreSimulator
 import Testing
 import TestSupport
@@ -221,14 +222,16 @@ struct SubmitCommandTests {
     #expect(try column("verdict", wrongFact) == ["MALFORMED"])
   }
 
-  @Test func `health says whether the server serves`() async throws {
+  @Test func `health says whether the server serves, and its version`() async throws {
     let server = try await bench.startServer()
     let whole = try await Bench.control(server, "health")
     #expect(whole.exit == .code(0))
-    #expect(whole.output == "SERVING\n")
+    #expect(whole.output == Bench.serving)
     let service = try await Bench.control(
       server, "health", "--service", "entitle.v1.SubmissionService", "--output", "jsonl")
-    #expect(service.output == "{\"status\":\"SERVING\"}\n")
+    #expect(
+      service.output
+        == "{\"status\":\"SERVING\",\"version\":\"\(ProgramVersion.current)\"}\n")
     let unknown = try await Bench.control(server, "health", "--service", "com.example.None")
     #expect(unknown.exit == .code(2))
     #expect(unknown.output == "")
@@ -239,7 +242,7 @@ struct SubmitCommandTests {
     let server = try await bench.startServer()
     let environment = ["ENTITLECTL_SERVER": "\(server.address)"]
     let named = try await ProgramRun.of(.entitlectl, ["health"], environment: environment)
-    #expect(named.output == "SERVING\n")
+    #expect(named.output == Bench.serving)
     let nowhere = "unix:\(bench.folder.file("none.sock"))"
     let other = try await ProgramRun.of(
       .entitlectl, ["health", "--server", nowhere], environment: environment)
@@ -250,7 +253,7 @@ struct SubmitCommandTests {
     let path = bench.folder.file("e.sock")
     let server = try await bench.startServer("--listen", "unix:\(path)", listeners: 2)
     let run = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
-    #expect(run.output == "SERVING\n")
+    #expect(run.output == Bench.serving)
     #expect(try await server.stop() == .code(0))
     let gone = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
     #expect(gone.exit == .code(3))

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import Foundation
+import Programs
 import StoreSimulator
 import Wire
 import TestSupport
@@ -20,6 +21,9 @@ final class Bench: Sendable {
     catalogPath = try folder.write(SimulatedApp.catalogYAML, to: "catalog.yaml")
     databasePath = folder.file("entitle.sqlite")
   }
+
+  /// What `entitlectl health` prints for people about a server that serves.
+  static let serving = "SERVING, version \(ProgramVersion.current)\n"
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
 

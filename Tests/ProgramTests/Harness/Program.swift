@@ -6,6 +6,7 @@ enum Program: String {
   case entitlectl
   case storesim
   case entitleLoad = "entitle-load"
+  /// What the benchmark compares with.
   case bareEcho = "bare-echo"
 
   /// - Throws: ``HarnessFailure`` when it was not built.

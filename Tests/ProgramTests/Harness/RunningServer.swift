@@ -19,6 +19,7 @@ final class RunningServer: Sendable {
     let verdict: String?
     let digest: String?
     let reason: String?
+    let version: String?
   }
 
   private init(child: ChildProcess, addresses: [ServerAddress]) {

@@ -31,8 +31,17 @@ struct StartFailureTests {
     #expect(run.exit == .code(code), "\(run.errors)", sourceLocation: sourceLocation)
     #expect(run.output == "", sourceLocation: sourceLocation)
     #expect(
-      run.errors.hasPrefix("entitled: \(message)"), "\(run.errors)",
+      Self.afterLog(run.errors).hasPrefix("entitled: \(message)"), "\(run.errors)",
       sourceLocation: sourceLocation)
+  }
+
+  /// What comes after the lines of the log, each of which is a JSON object.
+  private static func afterLog(_ text: String) -> Substring {
+    var rest = text[...]
+    while rest.first == "{", let end = rest.firstIndex(of: "\n") {
+      rest = rest[rest.index(after: end)...]
+    }
+    return rest
   }
 
   @Test func `65: the catalog is missing, not UTF-8, or wrong`() async throws {

@@ -3274,7 +3274,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_statistics_request__descriptor
   (ProtobufCMessageInit) entitle__v1__get_statistics_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__get_statistics_response__field_descriptors[1] =
+static const ProtobufCFieldDescriptor entitle__v1__get_statistics_response__field_descriptors[2] =
 {
   {
     "counters",
@@ -3288,14 +3288,27 @@ static const ProtobufCFieldDescriptor entitle__v1__get_statistics_response__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetStatisticsResponse, version),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__get_statistics_response__field_indices_by_name[] = {
   0,   /* field[0] = counters */
+  1,   /* field[1] = version */
 };
 static const ProtobufCIntRange entitle__v1__get_statistics_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor entitle__v1__get_statistics_response__descriptor =
 {
@@ -3305,7 +3318,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_statistics_response__descripto
   "Entitle__V1__GetStatisticsResponse",
   "entitle.v1",
   sizeof(Entitle__V1__GetStatisticsResponse),
-  1,
+  2,
   entitle__v1__get_statistics_response__field_descriptors,
   entitle__v1__get_statistics_response__field_indices_by_name,
   1,  entitle__v1__get_statistics_response__number_ranges,

@@ -1,13 +1,16 @@
 import CEntitleMessages
 package import NIOCore
 
-/// What the server counted since its start.
+/// What the server counted since its start, and its version.
 package struct GetStatisticsResponse: Hashable, WireMessage {
   /// By name.
   package var counters: [StatisticsCounter]
+  /// The server's; nil when the server does not send it.
+  package var version: String?
 
-  package init(counters: [StatisticsCounter]) {
+  package init(counters: [StatisticsCounter], version: String? = nil) {
     self.counters = counters
+    self.version = version
   }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
@@ -25,6 +28,7 @@ extension GetStatisticsResponse: MappedMessage {
   init(reading message: Entitle__V1__GetStatisticsResponse) throws(MessageError) {
     counters = try Self.list(
       message.counters, count: message.n_counters, of: StatisticsCounter.self)
+    version = Self.optionalText(message.version)
   }
 
   func write(
@@ -32,5 +36,6 @@ extension GetStatisticsResponse: MappedMessage {
   ) throws(MessageError) {
     message.n_counters = counters.count
     message.counters = try Self.list(counters, in: arena)
+    message.version = try Self.text(version, "version", in: arena)
   }
 }

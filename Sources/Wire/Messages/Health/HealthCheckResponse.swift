@@ -1,7 +1,7 @@
 import CEntitleMessages
 package import NIOCore
 
-/// How a service is doing.
+/// How a service is doing, and the version of the server.
 public struct HealthCheckResponse: Hashable, WireMessage {
   /// Raw values are those of the wire.
   public enum ServingStatus: Int, Hashable, Sendable, CaseIterable {
@@ -14,9 +14,12 @@ public struct HealthCheckResponse: Hashable, WireMessage {
   }
 
   public var status: ServingStatus
+  /// The server's; nil when the server does not send it.
+  public var version: String?
 
-  public init(status: ServingStatus) {
+  public init(status: ServingStatus, version: String? = nil) {
     self.status = status
+    self.version = version
   }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
@@ -33,9 +36,13 @@ extension HealthCheckResponse: MappedMessage {
 
   init(reading message: Grpc__Health__V1__HealthCheckResponse) {
     status = Self.known(message.status, of: ServingStatus.self) ?? .unknown
+    version = Self.optionalText(message.version)
   }
 
-  func write(to message: inout Grpc__Health__V1__HealthCheckResponse, in arena: MessageArena) {
+  func write(
+    to message: inout Grpc__Health__V1__HealthCheckResponse, in arena: MessageArena
+  ) throws(MessageError) {
     message.status = Self.number(status)
+    message.version = try Self.text(version, "version", in: arena)
   }
 }

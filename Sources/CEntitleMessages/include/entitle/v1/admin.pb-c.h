@@ -780,10 +780,14 @@ struct  Entitle__V1__GetStatisticsResponse
    */
   size_t n_counters;
   Entitle__V1__Counter **counters;
+  /*
+   * The server's version, such as "0.1.0".
+   */
+  char *version;
 };
 #define ENTITLE__V1__GET_STATISTICS_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_statistics_response__descriptor) \
-    , 0,NULL }
+    , 0,NULL, (char *)protobuf_c_empty_string }
 
 
 /*

@@ -60,10 +60,15 @@ struct  Grpc__Health__V1__HealthCheckResponse
    * How the service is doing.
    */
   Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
+  /*
+   * The server's version, such as "0.1.0". The public protocol does not have this field. Its own
+   * numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
+   */
+  char *version;
 };
 #define GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&grpc__health__v1__health_check_response__descriptor) \
-    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN }
+    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string }
 
 
 /* Grpc__Health__V1__HealthCheckRequest methods */

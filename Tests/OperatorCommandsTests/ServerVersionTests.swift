@@ -1,0 +1,31 @@
+import Testing
+import Wire
+
+@testable import OperatorCommands
+
+@Suite("The version of a server for people")
+struct ServerVersionTests {
+  @Test func `health has it after the status, if the server sends it`() {
+    let old = HealthCheckResponse(status: .notServing)
+    #expect(HealthCommand.Document(old).text == "NOT_SERVING")
+    let new = HealthCheckResponse(status: .serving, version: "1.2.3\u{1b}")
+    #expect(HealthCommand.Document(new).text == "SERVING, version 1.2.3\\u{1b}")
+  }
+
+  @Test func `statistics have it before the counters, if the server sends it`() {
+    let counters = [StatisticsCounter(name: "grants.added", value: 12)]
+    let old = GetStatisticsResponse(counters: counters)
+    #expect(
+      StatisticsCommand.table(of: old) == """
+        NAME          VALUE
+        grants.added  12
+        """)
+    let new = GetStatisticsResponse(counters: counters, version: "1.2.3")
+    #expect(
+      StatisticsCommand.table(of: new) == """
+        NAME          VALUE
+        version       1.2.3
+        grants.added  12
+        """)
+  }
+}
