@@ -26,7 +26,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     let status: SchemaStatus
     do throws(StoreError) {
       status = try await PostgresSchema.migrate(
-        connection: connection, dryRun: dryRun,
+        connection: connection, dryRun: dryRun, connectTimeout: database.connectTimeout,
         report: { StandardError.write(TerminalText.visible(DatabaseOutput.text(of: $0))) })
     } catch {
       throw database.failure(error)

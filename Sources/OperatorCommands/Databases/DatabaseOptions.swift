@@ -14,7 +14,15 @@ struct DatabaseOptions: ParsableArguments {
       """, valueName: "url"))
   var database: String?
 
+  @Option(help: "Seconds to wait for a connection to the database.")
+  var timeout = PostgresSchema.defaultConnectTimeout / .seconds(1)
+
+  var connectTimeout: Duration { .seconds(timeout) }
+
   func validate() throws {
+    guard timeout > 0, timeout <= 86_400 else {
+      throw ValidationError("--timeout is more than 0 and at most 86400 seconds")
+    }
     _ = try connection()
   }
 

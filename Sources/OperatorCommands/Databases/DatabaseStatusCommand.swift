@@ -17,7 +17,8 @@ struct DatabaseStatusCommand: AsyncParsableCommand {
     let connection = try database.connection()
     let status: SchemaStatus
     do throws(StoreError) {
-      status = try await PostgresSchema.status(connection: connection)
+      status = try await PostgresSchema.status(
+        connection: connection, connectTimeout: database.connectTimeout)
     } catch {
       throw database.failure(error)
     }

@@ -6,12 +6,15 @@ import Logging
 package enum PostgresSchema {
   /// Which steps a database has.
   ///
+  /// - Parameter connectTimeout: for the connection, and for each query.
   /// - Throws: ``StoreError/Code/corrupt`` when a step that was applied is not that of this program;
   ///   ``StoreError/Code/unavailable`` when the database cannot be reached;
   ///   ``StoreError/Code/internalFault`` when the connection string is malformed.
-  package static func status(connection: String) async throws(StoreError) -> SchemaStatus {
+  package static func status(
+    connection: String, connectTimeout: Duration = defaultConnectTimeout
+  ) async throws(StoreError) -> SchemaStatus {
     try await withPool(connection) { pool throws(StoreError) in
-      try await status(pool, limit: readLimit)
+      try await status(pool, limit: connectTimeout)
     }
   }
 
@@ -19,26 +22,30 @@ package enum PostgresSchema {
   ///
   /// - Parameters:
   ///   - dryRun: says what would be done, and does nothing.
+  ///   - connectTimeout: for the connection.
   ///   - report: called for each step.
   /// - Returns: the status afterwards.
   /// - Throws: as ``status(connection:)``; ``StoreError/Code/newerSchema`` when the database has steps
   ///   that this program does not know; ``StoreError/Code/locked`` when the other did not end in
   ///   time.
   package static func migrate(
-    connection: String, dryRun: Bool, report: @Sendable (MigrationStep) -> Void
+    connection: String, dryRun: Bool, connectTimeout: Duration = defaultConnectTimeout,
+    report: @Sendable (MigrationStep) -> Void
   ) async throws(StoreError) -> SchemaStatus {
     try await migrate(
-      connection: connection, dryRun: dryRun, waitingAtMost: .seconds(60), report: report)
+      connection: connection, dryRun: dryRun, connectTimeout: connectTimeout,
+      waitingAtMost: .seconds(60),
+      report: report)
   }
 
   /// - Parameter limit: for the wait for another migration.
   static func migrate(
-    connection: String, dryRun: Bool, waitingAtMost limit: Duration,
-    report: @Sendable (MigrationStep) -> Void
+    connection: String, dryRun: Bool, connectTimeout: Duration = defaultConnectTimeout,
+    waitingAtMost limit: Duration, report: @Sendable (MigrationStep) -> Void
   ) async throws(StoreError) -> SchemaStatus {
     try await withPool(connection) { pool throws(StoreError) in
       do {
-        return try await pool.withSession(within: readLimit) { session throws(StoreError) in
+        return try await pool.withSession(within: connectTimeout) { session throws(StoreError) in
           let migrator = Migrator(session: session)
           return try await migrator.migrate(
             dryRun: dryRun, waitingAtMost: limit, report: report)
@@ -120,7 +127,8 @@ package enum PostgresSchema {
 
   // MARK: Connections
 
-  private static let readLimit: Duration = .seconds(20)
+  /// Long enough for a database that is being restarted.
+  package static let defaultConnectTimeout: Duration = .seconds(20)
 
   private static func withPool<Value: Sendable>(
     _ connection: String, _ body: (PostgresPool) async throws(StoreError) -> Value

@@ -7,7 +7,10 @@ struct DatabaseCommandTests {
     "64: what is no PostgreSQL database, without telling what was typed",
     arguments: ["status", "migrate"])
   func usage(verb: String) async throws {
+    let valid = ["--database", "postgresql://u@h/d"]
     let rows: [([String], [String: String], String)] = [
+      (valid + ["--timeout", "0"], [:], "--timeout is more than 0"),
+      (valid + ["--timeout", "86401"], [:], "--timeout is more than 0 and at most 86400 seconds"),
       ([], [:], "--database is needed"),
       (["--database", "sqlite:/tmp/secret"], [:], "the server migrates it at its start"),
       ([], ["ENTITLE_STORE": "sqlite:/tmp/secret"], "ENTITLE_STORE names an SQLite file"),
@@ -31,7 +34,7 @@ struct DatabaseCommandTests {
         .entitlectl,
         [
           "database", verb, "--database",
-          "postgresql://entitle:secret@/entitle?host=\(folder.file("none"))",
+          "postgresql://entitle:secret@/entitle?host=\(folder.file("none"))", "--timeout", "0.5",
         ])
       #expect(run.exit == .code(3), "\(verb)")
       #expect(run.output == "")
