@@ -21,7 +21,7 @@ let package = Package(
     // For programs that call the service.
     .library(name: "RPCClient", targets: ["RPCClient"]),
   ],
-  // Exact, as there is no lock file: what was tested is what a clone builds.
+  // Exact, as there is no lock file: what was tested is what a clone builds. See CONTRIBUTING.md.
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -34,6 +34,23 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
+    // What those depend on: see transitiveProducts below.
+    .package(url: "https://github.com/apple/swift-algorithms", exact: "1.2.1"),
+    .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+    .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
+    .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
+    .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
   ],
   targets: [
     // C libraries and the messages generated from Protos/. Each is imported by one Swift target.
@@ -273,6 +290,34 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// A product of each transitive dependency. SwiftPM warns on each build of a package that no target
+// uses. TestSupport therefore depends on these, on a platform that is not supported, so that
+// nothing more is built. It is in no product, so that packages that depend on RPCClient are not
+// bound to these versions.
+let transitiveProducts = [
+  "swift-algorithms": "Algorithms",
+  "swift-asn1": "SwiftASN1",
+  "swift-async-algorithms": "AsyncAlgorithms",
+  "swift-atomics": "Atomics",
+  "swift-certificates": "X509",
+  "swift-collections": "Collections",
+  "swift-crypto": "Crypto",
+  "swift-distributed-tracing": "Tracing",
+  "swift-http-structured-headers": "StructuredFieldValues",
+  "swift-http-types": "HTTPTypes",
+  "swift-nio-extras": "NIOExtras",
+  "swift-nio-http2": "NIOHTTP2",
+  "swift-nio-ssl": "NIOSSL",
+  "swift-nio-transport-services": "NIOTransportServices",
+  "swift-numerics": "Numerics",
+  "swift-service-context": "ServiceContextModule",
+]
+for target in package.targets where target.name == "TestSupport" {
+  target.dependencies += transitiveProducts.sorted { $0.key < $1.key }.map { name, product in
+    .product(name: product, package: name, condition: .when(platforms: [.windows]))
+  }
+}
 
 // Built by deploy/fuzz alone: it needs the fuzzer's own entry point.
 if Context.environment["ENTITLE_FUZZING"] != nil {
