@@ -117,9 +117,11 @@ struct DurabilityTests {
     ) async throws -> [[SubmissionPlan.Answer]] {
       let record = AnswerRecord(customerCount: plan.customers.count)
       let lanes = DurabilityTests.connections
+      // All of them before the first call: the server may be killed at its answer.
+      var clients: [EntitlementClient] = []
+      for _ in 0..<lanes { clients.append(try await server.client()) }
       try await withThrowingTaskGroup { group in
-        for lane in 0..<lanes {
-          let client = try await server.client()
+        for (lane, client) in clients.enumerated() {
           group.addTask {
             for index in stride(from: lane, to: plan.customers.count, by: lanes) {
               try await submit(index, with: client, to: server, record)
