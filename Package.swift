@@ -336,3 +336,16 @@ for target in package.targets where target.type != .system && !targetsInC.contai
     .treatAllWarnings(as: .error),
   ]
 }
+
+// Set by deploy/test and deploy/quickstart alone (QUICK_BUILD in deploy/lib.sh): these targets only
+// compute, and the tests spend most of their time in them. Assertions stay. Always set, such flags
+// would keep other packages from depending on RPCClient.
+if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
+  let optimized: Set = [
+    "Cryptography", "EntitlementDomain", "EntitlementStore", "EvaluationPropertyTests",
+    "FuzzTargets", "StoreSimulator", "Verification", "Wire",
+  ]
+  for target in package.targets where optimized.contains(target.name) {
+    target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))
+  }
+}

@@ -129,6 +129,7 @@ show_progress() {
     else
       line=$part$line part=""
       case $line in
+        'remark: '* | 'warning: ignoring '*) ;; # Of the compiler's own flags.
         *' error: '* | 'error: '* | '✘ '* | *'--- FAIL: '*) printf '         %s\n' "$line" >&2 ;;
         ?*) newest=$line ;;
       esac
@@ -151,6 +152,52 @@ run_logged() {
   read -r status <"$log.status"
   rm -f "$log.status"
   return "$status"
+}
+
+# The build of deploy/test and deploy/quickstart: debug, with the targets that only compute optimised
+# (Package.swift). A whole module at a time and without debug information takes two thirds of the time.
+# With -num-threads the compiler writes an object for each file, as SwiftPM expects: without it each
+# build would compile everything.
+readonly QUICK_SCRATCH="$ROOT/.build/tests"
+readonly QUICK_BUILD=(
+  env OPTIMIZED_TEST_BUILD=1 swift build --package-path "$ROOT" --scratch-path "$QUICK_SCRATCH"
+  -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
+  -Xswiftc -num-threads -Xswiftc 1
+)
+# For speed and for use. Debug information would take longer; backtraces name functions without it.
+readonly RELEASE_BUILD=(
+  swift build --package-path "$ROOT" --configuration release -debug-info-format none
+)
+
+# build_quick PRODUCT..., build_release PRODUCT...: builds products, and sets `programs` to their
+# folder.
+build_quick() {
+  say "building (the first time takes minutes)"
+  build_products "$@" -- "${QUICK_BUILD[@]}"
+  programs="$QUICK_SCRATCH/debug"
+}
+
+build_release() {
+  say "building in release (the first time takes minutes)"
+  build_products "$@" -- "${RELEASE_BUILD[@]}"
+  programs="$ROOT/.build/release"
+}
+
+# build_products PRODUCT... -- COMMAND...: one by one, as SwiftPM builds one product or everything, the
+# tests' programs too.
+build_products() {
+  local product
+  local -a products=()
+  while [[ $1 != -- ]]; do
+    products+=("$1")
+    shift
+  done
+  shift
+  for product in "${products[@]}"; do
+    run_logged "build-$product" "$@" --product "$product" \
+      || { show_log "build-$product"; fail "the build failed"; }
+  done
+  say "built"
 }
 
 # Shows the end of a log, for the reason of a failure.

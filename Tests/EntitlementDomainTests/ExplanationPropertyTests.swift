@@ -100,13 +100,15 @@ private struct RandomCustomer {
 
 @Suite("Properties of explanations over random customers")
 struct ExplanationPropertyTests {
-  private static let count: UInt64 = 2_000
+  private static let count = 2_000
 
   private func forEachCustomer(
     _ check: (inout RandomCustomer, CustomerRecord, Catalog, Milliseconds, UInt64) -> Void
   ) {
-    let first = SeededRandom(for: "random explanations").seed / 2
-    for seed in first..<(first + Self.count) {
+    let name = "random explanations"
+    let first = SeededRandom(for: name).seed
+    for round in Rounds(Self.count, of: name) {
+      let seed = first &+ UInt64(round)
       var customer = RandomCustomer(seed: seed)
       let record = customer.record()
       var catalog = customer.chance(2) ? Given.catalogWithRule() : Given.catalog

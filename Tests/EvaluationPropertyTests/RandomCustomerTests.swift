@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Foundation
 import TestSupport
 import Testing
 
@@ -69,5 +70,21 @@ struct RandomCustomerTests {
     #expect(RandomCustomer(seed: 7).record == RandomCustomer(seed: 7).record)
     #expect(RandomCustomer(seed: 7).catalog == RandomCustomer(seed: 7).catalog)
     #expect(RandomCustomer(seed: 7).record != RandomCustomer(seed: 8).record)
+  }
+}
+
+@Suite("Rounds of a property")
+struct RoundsTests {
+  @Test("All of them where there is time")
+  func all() {
+    #expect(Array(Rounds(25, of: "all rounds", within: .seconds(3_600))) == Array(0..<25))
+    #expect(Array(Rounds(0, of: "no rounds")).isEmpty)
+  }
+
+  @Test("A tenth of them, rounded up, at least, and all when it is to be thorough")
+  func some() {
+    let count = Array(Rounds(25, of: "some rounds", within: .zero)).count
+    let isThorough = ProcessInfo.processInfo.environment["TEST_THOROUGH"] != nil
+    #expect(count == (isThorough ? 25 : 3))
   }
 }

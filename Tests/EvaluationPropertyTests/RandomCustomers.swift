@@ -19,7 +19,7 @@ enum RandomCustomers {
   ) throws {
     let first = SeededRandom(for: name).seed
     var failures = 0
-    for index in 0..<count {
+    for index in Rounds(count, of: name) {
       var customer = RandomCustomer(seed: first &+ UInt64(index))
       guard let found = try property(&customer) else { continue }
       Issue.record(

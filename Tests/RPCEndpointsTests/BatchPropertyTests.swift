@@ -26,7 +26,7 @@ struct BatchPropertyTests {
           selectors.append(.originalTransaction(transaction.originalTransactionID))
         }
       }
-      for round in 0..<40 {
+      for round in Rounds(40, of: "batch property") {
         // Some are held, some never asked for, some of them twice.
         let customers = (0..<Int.random(in: 1...MessageLimits.batchSize, using: &random)).map { _ in
           selectors[Int.random(in: selectors.indices, using: &random)]

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// The other end of a TCP connection, where that is in this process too.
 struct PeerSocket {
@@ -23,7 +24,7 @@ struct PeerSocket {
 
   /// Nil when no open socket of this process is connected to that port.
   init?(connectedTo port: UInt16) {
-    let found = Self.descriptors.first { Self.port($0, getpeername) == port }
+    let found = Self.descriptors.first { socketPort($0, getpeername) == port }
     guard let found else { return nil }
     descriptor = found
   }
@@ -33,19 +34,5 @@ struct PeerSocket {
     var length = socklen_t(MemoryLayout<CInt>.size)
     let (level, name) = option.number
     return getsockopt(descriptor, level, name, &value, &length) == 0 ? Int(value) : nil
-  }
-
-  /// The port of one end of an IPv4 socket.
-  static func port(
-    _ descriptor: CInt,
-    _ name: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
-  ) -> UInt16? {
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(descriptor, $0, &length) }
-    }
-    guard status == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
-    return UInt16(bigEndian: address.sin_port)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import TestSupport
 import Wire
 
 /// A client that is nothing but a socket: sends any bytes, and reads frames as they come. Calls
@@ -106,7 +107,7 @@ final class RawClient {
 
   /// The server's end of the connection, over TCP, when it runs in this process.
   var peerInThisProcess: PeerSocket? {
-    PeerSocket.port(descriptor, getsockname).flatMap(PeerSocket.init(connectedTo:))
+    socketPort(descriptor, getsockname).flatMap(PeerSocket.init(connectedTo:))
   }
 
   // MARK: Receiving

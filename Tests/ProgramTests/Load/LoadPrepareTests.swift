@@ -77,7 +77,7 @@ struct LoadPrepareTests {
     #expect(others.errors.contains("the database holds other customers"), "\(others.errors)")
 
     let bench = try await LoadBench("--store", uri)
-    // One call at a time: of several, a slow server refuses those that would wait.
+    // One call at a time: a slow server refuses reads that would have to wait.
     let run = try await bench.run(
       "--mix", "cold=3,claim=1", "--authority", bench.bench.authorityPath, "--choose", "uniform",
       "--count", "300", "--connections", "1", "--in-flight", "1")
