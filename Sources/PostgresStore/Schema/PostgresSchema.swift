@@ -25,7 +25,7 @@ package enum PostgresSchema {
   ///   - connectTimeout: for the connection.
   ///   - report: called for each step.
   /// - Returns: the status afterwards.
-  /// - Throws: as ``status(connection:)``; ``StoreError/Code/newerSchema`` when the database has steps
+  /// - Throws: as ``status(connection:connectTimeout:)``; ``StoreError/Code/newerSchema`` when the database has steps
   ///   that this program does not know; ``StoreError/Code/locked`` when the other did not end in
   ///   time.
   package static func migrate(

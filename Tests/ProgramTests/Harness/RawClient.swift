@@ -16,7 +16,7 @@ final class RawClient {
       setsockopt(
         descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
-    // Bytes of one call are not held back to be sent with those of the next.
+    // Without it the system may join the bytes of two calls into one packet.
     var one: CInt = 1
     setsockopt(
       descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
