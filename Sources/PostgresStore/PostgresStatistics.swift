@@ -9,7 +9,7 @@ package struct PostgresStatistics: Hashable, Sendable {
   /// Reads on their way, and those that wait for a place.
   package var readsInFlight = 0
   package var waitingReads = 0
-  /// Exchanges with the database that were answered.
+  /// Reads that the primary answered: those that share a statement count once.
   package var exchanges = 0
   /// Connections that were made, those that could not be, and those that were lost.
   package var connects = 0

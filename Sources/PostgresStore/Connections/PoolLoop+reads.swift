@@ -54,10 +54,10 @@ extension PoolLoop {
   ) {
     switch outcome {
     case .rows(let rows):
-      statistics.exchanges += 1
+      if connection.role == .reading { statistics.exchanges += 1 }
       pending.answer(.success(rows))
     case .failed(let error, let failure):
-      statistics.exchanges += 1
+      if connection.role == .reading { statistics.exchanges += 1 }
       refused(pending, error, failure, on: connection)
     case .passedOver:
       // Whatever it was that failed will not meet it again.

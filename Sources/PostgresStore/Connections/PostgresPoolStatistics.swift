@@ -9,7 +9,7 @@ struct PostgresPoolStatistics: Hashable, Sendable {
   var waitingReads = 0
   var waitingSessions = 0
 
-  /// Exchanges that were answered, by rows or by a refusal of the server.
+  /// Reads that were answered, by rows or by a refusal of the server.
   var exchanges = 0
   /// Connections that were made.
   var connects = 0
