@@ -7,18 +7,18 @@ SCRIPT="deploy/$(basename "$0")"
 LOGS="$ROOT/.build/logs"
 readonly ROOT SCRIPT LOGS
 
-# What a build links and generates with.
-readonly BUILD_PACKAGES=(
-  pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev protobuf-c-compiler
-)
+# What a build links.
+readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev)
 # A PostgreSQL server of one's own, psql and pgbench.
 readonly POSTGRES_PACKAGES=(postgresql)
 # What the tests need beside: a stock ttrpc client in Go, and the compiler for its messages. The
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library. OpenSSL's
-# program answers for the status of certificates.
+# program answers for the status of certificates. deploy/generate-messages needs both compilers of
+# protobuf, its own definitions and its Python.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
-  protobuf-compiler openssl "${POSTGRES_PACKAGES[@]}"
+  protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl
+  "${POSTGRES_PACKAGES[@]}"
 )
 # The compiler that Package.swift asks for.
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=2

@@ -36,7 +36,7 @@ extension EntitlementClient {
 
   /// All chains of an app and environment that no account has, by id, fetched page by page.
   package func unlinkedChains(
-    in scope: AppScope, pageSize: Int = MessageLimits.largestChainPageSize
+    in scope: AppScope, pageSize: Int = ListUnlinkedChainsRequest.largestPageSize
   ) -> PageSequence<UnlinkedChainEntry> {
     PageSequence { token async throws(RPCClientError) in
       var request = ListUnlinkedChainsRequest(scope: scope, pageSize: pageSize)

@@ -98,7 +98,7 @@ public struct EntitlementClient: Sendable {
 
   /// All accounts of an app and environment, by account id, fetched page by page.
   public func customers(
-    in scope: AppScope, pageSize: Int = MessageLimits.largestPageSize
+    in scope: AppScope, pageSize: Int = ListCustomersRequest.largestPageSize
   ) -> PageSequence<CustomerState> {
     PageSequence { token async throws(RPCClientError) in
       var request = ListCustomersRequest(scope: scope, pageSize: pageSize)

@@ -40,8 +40,8 @@ extension ChangeEntry {
       subject: change.subject.map { SubmittedCustomer.Subject($0) },
       committedAt: change.committedAt, hasFacts: change.kinds.contains(.facts),
       isLinked: change.kinds.contains(.linked), isUnlinked: change.kinds.contains(.unlinked),
-      hasGrants: change.kinds.contains(.grants), isMerged: change.kinds.contains(.merged),
-      isDeleted: change.kinds.contains(.deleted), events: change.events)
+      hasGrants: change.kinds.contains(.grants), events: change.events,
+      isMerged: change.kinds.contains(.merged), isDeleted: change.kinds.contains(.deleted))
   }
 }
 

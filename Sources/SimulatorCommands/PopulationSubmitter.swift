@@ -45,7 +45,9 @@ struct PopulationSubmitter: Sendable {
   private func submit(_ customer: SimulatedCustomer) async throws -> SubmissionTally {
     let events = try authority.sign(customer.timeline.history(until: population.now))
     var tally = SubmissionTally()
-    for step in delivery.steps(for: events, factsPerCall: MessageLimits.submissionSize) {
+    for step in delivery.steps(
+      for: events, factsPerCall: SubmitSignedTransactionsRequest.maximumItems)
+    {
       switch step {
       case .facts(let payloads):
         let request = SubmitSignedTransactionsRequest(

@@ -129,7 +129,8 @@ private struct SettingsReader {
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
     // One submission must fit: its batch is queued as a whole.
     let queue = await integer(
-      .verificationQueue, default: 4_096, range: MessageLimits.submissionSize...1_000_000)
+      .verificationQueue, default: 4_096,
+      range: SubmitSignedTransactionsRequest.maximumItems...1_000_000)
     let status = await choice(.certificateStatus, default: StatusPolicy.off)
     let cache = await integer(.cacheMegabytes, default: 256, range: 1...1_048_576)
     let connections = await integer(.maximumConnections, default: 10_000, range: 1...1_000_000)

@@ -60,7 +60,8 @@ struct LoadStage {
     RunPlan(
       calls: CallPlan(
         customers: try BulkCustomers(count: customers, seed: 1), mix: try CallMix(parsing: mix),
-        choice: .uniform, batchSize: MessageLimits.batchSize, timeout: timeout, authority: nil,
+        choice: .uniform, batchSize: BatchGetCustomerStateRequest.maximumCustomers,
+        timeout: timeout, authority: nil,
         seed: 1, threads: 1),
       shape: shape, connections: 1, checks: checks, warmUp: .zero, duration: duration,
       count: count)

@@ -55,7 +55,7 @@ struct MeasuredSpanTests {
     let stage = try LoadStage()
     // One call of many customers, nobody of whom is known to this server: it takes a moment, and the
     // comparisons many times as long.
-    let count = MessageLimits.batchSize
+    let count = BatchGetCustomerStateRequest.maximumCustomers
     let stranger = LoadStage.state(of: BulkCustomers.account(at: 0))
     let unknown = try BatchGetCustomerStateResponse(
       results: [GetCustomerStateResponse](repeating: .state(stranger), count: count)

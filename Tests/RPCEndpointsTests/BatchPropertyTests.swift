@@ -28,9 +28,11 @@ struct BatchPropertyTests {
       }
       for round in Rounds(40, of: "batch property") {
         // Some are held, some never asked for, some of them twice.
-        let customers = (0..<Int.random(in: 1...MessageLimits.batchSize, using: &random)).map { _ in
-          selectors[Int.random(in: selectors.indices, using: &random)]
-        }
+        let customers =
+          (0..<Int.random(in: 1...BatchGetCustomerStateRequest.maximumCustomers, using: &random))
+          .map { _ in
+            selectors[Int.random(in: selectors.indices, using: &random)]
+          }
         let consistency: [ReadConsistency] = [
           .minimizeLatency, .fullyConsistent, .atLeastAsFresh(revision: 1),
         ]

@@ -90,8 +90,9 @@ struct ReceiptEndpointTests {
   @Test("A request that is too large or says too little names its field")
   func invalid() async throws {
     try await ServiceBench.run { bench async throws in
-      let long = [UInt8](repeating: 0x30, count: MessageLimits.receiptLength + 1)
-      let device = [UInt8](repeating: 0, count: MessageLimits.deviceIdentifierLength + 1)
+      let long = [UInt8](repeating: 0x30, count: SubmitReceiptRequest.maximumReceiptLength + 1)
+      let device = [UInt8](
+        repeating: 0, count: SubmitReceiptRequest.maximumDeviceIdentifierLength + 1)
       for (request, field) in [
         (SubmitReceiptRequest(receipt: long), "receipt"),
         (SubmitReceiptRequest(receipt: []), "receipt"),
@@ -103,7 +104,8 @@ struct ReceiptEndpointTests {
         #expect(error?.code == .status(.invalidArgument))
         #expect(error?.fieldViolations.map(\.field) == [field])
       }
-      let response = [UInt8](repeating: 0x20, count: MessageLimits.archivedResponseLength + 1)
+      let response = [UInt8](
+        repeating: 0x20, count: ImportArchivedResponseRequest.maximumResponseLength + 1)
       let error = await #expect(throws: RPCClientError.self) {
         try await bench.client.importArchivedResponse(
           ImportArchivedResponseRequest(bundleID: SimulatedApp.bundleID, response: response))

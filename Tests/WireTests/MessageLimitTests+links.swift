@@ -103,7 +103,7 @@ extension MessageLimitTests {
       toAccountID: "0d0f5a3e-2f0e-4d6e-9d0e-9a1c1f8f3b11", reason: .transferred,
       author: "support@example.com", note: "moved to a new account on the customer's request")
     let response = GetLinkHistoryResponse(
-      events: [LinkHistoryEntry](repeating: step, count: MessageLimits.historyLength))
+      events: [LinkHistoryEntry](repeating: step, count: GetLinkHistoryResponse.maximumEvents))
     let encoded = try response.encoded()
     #expect(encoded.readableBytes < RPCLimits.maximumFrameData)
     #expect(try GetLinkHistoryResponse.decode(from: encoded) == response)

@@ -51,7 +51,7 @@ struct MessageProtos {
     for line in text.split(separator: "\n") {
       let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
       for character in code + " " {
-        guard character.isWhitespace || "{}();=".contains(character) else {
+        guard character.isWhitespace || "{}()[];=".contains(character) else {
           word.append(character)
           continue
         }
@@ -87,6 +87,7 @@ struct MessageProtos {
         if !isInOneof { return }
         isInOneof = false
       case "enum": try parseEnumeration(in: name + ".")
+      case "option": try skip(past: ";")
       case "oneof":
         isInOneof = true
         _ = try next()
@@ -97,7 +98,8 @@ struct MessageProtos {
         try expect("=")
         let number = try #require(Int(try next()))
         messages[name]?.append(Field(type: token, name: field, number: number))
-        try expect(";")
+        // Options may follow.
+        try skip(past: ";")
       }
     }
   }
@@ -107,6 +109,10 @@ struct MessageProtos {
     try expect("{")
     var values: [Int: String] = [:]
     while let value = tokens.popFirst(), value != "}" {
+      if value == "option" {
+        try skip(past: ";")
+        continue
+      }
       try expect("=")
       let number = try #require(Int(try next()))
       values[number] = value
@@ -130,10 +136,14 @@ struct MessageProtos {
       let isStream = response == "stream"
       if isStream { response = try next() }
       try expect(")")
-      try expect(";")
+      if try next() == "{" { try skip(past: "}") }
       methods.insert(
         "\(service)/\(method)(\(request)) -> \(isStream ? "stream " : "")\(package).\(response)")
     }
+  }
+
+  private mutating func skip(past end: String) throws {
+    while try next() != end {}
   }
 
   private mutating func next() throws -> String {

@@ -79,8 +79,8 @@ extension MessageSample {
   static let changes: [ChangeEntry] = [
     ChangeEntry(
       sequence: 42, scope: scope, subject: .account("émile"), committedAt: 1_700_000_000_000,
-      hasFacts: true, isLinked: true, isUnlinked: true, hasGrants: true, isMerged: true,
-      isDeleted: true, events: events),
+      hasFacts: true, isLinked: true, isUnlinked: true, hasGrants: true, events: events,
+      isMerged: true, isDeleted: true),
     ChangeEntry(
       sequence: 43, scope: barest, subject: .unlinkedChain("2000000000000001"), committedAt: 0,
       isUnlinked: true),

@@ -102,8 +102,9 @@ extension ChangeEntry {
       },
       committedAt: .random(using: &generator), hasFacts: .random(using: &generator),
       isLinked: .random(using: &generator), isUnlinked: .random(using: &generator),
-      hasGrants: .random(using: &generator), isMerged: .random(using: &generator),
-      isDeleted: .random(using: &generator), events: many(using: &generator, FeedEvent.random))
+      hasGrants: .random(using: &generator),
+      events: many(using: &generator, FeedEvent.random),
+      isMerged: .random(using: &generator), isDeleted: .random(using: &generator))
   }
 }
 

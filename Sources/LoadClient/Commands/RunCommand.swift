@@ -55,8 +55,9 @@ struct RunCommand: AsyncParsableCommand {
   @OptionGroup var report: ReportOptions
 
   func validate() throws {
-    guard (1...MessageLimits.batchSize).contains(batchSize) else {
-      throw ValidationError("--batch-size takes 1 to \(MessageLimits.batchSize)")
+    guard (1...BatchGetCustomerStateRequest.maximumCustomers).contains(batchSize) else {
+      throw ValidationError(
+        "--batch-size takes 1 to \(BatchGetCustomerStateRequest.maximumCustomers)")
     }
     guard (0...1_000_000).contains(idleConnections) else {
       throw ValidationError("--idle-connections takes 0 to 1000000")

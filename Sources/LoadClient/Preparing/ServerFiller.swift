@@ -45,9 +45,12 @@ struct ServerFiller: Sendable {
     progress.start("customers", of: customers.count)
     try await withThrowingTaskGroup(of: Void.self) { group in
       var running = 0
-      for start in stride(from: 0, to: customers.count, by: MessageLimits.batchSize) {
+      for start in stride(
+        from: 0, to: customers.count, by: BatchGetCustomerStateRequest.maximumCustomers)
+      {
         try Task.checkCancellation()
-        let chunk = start..<min(start + MessageLimits.batchSize, customers.count)
+        let chunk =
+          start..<min(start + BatchGetCustomerStateRequest.maximumCustomers, customers.count)
         let missing = try await missing(chunk, asking: clients[0])
         progress.advance(by: chunk.count - missing.count)
         for index in missing {

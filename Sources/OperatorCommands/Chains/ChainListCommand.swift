@@ -42,7 +42,7 @@ struct ChainListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let chains = try await server.withClient { client in
-      let pageSize = min(limit ?? .max, MessageLimits.largestChainPageSize)
+      let pageSize = min(limit ?? .max, ListUnlinkedChainsRequest.largestPageSize)
       var chains: [UnlinkedChainEntry] = []
       var count = 0
       for try await chain in client.unlinkedChains(in: app.scope, pageSize: pageSize) {

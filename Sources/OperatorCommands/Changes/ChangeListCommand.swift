@@ -32,10 +32,10 @@ struct ChangeListCommand: AsyncParsableCommand {
   func run() async throws {
     let changes = try await server.withClient { client in
       var changes: [ChangeEntry] = []
-      var rest = all ? Int.max : limit ?? MessageLimits.defaultChangePageSize
+      var rest = all ? Int.max : limit ?? ListChangesRequest.defaultPageSize
       var last = after
       while rest > 0 {
-        let size = min(rest, MessageLimits.largestChangePageSize)
+        let size = min(rest, ListChangesRequest.largestPageSize)
         let page = try await client.changes(
           ListChangesRequest(afterSequence: last, pageSize: size)
         ).changes

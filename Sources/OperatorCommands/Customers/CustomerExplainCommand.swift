@@ -47,7 +47,8 @@ struct CustomerExplainCommand: AsyncParsableCommand {
   }
 
   private static func text(of path: String) throws(CommandFailure) -> String {
-    let bytes = try InputFile.contents(of: path, limit: MessageLimits.catalogLength)
+    let bytes = try InputFile.contents(
+      of: path, limit: ExplainCustomerStateRequest.maximumCatalogYAMLLength)
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
       throw CommandFailure(.refused, "\(path): \(bytes.isEmpty ? "empty" : "not UTF-8")")
     }

@@ -21,7 +21,7 @@ struct CustomerListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let states = try await server.withClient { client in
-      let pageSize = min(limit ?? .max, MessageLimits.largestPageSize)
+      let pageSize = min(limit ?? .max, ListCustomersRequest.largestPageSize)
       var states: [CustomerState] = []
       for try await state in client.customers(in: app.scope, pageSize: pageSize) {
         states.append(state)

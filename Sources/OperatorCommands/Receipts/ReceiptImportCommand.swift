@@ -31,7 +31,8 @@ struct ReceiptImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let responses = try files.map { path in
-      let bytes = try ReceiptFile.contents(of: path, limit: MessageLimits.archivedResponseLength)
+      let bytes = try ReceiptFile.contents(
+        of: path, limit: ImportArchivedResponseRequest.maximumResponseLength)
       let name = ReceiptFile.name(of: path)
       if ReceiptForm.isReceipt(bytes) {
         throw CommandFailure(.failed, "\(name): a receipt: receipt submit takes it")

@@ -33,7 +33,8 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let receipts = try files.map { path in
-      let bytes = try ReceiptFile.contents(of: path, limit: MessageLimits.receiptLength)
+      let bytes = try ReceiptFile.contents(
+        of: path, limit: SubmitReceiptRequest.maximumReceiptLength)
       let name = ReceiptFile.name(of: path)
       guard ReceiptForm.isReceipt(bytes) else {
         throw CommandFailure(.failed, "\(name): not a receipt: neither DER nor base64 of it")

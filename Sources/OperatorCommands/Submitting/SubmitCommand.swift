@@ -60,7 +60,7 @@ struct SubmitCommand: AsyncParsableCommand {
     // Room for the request's other fields, and for what protobuf adds to each payload.
     var room = RPCLimits.maximumFrameData - 65_536
     var end = start
-    while end < payloads.count, end - start < MessageLimits.submissionSize {
+    while end < payloads.count, end - start < SubmitSignedTransactionsRequest.maximumItems {
       room -= payloads[end].jws.count + 16
       if room < 0, end > start { break }
       end += 1

@@ -28,7 +28,8 @@ final class CursorFile: Sendable {
   func load() throws(CommandFailure) -> String? {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
     // A line break is added when somebody edits it.
-    let bytes = try InputFile.contents(of: path, limit: MessageLimits.cursorLength + 2)
+    let bytes = try InputFile.contents(
+      of: path, limit: WatchCustomerStatesRequest.maximumCursorLength + 2)
     guard
       let cursor = String(validating: bytes, as: UTF8.self)?
         .trimmingCharacters(in: .whitespacesAndNewlines),

@@ -74,8 +74,9 @@ struct WatchCommand: AsyncParsableCommand {
     if !account.isEmpty, bundleID == nil || environment == nil {
       throw ValidationError("--account needs --bundle-id and --environment")
     }
-    if account.count > MessageLimits.watchedAccounts {
-      throw ValidationError("--account is given more than \(MessageLimits.watchedAccounts) times")
+    if account.count > WatchCustomerStatesRequest.maximumAccountIDs {
+      throw ValidationError(
+        "--account is given more than \(WatchCustomerStatesRequest.maximumAccountIDs) times")
     }
   }
 

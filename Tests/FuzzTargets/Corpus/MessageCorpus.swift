@@ -131,8 +131,8 @@ enum MessageCorpus {
       ListChangesResponse(changes: [
         ChangeEntry(
           sequence: 42, scope: scope, subject: .account("a"), committedAt: 1, hasFacts: true,
-          isLinked: true, isUnlinked: true, hasGrants: true, isMerged: true, isDeleted: true,
-          events: events)
+          isLinked: true, isUnlinked: true, hasGrants: true, events: events, isMerged: true,
+          isDeleted: true)
       ]))
     messages.add(GetStatisticsRequest())
     messages.add(

@@ -32,7 +32,8 @@ struct SubmissionPlan: Sendable {
       let delivery: Delivery = index.isMultiple(of: 2) ? .transactions : .mixed
       return Customer(
         accountID: customer.accountID,
-        steps: delivery.steps(for: events, factsPerCall: MessageLimits.submissionSize))
+        steps: delivery.steps(
+          for: events, factsPerCall: SubmitSignedTransactionsRequest.maximumItems))
     }
   }
 

@@ -24,31 +24,20 @@ extension MappedMessage {
     optionalText(field).map(Identifier.init(_:))
   }
 
-  /// An identifier that a caller must send.
-  static func required<Kind>(
-    _ field: CText?, _ name: StaticString
-  ) throws(MessageError) -> Identifier<Kind> {
-    guard let identifier: Identifier<Kind> = try bounded(field, name) else {
-      throw error(.missing(field: name.description))
-    }
-    return identifier
-  }
-
-  /// An identifier that a caller may send; nil when empty.
-  static func bounded<Kind>(
-    _ field: CText?, _ name: StaticString
-  ) throws(MessageError) -> Identifier<Kind>? {
-    try bounded(field, name, limit: MessageLimits.identifierLength).map(Identifier.init(_:))
-  }
-
   /// A text that a caller must send, of at most `limit` bytes.
   static func required(
-    _ field: CText?, _ name: StaticString, limit: Int
+    _ field: CText?, _ name: StaticString, limit: Int = .max
   ) throws(MessageError) -> String {
     guard let text = try bounded(field, name, limit: limit) else {
       throw error(.missing(field: name.description))
     }
     return text
+  }
+
+  static func required<Kind>(
+    _ field: CText?, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> Identifier<Kind> {
+    Identifier(try required(field, name, limit: limit))
   }
 
   /// A text that a caller may send, of at most `limit` bytes; nil when empty.
@@ -62,13 +51,32 @@ extension MappedMessage {
     return text
   }
 
+  static func bounded<Kind>(
+    _ field: CText?, _ name: StaticString, limit: Int
+  ) throws(MessageError) -> Identifier<Kind>? {
+    try bounded(field, name, limit: limit).map(Identifier.init(_:))
+  }
+
   /// A UUID that a caller may send, in any case, as one in lower case; nil when empty.
-  static func boundedUUID<Kind>(
+  static func optionalUUID<Kind>(
     _ field: CText?, _ name: StaticString
   ) throws(MessageError) -> Identifier<Kind>? {
     guard let text = optionalText(field) else { return nil }
     guard isUUID(text) else { throw error(.notUUID(field: name.description)) }
     return Identifier(text.lowercased())
+  }
+
+  static func requiredUUID<Kind>(
+    _ field: CText?, _ name: StaticString
+  ) throws(MessageError) -> Identifier<Kind> {
+    guard let identifier: Identifier<Kind> = try optionalUUID(field, name) else {
+      throw error(.missing(field: name.description))
+    }
+    return identifier
+  }
+
+  static func lowercased<Kind>(_ identifier: Identifier<Kind>) -> Identifier<Kind> {
+    Identifier(identifier.rawValue.lowercased())
   }
 
   /// Bytes that a caller must send, at most `limit` of them.
@@ -90,6 +98,22 @@ extension MappedMessage {
       throw error(.tooLong(field: name.description, limit: limit))
     }
     return Array(UnsafeBufferPointer(start: field.data, count: field.len))
+  }
+
+  /// The size of a page that a caller asks for.
+  static func pageSize(_ field: Int32, _ name: StaticString) throws(MessageError) -> Int {
+    guard field >= 0 else { throw error(.outOfRange(field: name.description)) }
+    return Int(field)
+  }
+
+  static func checkNotEmpty(_ count: Int, _ name: StaticString) throws(MessageError) {
+    guard count > 0 else { throw error(.missing(field: name.description)) }
+  }
+
+  static func checkCount(
+    _ count: Int, _ name: StaticString, limit: Int
+  ) throws(MessageError) {
+    guard count <= limit else { throw error(.tooMany(field: name.description, limit: limit)) }
   }
 
   /// Whether it is 32 hexadecimal digits with hyphens where RFC 9562, section 4, has them.
@@ -124,7 +148,14 @@ extension MappedMessage {
     return try Part(reading: field.pointee)
   }
 
-  /// - Parameter isKnown: false for parts to leave out, of a kind that only a newer peer knows.
+  /// Whether a part can be read, where only a newer peer may know its kind. An absent one can.
+  static func isKnown<Part: MappedMessage>(
+    _ field: UnsafeMutablePointer<Part.CMessage>?, as type: Part.Type
+  ) -> Bool {
+    field.map { Part.isKnown($0.pointee) } ?? true
+  }
+
+  /// - Parameter isKnown: false for parts to leave out.
   static func list<Part: MappedMessage>(
     _ field: UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?>?, count: Int,
     of type: Part.Type, where isKnown: (Part.CMessage) -> Bool = { _ in true }
@@ -143,19 +174,46 @@ extension MappedMessage {
   }
 
   /// The values of an enumeration that are known; others are left out.
-  static func known<Value: RawRepresentable<Int>, CEnum: RawRepresentable<UInt32>>(
-    _ field: UnsafeMutablePointer<CEnum>?, count: Int, of type: Value.Type
+  static func known<Value: MappedEnumeration>(
+    _ field: UnsafeMutablePointer<Value.CNumber>?, count: Int, of type: Value.Type
   ) -> [Value] {
-    UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).compactMap {
-      Value(rawValue: Int($0.rawValue))
-    }
+    UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).compactMap(Value.init)
   }
 
-  /// Nil when the value is unspecified or not known.
-  static func known<Value: RawRepresentable<Int>>(
-    _ field: some RawRepresentable<UInt32>, of type: Value.Type
+  /// The values of an enumeration, which must all be known.
+  static func known<Value: MappedEnumeration>(
+    _ field: UnsafeMutablePointer<Value.CNumber>?, count: Int, of type: Value.Type,
+    _ name: StaticString
+  ) throws(MessageError) -> [Value] {
+    let values = known(field, count: count, of: type)
+    guard values.count == count else { throw error(.unknownValue(field: name.description)) }
+    return values
+  }
+
+  static func required<Value: MappedEnumeration>(
+    _ field: Value.CNumber, as type: Value.Type, _ name: StaticString
+  ) throws(MessageError) -> Value {
+    guard let value = Value(field) ?? Value.unknownValue else {
+      throw error(.unknownValue(field: name.description))
+    }
+    return value
+  }
+
+  /// Nil when the value is unspecified, or not known and read as absent.
+  static func optional<Value: MappedEnumeration>(
+    _ field: Value.CNumber, as type: Value.Type
   ) -> Value? {
-    Value(rawValue: Int(field.rawValue))
+    field.rawValue == 0 ? nil : Value(field) ?? Value.unknownValue
+  }
+
+  /// The app and environment that a message names, both needed.
+  static func scope(
+    bundleID: CText?, environment: StoreEnvironment.CNumber
+  ) throws(MessageError) -> AppScope {
+    let environment = try required(environment, as: StoreEnvironment.self, "environment")
+    return AppScope(
+      bundleID: try required(bundleID, "bundle_id", limit: MessageLimits.identifierLength),
+      environment: environment)
   }
 }
 

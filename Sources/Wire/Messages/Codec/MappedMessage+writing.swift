@@ -72,22 +72,14 @@ extension MappedMessage {
     return messages
   }
 
-  static func list<CEnum: RawRepresentable<UInt32>>(
-    _ values: [some RawRepresentable<Int>], as type: CEnum.Type, in arena: MessageArena
-  ) throws(MessageError) -> UnsafeMutablePointer<CEnum> {
-    let numbers = try array(of: CEnum.self, count: values.count, in: arena)
+  static func list<Value: MappedEnumeration>(
+    _ values: [Value], in arena: MessageArena
+  ) throws(MessageError) -> UnsafeMutablePointer<Value.CNumber> {
+    let numbers = try array(of: Value.CNumber.self, count: values.count, in: arena)
     for (index, value) in values.enumerated() {
-      (numbers + index).initialize(to: number(value))
+      (numbers + index).initialize(to: value.number)
     }
     return numbers
-  }
-
-  /// The number of a value on the wire; an absent one is unspecified.
-  static func number<CEnum: RawRepresentable<UInt32>>(
-    _ value: (some RawRepresentable<Int>)?
-  ) -> CEnum {
-    // Enumerations of C take any number, and those of ours have small, positive ones.
-    CEnum(rawValue: UInt32(truncatingIfNeeded: value?.rawValue ?? 0))!
   }
 
   private static func array<Element>(

@@ -15,9 +15,32 @@ protocol MappedMessage: Sendable {
 
   /// Sets the fields of a message that has none set.
   func write(to message: inout CMessage, in arena: MessageArena) throws(MessageError)
+
+  /// False for a message of a kind that only a newer peer knows: lists leave it out.
+  static func isKnown(_ message: CMessage) -> Bool
+}
+
+/// An enumeration of `Protos/` as one of Swift.
+protocol MappedEnumeration: Sendable {
+  associatedtype CNumber: RawRepresentable<UInt32>
+
+  /// What a number is read as that is not known (`unknown_as` in `Protos/`); nil where there is
+  /// nothing to read it as.
+  static var unknownValue: Self? { get }
+
+  /// Nil when the number is unspecified or not known.
+  init?(_ number: CNumber)
+
+  var number: CNumber { get }
+}
+
+extension MappedEnumeration {
+  static var unknownValue: Self? { nil }
 }
 
 extension MappedMessage {
+  static func isKnown(_ message: CMessage) -> Bool { true }
+
   static func error(_ fault: MessageFault) -> MessageError {
     MessageError(fault, in: shape.name)
   }

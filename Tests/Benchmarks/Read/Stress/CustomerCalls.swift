@@ -57,9 +57,9 @@ enum CustomerCalls {
   /// Asks for the customers, one after the other on one connection, so that the server holds them.
   static func warm(_ count: Int, at address: ServerAddress) async throws {
     let connection = try await RPCConnection.connect(to: address)
-    for start in stride(from: 0, to: count, by: MessageLimits.batchSize) {
+    for start in stride(from: 0, to: count, by: BatchGetCustomerStateRequest.maximumCustomers) {
       _ = try await connection.answer(
-        states(of: start..<min(start + MessageLimits.batchSize, count)))
+        states(of: start..<min(start + BatchGetCustomerStateRequest.maximumCustomers, count)))
     }
     await connection.close()
   }

@@ -108,6 +108,9 @@ struct  Entitle__V1__Grant
   Entitle__V1__GrantWithdrawal *withdrawal;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
   union {
+    /*
+     * It confers until just before then, in milliseconds since the epoch; absent when it has no end.
+     */
     int64_t expires_ms;
   };
 };
@@ -156,13 +159,13 @@ struct  Entitle__V1__AddGrantRequest
 {
   ProtobufCMessage base;
   /*
-   * A UUID of the caller's choice, which makes repeats of the call harmless: of a grant that the
+   * Chosen by the caller, which makes repeats of the call harmless: of a grant that the
    * account has, what is kept stands. That of another account's is INVALID_ARGUMENT. Empty: the
    * server makes one.
    */
   char *grant_id;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -170,27 +173,33 @@ struct  Entitle__V1__AddGrantRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account; it may be one of which nothing is known yet. Required; 1 to 256 bytes.
+   * The account; it may be one of which nothing is known yet.
    */
   char *account_id;
   /*
-   * The entitlement; the catalog must name it. Required; 1 to 256 bytes.
+   * The entitlement; the catalog must name it.
    */
   char *entitlement_id;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who gives it. Required; at most 256 bytes.
+   * Who gives it.
    */
   char *author;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
   union {
+    /*
+     * From when, in milliseconds since the epoch; the server's clock when absent.
+     */
     int64_t starts_ms;
   };
   Entitle__V1__AddGrantRequest__HasExpiresMsCase has_expires_ms_case;
   union {
+    /*
+     * Until when, in milliseconds since the epoch; later than the start; absent: without end.
+     */
     int64_t expires_ms;
   };
 };
@@ -203,11 +212,11 @@ struct  Entitle__V1__WithdrawGrantRequest
 {
   ProtobufCMessage base;
   /*
-   * The grant. Required. One that is not known is NOT_FOUND.
+   * The grant. One that is not known is NOT_FOUND.
    */
   char *grant_id;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -215,11 +224,11 @@ struct  Entitle__V1__WithdrawGrantRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who withdraws it. Required; at most 256 bytes.
+   * Who withdraws it.
    */
   char *author;
 };
@@ -253,7 +262,7 @@ struct  Entitle__V1__ListGrantsRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -261,7 +270,7 @@ struct  Entitle__V1__ListGrantsRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes.
+   * The account.
    */
   char *account_id;
 };
@@ -412,7 +421,7 @@ struct  Entitle__V1__ListChangesRequest
    */
   int64_t after_sequence;
   /*
-   * How many at most; 100 when 0; more than 1,000 is read as 1,000; negative is INVALID_ARGUMENT.
+   * How many at most.
    */
   int32_t page_size;
 };
@@ -515,7 +524,7 @@ struct  Entitle__V1__GetCustomerHistoryRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -523,7 +532,7 @@ struct  Entitle__V1__GetCustomerHistoryRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes. One of which nothing is known is NOT_FOUND.
+   * The account. One of which nothing is known is NOT_FOUND.
    */
   char *account_id;
 };
@@ -540,7 +549,7 @@ struct  Entitle__V1__GetCustomerHistoryResponse
    */
   char *account_id;
   /*
-   * Oldest first; at most 10,000, the latest.
+   * Oldest first; the latest where there are more.
    */
   size_t n_entries;
   Entitle__V1__HistoryEntry **entries;
@@ -620,6 +629,9 @@ struct  Entitle__V1__NotificationEntry
   char *subtype;
   Entitle__V1__NotificationEntry__HasSignedDateMsCase has_signed_date_ms_case;
   union {
+    /*
+     * When Apple signed it, in milliseconds since the epoch; absent when it does not say.
+     */
     int64_t signed_date_ms;
   };
 };
@@ -632,7 +644,7 @@ struct  Entitle__V1__ExportCustomerRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -640,7 +652,7 @@ struct  Entitle__V1__ExportCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes. One of which nothing is known is NOT_FOUND.
+   * The account. One of which nothing is known is NOT_FOUND.
    */
   char *account_id;
 };
@@ -656,7 +668,7 @@ struct  Entitle__V1__ExportedPiece
 {
   ProtobufCMessage base;
   /*
-   * At most 1 MiB.
+   * Part of the document; a piece need not end with a character.
    */
   ProtobufCBinaryData json;
 };
@@ -669,7 +681,7 @@ struct  Entitle__V1__DeleteCustomerRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -677,16 +689,16 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes. One that was deleted before stands so already, for as
-   * long as the feed tells of that; later, and where nothing was ever known of it, it is NOT_FOUND.
+   * The account. One that was deleted before stands so already, for as long as the feed tells of
+   * that; later, and where nothing was ever known of it, it is NOT_FOUND.
    */
   char *account_id;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who asks for it. Required; at most 256 bytes.
+   * Who asks for it.
    */
   char *author;
 };
@@ -699,7 +711,7 @@ struct  Entitle__V1__ListUnlinkedChainsRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -707,8 +719,7 @@ struct  Entitle__V1__ListUnlinkedChainsRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How many to answer at most; 100 when 0; more than 1,000 is read as 1,000; negative is
-   * INVALID_ARGUMENT.
+   * How many to answer at most.
    */
   int32_t page_size;
   /*
@@ -814,16 +825,16 @@ struct  Entitle__V1__ImportArchivedResponseRequest
 {
   ProtobufCMessage base;
   /*
-   * The app that the response must be of. Required; at most 256 bytes.
+   * The app that the response must be of.
    */
   char *bundle_id;
   /*
    * The account that owns the purchases; links those that have no account; empty when it is not
-   * known. At most 256 bytes.
+   * known.
    */
   char *account_id;
   /*
-   * The JSON that verifyReceipt answered. At most 1 MiB. Required.
+   * The JSON that verifyReceipt answered.
    */
   ProtobufCBinaryData response;
 };

@@ -82,7 +82,7 @@ typedef enum _Entitle__V1__ConsideredItem__Kind {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
 } Entitle__V1__ConsideredItem__Kind;
 /*
- * What can change. A number that the server does not know is INVALID_ARGUMENT.
+ * What can change.
  */
 typedef enum _Entitle__V1__ChangeKind {
   /*
@@ -112,7 +112,7 @@ typedef enum {
 } Entitle__V1__CustomerSelector__SelectorCase;
 
 /*
- * Names a customer within an app and environment. Each identifier is 1 to 256 bytes long.
+ * Names a customer within an app and environment.
  */
 struct  Entitle__V1__CustomerSelector
 {
@@ -183,11 +183,11 @@ struct  Entitle__V1__GetCustomerStateRequest
 {
   ProtobufCMessage base;
   /*
-   * The customer. Required.
+   * The customer.
    */
   Entitle__V1__CustomerSelector *customer;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -201,10 +201,19 @@ struct  Entitle__V1__GetCustomerStateRequest
   Entitle__V1__Consistency *consistency;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
+    /*
+     * The moment to answer for, from what is known now, in milliseconds since the epoch; the
+     * server's clock when absent.
+     */
     int64_t at_ms;
   };
   Entitle__V1__GetCustomerStateRequest__HasIfRevisionDiffersCase has_if_revision_differs_case;
   union {
+    /*
+     * The revision of the state that the caller holds: when it is still the customer's, and neither
+     * time nor another catalog may have changed the state since it came to be, the answer is
+     * not_modified. Absent: always the whole state.
+     */
     int64_t if_revision_differs;
   };
 };
@@ -254,12 +263,12 @@ struct  Entitle__V1__BatchGetCustomerStateRequest
 {
   ProtobufCMessage base;
   /*
-   * The customers; at most 256; the same one may be named twice.
+   * The customers; the same one may be named twice.
    */
   size_t n_customers;
   Entitle__V1__CustomerSelector **customers;
   /*
-   * The app of all of them. Required; 1 to 256 bytes.
+   * The app of all of them.
    */
   char *bundle_id;
   /*
@@ -272,6 +281,9 @@ struct  Entitle__V1__BatchGetCustomerStateRequest
   Entitle__V1__Consistency *consistency;
   Entitle__V1__BatchGetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
+    /*
+     * The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+     */
     int64_t at_ms;
   };
 };
@@ -304,11 +316,11 @@ struct  Entitle__V1__CheckEntitlementRequest
 {
   ProtobufCMessage base;
   /*
-   * The customer. Required.
+   * The customer.
    */
   Entitle__V1__CustomerSelector *customer;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -316,8 +328,8 @@ struct  Entitle__V1__CheckEntitlementRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The entitlement, by the name that the catalog gives it. Required; 1 to 256 bytes. One that the
-   * catalog does not name is not granted.
+   * The entitlement, by the name that the catalog gives it. One that the catalog does not name is
+   * not granted.
    */
   char *entitlement_id;
   /*
@@ -326,6 +338,9 @@ struct  Entitle__V1__CheckEntitlementRequest
   Entitle__V1__Consistency *consistency;
   Entitle__V1__CheckEntitlementRequest__HasAtMsCase has_at_ms_case;
   union {
+    /*
+     * The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+     */
     int64_t at_ms;
   };
 };
@@ -359,10 +374,18 @@ struct  Entitle__V1__CheckEntitlementResponse
   int64_t revision;
   Entitle__V1__CheckEntitlementResponse__HasUntilMsCase has_until_ms_case;
   union {
+    /*
+     * The latest end of what confers it now, in milliseconds since the epoch; absent when it is not
+     * granted or has no end.
+     */
     int64_t until_ms;
   };
   Entitle__V1__CheckEntitlementResponse__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
+    /*
+     * The earliest later moment at which the customer's state changes by itself, in milliseconds
+     * since the epoch: hold this answer at most until then. Absent when there is none.
+     */
     int64_t next_transition_at_ms;
   };
 };
@@ -375,7 +398,7 @@ struct  Entitle__V1__ListCustomersRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -383,8 +406,7 @@ struct  Entitle__V1__ListCustomersRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How many to answer at most; 50 when 0; more than 200 is read as 200; negative is
-   * INVALID_ARGUMENT.
+   * How many to answer at most.
    */
   int32_t page_size;
   /*
@@ -425,11 +447,11 @@ struct  Entitle__V1__ExplainCustomerStateRequest
 {
   ProtobufCMessage base;
   /*
-   * The customer. Required.
+   * The customer.
    */
   Entitle__V1__CustomerSelector *customer;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -437,12 +459,16 @@ struct  Entitle__V1__ExplainCustomerStateRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * A catalog in YAML to answer under instead of the one in force; it is not kept. At most 1 MiB;
-   * empty: the one in force. One that is not valid is INVALID_ARGUMENT, with every error.
+   * A catalog in YAML to answer under instead of the one in force; it is not kept.
+   * Empty: the one in force. One that is not valid is INVALID_ARGUMENT, with every error.
    */
   char *catalog_yaml;
   Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
+    /*
+     * The moment to answer for, from what is known now, in milliseconds since the epoch; the
+     * server's clock when absent.
+     */
     int64_t at_ms;
   };
 };
@@ -489,7 +515,7 @@ struct  Entitle__V1__EntitlementExplanation
    */
   protobuf_c_boolean conferred;
   /*
-   * Why. Always present.
+   * Why.
    */
   Entitle__V1__Reasoning *reasoning;
 };
@@ -513,7 +539,7 @@ struct  Entitle__V1__GroupExplanation
    */
   Entitle__V1__DetailedStatus status;
   /*
-   * Why. Always present.
+   * Why.
    */
   Entitle__V1__Reasoning *reasoning;
 };
@@ -529,7 +555,7 @@ struct  Entitle__V1__Reasoning
 {
   ProtobufCMessage base;
   /*
-   * What decided. Always present.
+   * What decided.
    */
   Entitle__V1__Decision *decision;
   /*
@@ -598,11 +624,15 @@ struct  Entitle__V1__ConsideredItem
    */
   protobuf_c_boolean decisive;
   /*
-   * What it says for itself. Always present.
+   * What it says for itself.
    */
   Entitle__V1__Decision *decision;
   Entitle__V1__ConsideredItem__HasStatedAtMsCase has_stated_at_ms_case;
   union {
+    /*
+     * When Apple signed it, or the operator gave it, in milliseconds since the epoch; absent for a
+     * rule of the catalog.
+     */
     int64_t stated_at_ms;
   };
 };
@@ -624,11 +654,15 @@ struct  Entitle__V1__ExpectedChange
 {
   ProtobufCMessage base;
   /*
-   * What, and by which rule. Always present.
+   * What, and by which rule.
    */
   Entitle__V1__Decision *decision;
   Entitle__V1__ExpectedChange__HasAtMsCase has_at_ms_case;
   union {
+    /*
+     * When, in milliseconds since the epoch; absent when a new fact, a grant or another catalog does
+     * it.
+     */
     int64_t at_ms;
   };
 };
@@ -648,7 +682,7 @@ struct  Entitle__V1__WatchCustomerStatesRequest
    */
   char *cursor;
   /*
-   * Only this app; empty: all. At most 256 bytes.
+   * Only this app; empty: all.
    */
   char *bundle_id;
   /*
@@ -657,8 +691,8 @@ struct  Entitle__V1__WatchCustomerStatesRequest
   Entitle__V1__StoreEnvironment environment;
   /*
    * Only these accounts; empty: all customers, unclaimed chains and events of nobody included. Of an
-   * account that is merged into another, the merge is the last change. At most 1,000. Needs bundle_id
-   * and environment.
+   * account that is merged into another, the merge is the last change. Needs bundle_id and
+   * environment.
    */
   size_t n_account_ids;
   char **account_ids;

@@ -127,11 +127,11 @@ struct  Entitle__V1__ResolveAccountRequest
 {
   ProtobufCMessage base;
   /*
-   * Whom to look for. Required.
+   * Whom to look for.
    */
   Entitle__V1__CustomerSelector *customer;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -179,7 +179,7 @@ struct  Entitle__V1__LinkAccountRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -187,19 +187,19 @@ struct  Entitle__V1__LinkAccountRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to link. Required. Of what nothing is known is NOT_FOUND.
+   * What to link. Of what nothing is known is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * The account; it may be one of which nothing is known yet. Required; 1 to 256 bytes.
+   * The account; it may be one of which nothing is known yet.
    */
   char *account_id;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who asks for it. Required; at most 256 bytes.
+   * Who asks for it.
    */
   char *author;
 };
@@ -212,7 +212,7 @@ struct  Entitle__V1__UnlinkAccountRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -220,15 +220,15 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to unlink. Required. Of what nothing is known is NOT_FOUND.
+   * What to unlink. Of what nothing is known is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who asks for it. Required; at most 256 bytes.
+   * Who asks for it.
    */
   char *author;
 };
@@ -241,7 +241,7 @@ struct  Entitle__V1__TransferPurchaseRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -249,23 +249,23 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to transfer. Required. Of what nothing is known is NOT_FOUND.
+   * What to transfer. Of what nothing is known is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * Whose it has to be now, else FAILED_PRECONDITION; empty: anybody's. At most 256 bytes.
+   * Whose it has to be now, else FAILED_PRECONDITION; empty: anybody's.
    */
   char *from_account_id;
   /*
-   * Who gets it; it may be one of which nothing is known yet. Required; 1 to 256 bytes.
+   * Who gets it; it may be one of which nothing is known yet.
    */
   char *to_account_id;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who asks for it. Required; at most 256 bytes.
+   * Who asks for it.
    */
   char *author;
 };
@@ -278,7 +278,7 @@ struct  Entitle__V1__MergeAccountsRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -286,20 +286,20 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account that ends. Required; 1 to 256 bytes. One of which nothing is known is NOT_FOUND.
+   * The account that ends. One of which nothing is known is NOT_FOUND.
    */
   char *from_account_id;
   /*
-   * The account that gets everything; it may be one of which nothing is known yet. Required; 1 to
-   * 256 bytes; another than from_account_id.
+   * The account that gets everything; it may be one of which nothing is known yet;
+   * another than from_account_id.
    */
   char *into_account_id;
   /*
-   * Why. Required; at most 1,024 bytes.
+   * Why.
    */
   char *reason;
   /*
-   * Who asks for it. Required; at most 256 bytes.
+   * Who asks for it.
    */
   char *author;
 };
@@ -336,7 +336,7 @@ struct  Entitle__V1__ListLinksRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -344,7 +344,7 @@ struct  Entitle__V1__ListLinksRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. Required; 1 to 256 bytes.
+   * The account.
    */
   char *account_id;
 };
@@ -407,7 +407,7 @@ struct  Entitle__V1__GetLinkHistoryRequest
 {
   ProtobufCMessage base;
   /*
-   * The app. Required; 1 to 256 bytes.
+   * The app.
    */
   char *bundle_id;
   /*
@@ -439,7 +439,7 @@ struct  Entitle__V1__GetLinkHistoryResponse
 {
   ProtobufCMessage base;
   /*
-   * Oldest first; at most 10,000, the latest.
+   * Oldest first; the latest where there are more.
    */
   size_t n_events;
   Entitle__V1__LinkEvent **events;

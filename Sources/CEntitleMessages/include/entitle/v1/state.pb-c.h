@@ -385,6 +385,11 @@ struct  Entitle__V1__CustomerState
   Entitle__V1__GrandfatheringState **grandfathering;
   Entitle__V1__CustomerState__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
+    /*
+     * The earliest later moment at which this answer changes by itself, in milliseconds since the
+     * epoch: hold it at most until then. Absent when it changes only with new facts or another
+     * catalog.
+     */
     int64_t next_transition_at_ms;
   };
 };
@@ -457,6 +462,9 @@ struct  Entitle__V1__EntitlementSource
   Entitle__V1__Evidence evidence;
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
+    /*
+     * Until when, in milliseconds since the epoch; absent when it has no end.
+     */
     int64_t until_ms;
   };
 };
@@ -484,7 +492,7 @@ struct  Entitle__V1__ProductState
    */
   protobuf_c_boolean in_catalog;
   /*
-   * How it stands. Always present.
+   * How it stands.
    */
   Entitle__V1__Standing *standing;
 };
@@ -537,7 +545,7 @@ struct  Entitle__V1__GroupState
    */
   char *group_id;
   /*
-   * How it stands. Always present.
+   * How it stands.
    */
   Entitle__V1__Standing *standing;
   /*
@@ -664,14 +672,23 @@ struct  Entitle__V1__Standing
   char **win_back_offer_ids;
   Entitle__V1__Standing__HasPeriodEndMsCase has_period_end_ms_case;
   union {
+    /*
+     * End of that period, in milliseconds since the epoch; absent when it has none.
+     */
     int64_t period_end_ms;
   };
   Entitle__V1__Standing__HasGraceEndMsCase has_grace_end_ms_case;
   union {
+    /*
+     * End of the grace period, in milliseconds since the epoch; absent unless in grace.
+     */
     int64_t grace_end_ms;
   };
   Entitle__V1__Standing__HasWillRenewCase has_will_renew_case;
   union {
+    /*
+     * Whether it will renew; absent when not known, or when the product does not renew.
+     */
     protobuf_c_boolean will_renew;
   };
 };
@@ -752,6 +769,9 @@ struct  Entitle__V1__Revocation
   char *type;
   Entitle__V1__Revocation__HasReasonCase has_reason_case;
   union {
+    /*
+     * Apple's revocationReason: 1 an issue with the app, 0 any other; absent when Apple gave none.
+     */
     int64_t reason;
   };
 };
@@ -782,6 +802,9 @@ struct  Entitle__V1__Commitment
   int64_t total_billing_periods;
   Entitle__V1__Commitment__HasExpiresAtMsCase has_expires_at_ms_case;
   union {
+    /*
+     * End of the whole commitment, in milliseconds since the epoch; absent when not known.
+     */
     int64_t expires_at_ms;
   };
 };

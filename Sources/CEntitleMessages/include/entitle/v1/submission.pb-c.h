@@ -284,6 +284,9 @@ struct  Entitle__V1__FeedEvent
   char *detail;
   Entitle__V1__FeedEvent__HasDeadlineMsCase has_deadline_ms_case;
   union {
+    /*
+     * Until when acting is of use, in milliseconds since the epoch; absent when there is no limit.
+     */
     int64_t deadline_ms;
   };
 };
@@ -299,7 +302,7 @@ struct  Entitle__V1__SignedItem
 {
   ProtobufCMessage base;
   /*
-   * A signed transaction, renewal info or app transaction: a JWS in compact form. Required.
+   * A signed transaction, renewal info or app transaction: a JWS in compact form.
    */
   char *signed_payload;
 };
@@ -396,16 +399,16 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
   /*
    * The app that every item must be of; empty: any app that the service accepts. A renewal info
    * names none: it is of the app of its chain, which a transaction in this request or an earlier
-   * one must have told; otherwise it is refused as WRONG_APP. At most 256 bytes.
+   * one must have told; otherwise it is refused as WRONG_APP.
    */
   char *bundle_id;
   /*
    * The account that owns the purchases: links those that have no account, and claims those of
-   * another; empty when the caller does not know it. At most 256 bytes.
+   * another; empty when the caller does not know it.
    */
   char *account_id;
   /*
-   * The payloads; at most 500; at least one.
+   * The payloads.
    */
   size_t n_items;
   Entitle__V1__SignedItem **items;
@@ -444,12 +447,12 @@ struct  Entitle__V1__SubmitNotificationRequest
 {
   ProtobufCMessage base;
   /*
-   * The value of signedPayload in the notification's body: a JWS in compact form. Required.
+   * The value of signedPayload in the notification's body: a JWS in compact form.
    */
   char *signed_payload;
   /*
    * The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
-   * caller does not know it. At most 256 bytes.
+   * caller does not know it.
    */
   char *account_id;
   /*
@@ -515,23 +518,21 @@ struct  Entitle__V1__SubmitReceiptRequest
 {
   ProtobufCMessage base;
   /*
-   * The app that the receipt must be of; empty: any app that the service accepts. At most 256
-   * bytes.
+   * The app that the receipt must be of; empty: any app that the service accepts.
    */
   char *bundle_id;
   /*
    * The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
-   * caller does not know it. At most 256 bytes.
+   * caller does not know it.
    */
   char *account_id;
   /*
-   * The receipt as the app has it: DER, or the standard base64 of it. At most 1 MiB of DER.
-   * Required.
+   * The receipt as the app has it: DER, or the standard base64 of it: at most 1 MiB of DER.
    */
   ProtobufCBinaryData receipt;
   /*
    * The device that the receipt must have been made for: the 16 bytes of its identifierForVendor,
-   * or, of a Mac, the 6 of its primary network address. Empty: not checked. At most 64 bytes.
+   * or, of a Mac, the 6 of its primary network address. Empty: not checked.
    */
   ProtobufCBinaryData device_identifier;
   /*
@@ -628,10 +629,16 @@ struct  Entitle__V1__ReceiptSummary
   int64_t in_app_count;
   Entitle__V1__ReceiptSummary__HasOriginalPurchaseMsCase has_original_purchase_ms_case;
   union {
+    /*
+     * When the customer first had the app, in milliseconds since the epoch; absent when not told.
+     */
     int64_t original_purchase_ms;
   };
   Entitle__V1__ReceiptSummary__HasExpirationMsCase has_expiration_ms_case;
   union {
+    /*
+     * When the receipt of a volume purchase ends, in milliseconds since the epoch; absent otherwise.
+     */
     int64_t expiration_ms;
   };
 };

@@ -1,0 +1,59 @@
+import CEntitleMessages
+public import EntitlementDomain
+package import NIOCore
+
+/// Why the state of one customer is what it is.
+public struct ExplainCustomerStateResponse: Hashable, WireMessage {
+  public var explanation: Explanation
+
+  public init(explanation: Explanation) {
+    self.explanation = explanation
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension ExplainCustomerStateResponse: MappedMessage {
+  static let shape = MessageShape(entitle__v1__explain_customer_state_response__init)
+
+  init(reading message: Entitle__V1__ExplainCustomerStateResponse) throws(MessageError) {
+    explanation = Explanation(
+      state: try Self.required(message.state, as: CustomerState.self, "state"),
+      entitlements: try Self.list(
+        message.entitlements, count: message.n_entitlements, of: EntitlementExplanation.self),
+      groups: try Self.list(
+        message.groups, count: message.n_groups, of: GroupExplanation.self))
+  }
+
+  func write(
+    to message: inout Entitle__V1__ExplainCustomerStateResponse, in arena: MessageArena
+  ) throws(MessageError) {
+    message.state = try explanation.state.make(in: arena)
+    message.n_entitlements = explanation.entitlements.count
+    message.entitlements = try Self.list(explanation.entitlements, in: arena)
+    message.n_groups = explanation.groups.count
+    message.groups = try Self.list(explanation.groups, in: arena)
+  }
+}
+
+extension Decision: MappedMessage {
+  static let shape = MessageShape(entitle__v1__decision__init)
+
+  /// Any number is a rule: a newer server may know more of them.
+  init(reading message: Entitle__V1__Decision) {
+    self.init(rule: Rule(Int(message.rule)), sentence: Self.text(message.sentence))
+  }
+
+  func write(
+    to message: inout Entitle__V1__Decision, in arena: MessageArena
+  ) throws(MessageError) {
+    message.rule = Int32(clamping: rule.number)
+    message.sentence = try Self.text(sentence, "sentence", in: arena)
+  }
+}

@@ -1,0 +1,73 @@
+import CEntitleMessages
+public import EntitlementDomain
+package import NIOCore
+
+/// Asks who owned a chain or app transaction, or what an account owned.
+public struct GetLinkHistoryRequest: Hashable, WireMessage {
+  public enum Subject: Hashable, Sendable {
+    case target(LinkTarget)
+    case account(AccountID)
+  }
+
+  public var scope: AppScope
+  public var subject: Subject
+
+  public init(scope: AppScope, subject: Subject) {
+    self.scope = scope
+    self.subject = subject
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension GetLinkHistoryRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_link_history_request__init)
+
+  init(reading message: Entitle__V1__GetLinkHistoryRequest) throws(MessageError) {
+    scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
+    switch message.subject_case {
+    case ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_ORIGINAL_TRANSACTION_ID:
+      subject = .target(
+        .chain(
+          try Self.required(
+            message.original_transaction_id, "original_transaction_id",
+            limit: MessageLimits.identifierLength)))
+    case ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_APP_TRANSACTION_ID:
+      subject = .target(
+        .appTransaction(
+          try Self.required(
+            message.app_transaction_id, "app_transaction_id", limit: MessageLimits.identifierLength)
+        ))
+    case ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_ACCOUNT_ID:
+      subject = .account(
+        try Self.required(
+          message.account_id, "account_id", limit: MessageLimits.identifierLength))
+    default:
+      throw Self.error(.missing(field: "subject"))
+    }
+  }
+
+  func write(
+    to message: inout Entitle__V1__GetLinkHistoryRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
+    message.environment = scope.environment.number
+    switch subject {
+    case .target(.chain(let id)):
+      message.original_transaction_id = try Self.text(id, "original_transaction_id", in: arena)
+      message.subject_case = ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_ORIGINAL_TRANSACTION_ID
+    case .target(.appTransaction(let id)):
+      message.app_transaction_id = try Self.text(id, "app_transaction_id", in: arena)
+      message.subject_case = ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_APP_TRANSACTION_ID
+    case .account(let id):
+      message.account_id = try Self.text(id, "account_id", in: arena)
+      message.subject_case = ENTITLE__V1__GET_LINK_HISTORY_REQUEST__SUBJECT_ACCOUNT_ID
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import CEntitleMessages
+public import EntitlementDomain
+package import NIOCore
+
+/// Hands in transactions, renewal infos and app transactions.
+public struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
+  /// The app that every item must be of; nil: any app that the service accepts. It is no evidence
+  /// for the app of a renewal info, which is that of its chain's transactions (R8).
+  public var bundleID: BundleID?
+  /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
+  public var accountID: AccountID?
+  /// JWS in compact form: one to ``maximumItems`` of them, none empty.
+  public var signedPayloads: [String]
+  public var priority: SubmissionPriority
+
+  public init(
+    signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil,
+    priority: SubmissionPriority = .interactive
+  ) {
+    self.bundleID = bundleID
+    self.accountID = accountID
+    self.signedPayloads = signedPayloads
+    self.priority = priority
+  }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension SubmitSignedTransactionsRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
+
+  init(reading message: Entitle__V1__SubmitSignedTransactionsRequest) throws(MessageError) {
+    bundleID = try Self.bounded(
+      message.bundle_id, "bundle_id", limit: MessageLimits.identifierLength)
+    accountID = try Self.bounded(
+      message.account_id, "account_id", limit: MessageLimits.identifierLength)
+    try Self.checkNotEmpty(message.n_items, "items")
+    try Self.checkCount(message.n_items, "items", limit: Self.maximumItems)
+    signedPayloads = try Self.list(message.items, count: message.n_items, of: SignedItem.self)
+      .map(\.signedPayload)
+    priority = try Self.required(message.priority, as: SubmissionPriority.self, "priority")
+  }
+
+  func write(
+    to message: inout Entitle__V1__SubmitSignedTransactionsRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.n_items = signedPayloads.count
+    message.items = try Self.list(
+      signedPayloads.map(SignedItem.init(signedPayload:)), in: arena)
+    if priority != .interactive { message.priority = priority.number }
+  }
+}
+
+private struct SignedItem: MappedMessage {
+  static let shape = MessageShape(entitle__v1__signed_item__init)
+
+  let signedPayload: String
+
+  init(signedPayload: String) {
+    self.signedPayload = signedPayload
+  }
+
+  init(reading message: Entitle__V1__SignedItem) throws(MessageError) {
+    signedPayload = try Self.required(message.signed_payload, "signed_payload")
+  }
+
+  func write(
+    to message: inout Entitle__V1__SignedItem, in arena: MessageArena
+  ) throws(MessageError) {
+    message.signed_payload = try Self.text(signedPayload, "signed_payload", in: arena)
+  }
+}

@@ -1,0 +1,148 @@
+import CEntitleMessages
+public import EntitlementDomain
+package import NIOCore
+
+/// Asks for what changes, as it is committed.
+public struct WatchCustomerStatesRequest: Hashable, WireMessage {
+  /// The cursor of the last response that was handled; nil: from now on. See ``beginning``. At most
+  /// ``maximumCursorLength`` bytes.
+  public var cursor: String?
+  /// Only this app; nil: all.
+  public var bundleID: BundleID?
+  /// Only this environment; nil: all.
+  public var environment: StoreEnvironment?
+  /// Only these accounts; empty: all customers, unclaimed chains and events of nobody included. At
+  /// most ``maximumAccountIDs``, none empty; they need app and environment.
+  public var accountIDs: [AccountID]
+  /// Only changes with at least one of these; empty: all.
+  public var kinds: Set<ChangeKind>
+  /// Leaves the states out.
+  public var isWithoutStates: Bool
+
+  public init(
+    cursor: String? = nil, bundleID: BundleID? = nil, environment: StoreEnvironment? = nil,
+    accountIDs: [AccountID] = [], kinds: Set<ChangeKind> = [], isWithoutStates: Bool = false
+  ) {
+    self.cursor = cursor
+    self.bundleID = bundleID
+    self.environment = environment
+    self.accountIDs = accountIDs
+    self.kinds = kinds
+    self.isWithoutStates = isWithoutStates
+  }
+
+  /// The cursor before the first change that is kept.
+  public static let beginning = "0"
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension WatchCustomerStatesRequest: MappedMessage {
+  static let shape = MessageShape(entitle__v1__watch_customer_states_request__init)
+
+  init(reading message: Entitle__V1__WatchCustomerStatesRequest) throws(MessageError) {
+    cursor = try Self.bounded(message.cursor, "cursor", limit: Self.maximumCursorLength)
+    bundleID = try Self.bounded(
+      message.bundle_id, "bundle_id", limit: MessageLimits.identifierLength)
+    environment = try Self.environment(message.environment)
+    accountIDs = try Self.accounts(message.account_ids, count: message.n_account_ids)
+    if !accountIDs.isEmpty {
+      guard bundleID != nil else { throw Self.error(.missing(field: "bundle_id")) }
+      guard environment != nil else { throw Self.error(.missing(field: "environment")) }
+    }
+    kinds = Set(
+      try Self.known(message.kinds, count: message.n_kinds, of: ChangeKind.self, "kinds"))
+    isWithoutStates = message.without_states != 0
+  }
+
+  func write(
+    to message: inout Entitle__V1__WatchCustomerStatesRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.cursor = try Self.text(cursor, "cursor", in: arena)
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
+    if let environment { message.environment = environment.number }
+    message.n_account_ids = accountIDs.count
+    message.account_ids = try Self.texts(accountIDs.map(\.rawValue), "account_ids", in: arena)
+    message.n_kinds = kinds.count
+    message.kinds = try Self.list(kinds.inOrder, in: arena)
+    message.without_states = isWithoutStates ? 1 : 0
+  }
+
+  /// Here alone unspecified is not production: it is every one.
+  private static func environment(
+    _ message: Entitle__V1__StoreEnvironment
+  ) throws(MessageError) -> StoreEnvironment? {
+    if message == ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED { return nil }
+    guard let environment = StoreEnvironment(message) else {
+      throw error(.unknownValue(field: "environment"))
+    }
+    return environment
+  }
+
+  private static func accounts(
+    _ field: UnsafeMutablePointer<CText?>?, count: Int
+  ) throws(MessageError) -> [AccountID] {
+    try checkCount(count, "account_ids", limit: maximumAccountIDs)
+    var accounts: [AccountID] = []
+    for text in UnsafeBufferPointer(start: field, count: field == nil ? 0 : count) {
+      accounts.append(try required(text, "account_ids", limit: MessageLimits.identifierLength))
+    }
+    return accounts
+  }
+}
+
+extension Set<ChangeKind> {
+  /// In the order of their numbers.
+  public var inOrder: [ChangeKind] { ChangeKind.allCases.filter(contains) }
+}
+
+extension WatchCustomerStatesResponse {
+  /// This message with the state that an encoded ``GetCustomerStateResponse`` holds: what encoding it
+  /// anew would give, without decoding answers that are held in memory.
+  ///
+  /// - Returns: nil when there is no change to put it in, or no state in the answer.
+  package func encoded(joining answer: ByteBuffer) throws(MessageError) -> ByteBuffer? {
+    let plain = try encoded()
+    guard change?.state == nil, let change = plain.message(inField: Self.changeField),
+      let state = answer.message(inField: Self.answerStateField)
+    else { return nil }
+    let stateLength = state.readableBytes
+    let fieldLength = 1 + ByteBuffer.varintSize(stateLength) + stateLength
+    var buffer = ByteBuffer()
+    // Two tags of one byte, and lengths of five at most.
+    buffer.reserveCapacity(plain.readableBytes + fieldLength + 6)
+    buffer.writeField(Self.cursorField, text: cursor)
+    buffer.writeFieldPrefix(Self.changeField, length: change.readableBytes + fieldLength)
+    buffer.writeImmutableBuffer(change)
+    buffer.writeField(Self.changeStateField, bytes: state)
+    return buffer
+  }
+
+  // Numbers in `Protos/`; a test compares.
+  private static let cursorField: UInt32 = 1
+  private static let changeField: UInt32 = 2
+  private static let changeStateField: UInt32 = 9
+  private static let answerStateField: UInt32 = 1
+}
+
+extension ByteBuffer {
+  /// The content of a message's field that is a message itself; nil when it is absent or the bytes are
+  /// no message.
+  fileprivate func message(inField number: UInt32) -> ByteBuffer? {
+    let range = withUnsafeReadableBytes { bytes -> Range<Int>? in
+      var reader = ProtobufFieldReader(bytes, of: "a message")
+      while let tag = try? reader.readTag() {
+        if tag.field == number { return try? reader.readBytes(tag) }
+        guard (try? reader.skip(tag)) != nil else { return nil }
+      }
+      return nil
+    }
+    return range.flatMap { getSlice(at: readerIndex + $0.lowerBound, length: $0.count) }
+  }
+}
