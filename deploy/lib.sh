@@ -14,7 +14,7 @@ readonly POSTGRES_PACKAGES=(postgresql)
 # What the tests need beside: a stock ttrpc client in Go, and the compiler for its messages. The
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library. OpenSSL's
 # program answers for the status of certificates. deploy/generate-messages needs both compilers of
-# protobuf, its own definitions and its Python.
+# protobuf, its own definitions and its Python, which also compares the JSON of messages.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
   protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl

@@ -11,6 +11,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case frames
   /// Every message of `Protos/`: ``MessageProbe``.
   case messages
+  /// The JSON form of every message: ``MessageJSONProbe``.
+  case messageJSON = "message-json"
 
   /// Runs the target once. Refusing the input is no failure; a trap is one that cannot be caught.
   ///
@@ -22,6 +24,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .der: try ReceiptProbe.run(input)
     case .frames: try FrameProbe.run(input)
     case .messages: try MessageProbe.run(input)
+    case .messageJSON: try MessageJSONProbe.run(input)
     }
   }
 }

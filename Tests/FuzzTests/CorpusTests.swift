@@ -99,6 +99,13 @@ struct CorpusTests {
     }
   }
 
+  @Test("Every message that has a seed has one as JSON, which can be read")
+  func messagesAsJSON() {
+    let seeds = FuzzTarget.messageJSON.seeds
+    #expect(seeds.map(\.name) == FuzzTarget.messages.seeds.map(\.name))
+    for seed in seeds { #expect(MessageJSONProbe.canRead(seed.bytes), "\(seed)") }
+  }
+
   @Test("Dictionaries quote what libFuzzer would misread")
   func dictionary() {
     let dictionary = FuzzDictionary(texts: ["\"a\\b\"", "é"], bytes: [[0, 0x7F, 0xFF]])

@@ -1,15 +1,16 @@
 /// A JSON text that was checked as a whole; its values are read on demand. Immutable.
 package final class JSONDocument: Sendable {
-  let bytes: [UInt8]
-  let nodes: ContiguousArray<JSONNode>
+  package let bytes: [UInt8]
+  package let nodes: ContiguousArray<JSONNode>
   /// Of the whole, where it is an object with many members.
   private let names: JSONNameTable?
 
+  /// - Parameter lengthLimit: bytes; under 2 GiB.
   /// - Throws: ``PayloadError`` about the text, by ``JSONParser``'s rules.
-  package init(_ bytes: [UInt8]) throws(PayloadError) {
+  package init(_ bytes: [UInt8], lengthLimit: Int = JSONLimits.length) throws(PayloadError) {
     self.bytes = bytes
     (nodes, names) = try bytes.withUnsafeBufferPointer { (buffer) throws(PayloadError) in
-      try JSONParser.nodes(of: buffer)
+      try JSONParser.nodes(of: buffer, lengthLimit: lengthLimit)
     }
   }
 
@@ -54,11 +55,11 @@ package final class JSONDocument: Sendable {
   }
 
   /// What a string reads, in UTF-8.
-  func content(ofStringAt index: Int) -> [UInt8] {
+  package func content(ofStringAt index: Int) -> [UInt8] {
     bytes.withUnsafeBufferPointer { JSONText.content(of: nodes[index], in: $0) }
   }
 
-  func text(ofStringAt index: Int) -> String {
+  package func text(ofStringAt index: Int) -> String {
     let node = nodes[index]
     if node.hasEscapes { return String(decoding: content(ofStringAt: index), as: UTF8.self) }
     return bytes.withUnsafeBufferPointer { buffer in

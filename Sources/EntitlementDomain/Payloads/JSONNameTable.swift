@@ -7,7 +7,7 @@ struct JSONNameTable {
   /// - Parameter members: how many names will be inserted at most.
   init(members: Int) {
     var count = 16
-    // ``JSONLimits/length`` bounds members, so this neither overflows nor grows large.
+    // The limit of the text's length bounds members, so this neither overflows nor grows large.
     while count < 2 * members { count *= 2 }
     slots = ContiguousArray(repeating: 0, count: count)
     mask = count - 1
@@ -24,7 +24,7 @@ struct JSONNameTable {
       nodes[other].hash == node.hash && JSONText.areEqual(nodes[other], node, in: bytes)
     }
     guard found == nil else { return false }
-    // Indices fit: ``JSONLimits/length`` bounds them.
+    // Indices fit: the limit of the text's length bounds them.
     slots[slot] = Int32(name)
     return true
   }

@@ -15,10 +15,10 @@ struct JSONParser {
 
   /// - Returns: the nodes, and the names of the outermost object where it has many members.
   static func nodes(
-    of bytes: UnsafeBufferPointer<UInt8>
+    of bytes: UnsafeBufferPointer<UInt8>, lengthLimit: Int
   ) throws(PayloadError) -> (ContiguousArray<JSONNode>, names: JSONNameTable?) {
-    guard bytes.count <= JSONLimits.length else {
-      throw PayloadError(.tooLarge, "more than \(JSONLimits.length) bytes")
+    guard bytes.count <= lengthLimit else {
+      throw PayloadError(.tooLarge, "more than \(lengthLimit) bytes")
     }
     var parser = JSONParser(bytes)
     // A node for about every 16 bytes is what transactions have.
@@ -92,7 +92,7 @@ struct JSONParser {
     nodes[index].next = Int32(nodes.count)
   }
 
-  /// Offsets and indices fit 32 bits: ``JSONLimits/length`` bounds both.
+  /// Offsets and indices fit 32 bits: the limit of the length bounds both.
   func node(
     _ kind: JSONNode.Kind, start: Int, end: Int, hasEscapes: Bool = false, hash: UInt32 = 0
   ) -> JSONNode {

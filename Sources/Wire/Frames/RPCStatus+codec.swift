@@ -26,18 +26,18 @@ extension RPCStatus {
     return buffer
   }
 
-  init(decoding message: ProtobufFieldReader) throws(WireError) {
+  init(decoding message: EnvelopeCursor) throws(WireError) {
     self.init(.ok)
     var reader = message
     while let tag = try reader.readTag() {
       switch tag.field {
       case 1:
-        let number = try reader.readVarint(tag)
+        let number = try reader.readNumber(tag)
         code = UInt8(exactly: number).flatMap(RPCCode.init(rawValue:)) ?? .unknown
       case 2:
         self.message = reader.string(in: try reader.readText(tag))
       case 3:
-        let range = try reader.readBytes(tag)
+        let range = try reader.readRange(tag)
         try readDetail(reader.message(in: range, of: "Status.details"))
       default:
         try reader.skip(tag)
@@ -45,14 +45,14 @@ extension RPCStatus {
     }
   }
 
-  private mutating func readDetail(_ message: ProtobufFieldReader) throws(WireError) {
+  private mutating func readDetail(_ message: EnvelopeCursor) throws(WireError) {
     var reader = message
     var type = ""
     var value = 0..<0
     while let tag = try reader.readTag() {
       switch tag.field {
       case 1: type = reader.string(in: try reader.readText(tag))
-      case 2: value = try reader.readBytes(tag)
+      case 2: value = try reader.readRange(tag)
       default: try reader.skip(tag)
       }
     }
@@ -76,7 +76,7 @@ extension RPCStatus {
   }
 
   private static func retryDelay(
-    decoding message: ProtobufFieldReader
+    decoding message: EnvelopeCursor
   ) throws(WireError) -> Duration? {
     var reader = message
     var delay: Duration?
@@ -85,13 +85,13 @@ extension RPCStatus {
         try reader.skip(tag)
         continue
       }
-      var duration = reader.message(in: try reader.readBytes(tag), of: "RetryInfo.retry_delay")
+      var duration = reader.message(in: try reader.readRange(tag), of: "RetryInfo.retry_delay")
       var seconds: Int64 = 0
       var nanoseconds: Int64 = 0
       while let tag = try duration.readTag() {
         switch tag.field {
-        case 1: seconds = Int64(bitPattern: try duration.readVarint(tag))
-        case 2: nanoseconds = Int64(bitPattern: try duration.readVarint(tag))
+        case 1: seconds = Int64(bitPattern: try duration.readNumber(tag))
+        case 2: nanoseconds = Int64(bitPattern: try duration.readNumber(tag))
         default: try duration.skip(tag)
         }
       }
@@ -116,7 +116,7 @@ extension RPCStatus {
   }
 
   private static func fieldViolations(
-    decoding message: ProtobufFieldReader
+    decoding message: EnvelopeCursor
   ) throws(WireError) -> [FieldViolation] {
     var reader = message
     var violations: [FieldViolation] = []
@@ -125,7 +125,7 @@ extension RPCStatus {
         try reader.skip(tag)
         continue
       }
-      var entry = reader.message(in: try reader.readBytes(tag), of: "BadRequest.field_violations")
+      var entry = reader.message(in: try reader.readRange(tag), of: "BadRequest.field_violations")
       var violation = FieldViolation(field: "", description: "")
       while let tag = try entry.readTag() {
         switch tag.field {
@@ -155,7 +155,7 @@ extension RPCStatus.ErrorInfo {
     return buffer
   }
 
-  fileprivate init(decoding message: ProtobufFieldReader) throws(WireError) {
+  fileprivate init(decoding message: EnvelopeCursor) throws(WireError) {
     self.init(reason: "", domain: "")
     var reader = message
     while let tag = try reader.readTag() {
@@ -163,7 +163,7 @@ extension RPCStatus.ErrorInfo {
       case 1: reason = reader.string(in: try reader.readText(tag))
       case 2: domain = reader.string(in: try reader.readText(tag))
       case 3:
-        var entry = reader.message(in: try reader.readBytes(tag), of: "ErrorInfo.metadata")
+        var entry = reader.message(in: try reader.readRange(tag), of: "ErrorInfo.metadata")
         var key = ""
         var value = ""
         while let tag = try entry.readTag() {

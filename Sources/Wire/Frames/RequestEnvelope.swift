@@ -95,7 +95,7 @@ package struct RequestEnvelope: Sendable {
 
   private static func layout(of bytes: UnsafeRawBufferPointer) throws(WireError) -> Layout {
     var layout = Layout()
-    var reader = ProtobufFieldReader(bytes, of: "Request")
+    var reader = EnvelopeCursor(bytes, of: "Request")
     while let tag = try reader.readTag() {
       switch tag.field {
       case Field.service:
@@ -103,11 +103,11 @@ package struct RequestEnvelope: Sendable {
       case Field.method:
         layout.method = try reader.readText(tag)
       case Field.payload:
-        layout.payload = try reader.readBytes(tag)
+        layout.payload = try reader.readRange(tag)
       case Field.timeout:
-        layout.timeoutNanoseconds = Int64(bitPattern: try reader.readVarint(tag))
+        layout.timeoutNanoseconds = Int64(bitPattern: try reader.readNumber(tag))
       case Field.metadata:
-        let range = try reader.readBytes(tag)
+        let range = try reader.readRange(tag)
         var pair = reader.message(in: range, of: "Request.metadata")
         _ = try readPair(&pair)
         layout.metadataCount += 1
@@ -131,11 +131,11 @@ package struct RequestEnvelope: Sendable {
       return nil
     }
     do throws(WireError) {
-      var reader = ProtobufFieldReader(bytes, of: "Request", from: prefix.count)
+      var reader = EnvelopeCursor(bytes, of: "Request", from: prefix.count)
       guard let tag = try reader.readTag(), tag.field == Field.payload else {
         return nil
       }
-      let payload = try reader.readBytes(tag)
+      let payload = try reader.readRange(tag)
       let rest = try layout(of: UnsafeRawBufferPointer(rebasing: bytes[payload.upperBound...]))
       guard !rest.hasCall else {
         return nil
@@ -158,10 +158,10 @@ package struct RequestEnvelope: Sendable {
     of bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> [(key: String, value: String)] {
     var pairs: [(key: String, value: String)] = []
-    var reader = ProtobufFieldReader(bytes, of: "Request")
+    var reader = EnvelopeCursor(bytes, of: "Request")
     while let tag = try reader.readTag() {
       if tag.field == Field.metadata {
-        var pair = reader.message(in: try reader.readBytes(tag), of: "Request.metadata")
+        var pair = reader.message(in: try reader.readRange(tag), of: "Request.metadata")
         let ranges = try readPair(&pair)
         pairs.append((pair.string(in: ranges.key), pair.string(in: ranges.value)))
       } else {
@@ -172,7 +172,7 @@ package struct RequestEnvelope: Sendable {
   }
 
   private static func readPair(
-    _ reader: inout ProtobufFieldReader
+    _ reader: inout EnvelopeCursor
   ) throws(WireError) -> (key: Range<Int>, value: Range<Int>) {
     var ranges = (key: 0..<0, value: 0..<0)
     while let tag = try reader.readTag() {

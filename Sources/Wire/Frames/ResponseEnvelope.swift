@@ -31,14 +31,14 @@ package struct ResponseEnvelope: Hashable, Sendable {
   ) throws(WireError) -> (status: RPCStatus, payload: Range<Int>) {
     var status = RPCStatus(.ok)
     var payload = 0..<0
-    var reader = ProtobufFieldReader(bytes, of: "Response")
+    var reader = EnvelopeCursor(bytes, of: "Response")
     while let tag = try reader.readTag() {
       switch tag.field {
       case 1:
-        let range = try reader.readBytes(tag)
+        let range = try reader.readRange(tag)
         status = try RPCStatus(decoding: reader.message(in: range, of: "Response.status"))
       case 2:
-        payload = try reader.readBytes(tag)
+        payload = try reader.readRange(tag)
       default:
         try reader.skip(tag)
       }

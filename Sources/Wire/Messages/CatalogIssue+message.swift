@@ -1,8 +1,19 @@
 import CEntitleMessages
-import EntitlementDomain
+package import EntitlementDomain
+package import NIOCore
 
-extension CatalogIssue: MappedMessage {
+extension CatalogIssue: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__catalog_issue__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__CatalogIssue) {
     self.init(

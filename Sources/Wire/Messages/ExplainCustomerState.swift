@@ -3,12 +3,18 @@ public import EntitlementDomain
 package import NIOCore
 
 /// Why the state of one customer is what it is.
-public struct ExplainCustomerStateResponse: Hashable, WireMessage {
+public struct ExplainCustomerStateResponse: Hashable, Sendable {
   public var explanation: Explanation
 
   public init(explanation: Explanation) {
     self.explanation = explanation
   }
+}
+
+extension ExplainCustomerStateResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__explain_customer_state_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -17,10 +23,6 @@ public struct ExplainCustomerStateResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ExplainCustomerStateResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__explain_customer_state_response__init)
 
   init(reading message: Entitle__V1__ExplainCustomerStateResponse) throws(MessageError) {
     explanation = Explanation(
@@ -42,8 +44,18 @@ extension ExplainCustomerStateResponse: MappedMessage {
   }
 }
 
-extension Decision: MappedMessage {
+extension Decision: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__decision__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   /// Any number is a rule: a newer server may know more of them.
   init(reading message: Entitle__V1__Decision) {

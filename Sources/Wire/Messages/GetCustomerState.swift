@@ -12,8 +12,18 @@ public enum ReadConsistency: Hashable, Sendable {
   case fullyConsistent
 }
 
-extension ReadConsistency: MappedMessage {
+extension ReadConsistency: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__consistency__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Consistency) throws(MessageError) {
     switch message.mode {
@@ -44,7 +54,7 @@ extension ReadConsistency: MappedMessage {
 
 /// The answer about one customer. Its revision is that of the state, or the one that was named in
 /// the request and still holds.
-public enum GetCustomerStateResponse: Hashable, WireMessage {
+public enum GetCustomerStateResponse: Hashable, Sendable {
   case state(CustomerState)
   case notModified(revision: Int64)
 
@@ -54,6 +64,12 @@ public enum GetCustomerStateResponse: Hashable, WireMessage {
     case .notModified(let revision): revision
     }
   }
+}
+
+extension GetCustomerStateResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_customer_state_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -62,10 +78,6 @@ public enum GetCustomerStateResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetCustomerStateResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_customer_state_response__init)
 
   init(reading message: Entitle__V1__GetCustomerStateResponse) throws(MessageError) {
     switch message.answer_case {

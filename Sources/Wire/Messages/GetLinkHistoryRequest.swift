@@ -3,7 +3,7 @@ public import EntitlementDomain
 package import NIOCore
 
 /// Asks who owned a chain or app transaction, or what an account owned.
-public struct GetLinkHistoryRequest: Hashable, WireMessage {
+public struct GetLinkHistoryRequest: Hashable, Sendable {
   public enum Subject: Hashable, Sendable {
     case target(LinkTarget)
     case account(AccountID)
@@ -16,6 +16,12 @@ public struct GetLinkHistoryRequest: Hashable, WireMessage {
     self.scope = scope
     self.subject = subject
   }
+}
+
+extension GetLinkHistoryRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_link_history_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -24,10 +30,6 @@ public struct GetLinkHistoryRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetLinkHistoryRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_link_history_request__init)
 
   init(reading message: Entitle__V1__GetLinkHistoryRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)

@@ -1,8 +1,19 @@
 import CEntitleMessages
-import EntitlementDomain
+package import EntitlementDomain
+package import NIOCore
 
-extension LinkTarget: MappedMessage {
+extension LinkTarget: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__link_target__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   /// False for something that only a newer server knows of: lists leave it out.
   static func isKnown(_ message: Entitle__V1__LinkTarget) -> Bool {

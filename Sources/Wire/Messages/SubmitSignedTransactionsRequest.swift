@@ -3,7 +3,7 @@ public import EntitlementDomain
 package import NIOCore
 
 /// Hands in transactions, renewal infos and app transactions.
-public struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
+public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
   /// The app that every item must be of; nil: any app that the service accepts. It is no evidence
   /// for the app of a renewal info, which is that of its chain's transactions (R8).
   public var bundleID: BundleID?
@@ -22,6 +22,12 @@ public struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
     self.signedPayloads = signedPayloads
     self.priority = priority
   }
+}
+
+extension SubmitSignedTransactionsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -30,10 +36,6 @@ public struct SubmitSignedTransactionsRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmitSignedTransactionsRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
 
   init(reading message: Entitle__V1__SubmitSignedTransactionsRequest) throws(MessageError) {
     bundleID = try Self.bounded(
@@ -61,6 +63,16 @@ extension SubmitSignedTransactionsRequest: MappedMessage {
 
 private struct SignedItem: MappedMessage {
   static let shape = MessageShape(entitle__v1__signed_item__init)
+
+  static var messageType: MessageType { shape.type }
+
+  static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   let signedPayload: String
 

@@ -3,7 +3,7 @@ public import EntitlementDomain
 package import NIOCore
 
 /// Asks for what changes, as it is committed.
-public struct WatchCustomerStatesRequest: Hashable, WireMessage {
+public struct WatchCustomerStatesRequest: Hashable, Sendable {
   /// The cursor of the last response that was handled; nil: from now on. See ``beginning``. At most
   /// ``maximumCursorLength`` bytes.
   public var cursor: String?
@@ -33,6 +33,12 @@ public struct WatchCustomerStatesRequest: Hashable, WireMessage {
 
   /// The cursor before the first change that is kept.
   public static let beginning = "0"
+}
+
+extension WatchCustomerStatesRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__watch_customer_states_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -41,10 +47,6 @@ public struct WatchCustomerStatesRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension WatchCustomerStatesRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__watch_customer_states_request__init)
 
   init(reading message: Entitle__V1__WatchCustomerStatesRequest) throws(MessageError) {
     cursor = try Self.bounded(message.cursor, "cursor", limit: Self.maximumCursorLength)
@@ -136,9 +138,9 @@ extension ByteBuffer {
   /// no message.
   fileprivate func message(inField number: UInt32) -> ByteBuffer? {
     let range = withUnsafeReadableBytes { bytes -> Range<Int>? in
-      var reader = ProtobufFieldReader(bytes, of: "a message")
+      var reader = EnvelopeCursor(bytes, of: "a message")
       while let tag = try? reader.readTag() {
-        if tag.field == number { return try? reader.readBytes(tag) }
+        if tag.field == number { return try? reader.readRange(tag) }
         guard (try? reader.skip(tag)) != nil else { return nil }
       }
       return nil

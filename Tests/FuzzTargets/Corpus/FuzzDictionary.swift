@@ -108,6 +108,18 @@ extension FuzzDictionary {
     "after:", "DID_RENEW", "9f86d081", "é",
   ]
 
+  /// Names of fields, and forms of values that decide something.
+  static let messageJSON =
+    [
+      "bundleId", "bundle_id", "environment", "accountId", "customer", "consistency", "atMs",
+      "signedPayloads", "receipt", "state", "standing", "results", "events", "target", "grant",
+    ].map { "\"\($0)\":" }
+    + [
+      "\"STORE_ENVIRONMENT_SANDBOX\"", "\"LINK_REASON_CLAIMED\"", "\"-9223372036854775808\"", "1e3",
+      "1.0", "2147483648", "\"AQI=\"", "\"-_\"", "null", "true", "[]", "{}", "\\u0000",
+      "\\ud83d\\ude00",
+    ]
+
   /// Tags of the first fields, numbers at the limits, and lengths that lie.
   static let fields: [[UInt8]] = [
     [0x08], [0x0A], [0x10], [0x12], [0x18], [0x1A], [0x20], [0x22], [0x28], [0x2A], [0x30],

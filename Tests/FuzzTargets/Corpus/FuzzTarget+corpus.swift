@@ -8,6 +8,7 @@ extension FuzzTarget {
     case .der: return ReceiptCorpus.seeds(customers)
     case .frames: return FrameCorpus.seeds()
     case .messages: return MessageCorpus.seeds(customers)
+    case .messageJSON: return MessageCorpus.jsonSeeds(customers)
     }
   }
 
@@ -19,6 +20,7 @@ extension FuzzTarget {
     case .der: FuzzDictionary(texts: FuzzDictionary.archive, bytes: FuzzDictionary.receipt)
     case .frames: FuzzDictionary(texts: FuzzDictionary.names, bytes: FuzzDictionary.frames)
     case .messages: FuzzDictionary(texts: FuzzDictionary.values, bytes: FuzzDictionary.fields)
+    case .messageJSON: FuzzDictionary(texts: FuzzDictionary.values + FuzzDictionary.messageJSON)
     }
   }
 }

@@ -3,8 +3,8 @@ import Wire
 
 /// Seeds of ``MessageProbe``: who owns what, what happened to customers, and watches.
 enum LinkMessageCorpus {
-  static func seeds(scope: AppScope, events: [FeedEvent]) -> [FuzzSeed] {
-    links(scope).seeds + records(scope).seeds + watches(scope, events).seeds
+  static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
+    [links(scope), records(scope), watches(scope, events)]
   }
 
   private static func links(_ scope: AppScope) -> MessageCorpus.Messages {

@@ -5,18 +5,27 @@ import Wire
 /// Seeds of ``MessageProbe``: what is asked about simulated customers, and what is answered.
 enum MessageCorpus {
   static func seeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
-    requests.seeds + writes.seeds + outcomes.seeds + administration.seeds
-      + LinkMessageCorpus.seeds(scope: scope, events: events)
-      + customers.flatMap { answers(about: $0).seeds }
+    messages(customers).flatMap(\.seeds)
+  }
+
+  /// The same messages as JSON, for ``MessageJSONProbe``.
+  static func jsonSeeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
+    messages(customers).flatMap(\.jsonSeeds)
+  }
+
+  private static func messages(_ customers: [CorpusCustomer]) -> [Messages] {
+    [requests, writes, outcomes, administration]
+      + LinkMessageCorpus.messages(scope: scope, events: events) + customers.map { answers(about: $0) }
   }
 
   struct Messages {
     private(set) var seeds: [FuzzSeed] = []
+    private(set) var jsonSeeds: [FuzzSeed] = []
 
     mutating func add<Message: WireMessage>(_ message: Message, _ variant: String = "") {
-      guard let input = MessageProbe.input(message) else { return }
-      let suffix = variant.isEmpty ? "" : "-\(variant)"
-      seeds.append(FuzzSeed("\(Message.self)\(suffix)", input))
+      let name = "\(Message.self)" + (variant.isEmpty ? "" : "-\(variant)")
+      if let input = MessageProbe.input(message) { seeds.append(FuzzSeed(name, input)) }
+      if let input = MessageJSONProbe.input(message) { jsonSeeds.append(FuzzSeed(name, input)) }
     }
   }
 

@@ -5,7 +5,7 @@ import NIOCore
 
 /// A value that is carried by a generated structure: how to read it from one and to write it to
 /// one.
-protocol MappedMessage: Sendable {
+protocol MappedMessage: WireMessage {
   associatedtype CMessage
 
   static var shape: MessageShape<CMessage> { get }

@@ -22,29 +22,28 @@ struct MessageChecker {
     _ bytes: UnsafeRawBufferPointer, descriptor: UnsafePointer<ProtobufCMessageDescriptor>,
     level: Int
   ) throws(MessageError) {
-    var cursor = WireCursor(bytes, of: descriptor)
-    guard level <= nestingLimit else { throw cursor.error(.nestedTooDeep) }
+    var cursor = ProtobufCursor(bytes, of: descriptor)
+    guard level <= nestingLimit else { throw descriptor.error(.nestedTooDeep) }
     var seenMessages = FieldSet()
-    while !cursor.isAtEnd {
-      let tag = try cursor.readTag()
+    while let tag = try cursor.readTag() {
       guard let field = protobuf_c_message_descriptor_get_field(descriptor, tag.field) else {
-        try cursor.skip(tag.wireType)
+        try cursor.skip(tag)
         continue
       }
       if tag.wireType == .length {
-        let content = try cursor.readBytes()
-        try check(content, of: field, in: cursor, level: level)
+        let content = try cursor.readBytes(tag)
+        try check(content, of: field, in: descriptor, level: level)
         if field.pointee.type == PROTOBUF_C_TYPE_MESSAGE,
           field.pointee.label != PROTOBUF_C_LABEL_REPEATED,
           !seenMessages.insert(tag.field)
         {
-          throw cursor.error(.duplicateMessage(field: field.name))
+          throw descriptor.error(.duplicateMessage(field: field.name))
         }
       } else {
-        guard tag.wireType == field.wireType else {
-          throw cursor.error(.wrongWireType(field: field.name))
+        guard tag.wireType == field.pointee.wireType else {
+          throw descriptor.error(.wrongWireType(field: field.name))
         }
-        try cursor.skip(tag.wireType)
+        try cursor.skip(tag)
       }
     }
   }
@@ -52,15 +51,15 @@ struct MessageChecker {
   /// Checks what a length came before.
   private func check(
     _ content: UnsafeRawBufferPointer, of field: UnsafePointer<ProtobufCFieldDescriptor>,
-    in cursor: WireCursor, level: Int
+    in descriptor: UnsafePointer<ProtobufCMessageDescriptor>, level: Int
   ) throws(MessageError) {
     switch field.pointee.type {
     case PROTOBUF_C_TYPE_STRING:
       // An empty buffer may have no address.
       if let start = content.baseAddress, memchr(start, 0, content.count) != nil {
-        throw cursor.error(.nullInText(field: field.name))
+        throw descriptor.error(.nullInText(field: field.name))
       }
-      guard content.isUTF8 else { throw cursor.error(.invalidText(field: field.name)) }
+      guard content.isUTF8 else { throw descriptor.error(.invalidText(field: field.name)) }
     case PROTOBUF_C_TYPE_MESSAGE:
       // The generated descriptor of a message field names the message's descriptor.
       let inner = field.pointee.descriptor.assumingMemoryBound(
@@ -71,10 +70,10 @@ struct MessageChecker {
     default:
       // Numbers of a repeated field may come packed.
       guard field.pointee.label == PROTOBUF_C_LABEL_REPEATED else {
-        throw cursor.error(.wrongWireType(field: field.name))
+        throw descriptor.error(.wrongWireType(field: field.name))
       }
-      var numbers = WireCursor(content, of: cursor.descriptor)
-      while !numbers.isAtEnd { try numbers.skip(field.wireType) }
+      var numbers = ProtobufCursor(content, of: descriptor)
+      while !numbers.isAtEnd { _ = try numbers.readScalar(field.pointee.wireType) }
     }
   }
 }
@@ -95,35 +94,4 @@ private struct FieldSet {
 
 extension UnsafePointer<ProtobufCFieldDescriptor> {
   fileprivate var name: String { String(cString: pointee.name) }
-
-  /// The wire type of one value.
-  fileprivate var wireType: WireType {
-    switch pointee.type {
-    case PROTOBUF_C_TYPE_STRING, PROTOBUF_C_TYPE_BYTES, PROTOBUF_C_TYPE_MESSAGE:
-      .length
-    case PROTOBUF_C_TYPE_FIXED64, PROTOBUF_C_TYPE_SFIXED64, PROTOBUF_C_TYPE_DOUBLE:
-      .eightBytes
-    case PROTOBUF_C_TYPE_FIXED32, PROTOBUF_C_TYPE_SFIXED32, PROTOBUF_C_TYPE_FLOAT:
-      .fourBytes
-    default:
-      .number
-    }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  fileprivate var isUTF8: Bool {
-    // Nearly all texts are ASCII: eight bytes at a time.
-    var offset = 0
-    while offset + 8 <= count {
-      guard loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-      else { return isValidUnicode }
-      offset += 8
-    }
-    return self[offset...].allSatisfy { $0 < 0x80 } || isValidUnicode
-  }
-
-  private var isValidUnicode: Bool {
-    String(validating: self, as: UTF8.self) != nil
-  }
 }

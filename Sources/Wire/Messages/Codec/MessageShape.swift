@@ -16,6 +16,9 @@ struct MessageShape<CMessage>: @unchecked Sendable {
     descriptor = UnsafeRawPointer(message).load(as: ProtobufCMessage.self).descriptor!
   }
 
+  /// The type of the message, known at run time.
+  var type: MessageType { MessageType(descriptor: descriptor) }
+
   /// Full name, such as `entitle.v1.CustomerState`.
   var name: String { String(cString: descriptor.pointee.name) }
 

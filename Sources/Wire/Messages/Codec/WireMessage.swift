@@ -2,6 +2,9 @@ package import NIOCore
 
 /// A message of `Protos/` as a Swift value. Any thread may code it.
 package protocol WireMessage: Sendable {
+  /// What `Protos/` say of it.
+  static var messageType: MessageType { get }
+
   /// Reads the readable bytes of `buffer` as one message.
   ///
   /// - Throws: ``MessageError``, whose code tells whether the sender is at fault.

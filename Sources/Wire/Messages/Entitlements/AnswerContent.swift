@@ -23,12 +23,12 @@ package enum AnswerContent {
   package static func results(of batch: ByteBuffer) -> [ByteBuffer]? {
     let start = batch.readerIndex
     let ranges = batch.withUnsafeReadableBytes { bytes -> [Range<Int>]? in
-      var reader = ProtobufFieldReader(bytes, of: "BatchGetCustomerStateResponse")
+      var reader = EnvelopeCursor(bytes, of: "BatchGetCustomerStateResponse")
       var ranges: [Range<Int>] = []
       do throws(WireError) {
         while let tag = try reader.readTag() {
           if tag.field == results {
-            ranges.append(try reader.readBytes(tag))
+            ranges.append(try reader.readRange(tag))
           } else {
             try reader.skip(tag)
           }
@@ -43,16 +43,15 @@ package enum AnswerContent {
 
   private static func digest(of bytes: UnsafeRawBufferPointer) throws(WireError) -> Int {
     var hasher = Hasher()
-    var reader = ProtobufFieldReader(bytes, of: "GetCustomerStateResponse")
+    var reader = EnvelopeCursor(bytes, of: "GetCustomerStateResponse")
     while let tag = try reader.readTag() {
       if tag.field == state {
-        let content = UnsafeRawBufferPointer(rebasing: bytes[try reader.readBytes(tag)])
-        try combine(content, without: [revision, evaluatedAt], into: &hasher)
+        try combine(try reader.readBytes(tag), without: [revision, evaluatedAt], into: &hasher)
       } else if tag.field == responseRevision {
         try reader.skip(tag)
       } else {
         hasher.combine(tag.field)
-        hasher.combine(try reader.readVarint(tag))
+        hasher.combine(try reader.readNumber(tag))
       }
     }
     return hasher.finalize()
@@ -61,15 +60,15 @@ package enum AnswerContent {
   private static func combine(
     _ bytes: UnsafeRawBufferPointer, without skipped: [UInt32], into hasher: inout Hasher
   ) throws(WireError) {
-    var reader = ProtobufFieldReader(bytes, of: "CustomerState")
+    var reader = EnvelopeCursor(bytes, of: "CustomerState")
     while let tag = try reader.readTag() {
-      if tag.wireType == .lengthDelimited {
+      if tag.wireType == .length {
         let content = try reader.readBytes(tag)
         hasher.combine(tag.field)
         hasher.combine(content.count)
-        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[content]))
+        hasher.combine(bytes: content)
       } else {
-        let value = try reader.readVarint(tag)
+        let value = try reader.readNumber(tag)
         if skipped.contains(tag.field) { continue }
         hasher.combine(tag.field)
         hasher.combine(value)

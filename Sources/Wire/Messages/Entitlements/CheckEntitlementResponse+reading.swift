@@ -29,10 +29,10 @@ extension CheckEntitlementResponse {
   private static func read(
     _ bytes: UnsafeRawBufferPointer, _ entitlement: EntitlementID
   ) throws(WireError) -> Self {
-    var answer = ProtobufFieldReader(bytes, of: "GetCustomerStateResponse")
+    var answer = EnvelopeCursor(bytes, of: "GetCustomerStateResponse")
     while let tag = try answer.readTag() {
       if tag.field == Field.state {
-        let range = try answer.readBytes(tag)
+        let range = try answer.readRange(tag)
         return try read(state: answer.message(in: range, of: "CustomerState"), entitlement)
       }
       try answer.skip(tag)
@@ -41,18 +41,18 @@ extension CheckEntitlementResponse {
   }
 
   private static func read(
-    state: ProtobufFieldReader, _ entitlement: EntitlementID
+    state: EnvelopeCursor, _ entitlement: EntitlementID
   ) throws(WireError) -> Self {
     var state = state
     var response = Self(isGranted: false, until: nil, nextTransitionAt: nil, revision: 0)
     while let tag = try state.readTag() {
       switch tag.field {
       case Field.stateRevision:
-        response.revision = Int64(bitPattern: try state.readVarint(tag))
+        response.revision = Int64(bitPattern: try state.readNumber(tag))
       case Field.stateNextTransition:
-        response.nextTransitionAt = Milliseconds(Int64(bitPattern: try state.readVarint(tag)))
+        response.nextTransitionAt = Milliseconds(Int64(bitPattern: try state.readNumber(tag)))
       case Field.stateEntitlements:
-        let range = try state.readBytes(tag)
+        let range = try state.readRange(tag)
         try response.read(state.message(in: range, of: "EntitlementState"), entitlement)
       default:
         try state.skip(tag)
@@ -64,17 +64,17 @@ extension CheckEntitlementResponse {
   /// The id comes before the sources: encoders write fields in the order of their numbers, and this
   /// reads what our own has written.
   private mutating func read(
-    _ state: ProtobufFieldReader, _ entitlement: EntitlementID
+    _ state: EnvelopeCursor, _ entitlement: EntitlementID
   ) throws(WireError) {
     var state = state
     while let tag = try state.readTag() {
       switch tag.field {
       case Field.entitlementID:
-        let range = try state.readBytes(tag)
+        let range = try state.readRange(tag)
         guard state.isText(in: range, entitlement.rawValue) else { return }
       case Field.entitlementSources:
         // The first has the latest end.
-        let range = try state.readBytes(tag)
+        let range = try state.readRange(tag)
         until = try Self.until(state.message(in: range, of: "EntitlementSource"))
         isGranted = true
         return
@@ -85,12 +85,12 @@ extension CheckEntitlementResponse {
   }
 
   private static func until(
-    _ source: ProtobufFieldReader
+    _ source: EnvelopeCursor
   ) throws(WireError) -> Milliseconds? {
     var source = source
     while let tag = try source.readTag() {
       if tag.field == Field.sourceUntil {
-        return Milliseconds(Int64(bitPattern: try source.readVarint(tag)))
+        return Milliseconds(Int64(bitPattern: try source.readNumber(tag)))
       }
       try source.skip(tag)
     }

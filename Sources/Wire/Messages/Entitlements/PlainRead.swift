@@ -93,6 +93,9 @@ package struct PlainRead {
 
 /// Reads the fields of one message in the order of their numbers, all under 16. What is not there, or is
 /// not plain, is nil and stays unread, so that the end is not reached.
+///
+/// Not a ``ProtobufCursor``, as everywhere else: with that one a read takes 43 ns instead of 20, and
+/// this is on the way of every call.
 private struct Cursor {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

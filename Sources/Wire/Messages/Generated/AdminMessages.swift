@@ -5,8 +5,18 @@ import CEntitleMessages
 package import EntitlementDomain
 package import NIOCore
 
-extension Grant: MappedMessage {
+extension Grant: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__grant__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Grant) throws(MessageError) {
     self.init(
@@ -43,8 +53,18 @@ extension Grant: MappedMessage {
   }
 }
 
-extension GrantWithdrawal: MappedMessage {
+extension GrantWithdrawal: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__grant_withdrawal__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__GrantWithdrawal) {
     self.init(
@@ -65,7 +85,7 @@ extension GrantWithdrawal: MappedMessage {
 
 /// Request of `AddGrant`. Gives an account an entitlement outside the App Store. With a grant_id it
 /// is idempotent.
-package struct AddGrantRequest: Hashable, WireMessage {
+package struct AddGrantRequest: Hashable, Sendable {
   /// Chosen by the caller, which makes repeats of the call harmless: of a grant that the account
   /// has, what is kept stands. That of another account's is INVALID_ARGUMENT. Empty: the server
   /// makes one.
@@ -104,6 +124,12 @@ package struct AddGrantRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension AddGrantRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__add_grant_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -112,10 +138,6 @@ package struct AddGrantRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension AddGrantRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__add_grant_request__init)
 
   init(reading message: Entitle__V1__AddGrantRequest) throws(MessageError) {
     grantID = try Self.optionalUUID(message.grant_id, "grant_id")
@@ -150,7 +172,7 @@ extension AddGrantRequest: MappedMessage {
 }
 
 /// Request of `WithdrawGrant`. Ends a grant before its time. Never touches a purchase. Idempotent.
-package struct WithdrawGrantRequest: Hashable, WireMessage {
+package struct WithdrawGrantRequest: Hashable, Sendable {
   /// The grant. One that is not known is NOT_FOUND.
   package var grantID: GrantID
   /// The app and environment.
@@ -166,6 +188,12 @@ package struct WithdrawGrantRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension WithdrawGrantRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__withdraw_grant_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -174,10 +202,6 @@ package struct WithdrawGrantRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension WithdrawGrantRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__withdraw_grant_request__init)
 
   init(reading message: Entitle__V1__WithdrawGrantRequest) throws(MessageError) {
     grantID = try Self.requiredUUID(message.grant_id, "grant_id")
@@ -198,7 +222,7 @@ extension WithdrawGrantRequest: MappedMessage {
 }
 
 /// Response of `AddGrant`.
-package struct GrantResponse: Hashable, WireMessage {
+package struct GrantResponse: Hashable, Sendable {
   /// As it is kept.
   package var grant: Grant
   /// False when the call changed nothing.
@@ -211,6 +235,12 @@ package struct GrantResponse: Hashable, WireMessage {
     self.isChanged = isChanged
     self.revision = revision
   }
+}
+
+extension GrantResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__grant_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -219,10 +249,6 @@ package struct GrantResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GrantResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__grant_response__init)
 
   init(reading message: Entitle__V1__GrantResponse) throws(MessageError) {
     grant = try Self.required(message.grant, as: Grant.self, "grant")
@@ -240,7 +266,7 @@ extension GrantResponse: MappedMessage {
 }
 
 /// Request of `ListGrants`. Every grant of an account, withdrawn ones included.
-package struct ListGrantsRequest: Hashable, WireMessage {
+package struct ListGrantsRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
   /// The account.
@@ -250,6 +276,12 @@ package struct ListGrantsRequest: Hashable, WireMessage {
     self.scope = scope
     self.accountID = accountID
   }
+}
+
+extension ListGrantsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_grants_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -258,10 +290,6 @@ package struct ListGrantsRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListGrantsRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_grants_request__init)
 
   init(reading message: Entitle__V1__ListGrantsRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -278,13 +306,19 @@ extension ListGrantsRequest: MappedMessage {
 }
 
 /// Response of `ListGrants`.
-package struct ListGrantsResponse: Hashable, WireMessage {
+package struct ListGrantsResponse: Hashable, Sendable {
   /// Oldest first.
   package var grants: [Grant]
 
   package init(grants: [Grant]) {
     self.grants = grants
   }
+}
+
+extension ListGrantsResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_grants_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -293,10 +327,6 @@ package struct ListGrantsResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListGrantsResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_grants_response__init)
 
   init(reading message: Entitle__V1__ListGrantsResponse) throws(MessageError) {
     grants = try Self.list(message.grants, count: message.n_grants, of: Grant.self)
@@ -312,8 +342,14 @@ extension ListGrantsResponse: MappedMessage {
 
 /// Request of `GetCatalog`. Which catalog is in force, and what became of the last attempt to
 /// change it.
-package struct GetCatalogRequest: Hashable, WireMessage {
+package struct GetCatalogRequest: Hashable, Sendable {
   package init() {}
+}
+
+extension GetCatalogRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_catalog_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -322,10 +358,6 @@ package struct GetCatalogRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetCatalogRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_catalog_request__init)
 
   init(reading message: Entitle__V1__GetCatalogRequest) {}
 
@@ -334,13 +366,19 @@ extension GetCatalogRequest: MappedMessage {
 
 /// Request of `ReloadCatalog`. Reads the server's catalog file again, and puts it in force if it is
 /// valid.
-package struct ReloadCatalogRequest: Hashable, WireMessage {
+package struct ReloadCatalogRequest: Hashable, Sendable {
   /// Only says what would be.
   package var isDryRun: Bool
 
   package init(isDryRun: Bool = false) {
     self.isDryRun = isDryRun
   }
+}
+
+extension ReloadCatalogRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__reload_catalog_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -349,10 +387,6 @@ package struct ReloadCatalogRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ReloadCatalogRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__reload_catalog_request__init)
 
   init(reading message: Entitle__V1__ReloadCatalogRequest) {
     isDryRun = message.dry_run != 0
@@ -366,7 +400,7 @@ extension ReloadCatalogRequest: MappedMessage {
 }
 
 /// Response of `GetCatalog`.
-package struct CatalogResponse: Hashable, WireMessage {
+package struct CatalogResponse: Hashable, Sendable {
   /// SHA-256 of the file that is in force, hexadecimal.
   package var digest: String
   /// Since when, in milliseconds since the epoch.
@@ -400,6 +434,12 @@ package struct CatalogResponse: Hashable, WireMessage {
     self.warnings = warnings
     self.lastAttempt = lastAttempt
   }
+}
+
+extension CatalogResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__catalog_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -408,10 +448,6 @@ package struct CatalogResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CatalogResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__catalog_response__init)
 
   init(reading message: Entitle__V1__CatalogResponse) throws(MessageError) {
     digest = Self.text(message.digest)
@@ -440,7 +476,7 @@ extension CatalogResponse: MappedMessage {
 }
 
 /// What became of an attempt to put another catalog in force.
-package struct CatalogAttempt: Hashable, WireMessage {
+package struct CatalogAttempt: Hashable, Sendable {
   /// When, in milliseconds since the epoch.
   package var at: Milliseconds
   /// False when the file was not valid, or could not be read: the old one stays in force.
@@ -465,6 +501,12 @@ package struct CatalogAttempt: Hashable, WireMessage {
     self.issues = issues
     self.failure = failure
   }
+}
+
+extension CatalogAttempt: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__catalog_attempt__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -473,10 +515,6 @@ package struct CatalogAttempt: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CatalogAttempt: MappedMessage {
-  static let shape = MessageShape(entitle__v1__catalog_attempt__init)
 
   init(reading message: Entitle__V1__CatalogAttempt) throws(MessageError) {
     at = Milliseconds(message.at_ms)
@@ -499,7 +537,7 @@ extension CatalogAttempt: MappedMessage {
 }
 
 /// Request of `ListChanges`. The change feed, in commit order.
-package struct ListChangesRequest: Hashable, WireMessage {
+package struct ListChangesRequest: Hashable, Sendable {
   /// Changes after this sequence number; 0: from the first.
   package var afterSequence: Int64
   /// How many at most.
@@ -508,14 +546,6 @@ package struct ListChangesRequest: Hashable, WireMessage {
   package init(afterSequence: Int64 = 0, pageSize: Int = 0) {
     self.afterSequence = afterSequence
     self.pageSize = pageSize
-  }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
   }
 }
 
@@ -530,8 +560,18 @@ extension ListChangesRequest {
   }
 }
 
-extension ListChangesRequest: MappedMessage {
+extension ListChangesRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__list_changes_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ListChangesRequest) throws(MessageError) {
     afterSequence = message.after_sequence
@@ -547,7 +587,7 @@ extension ListChangesRequest: MappedMessage {
 }
 
 /// Response of `ListChanges`.
-package struct ListChangesResponse: Hashable, WireMessage {
+package struct ListChangesResponse: Hashable, Sendable {
   /// In commit order; fewer than asked for only at the end of the feed. When the feed was trimmed
   /// beyond after_sequence, the answer is OUT_OF_RANGE instead.
   package var changes: [ChangeEntry]
@@ -555,6 +595,12 @@ package struct ListChangesResponse: Hashable, WireMessage {
   package init(changes: [ChangeEntry]) {
     self.changes = changes
   }
+}
+
+extension ListChangesResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_changes_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -563,10 +609,6 @@ package struct ListChangesResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListChangesResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_changes_response__init)
 
   init(reading message: Entitle__V1__ListChangesResponse) throws(MessageError) {
     changes = try Self.list(message.changes, count: message.n_changes, of: ChangeEntry.self)
@@ -581,7 +623,7 @@ extension ListChangesResponse: MappedMessage {
 }
 
 /// One entry of the change feed.
-package struct ChangeEntry: Hashable, WireMessage {
+package struct ChangeEntry: Hashable, Sendable {
   /// Grows in commit order.
   package var sequence: Int64
   /// The app and environment.
@@ -630,6 +672,12 @@ package struct ChangeEntry: Hashable, WireMessage {
     self.isMerged = isMerged
     self.isDeleted = isDeleted
   }
+}
+
+extension ChangeEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__change__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -638,10 +686,6 @@ package struct ChangeEntry: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ChangeEntry: MappedMessage {
-  static let shape = MessageShape(entitle__v1__change__init)
 
   init(reading message: Entitle__V1__Change) throws(MessageError) {
     sequence = message.sequence
@@ -694,7 +738,7 @@ extension ChangeEntry: MappedMessage {
 
 /// Request of `GetCustomerHistory`. What happened to an account, oldest first: links, grants,
 /// notifications.
-package struct GetCustomerHistoryRequest: Hashable, WireMessage {
+package struct GetCustomerHistoryRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
   /// The account. One of which nothing is known is NOT_FOUND.
@@ -704,6 +748,12 @@ package struct GetCustomerHistoryRequest: Hashable, WireMessage {
     self.scope = scope
     self.accountID = accountID
   }
+}
+
+extension GetCustomerHistoryRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_customer_history_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -712,10 +762,6 @@ package struct GetCustomerHistoryRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetCustomerHistoryRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_customer_history_request__init)
 
   init(reading message: Entitle__V1__GetCustomerHistoryRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -732,7 +778,7 @@ extension GetCustomerHistoryRequest: MappedMessage {
 }
 
 /// Response of `GetCustomerHistory`.
-package struct GetCustomerHistoryResponse: Hashable, WireMessage {
+package struct GetCustomerHistoryResponse: Hashable, Sendable {
   /// The account: the one that it was merged into, where it was.
   package var accountID: AccountID
   /// Oldest first; the latest where there are more.
@@ -742,6 +788,17 @@ package struct GetCustomerHistoryResponse: Hashable, WireMessage {
     self.accountID = accountID
     self.entries = entries
   }
+}
+
+extension GetCustomerHistoryResponse {
+  /// Entries of `entries` at most.
+  package static let maximumEntries = 10_000
+}
+
+extension GetCustomerHistoryResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_customer_history_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -750,15 +807,6 @@ package struct GetCustomerHistoryResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetCustomerHistoryResponse {
-  /// Entries of `entries` at most.
-  package static let maximumEntries = 10_000
-}
-
-extension GetCustomerHistoryResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_customer_history_response__init)
 
   init(reading message: Entitle__V1__GetCustomerHistoryResponse) throws(MessageError) {
     accountID = Self.identifier(message.account_id)
@@ -775,7 +823,7 @@ extension GetCustomerHistoryResponse: MappedMessage {
 }
 
 /// Something that happened to an account.
-package struct CustomerHistoryEntry: Hashable, WireMessage {
+package struct CustomerHistoryEntry: Hashable, Sendable {
   package enum Occurrence: Hashable, Sendable {
     /// It got or lost a chain or an app transaction.
     case link(LinkHistoryEntry)
@@ -796,6 +844,12 @@ package struct CustomerHistoryEntry: Hashable, WireMessage {
     self.at = at
     self.occurrence = occurrence
   }
+}
+
+extension CustomerHistoryEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__history_entry__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -804,10 +858,6 @@ package struct CustomerHistoryEntry: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CustomerHistoryEntry: MappedMessage {
-  static let shape = MessageShape(entitle__v1__history_entry__init)
 
   /// False for what only a newer server knows: lists leave it out.
   static func isKnown(_ message: Entitle__V1__HistoryEntry) -> Bool {
@@ -853,7 +903,7 @@ extension CustomerHistoryEntry: MappedMessage {
 }
 
 /// A notification that was received.
-package struct NotificationEntry: Hashable, WireMessage {
+package struct NotificationEntry: Hashable, Sendable {
   /// Its notificationUUID.
   package var notificationUUID: NotificationUUID
   /// Its notificationType, in Apple's words.
@@ -874,6 +924,12 @@ package struct NotificationEntry: Hashable, WireMessage {
     self.subtype = subtype
     self.signedDate = signedDate
   }
+}
+
+extension NotificationEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__notification_entry__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -882,10 +938,6 @@ package struct NotificationEntry: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension NotificationEntry: MappedMessage {
-  static let shape = MessageShape(entitle__v1__notification_entry__init)
 
   init(reading message: Entitle__V1__NotificationEntry) {
     notificationUUID = Self.identifier(message.notification_uuid)
@@ -910,7 +962,7 @@ extension NotificationEntry: MappedMessage {
 /// Request of `ExportCustomer`. All that is known of an account, as one JSON document, in pieces.
 /// Only a few are answered at a time: one too many is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS),
 /// and so is one whose pieces are not read, or not all within 5 minutes (reason SLOW_READER).
-package struct ExportCustomerRequest: Hashable, WireMessage {
+package struct ExportCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
   /// The account. One of which nothing is known is NOT_FOUND.
@@ -920,6 +972,12 @@ package struct ExportCustomerRequest: Hashable, WireMessage {
     self.scope = scope
     self.accountID = accountID
   }
+}
+
+extension ExportCustomerRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__export_customer_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -928,10 +986,6 @@ package struct ExportCustomerRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ExportCustomerRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__export_customer_request__init)
 
   init(reading message: Entitle__V1__ExportCustomerRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -948,20 +1002,12 @@ extension ExportCustomerRequest: MappedMessage {
 }
 
 /// The next bytes of a document.
-package struct ExportedPiece: Hashable, WireMessage {
+package struct ExportedPiece: Hashable, Sendable {
   /// Part of the document; a piece need not end with a character.
   package var json: [UInt8]
 
   package init(json: [UInt8]) {
     self.json = json
-  }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
   }
 }
 
@@ -970,8 +1016,18 @@ extension ExportedPiece {
   package static let maximumJsonLength = 1_048_576
 }
 
-extension ExportedPiece: MappedMessage {
+extension ExportedPiece: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__exported_piece__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ExportedPiece) throws(MessageError) {
     json = try Self.bounded(message.json, "json", limit: 1_048_576) ?? []
@@ -987,7 +1043,7 @@ extension ExportedPiece: MappedMessage {
 /// Request of `DeleteCustomer`. Unlinks everything of an account, and deletes what is known of the
 /// account itself. What Apple signed stays, without an owner, to be claimed again. Idempotent for
 /// as long as the feed tells of the deletion.
-package struct DeleteCustomerRequest: Hashable, WireMessage {
+package struct DeleteCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
   /// The account. One that was deleted before stands so already, for as long as the feed tells of
@@ -1004,6 +1060,12 @@ package struct DeleteCustomerRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension DeleteCustomerRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__delete_customer_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1012,10 +1074,6 @@ package struct DeleteCustomerRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension DeleteCustomerRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__delete_customer_request__init)
 
   init(reading message: Entitle__V1__DeleteCustomerRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -1036,7 +1094,7 @@ extension DeleteCustomerRequest: MappedMessage {
 }
 
 /// Request of `ListUnlinkedChains`. Chains that no account has, in pages.
-package struct ListUnlinkedChainsRequest: Hashable, WireMessage {
+package struct ListUnlinkedChainsRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
   /// How many to answer at most.
@@ -1048,14 +1106,6 @@ package struct ListUnlinkedChainsRequest: Hashable, WireMessage {
     self.scope = scope
     self.pageSize = pageSize
     self.pageToken = pageToken
-  }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
   }
 }
 
@@ -1070,8 +1120,18 @@ extension ListUnlinkedChainsRequest {
   }
 }
 
-extension ListUnlinkedChainsRequest: MappedMessage {
+extension ListUnlinkedChainsRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__list_unlinked_chains_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ListUnlinkedChainsRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -1090,7 +1150,7 @@ extension ListUnlinkedChainsRequest: MappedMessage {
 }
 
 /// Response of `ListUnlinkedChains`.
-package struct ListUnlinkedChainsResponse: Hashable, WireMessage {
+package struct ListUnlinkedChainsResponse: Hashable, Sendable {
   /// By original transaction id.
   package var chains: [UnlinkedChainEntry]
   /// Where the next page starts; empty when this is the last one.
@@ -1100,6 +1160,12 @@ package struct ListUnlinkedChainsResponse: Hashable, WireMessage {
     self.chains = chains
     self.nextPageToken = nextPageToken
   }
+}
+
+extension ListUnlinkedChainsResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_unlinked_chains_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1108,10 +1174,6 @@ package struct ListUnlinkedChainsResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListUnlinkedChainsResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_unlinked_chains_response__init)
 
   init(reading message: Entitle__V1__ListUnlinkedChainsResponse) throws(MessageError) {
     chains = try Self.list(message.chains, count: message.n_chains, of: UnlinkedChainEntry.self)
@@ -1128,7 +1190,7 @@ extension ListUnlinkedChainsResponse: MappedMessage {
 }
 
 /// A chain that no account has.
-package struct UnlinkedChainEntry: Hashable, WireMessage {
+package struct UnlinkedChainEntry: Hashable, Sendable {
   /// The chain.
   package var originalTransactionID: OriginalTransactionID
   /// Its revision.
@@ -1145,6 +1207,12 @@ package struct UnlinkedChainEntry: Hashable, WireMessage {
     self.revision = revision
     self.changedAt = changedAt
   }
+}
+
+extension UnlinkedChainEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__unlinked_chain__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1153,10 +1221,6 @@ package struct UnlinkedChainEntry: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension UnlinkedChainEntry: MappedMessage {
-  static let shape = MessageShape(entitle__v1__unlinked_chain__init)
 
   init(reading message: Entitle__V1__UnlinkedChain) {
     originalTransactionID = Self.identifier(message.original_transaction_id)
@@ -1174,8 +1238,14 @@ extension UnlinkedChainEntry: MappedMessage {
 }
 
 /// Request of `GetStatistics`. What the server counted since its start, and its version.
-package struct GetStatisticsRequest: Hashable, WireMessage {
+package struct GetStatisticsRequest: Hashable, Sendable {
   package init() {}
+}
+
+extension GetStatisticsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_statistics_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1184,10 +1254,6 @@ package struct GetStatisticsRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetStatisticsRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_statistics_request__init)
 
   init(reading message: Entitle__V1__GetStatisticsRequest) {}
 
@@ -1195,7 +1261,7 @@ extension GetStatisticsRequest: MappedMessage {
 }
 
 /// Response of `GetStatistics`.
-package struct GetStatisticsResponse: Hashable, WireMessage {
+package struct GetStatisticsResponse: Hashable, Sendable {
   /// By name.
   package var counters: [StatisticsCounter]
   /// The server's version, such as "0.1.0".
@@ -1205,6 +1271,12 @@ package struct GetStatisticsResponse: Hashable, WireMessage {
     self.counters = counters
     self.version = version
   }
+}
+
+extension GetStatisticsResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_statistics_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1213,10 +1285,6 @@ package struct GetStatisticsResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetStatisticsResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_statistics_response__init)
 
   init(reading message: Entitle__V1__GetStatisticsResponse) throws(MessageError) {
     counters = try Self.list(message.counters, count: message.n_counters, of: StatisticsCounter.self)
@@ -1233,7 +1301,7 @@ extension GetStatisticsResponse: MappedMessage {
 }
 
 /// Something that the server counts.
-package struct StatisticsCounter: Hashable, WireMessage {
+package struct StatisticsCounter: Hashable, Sendable {
   /// Such as "notifications.unknown_type"; listed in the documentation.
   package var name: String
   /// Since the start of the server, or now for what goes up and down.
@@ -1243,6 +1311,12 @@ package struct StatisticsCounter: Hashable, WireMessage {
     self.name = name
     self.value = value
   }
+}
+
+extension StatisticsCounter: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__counter__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1251,10 +1325,6 @@ package struct StatisticsCounter: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension StatisticsCounter: MappedMessage {
-  static let shape = MessageShape(entitle__v1__counter__init)
 
   init(reading message: Entitle__V1__Counter) {
     name = Self.text(message.name)
@@ -1273,7 +1343,7 @@ extension StatisticsCounter: MappedMessage {
 /// somebody: what it says is not signed. It is stored as such, weighs less than whatever Apple
 /// signed, and takes no purchase from another account. Refused unless the catalog accepts archived
 /// responses for the app.
-package struct ImportArchivedResponseRequest: Hashable, WireMessage {
+package struct ImportArchivedResponseRequest: Hashable, Sendable {
   /// The app that the response must be of.
   package var bundleID: BundleID
   /// The account that owns the purchases; links those that have no account; empty when it is not
@@ -1287,6 +1357,17 @@ package struct ImportArchivedResponseRequest: Hashable, WireMessage {
     self.accountID = accountID
     self.response = response
   }
+}
+
+extension ImportArchivedResponseRequest {
+  /// Bytes of `response` at most.
+  package static let maximumResponseLength = 1_048_576
+}
+
+extension ImportArchivedResponseRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__import_archived_response_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -1295,15 +1376,6 @@ package struct ImportArchivedResponseRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ImportArchivedResponseRequest {
-  /// Bytes of `response` at most.
-  package static let maximumResponseLength = 1_048_576
-}
-
-extension ImportArchivedResponseRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__import_archived_response_request__init)
 
   init(reading message: Entitle__V1__ImportArchivedResponseRequest) throws(MessageError) {
     bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)

@@ -66,8 +66,18 @@ extension ChangeKind: MappedEnumeration {
   }
 }
 
-extension CustomerSelector: MappedMessage {
+extension CustomerSelector: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__customer_selector__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__CustomerSelector) throws(MessageError) {
     switch message.selector_case {
@@ -111,7 +121,7 @@ extension CustomerSelector: MappedMessage {
 
 /// Request of `GetCustomerState`. The state of one customer. A customer of whom nothing is known is
 /// NEW, not an error.
-public struct GetCustomerStateRequest: Hashable, WireMessage {
+public struct GetCustomerStateRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
@@ -139,6 +149,12 @@ public struct GetCustomerStateRequest: Hashable, WireMessage {
     self.at = at
     self.ifRevisionDiffers = ifRevisionDiffers
   }
+}
+
+extension GetCustomerStateRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_customer_state_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -147,10 +163,6 @@ public struct GetCustomerStateRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension GetCustomerStateRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_customer_state_request__init)
 
   init(reading message: Entitle__V1__GetCustomerStateRequest) throws(MessageError) {
     customer = try Self.required(message.customer, as: CustomerSelector.self, "customer")
@@ -182,7 +194,7 @@ extension GetCustomerStateRequest: MappedMessage {
 /// what as many calls of GetCustomerState would answer. While more is read than can be answered,
 /// one of more than 16 customers is RESOURCE_EXHAUSTED (reason OVERLOADED) even where all of them
 /// are in memory; calls of GetCustomerState that are answered from memory never are.
-public struct BatchGetCustomerStateRequest: Hashable, WireMessage {
+public struct BatchGetCustomerStateRequest: Hashable, Sendable {
   /// The customers; the same one may be named twice.
   public var customers: [CustomerSelector]
   /// The app and environment.
@@ -203,6 +215,17 @@ public struct BatchGetCustomerStateRequest: Hashable, WireMessage {
     self.consistency = consistency
     self.at = at
   }
+}
+
+extension BatchGetCustomerStateRequest {
+  /// Entries of `customers` at most.
+  public static let maximumCustomers = 256
+}
+
+extension BatchGetCustomerStateRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__batch_get_customer_state_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -211,15 +234,6 @@ public struct BatchGetCustomerStateRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension BatchGetCustomerStateRequest {
-  /// Entries of `customers` at most.
-  public static let maximumCustomers = 256
-}
-
-extension BatchGetCustomerStateRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__batch_get_customer_state_request__init)
 
   init(reading message: Entitle__V1__BatchGetCustomerStateRequest) throws(MessageError) {
     try Self.checkCount(message.n_customers, "customers", limit: 256)
@@ -245,13 +259,19 @@ extension BatchGetCustomerStateRequest: MappedMessage {
 }
 
 /// Response of `BatchGetCustomerState`.
-public struct BatchGetCustomerStateResponse: Hashable, WireMessage {
+public struct BatchGetCustomerStateResponse: Hashable, Sendable {
   /// One for each customer of the request, in its order; never not_modified.
   public var results: [GetCustomerStateResponse]
 
   public init(results: [GetCustomerStateResponse]) {
     self.results = results
   }
+}
+
+extension BatchGetCustomerStateResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__batch_get_customer_state_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -260,10 +280,6 @@ public struct BatchGetCustomerStateResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension BatchGetCustomerStateResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__batch_get_customer_state_response__init)
 
   init(reading message: Entitle__V1__BatchGetCustomerStateResponse) throws(MessageError) {
     results = try Self.list(message.results, count: message.n_results, of: GetCustomerStateResponse.self)
@@ -278,7 +294,7 @@ extension BatchGetCustomerStateResponse: MappedMessage {
 }
 
 /// Request of `CheckEntitlement`. Whether one customer has one entitlement: the smallest answer.
-public struct CheckEntitlementRequest: Hashable, WireMessage {
+public struct CheckEntitlementRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
@@ -304,6 +320,12 @@ public struct CheckEntitlementRequest: Hashable, WireMessage {
     self.consistency = consistency
     self.at = at
   }
+}
+
+extension CheckEntitlementRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__check_entitlement_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -312,10 +334,6 @@ public struct CheckEntitlementRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CheckEntitlementRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__check_entitlement_request__init)
 
   init(reading message: Entitle__V1__CheckEntitlementRequest) throws(MessageError) {
     customer = try Self.required(message.customer, as: CustomerSelector.self, "customer")
@@ -341,7 +359,7 @@ extension CheckEntitlementRequest: MappedMessage {
 }
 
 /// Response of `CheckEntitlement`.
-public struct CheckEntitlementResponse: Hashable, WireMessage {
+public struct CheckEntitlementResponse: Hashable, Sendable {
   /// Whether the customer may use it.
   public var isGranted: Bool
   /// The latest end of what confers it now, in milliseconds since the epoch; absent when it is not
@@ -364,6 +382,12 @@ public struct CheckEntitlementResponse: Hashable, WireMessage {
     self.nextTransitionAt = nextTransitionAt
     self.revision = revision
   }
+}
+
+extension CheckEntitlementResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__check_entitlement_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -372,10 +396,6 @@ public struct CheckEntitlementResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CheckEntitlementResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__check_entitlement_response__init)
 
   init(reading message: Entitle__V1__CheckEntitlementResponse) {
     isGranted = message.granted != 0
@@ -402,7 +422,7 @@ extension CheckEntitlementResponse: MappedMessage {
 
 /// Request of `ListCustomers`. The states of all accounts of one app and environment, by account
 /// id, in pages.
-public struct ListCustomersRequest: Hashable, WireMessage {
+public struct ListCustomersRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// How many to answer at most.
@@ -414,14 +434,6 @@ public struct ListCustomersRequest: Hashable, WireMessage {
     self.scope = scope
     self.pageSize = pageSize
     self.pageToken = pageToken
-  }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
   }
 }
 
@@ -436,8 +448,18 @@ extension ListCustomersRequest {
   }
 }
 
-extension ListCustomersRequest: MappedMessage {
+extension ListCustomersRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__list_customers_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ListCustomersRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -456,7 +478,7 @@ extension ListCustomersRequest: MappedMessage {
 }
 
 /// Response of `ListCustomers`.
-public struct ListCustomersResponse: Hashable, WireMessage {
+public struct ListCustomersResponse: Hashable, Sendable {
   /// The states, by account id; may be fewer than asked for although more follow.
   public var customers: [CustomerState]
   /// Where the next page starts; empty when this is the last one.
@@ -466,6 +488,12 @@ public struct ListCustomersResponse: Hashable, WireMessage {
     self.customers = customers
     self.nextPageToken = nextPageToken
   }
+}
+
+extension ListCustomersResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_customers_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -474,10 +502,6 @@ public struct ListCustomersResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListCustomersResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_customers_response__init)
 
   init(reading message: Entitle__V1__ListCustomersResponse) throws(MessageError) {
     customers = try Self.list(message.customers, count: message.n_customers, of: CustomerState.self)
@@ -496,7 +520,7 @@ extension ListCustomersResponse: MappedMessage {
 /// Request of `ExplainCustomerState`. Why one customer's state is what it is: the facts considered,
 /// the rules that decided, and what would change it. For another moment, or under another catalog,
 /// where asked.
-public struct ExplainCustomerStateRequest: Hashable, WireMessage {
+public struct ExplainCustomerStateRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
@@ -519,6 +543,17 @@ public struct ExplainCustomerStateRequest: Hashable, WireMessage {
     self.at = at
     self.catalogYAML = catalogYAML
   }
+}
+
+extension ExplainCustomerStateRequest {
+  /// Bytes of `catalog_yaml` at most.
+  public static let maximumCatalogYAMLLength = 1_048_576
+}
+
+extension ExplainCustomerStateRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__explain_customer_state_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -527,15 +562,6 @@ public struct ExplainCustomerStateRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ExplainCustomerStateRequest {
-  /// Bytes of `catalog_yaml` at most.
-  public static let maximumCatalogYAMLLength = 1_048_576
-}
-
-extension ExplainCustomerStateRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__explain_customer_state_request__init)
 
   init(reading message: Entitle__V1__ExplainCustomerStateRequest) throws(MessageError) {
     customer = try Self.required(message.customer, as: CustomerSelector.self, "customer")
@@ -558,8 +584,18 @@ extension ExplainCustomerStateRequest: MappedMessage {
   }
 }
 
-extension EntitlementExplanation: MappedMessage {
+extension EntitlementExplanation: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__entitlement_explanation__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__EntitlementExplanation) throws(MessageError) {
     self.init(
@@ -578,8 +614,18 @@ extension EntitlementExplanation: MappedMessage {
   }
 }
 
-extension GroupExplanation: MappedMessage {
+extension GroupExplanation: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__group_explanation__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__GroupExplanation) throws(MessageError) {
     self.init(
@@ -598,8 +644,18 @@ extension GroupExplanation: MappedMessage {
   }
 }
 
-extension Reasoning: MappedMessage {
+extension Reasoning: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__reasoning__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Reasoning) throws(MessageError) {
     self.init(
@@ -620,8 +676,18 @@ extension Reasoning: MappedMessage {
   }
 }
 
-extension ConsideredItem: MappedMessage {
+extension ConsideredItem: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__considered_item__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   /// False for what only a newer server knows: lists leave it out.
   static func isKnown(_ message: Entitle__V1__ConsideredItem) -> Bool {
@@ -654,8 +720,18 @@ extension ConsideredItem: MappedMessage {
   }
 }
 
-extension ExpectedChange: MappedMessage {
+extension ExpectedChange: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__expected_change__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ExpectedChange) throws(MessageError) {
     self.init(
@@ -683,7 +759,7 @@ extension WatchCustomerStatesRequest {
 }
 
 /// Response of `WatchCustomerStates`.
-public struct WatchCustomerStatesResponse: Hashable, WireMessage {
+public struct WatchCustomerStatesResponse: Hashable, Sendable {
   /// To go on after this response. Opaque, but "0" is the beginning.
   public var cursor: String
   /// What changed. Absent in a response that only moves the cursor: one is sent at the start, and
@@ -694,6 +770,12 @@ public struct WatchCustomerStatesResponse: Hashable, WireMessage {
     self.cursor = cursor
     self.change = change
   }
+}
+
+extension WatchCustomerStatesResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__watch_customer_states_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -702,10 +784,6 @@ public struct WatchCustomerStatesResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension WatchCustomerStatesResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__watch_customer_states_response__init)
 
   init(reading message: Entitle__V1__WatchCustomerStatesResponse) throws(MessageError) {
     cursor = Self.text(message.cursor)
@@ -721,7 +799,7 @@ extension WatchCustomerStatesResponse: MappedMessage {
 }
 
 /// One entry of the change feed, with the state.
-public struct CustomerChange: Hashable, WireMessage {
+public struct CustomerChange: Hashable, Sendable {
   /// Grows in commit order.
   public var sequence: Int64
   /// The app and environment.
@@ -757,6 +835,12 @@ public struct CustomerChange: Hashable, WireMessage {
     self.events = events
     self.state = state
   }
+}
+
+extension CustomerChange: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__customer_change__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -765,10 +849,6 @@ public struct CustomerChange: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension CustomerChange: MappedMessage {
-  static let shape = MessageShape(entitle__v1__customer_change__init)
 
   init(reading message: Entitle__V1__CustomerChange) throws(MessageError) {
     sequence = message.sequence

@@ -28,13 +28,19 @@ extension HealthCheckResponse.ServingStatus: MappedEnumeration {
 }
 
 /// Request of `Check`. The status now. A service that the server does not know is NOT_FOUND.
-public struct HealthCheckRequest: Hashable, WireMessage {
+public struct HealthCheckRequest: Hashable, Sendable {
   /// Full name of a service; empty asks for the server as a whole.
   public var service: String
 
   public init(service: String = "") {
     self.service = service
   }
+}
+
+extension HealthCheckRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(grpc__health__v1__health_check_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -43,10 +49,6 @@ public struct HealthCheckRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension HealthCheckRequest: MappedMessage {
-  static let shape = MessageShape(grpc__health__v1__health_check_request__init)
 
   init(reading message: Grpc__Health__V1__HealthCheckRequest) {
     service = Self.text(message.service)
@@ -60,7 +62,7 @@ extension HealthCheckRequest: MappedMessage {
 }
 
 /// Response of `Check`.
-public struct HealthCheckResponse: Hashable, WireMessage {
+public struct HealthCheckResponse: Hashable, Sendable {
   public enum ServingStatus: Int, Hashable, Sendable, CaseIterable {
     case unknown = 0
     /// Calls are answered.
@@ -81,6 +83,12 @@ public struct HealthCheckResponse: Hashable, WireMessage {
     self.status = status
     self.version = version
   }
+}
+
+extension HealthCheckResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(grpc__health__v1__health_check_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -89,10 +97,6 @@ public struct HealthCheckResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension HealthCheckResponse: MappedMessage {
-  static let shape = MessageShape(grpc__health__v1__health_check_response__init)
 
   init(reading message: Grpc__Health__V1__HealthCheckResponse) throws(MessageError) {
     status = try Self.required(message.status, as: HealthCheckResponse.ServingStatus.self, "status")

@@ -41,7 +41,7 @@ extension LinkReason: MappedEnumeration {
 }
 
 /// Request of `ResolveAccount`. Whom an identifier leads to.
-public struct ResolveAccountRequest: Hashable, WireMessage {
+public struct ResolveAccountRequest: Hashable, Sendable {
   /// Whom to look for.
   public var customer: CustomerSelector
   /// The app and environment.
@@ -51,6 +51,12 @@ public struct ResolveAccountRequest: Hashable, WireMessage {
     self.customer = customer
     self.scope = scope
   }
+}
+
+extension ResolveAccountRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__resolve_account_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -59,10 +65,6 @@ public struct ResolveAccountRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ResolveAccountRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__resolve_account_request__init)
 
   init(reading message: Entitle__V1__ResolveAccountRequest) throws(MessageError) {
     customer = try Self.required(message.customer, as: CustomerSelector.self, "customer")
@@ -79,7 +81,7 @@ extension ResolveAccountRequest: MappedMessage {
 }
 
 /// Response of `ResolveAccount`.
-public struct ResolveAccountResponse: Hashable, WireMessage {
+public struct ResolveAccountResponse: Hashable, Sendable {
   /// Absent when nobody is known, or several chains that no account has claimed.
   public var subject: SubmittedCustomer.Subject?
   /// The customer's revision; 0 when nothing is known.
@@ -89,6 +91,12 @@ public struct ResolveAccountResponse: Hashable, WireMessage {
     self.subject = subject
     self.revision = revision
   }
+}
+
+extension ResolveAccountResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__resolve_account_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -97,10 +105,6 @@ public struct ResolveAccountResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ResolveAccountResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__resolve_account_response__init)
 
   init(reading message: Entitle__V1__ResolveAccountResponse) throws(MessageError) {
     switch message.customer_case {
@@ -133,7 +137,7 @@ extension ResolveAccountResponse: MappedMessage {
 
 /// Request of `LinkAccount`. Gives what has no account to one. What belongs to another account is
 /// ALREADY_EXISTS.
-public struct LinkAccountRequest: Hashable, WireMessage {
+public struct LinkAccountRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// What to link. Of what nothing is known is NOT_FOUND.
@@ -158,6 +162,12 @@ public struct LinkAccountRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension LinkAccountRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link_account_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -166,10 +176,6 @@ public struct LinkAccountRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension LinkAccountRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__link_account_request__init)
 
   init(reading message: Entitle__V1__LinkAccountRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -193,7 +199,7 @@ extension LinkAccountRequest: MappedMessage {
 
 /// Request of `UnlinkAccount`. Takes a chain or app transaction from its account. Only a claim or a
 /// link gives it one again: hints, such as appAccountToken, do not.
-public struct UnlinkAccountRequest: Hashable, WireMessage {
+public struct UnlinkAccountRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// What to unlink. Of what nothing is known is NOT_FOUND.
@@ -209,6 +215,12 @@ public struct UnlinkAccountRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension UnlinkAccountRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__unlink_account_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -217,10 +229,6 @@ public struct UnlinkAccountRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension UnlinkAccountRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__unlink_account_request__init)
 
   init(reading message: Entitle__V1__UnlinkAccountRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -241,7 +249,7 @@ extension UnlinkAccountRequest: MappedMessage {
 }
 
 /// Request of `TransferPurchase`. Gives a chain or app transaction to another account.
-public struct TransferPurchaseRequest: Hashable, WireMessage {
+public struct TransferPurchaseRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// What to transfer. Of what nothing is known is NOT_FOUND.
@@ -270,6 +278,12 @@ public struct TransferPurchaseRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension TransferPurchaseRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__transfer_purchase_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -278,10 +292,6 @@ public struct TransferPurchaseRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension TransferPurchaseRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__transfer_purchase_request__init)
 
   init(reading message: Entitle__V1__TransferPurchaseRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -307,7 +317,7 @@ extension TransferPurchaseRequest: MappedMessage {
 
 /// Request of `MergeAccounts`. Gives everything of one account to another, under whose id the first
 /// is known from then on.
-public struct MergeAccountsRequest: Hashable, WireMessage {
+public struct MergeAccountsRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// The account that ends. One of which nothing is known is NOT_FOUND.
@@ -333,6 +343,12 @@ public struct MergeAccountsRequest: Hashable, WireMessage {
     self.reason = reason
     self.author = author
   }
+}
+
+extension MergeAccountsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__merge_accounts_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -341,10 +357,6 @@ public struct MergeAccountsRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension MergeAccountsRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__merge_accounts_request__init)
 
   init(reading message: Entitle__V1__MergeAccountsRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -367,7 +379,7 @@ extension MergeAccountsRequest: MappedMessage {
 }
 
 /// Response of `LinkAccount`.
-public struct LinkResponse: Hashable, WireMessage {
+public struct LinkResponse: Hashable, Sendable {
   /// False when it stood so before.
   public var isChanged: Bool
   /// What changed hands: chains before app transactions, then by id; at most 4,000, the first.
@@ -381,6 +393,12 @@ public struct LinkResponse: Hashable, WireMessage {
     self.targets = targets
     self.customers = customers
   }
+}
+
+extension LinkResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -389,10 +407,6 @@ public struct LinkResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension LinkResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__link_response__init)
 
   init(reading message: Entitle__V1__LinkResponse) throws(MessageError) {
     isChanged = message.changed != 0
@@ -412,7 +426,7 @@ extension LinkResponse: MappedMessage {
 }
 
 /// Request of `ListLinks`. What an account owns.
-public struct ListLinksRequest: Hashable, WireMessage {
+public struct ListLinksRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
   /// The account.
@@ -422,6 +436,12 @@ public struct ListLinksRequest: Hashable, WireMessage {
     self.scope = scope
     self.accountID = accountID
   }
+}
+
+extension ListLinksRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_links_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -430,10 +450,6 @@ public struct ListLinksRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListLinksRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_links_request__init)
 
   init(reading message: Entitle__V1__ListLinksRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
@@ -450,7 +466,7 @@ extension ListLinksRequest: MappedMessage {
 }
 
 /// Response of `ListLinks`.
-public struct ListLinksResponse: Hashable, WireMessage {
+public struct ListLinksResponse: Hashable, Sendable {
   /// Chains before app transactions, then by id; at most 10,000, the first. ExportCustomer tells
   /// all.
   public var links: [AccountLink]
@@ -458,6 +474,12 @@ public struct ListLinksResponse: Hashable, WireMessage {
   public init(links: [AccountLink]) {
     self.links = links
   }
+}
+
+extension ListLinksResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_links_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -466,10 +488,6 @@ public struct ListLinksResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ListLinksResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__list_links_response__init)
 
   init(reading message: Entitle__V1__ListLinksResponse) throws(MessageError) {
     links = try Self.list(message.links, count: message.n_links, of: AccountLink.self, where: AccountLink.isKnown)
@@ -484,7 +502,7 @@ extension ListLinksResponse: MappedMessage {
 }
 
 /// Something that an account owns.
-public struct AccountLink: Hashable, WireMessage {
+public struct AccountLink: Hashable, Sendable {
   /// What.
   public var target: LinkTarget
   /// Since when, in milliseconds since the epoch.
@@ -505,6 +523,12 @@ public struct AccountLink: Hashable, WireMessage {
     self.reason = reason
     self.isUnsigned = isUnsigned
   }
+}
+
+extension AccountLink: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -513,10 +537,6 @@ public struct AccountLink: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension AccountLink: MappedMessage {
-  static let shape = MessageShape(entitle__v1__link__init)
 
   /// False for what only a newer server knows: lists leave it out.
   static func isKnown(_ message: Entitle__V1__Link) -> Bool {
@@ -541,20 +561,12 @@ extension AccountLink: MappedMessage {
 }
 
 /// Response of `GetLinkHistory`.
-public struct GetLinkHistoryResponse: Hashable, WireMessage {
+public struct GetLinkHistoryResponse: Hashable, Sendable {
   /// Oldest first; the latest where there are more.
   public var events: [LinkHistoryEntry]
 
   public init(events: [LinkHistoryEntry]) {
     self.events = events
-  }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
   }
 }
 
@@ -563,8 +575,18 @@ extension GetLinkHistoryResponse {
   public static let maximumEvents = 10_000
 }
 
-extension GetLinkHistoryResponse: MappedMessage {
+extension GetLinkHistoryResponse: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__get_link_history_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__GetLinkHistoryResponse) throws(MessageError) {
     events = try Self.list(message.events, count: message.n_events, of: LinkHistoryEntry.self, where: LinkHistoryEntry.isKnown)
@@ -579,7 +601,7 @@ extension GetLinkHistoryResponse: MappedMessage {
 }
 
 /// One step in the history of a link.
-public struct LinkHistoryEntry: Hashable, WireMessage {
+public struct LinkHistoryEntry: Hashable, Sendable {
   /// What it concerned.
   public var target: LinkTarget
   /// When, in milliseconds since the epoch.
@@ -620,6 +642,12 @@ public struct LinkHistoryEntry: Hashable, WireMessage {
     self.author = author
     self.note = note
   }
+}
+
+extension LinkHistoryEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link_event__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -628,10 +656,6 @@ public struct LinkHistoryEntry: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension LinkHistoryEntry: MappedMessage {
-  static let shape = MessageShape(entitle__v1__link_event__init)
 
   /// False for what only a newer server knows: lists leave it out.
   static func isKnown(_ message: Entitle__V1__LinkEvent) -> Bool {

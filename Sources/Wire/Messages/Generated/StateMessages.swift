@@ -2,7 +2,8 @@
 // swift-format-ignore-file
 
 import CEntitleMessages
-import EntitlementDomain
+package import EntitlementDomain
+package import NIOCore
 
 extension StoreEnvironment: MappedEnumeration {
   init?(_ number: Entitle__V1__StoreEnvironment) {
@@ -253,8 +254,18 @@ extension GrandfatheringReason: MappedEnumeration {
   }
 }
 
-extension CustomerState: MappedMessage {
+extension CustomerState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__customer_state__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__CustomerState) throws(MessageError) {
     self.init(
@@ -298,8 +309,18 @@ extension CustomerState: MappedMessage {
   }
 }
 
-extension EntitlementState: MappedMessage {
+extension EntitlementState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__entitlement_state__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__EntitlementState) throws(MessageError) {
     self.init(
@@ -317,8 +338,18 @@ extension EntitlementState: MappedMessage {
   }
 }
 
-extension ProductState: MappedMessage {
+extension ProductState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__product_state__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__ProductState) throws(MessageError) {
     self.init(
@@ -339,8 +370,18 @@ extension ProductState: MappedMessage {
   }
 }
 
-extension GrandfatheringState: MappedMessage {
+extension GrandfatheringState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__grandfathering_state__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__GrandfatheringState) throws(MessageError) {
     self.init(
@@ -363,8 +404,18 @@ extension GrandfatheringState: MappedMessage {
   }
 }
 
-extension GroupState: MappedMessage {
+extension GroupState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__group_state__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__GroupState) throws(MessageError) {
     self.init(
@@ -385,8 +436,18 @@ extension GroupState: MappedMessage {
   }
 }
 
-extension Standing: MappedMessage {
+extension Standing: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__standing__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Standing) throws(MessageError) {
     self.init(
@@ -456,8 +517,18 @@ extension Standing: MappedMessage {
   }
 }
 
-extension PendingChange: MappedMessage {
+extension PendingChange: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__pending_change__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__PendingChange) {
     self.init(
@@ -474,8 +545,18 @@ extension PendingChange: MappedMessage {
   }
 }
 
-extension Offer: MappedMessage {
+extension Offer: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__offer__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Offer) {
     self.init(
@@ -496,8 +577,18 @@ extension Offer: MappedMessage {
   }
 }
 
-extension Revocation: MappedMessage {
+extension Revocation: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__revocation__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Revocation) {
     self.init(
@@ -519,8 +610,18 @@ extension Revocation: MappedMessage {
   }
 }
 
-extension Commitment: MappedMessage {
+extension Commitment: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__commitment__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__Commitment) {
     self.init(

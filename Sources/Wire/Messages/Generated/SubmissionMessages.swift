@@ -259,8 +259,18 @@ extension RefetchReason: MappedEnumeration {
   }
 }
 
-extension FeedEvent: MappedMessage {
+extension FeedEvent: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__feed_event__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   /// False for what only a newer server knows: lists leave it out.
   static func isKnown(_ message: Entitle__V1__FeedEvent) -> Bool {
@@ -296,7 +306,7 @@ extension FeedEvent: MappedMessage {
 }
 
 /// What became of one signed payload.
-public struct SubmittedItemResult: Hashable, WireMessage {
+public struct SubmittedItemResult: Hashable, Sendable {
   /// What verification said.
   public var verdict: SubmissionVerdict
   /// Why it was refused, in English, for logs and people; empty when it was not.
@@ -329,6 +339,12 @@ public struct SubmittedItemResult: Hashable, WireMessage {
     self.transactionID = transactionID
     self.link = link
   }
+}
+
+extension SubmittedItemResult: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__item_result__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -337,10 +353,6 @@ public struct SubmittedItemResult: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmittedItemResult: MappedMessage {
-  static let shape = MessageShape(entitle__v1__item_result__init)
 
   init(reading message: Entitle__V1__ItemResult) throws(MessageError) {
     verdict = try Self.required(message.verdict, as: SubmissionVerdict.self, "verdict")
@@ -366,7 +378,7 @@ extension SubmittedItemResult: MappedMessage {
 }
 
 /// A customer that a submission concerns, with the revision after it.
-public struct SubmittedCustomer: Hashable, WireMessage {
+public struct SubmittedCustomer: Hashable, Sendable {
   public enum Subject: Hashable, Sendable {
     /// An account.
     case account(AccountID)
@@ -386,6 +398,12 @@ public struct SubmittedCustomer: Hashable, WireMessage {
     self.scope = scope
     self.revision = revision
   }
+}
+
+extension SubmittedCustomer: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__customer_revision__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -394,10 +412,6 @@ public struct SubmittedCustomer: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmittedCustomer: MappedMessage {
-  static let shape = MessageShape(entitle__v1__customer_revision__init)
 
   init(reading message: Entitle__V1__CustomerRevision) throws(MessageError) {
     switch message.customer_case {
@@ -435,7 +449,7 @@ extension SubmitSignedTransactionsRequest {
 }
 
 /// Response of `SubmitSignedTransactions`.
-public struct SubmitSignedTransactionsResponse: Hashable, WireMessage {
+public struct SubmitSignedTransactionsResponse: Hashable, Sendable {
   /// One for each item of the request, in its order.
   public var results: [SubmittedItemResult]
   /// The customers that the accepted items concern, each once, changed or not. Where the request
@@ -447,6 +461,12 @@ public struct SubmitSignedTransactionsResponse: Hashable, WireMessage {
     self.results = results
     self.customers = customers
   }
+}
+
+extension SubmitSignedTransactionsResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_signed_transactions_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -455,10 +475,6 @@ public struct SubmitSignedTransactionsResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmitSignedTransactionsResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_signed_transactions_response__init)
 
   init(reading message: Entitle__V1__SubmitSignedTransactionsResponse) throws(MessageError) {
     results = try Self.list(message.results, count: message.n_results, of: SubmittedItemResult.self)
@@ -477,7 +493,7 @@ extension SubmitSignedTransactionsResponse: MappedMessage {
 
 /// Request of `SubmitNotification`. Verifies and stores an App Store Server Notification (version
 /// 2) with the facts inside it.
-public struct SubmitNotificationRequest: Hashable, WireMessage {
+public struct SubmitNotificationRequest: Hashable, Sendable {
   /// The value of signedPayload in the notification's body: a JWS in compact form.
   public var signedPayload: String
   /// The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
@@ -495,6 +511,12 @@ public struct SubmitNotificationRequest: Hashable, WireMessage {
     self.accountID = accountID
     self.priority = priority
   }
+}
+
+extension SubmitNotificationRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_notification_request__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -503,10 +525,6 @@ public struct SubmitNotificationRequest: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmitNotificationRequest: MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_notification_request__init)
 
   init(reading message: Entitle__V1__SubmitNotificationRequest) throws(MessageError) {
     signedPayload = try Self.required(message.signed_payload, "signed_payload")
@@ -524,7 +542,7 @@ extension SubmitNotificationRequest: MappedMessage {
 }
 
 /// Response of `SubmitNotification`.
-public struct SubmitNotificationResponse: Hashable, WireMessage {
+public struct SubmitNotificationResponse: Hashable, Sendable {
   /// What verification said about the notification. When it is not OK nothing was stored, and only
   /// the detail is set beside it.
   public var verdict: SubmissionVerdict
@@ -566,6 +584,12 @@ public struct SubmitNotificationResponse: Hashable, WireMessage {
     self.customers = customers
     self.events = events
   }
+}
+
+extension SubmitNotificationResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_notification_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -574,10 +598,6 @@ public struct SubmitNotificationResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmitNotificationResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_notification_response__init)
 
   init(reading message: Entitle__V1__SubmitNotificationResponse) throws(MessageError) {
     verdict = try Self.required(message.verdict, as: SubmissionVerdict.self, "verdict")
@@ -611,7 +631,7 @@ extension SubmitNotificationResponse: MappedMessage {
 
 /// Request of `SubmitReceipt`. Verifies a legacy app receipt (PKCS#7) and stores what it says of
 /// the app and of each in-app purchase. What is known from a signed transaction stands against it.
-public struct SubmitReceiptRequest: Hashable, WireMessage {
+public struct SubmitReceiptRequest: Hashable, Sendable {
   /// The app that the receipt must be of; empty: any app that the service accepts.
   public var bundleID: BundleID?
   /// The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
@@ -638,14 +658,6 @@ public struct SubmitReceiptRequest: Hashable, WireMessage {
     self.deviceIdentifier = deviceIdentifier
     self.priority = priority
   }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
 }
 
 extension SubmitReceiptRequest {
@@ -655,8 +667,18 @@ extension SubmitReceiptRequest {
   public static let maximumDeviceIdentifierLength = 64
 }
 
-extension SubmitReceiptRequest: MappedMessage {
+extension SubmitReceiptRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__submit_receipt_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
 
   init(reading message: Entitle__V1__SubmitReceiptRequest) throws(MessageError) {
     bundleID = try Self.bounded(message.bundle_id, "bundle_id", limit: 256)
@@ -678,7 +700,7 @@ extension SubmitReceiptRequest: MappedMessage {
 }
 
 /// What became of a receipt, or of an archived response to one.
-public struct SubmitReceiptResponse: Hashable, WireMessage {
+public struct SubmitReceiptResponse: Hashable, Sendable {
   /// What verification said about the whole. When it is not OK nothing was stored, and only the
   /// detail is set beside it.
   public var verdict: SubmissionVerdict
@@ -705,6 +727,12 @@ public struct SubmitReceiptResponse: Hashable, WireMessage {
     self.results = results
     self.customers = customers
   }
+}
+
+extension SubmitReceiptResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_receipt_response__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -713,10 +741,6 @@ public struct SubmitReceiptResponse: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension SubmitReceiptResponse: MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_receipt_response__init)
 
   init(reading message: Entitle__V1__SubmitReceiptResponse) throws(MessageError) {
     verdict = try Self.required(message.verdict, as: SubmissionVerdict.self, "verdict")
@@ -740,7 +764,7 @@ extension SubmitReceiptResponse: MappedMessage {
 }
 
 /// What a receipt says of itself.
-public struct ReceiptSummary: Hashable, WireMessage {
+public struct ReceiptSummary: Hashable, Sendable {
   /// Apple's receipt type as it came: "Production", "ProductionSandbox", "ProductionVPP", …
   public var receiptType: String
   /// The app and environment.
@@ -777,6 +801,12 @@ public struct ReceiptSummary: Hashable, WireMessage {
     self.expirationDate = expirationDate
     self.inAppCount = inAppCount
   }
+}
+
+extension ReceiptSummary: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__receipt_summary__init)
+
+  package static var messageType: MessageType { shape.type }
 
   package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
     try read(from: buffer)
@@ -785,10 +815,6 @@ public struct ReceiptSummary: Hashable, WireMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
-}
-
-extension ReceiptSummary: MappedMessage {
-  static let shape = MessageShape(entitle__v1__receipt_summary__init)
 
   init(reading message: Entitle__V1__ReceiptSummary) throws(MessageError) {
     receiptType = Self.text(message.receipt_type)

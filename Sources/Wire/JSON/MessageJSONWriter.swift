@@ -1,0 +1,241 @@
+import CEntitleMessages
+
+/// Writes a message's bytes as JSON.
+struct MessageJSONWriter {
+  private let limit: Int
+  private var output: [UInt8] = []
+  /// The values of the messages that are being written, one message after the other.
+  private var values: [Value] = []
+
+  /// One value of one field, as it lies on the wire.
+  private struct Value {
+    /// Index of its field in the shape.
+    let field: Int
+    /// Without a length; else 0.
+    let number: UInt64
+    /// With a length; else empty.
+    let content: UnsafeRawBufferPointer
+    let isPacked: Bool
+  }
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// - Throws: ``MessageJSONError``.
+  mutating func json(
+    of bytes: UnsafeRawBufferPointer, _ type: MessageType
+  ) throws(MessageJSONError) -> [UInt8] {
+    do {
+      // Everything is checked here, so that no error needs a path below.
+      try MessageChecker().check(bytes, descriptor: type.descriptor)
+      try append(message: bytes, type)
+    } catch {
+      throw MessageJSONError(.message(error), at: "", in: type)
+    }
+    guard output.count <= limit else {
+      throw MessageJSONError(.tooLong(limit: limit), at: "", in: type)
+    }
+    return output
+  }
+
+  private mutating func append(
+    message bytes: UnsafeRawBufferPointer, _ type: MessageType
+  ) throws(MessageError) {
+    let shape = MessageJSONShape.of(type)
+    let start = values.count
+    try collect(bytes, type, shape)
+    output.append(UInt8(ascii: "{"))
+    var isFirst = true
+    var index = start
+    while index < values.count, output.count <= limit {
+      var end = index + 1
+      while end < values.count, values[end].field == values[index].field { end += 1 }
+      let field = shape.fields[values[index].field]
+      // Of a field that is not repeated the last value counts.
+      let range = field.isRepeated ? index..<end : end - 1..<end
+      if !isOmitted(field, values[range]) {
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        isFirst = false
+        output.append(contentsOf: field.quotedName)
+        if field.isRepeated {
+          try append(list: range, of: field)
+        } else {
+          try append(values[range.lowerBound], of: field)
+        }
+      }
+      index = end
+    }
+    values.removeSubrange(start...)
+    output.append(UInt8(ascii: "}"))
+  }
+
+  /// Notes the values of the fields that are known, in the order of their fields.
+  private mutating func collect(
+    _ bytes: UnsafeRawBufferPointer, _ type: MessageType, _ shape: MessageJSONShape
+  ) throws(MessageError) {
+    let start = values.count
+    var isInOrder = true
+    // Of the members of a oneof the last one counts.
+    var members = [Int?](repeating: nil, count: shape.oneofCount)
+    var cursor = ProtobufCursor(bytes, of: type.descriptor)
+    while let tag = try cursor.readTag() {
+      guard
+        let found = protobuf_c_message_descriptor_get_field(type.descriptor, tag.field)
+      else {
+        try cursor.skip(tag)
+        continue
+      }
+      let index = found - type.descriptor.pointee.fields
+      let field = shape.fields[index]
+      if tag.wireType == .length {
+        let content = try cursor.readBytes(tag)
+        values.append(
+          Value(
+            field: index, number: 0, content: content, isPacked: field.wireType != .length))
+      } else {
+        let number = try cursor.readScalar(tag.wireType)
+        values.append(
+          Value(
+            field: index, number: number, content: UnsafeRawBufferPointer(start: nil, count: 0),
+            isPacked: false))
+      }
+      if let oneof = field.oneof { members[oneof] = index }
+      if values.count > start + 1, values[values.count - 2].field > index { isInOrder = false }
+    }
+    if !isInOrder { sort(from: start) }
+    if shape.oneofCount > 0 {
+      let rest = values[start...].filter { value in
+        guard let oneof = shape.fields[value.field].oneof else { return true }
+        return members[oneof] == value.field
+      }
+      values.replaceSubrange(start..., with: rest)
+    }
+  }
+
+  /// Sorts by field, and keeps the order of a field's values.
+  private mutating func sort(from start: Int) {
+    let sorted = values[start...].enumerated().sorted {
+      ($0.element.field, $0.offset) < ($1.element.field, $1.offset)
+    }
+    values.replaceSubrange(start..., with: sorted.map(\.element))
+  }
+
+  /// Whether a field is left out: without presence when it has the default value, and repeated when there
+  /// is no element.
+  private func isOmitted(_ field: MessageJSONField, _ values: ArraySlice<Value>) -> Bool {
+    if field.isRepeated { return values.allSatisfy { $0.isPacked && $0.content.isEmpty } }
+    guard !field.hasPresence, let value = values.last else { return false }
+    if field.wireType == .length { return value.content.isEmpty }
+    switch field.type {
+    case PROTOBUF_C_TYPE_INT32, PROTOBUF_C_TYPE_SINT32, PROTOBUF_C_TYPE_UINT32,
+      PROTOBUF_C_TYPE_ENUM:
+      return UInt32(truncatingIfNeeded: value.number) == 0
+    default: return value.number == 0
+    }
+  }
+
+  private mutating func append(
+    list range: Range<Int>, of field: MessageJSONField
+  ) throws(MessageError) {
+    output.append(UInt8(ascii: "["))
+    var isFirst = true
+    for index in range {
+      let value = values[index]
+      guard value.isPacked else {
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        isFirst = false
+        try append(value, of: field)
+        continue
+      }
+      // Packed numbers belong to the field that names no message, so any subject serves.
+      var numbers = ProtobufCursor(value.content, of: "packed numbers" as StaticString)
+      while !numbers.isAtEnd, output.count <= limit {
+        // They were skipped without error when the message was checked.
+        guard let number = try? numbers.readScalar(field.wireType) else { break }
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        isFirst = false
+        append(number: number, of: field)
+      }
+    }
+    output.append(UInt8(ascii: "]"))
+  }
+
+  private mutating func append(
+    _ value: Value, of field: MessageJSONField
+  ) throws(MessageError) {
+    switch field.type {
+    case PROTOBUF_C_TYPE_MESSAGE:
+      // A message field names its message.
+      try append(message: value.content, field.message!)
+    case PROTOBUF_C_TYPE_STRING:
+      output.appendJSONString(value.content)
+    case PROTOBUF_C_TYPE_BYTES:
+      output.append(UInt8(ascii: "\""))
+      output.appendBase64(value.content)
+      output.append(UInt8(ascii: "\""))
+    default:
+      append(number: value.number, of: field)
+    }
+  }
+
+  private mutating func append(number: UInt64, of field: MessageJSONField) {
+    switch field.type {
+    case PROTOBUF_C_TYPE_INT32, PROTOBUF_C_TYPE_SFIXED32:
+      append(Int32(truncatingIfNeeded: number))
+    case PROTOBUF_C_TYPE_SINT32:
+      append(Int32(truncatingIfNeeded: zigZag(UInt64(UInt32(truncatingIfNeeded: number)))))
+    case PROTOBUF_C_TYPE_UINT32, PROTOBUF_C_TYPE_FIXED32:
+      append(UInt32(truncatingIfNeeded: number))
+    case PROTOBUF_C_TYPE_INT64, PROTOBUF_C_TYPE_SFIXED64:
+      append(quoted: Int64(bitPattern: number))
+    case PROTOBUF_C_TYPE_SINT64: append(quoted: zigZag(number))
+    case PROTOBUF_C_TYPE_UINT64, PROTOBUF_C_TYPE_FIXED64: append(quoted: number)
+    case PROTOBUF_C_TYPE_BOOL: output.append(contentsOf: (number != 0 ? "true" : "false").utf8)
+    case PROTOBUF_C_TYPE_ENUM: append(Int32(truncatingIfNeeded: number), of: field.enumeration)
+    case PROTOBUF_C_TYPE_FLOAT:
+      append(Float(bitPattern: UInt32(truncatingIfNeeded: number)))
+    case PROTOBUF_C_TYPE_DOUBLE: append(Double(bitPattern: number))
+    // A type that only a later libprotobuf-c has.
+    default: append(quoted: number)
+    }
+  }
+
+  /// ZigZag encoding of signed numbers: 0, -1, 1, -2 are 0, 1, 2, 3.
+  private func zigZag(_ number: UInt64) -> Int64 {
+    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+  }
+
+  private mutating func append(
+    _ number: Int32, of enumeration: UnsafePointer<ProtobufCEnumDescriptor>?
+  ) {
+    guard let value = protobuf_c_enum_descriptor_get_value(enumeration, number) else {
+      append(number)
+      return
+    }
+    output.append(UInt8(ascii: "\""))
+    output.append(contentsOf: String(cString: value.pointee.name).utf8)
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append<Number: BinaryFloatingPoint & CustomStringConvertible>(
+    _ number: Number
+  ) {
+    if number.isFinite {
+      output.append(contentsOf: number.description.utf8)
+    } else {
+      let name = number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
+      output.append(contentsOf: "\"\(name)\"".utf8)
+    }
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    output.append(contentsOf: String(number).utf8)
+  }
+
+  private mutating func append(quoted number: some FixedWidthInteger) {
+    output.append(UInt8(ascii: "\""))
+    append(number)
+    output.append(UInt8(ascii: "\""))
+  }
+}
