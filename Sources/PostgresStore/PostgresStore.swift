@@ -5,7 +5,7 @@ import Synchronization
 
 /// The store for many nodes: a PostgreSQL database that any number of processes share.
 ///
-/// Writes share transactions (``CommitQueue``), each under locks of what it reads, and are answered
+/// Writes share transactions (``WriteQueue``), each under locks of what it reads, and are answered
 /// when the server has flushed its log. A read is one statement, on one snapshot.
 package final class PostgresStore: EntitlementStore {
   let primary: PostgresPool
@@ -14,7 +14,7 @@ package final class PostgresStore: EntitlementStore {
   let limits: PostgresStoreLimits
   let scopes: ScopeDirectory
   let headers: HeaderDirectory
-  private let queue: CommitQueue
+  private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
   private let counters: PostgresCounters
@@ -64,14 +64,14 @@ package final class PostgresStore: EntitlementStore {
     headers = HeaderDirectory(pool: primary, limits: limits)
     let listener = primary.listener(on: "entitle_changes")
     let hub = hub
-    let committer = Committer(
+    let writer = BatchWriter(
       pool: primary, limits: limits, logger: logger, counters: counters,
       announce: {
         listener.announce()
         // Who listens here need not wait for the server to say so.
         hub.tell()
       })
-    queue = CommitQueue(limits: limits) { await committer.commit($0) }
+    queue = WriteQueue(limits: limits) { await writer.commit($0) }
     self.listener = listener
     let announcements = listener.announcements
     Task {
@@ -152,7 +152,7 @@ package final class PostgresStore: EntitlementStore {
       let numbers = try await scopes.interned(wanted)
       let headerNumbers = try await self.headers.interned(headers)
       let written: Value? = try await queue.commit { tell in
-        CommitJob(
+        WriteJob(
           keys: keys, scopes: numbers, headers: headerNumbers, byteCount: byteCount,
           decide: { ledger in
             let receipt = try decide(&ledger)
@@ -162,7 +162,7 @@ package final class PostgresStore: EntitlementStore {
           renumber: { tell(.success(nil)) })
       }
       if let written { return written }
-      // The database has lost what was numbered last: see `NumberCheck`.
+      // The database has lost what was numbered last: see `WriteTransaction`.
       scopes.forget()
       self.headers.forget()
     }

@@ -4,8 +4,8 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// connections keep a server busy.
   package var readingConnections = 4
 
-  /// Connections that write, each one transaction at a time. While one waits for the disk, another
-  /// works; more of them would make smaller batches.
+  /// Writers, each with a connection and one transaction at a time. While one waits for the disk,
+  /// another works; more of them would make smaller batches.
   package var writingConnections = 4
 
   /// Writes waiting for their turn. More are refused at once, so that a slow database is felt by
@@ -20,14 +20,6 @@ package struct PostgresStoreLimits: Hashable, Sendable {
 
   /// Writes that share one transaction. Bounds how long the first waits for the last.
   package var maximumCommitsPerTransaction = 128
-
-  /// Writes that have to wait before a third or further connection takes some of them: those that the
-  /// first two take together cost less each.
-  package var minimumWaitingForFurtherLane = 16
-
-  /// How long one of fewer waits for the first two connections before a further one takes it: by
-  /// then these may well be stuck, at locks that somebody else holds.
-  package var maximumWaitForSharing: Duration = .milliseconds(250)
 
   /// Locks of the rows that the writes of one transaction name. With its default settings a server
   /// can hold 6,400 locks, of which each transaction needs some 250 more for its tables. Writes that
@@ -46,15 +38,21 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   package var readTimeLimit: Duration = .seconds(10)
 
   /// How long one round trip of a write may take, with its wait for locks and for the disk. A write
-  /// that met a lock of somebody else's is tried again until it is as old as this.
+  /// that is older is not begun.
   package var writeTimeLimit: Duration = .seconds(20)
 
-  /// How long each lock of somebody else's is waited for, before others have their turn.
+  /// How long a write waits for the lock of a table, such as a change of the schema has. It is also how
+  /// long one attempt waits for an app that another write has to itself, as the change of a very large
+  /// account does; attempts go on for ``writeTimeLimit``.
   package var lockTimeLimit: Duration = .seconds(5)
 
-  /// How long a write that met such a lock, or shared a transaction with one that did, waits for it in
-  /// its next turn; in each further one twice as long, up to ``lockTimeLimit``.
-  package var firstLockWait: Duration = .milliseconds(100)
+  /// How long the writes that share a transaction wait for each lock of a customer: other nodes have
+  /// those for some milliseconds, or while the disk stands still. All writes of the same writer wait
+  /// meanwhile.
+  package var rowLockTimeLimit: Duration = .seconds(1)
+
+  /// The same for writes that are tried again, after such a wait, and for the parts of a batch that was split.
+  package var briefLockTimeLimit: Duration = .milliseconds(5)
 
   /// How often a transaction is begun again after a deadlock, a serialisation failure,
   /// a lock that was not foreseen and not free, or a connection that was lost before the commit was

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The numbers of apps and environments. There are few of them, and a number never changes, so all
 /// are kept in memory; what is not there is looked for again, since other nodes add some. Each write
-/// makes sure that they still mean the same: see ``NumberCheck``.
+/// makes sure that they still mean the same: see ``WriteTransaction``.
 final class ScopeDirectory: Sendable {
   struct Contents: Sendable {
     fileprivate(set) var numbers = ScopeNumbers()
@@ -53,7 +53,7 @@ final class ScopeDirectory: Sendable {
 
   private func interned(_ scope: AppScope) async throws(StoreError) -> Int64 {
     if let number = try await number(of: scope) { return number }
-    // Beside all transactions: a number that nothing uses in the end does no harm.
+    // In a transaction of its own: a number that nothing uses in the end does no harm.
     _ = try await pool.write(
       [
         PostgresCommand(
@@ -108,4 +108,24 @@ final class ScopeDirectory: Sendable {
     """
     INSERT INTO scopes (environment, bundle_id) VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING
     """, name: "insert_scope")
+}
+
+/// The numbers of some apps and environments in the tables. A number never changes.
+struct ScopeNumbers: Sendable {
+  private(set) var numbers: [AppScope: Int64] = [:]
+
+  init() {}
+
+  /// 0, which the tables give to none, for one that is not known.
+  subscript(scope: AppScope) -> Int64 { numbers[scope] ?? 0 }
+
+  var all: [Int64] { Array(numbers.values) }
+
+  func number(of scope: AppScope) -> Int64? { numbers[scope] }
+
+  func scope(of number: Int64) -> AppScope? { numbers.first { $0.value == number }?.key }
+
+  mutating func add(_ scope: AppScope, _ number: Int64) { numbers[scope] = number }
+
+  mutating func add(_ others: ScopeNumbers) { numbers.merge(others.numbers) { $1 } }
 }

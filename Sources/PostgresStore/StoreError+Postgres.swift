@@ -1,13 +1,15 @@
 import EntitlementStore
 
 extension StoreError {
+  static let lockedElsewhere = StoreError(
+    .unavailable, "another session of PostgreSQL keeps locked what is wanted (55P03)")
+
   /// Translates what the database or the way to it said. Messages name the SQLSTATE only: the
   /// server's own texts can hold values.
   init(translating failure: PostgresFailure) {
     switch failure.kind {
     case .server(.lockNotAvailable):
-      self.init(
-        .unavailable, "another session of PostgreSQL keeps locked what is wanted (55P03)")
+      self = .lockedElsewhere
     case .server(let state):
       self.init(Self.code(of: state), "PostgreSQL said \(state.code)")
     case .connectionLost:

@@ -7,24 +7,27 @@ import Synchronization
 /// Lets nothing through until it is opened, and then answers each job, unless a test wants otherwise.
 final class GatedWork: Sendable {
   private struct State {
-    var batches: [[CommitJob]] = []
+    var batches: [WriteBatch] = []
     var isOpen = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
-  private let isHeld: @Sendable ([CommitJob]) -> Bool
-  private let end: @Sendable ([CommitJob]) -> CommitOutcome
+  private let isHeld: @Sendable ([WriteJob]) -> Bool
+  private let end: @Sendable ([WriteJob]) -> BatchOutcome
 
   init(
-    holding isHeld: @escaping @Sendable ([CommitJob]) -> Bool = { _ in true },
-    ending end: @escaping @Sendable ([CommitJob]) -> CommitOutcome = { GatedWork.answer($0) }
+    holding isHeld: @escaping @Sendable ([WriteJob]) -> Bool = { _ in true },
+    ending end: @escaping @Sendable ([WriteJob]) -> BatchOutcome = { GatedWork.answer($0) }
   ) {
     self.isHeld = isHeld
     self.end = end
   }
 
-  var batches: [[CommitJob]] { state.withLock { $0.batches } }
+  var batches: [WriteBatch] { state.withLock { $0.batches } }
+
+  /// The jobs of each batch.
+  var numbers: [[Int]] { batches.map { $0.jobs.map { number(of: $0) } } }
 
   /// How many transactions wait to be let through.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
@@ -38,44 +41,49 @@ final class GatedWork: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  func run(_ jobs: [CommitJob]) async -> CommitOutcome {
+  func run(_ batch: WriteBatch) async -> BatchOutcome {
     await withCheckedContinuation { continuation in
       let passes = state.withLock { state in
-        state.batches.append(jobs)
-        if state.isOpen || !isHeld(jobs) { return true }
+        state.batches.append(batch)
+        if state.isOpen || !isHeld(batch.jobs) { return true }
         state.waiting.append(continuation)
         return false
       }
       if passes { continuation.resume() }
     }
-    return end(jobs)
+    return end(batch.jobs)
   }
 
-  static func answer(_ jobs: [CommitJob]) -> CommitOutcome {
+  static func answer(_ jobs: [WriteJob]) -> BatchOutcome {
     for job in jobs {
       var ledger = Ledger(reader: LoadedRows())
       (try? job.decide(&ledger))?(ChangeNumbering(base: 0))
     }
-    return .settled
+    return BatchOutcome()
   }
 }
 
-/// A job that wants locks and does nothing: its grants' ids stand for them.
+/// A job that wants locks and does nothing: its grants' ids stand for them. Its chain chooses its writer.
 func sampleJob(
-  _ number: Int, _ locks: Set<String>, bytes: Int = 0,
+  _ number: Int, _ locks: Set<String>, chain: String? = nil, bytes: Int = 0,
+  submittedAt: ContinuousClock.Instant = .now,
   _ tell: @escaping @Sendable (Result<Int, StoreError>) -> Void = { _ in }
-) -> CommitJob {
+) -> WriteJob {
   var keys = Set(
     locks.map { LedgerKey.grant(ScopedGrant(StoreSample.scope, GrantID($0))) })
   keys.insert(.notification(NotificationUUID("number \(number)")))
-  return CommitJob(
+  if let chain {
+    keys.insert(.hints(StoreSample.scope, OriginalTransactionID(chain)))
+  }
+  return WriteJob(
     keys: keys, scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: bytes,
+    submittedAt: submittedAt,
     decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
     renumber: {})
 }
 
 /// By which ``sampleJob`` was told which one it is.
-func number(of job: CommitJob) -> Int {
+func number(of job: WriteJob) -> Int {
   for case .notification(let uuid) in job.keys {
     return Int(uuid.rawValue.split(separator: " ").last ?? "") ?? .min
   }

@@ -9,9 +9,9 @@ struct StatementPlanTests {
   private static let statements: [PostgresStatement] =
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
     + FeedStatements.all
-    + [HeaderDirectory.insert, HeaderDirectory.find, NumberCheck.statement]
+    + [HeaderDirectory.insert, HeaderDirectory.find, WriteTransaction.checkNumbers]
     + [CustomerStatement.accounts]
-    + [ScopeDirectory.all, ScopeDirectory.insert, Committer.claimToken, SequenceOffset.raise]
+    + [ScopeDirectory.all, ScopeDirectory.insert, BatchWriter.claimToken, SequenceOffset.raise]
     + CustomerStatement.allCases.flatMap { statement in
       CustomerStatement.Extent.allCases.flatMap { extent in
         [false, true].map { statement.statement(extent, onStandby: $0) }

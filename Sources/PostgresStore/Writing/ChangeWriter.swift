@@ -291,7 +291,7 @@ struct ChangeWriter {
   private mutating func addLinkEvents() {
     let erased = Array(changes.erasedAccounts)
     if !erased.isEmpty {
-      // Before the events of this transaction are there: an account may be named anew after it.
+      // Before the events of this transaction are there: the account may be named again after its deletion.
       add(
         WriteStatements.eraseAccounts,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])

@@ -2,18 +2,13 @@ import EntitlementStore
 import Logging
 import Synchronization
 
-/// Commits jobs together, whatever comes between: begins again what can be, finds out what became of a
-/// commit whose connection was lost, and gives jobs back to be committed apart where one of them makes
-/// all fail.
-final class Committer: Sendable {
+/// Commits batches. A transaction that failed in passing is begun again. The outcome of a commit whose
+/// connection was lost is found out. A batch that cannot be committed as a whole is committed by halves.
+final class BatchWriter: Sendable {
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
   private let logger: Logger
   private let counters: PostgresCounters
-  /// What parts of a split batch are told that have no time left for a turn of their own: what is wrong
-  /// with another one is none of theirs.
-  private static let untried = StoreError(
-    .unavailable, "a write beside it could not be stored, and there was no time left for this one")
   /// Called after each commit that changed something.
   private let announce: @Sendable () -> Void
   /// Tokens of transactions whose outcome is known: each new transaction takes one away.
@@ -30,41 +25,59 @@ final class Committer: Sendable {
     self.announce = announce
   }
 
-  /// Answers or fails each job, unless one of them may make all fail: then they are given back.
-  func commit(_ jobs: [CommitJob]) async -> CommitOutcome {
+  /// Answers or fails each job of a batch.
+  func commit(_ batch: WriteBatch) async -> BatchOutcome {
+    var outcome = BatchOutcome()
+    await commit(batch.jobs[...], batch.isProbe ? .brief : .patient, &outcome)
+    return outcome
+  }
+
+  /// Splits what cannot be committed in halves, and so on, until the job that makes it fail is alone and
+  /// fails. Parts do not wait for locks, since the whole batch has.
+  private func commit(
+    _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, _ outcome: inout BatchOutcome
+  ) async {
     do throws(BatchFailure) {
-      for answer in try await attempt(jobs) { answer() }
-      return .settled
+      for answer in try await attempt(jobs, wait) { answer() }
     } catch {
-      let outcome: CommitOutcome
-      switch error.cause {
-      case .locks:
+      if jobs.count > 1, error.mayConcernOne {
         counters.retries.add(1, ordering: .relaxed)
-        return .locked(error.failure)
-      // One of them is slow, or met several locks, each for almost too long.
-      case .statementTime where jobs.count > 1: return .locked(error.failure)
-      // By halves, what fails is left alone with its failure.
-      case .content where jobs.count > 1:
-        let middle = jobs.count / 2
-        return .split([Array(jobs[..<middle]), Array(jobs[middle...])], by: Self.untried)
-      case .content, .statementTime, .protocolViolation: outcome = .settled
-      case .time: outcome = .late(error.failure)
-      case .reach: outcome = .unreachable(error.failure)
+        let middle = jobs.startIndex + jobs.count / 2
+        for half in [jobs[..<middle], jobs[middle...]] { await commitPart(half, &outcome) }
+        return
       }
+      if error.cause == .locks { outcome.locked += jobs }
+      if error.cause == .reach { outcome.unreachable = error.failure }
       for job in jobs { job.fail(error.failure) }
-      return outcome
     }
   }
 
+  private func commitPart(_ jobs: ArraySlice<WriteJob>, _ outcome: inout BatchOutcome) async {
+    let now = ContinuousClock.now
+    let isLate = jobs.allSatisfy { $0.submittedAt + limits.writeTimeLimit <= now }
+    if let failure = outcome.unreachable ?? (isLate ? Self.untried : nil) {
+      for job in jobs { job.fail(failure) }
+    } else {
+      await commit(jobs, .brief, &outcome)
+    }
+  }
+
+  /// The failure of parts that were not tried in time. What is wrong with another job is not told to
+  /// their callers.
+  private static let untried = StoreError(
+    .unavailable, "a write beside it could not be stored, and there was no time left for this one")
+
   // MARK: Attempts
 
-  private func attempt(_ jobs: [CommitJob]) async throws(BatchFailure) -> [@Sendable () -> Void] {
+  private func attempt(
+    _ jobs: ArraySlice<WriteJob>, _ wait: LockWait
+  ) async throws(BatchFailure) -> [@Sendable () -> Void] {
     var keys: Set<LedgerKey> = []
     var last = PostgresFailure(.server(.lockNotAvailable), "locks were never free")
     for attempt in 0..<max(1, limits.maximumAttempts) {
       if attempt > 0 { counters.retries.add(1, ordering: .relaxed) }
       let token = Self.newToken()
-      switch try await runOnce(jobs, keys: keys, token: token) {
+      switch try await runOnce(jobs, wait, keys: keys, token: token) {
       case .done(let answers, let numbering, let hasChanges):
         counters.batches.add(1, ordering: .relaxed)
         counters.jobs.add(jobs.count, ordering: .relaxed)
@@ -75,6 +88,11 @@ final class Committer: Sendable {
         return Self.bind(answers, numbering)
       case .locksTaken(let needed):
         keys = needed
+      case .appTaken(let failure):
+        guard let job = jobs.first, job.submittedAt + limits.writeTimeLimit > .now else {
+          throw BatchFailure(failure)
+        }
+        last = failure
       case .renumbered:
         return jobs.map(\.renumber)
       case .unknown(let answers, let failure):
@@ -87,7 +105,7 @@ final class Committer: Sendable {
         announce()
         return Self.bind(answers, ChangeNumbering(base: base))
       case .failed(let failure):
-        // Whoever met a lock does not keep its lane from others by waiting for it again at once.
+        // A lock that was waited for is not waited for again: other jobs wait for the writer.
         let isLocked = failure.kind == .server(.lockNotAvailable)
         guard failure.isWorthAnotherAttempt, !isLocked else { throw BatchFailure(failure) }
         last = failure
@@ -97,8 +115,8 @@ final class Committer: Sendable {
   }
 
   private func runOnce(
-    _ jobs: [CommitJob], keys: Set<LedgerKey>, token: [UInt8]
-  ) async throws(BatchFailure) -> CommitTransaction.Outcome {
+    _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
+  ) async throws(BatchFailure) -> WriteTransaction.Outcome {
     let former = knownTokens.withLock { $0.popLast() }
     var isFormerKept = true
     defer {
@@ -106,14 +124,14 @@ final class Committer: Sendable {
     }
     do {
       let outcome = try await pool.withSession(within: limits.writeTimeLimit) { session in
-        var transaction = CommitTransaction(
-          session: session, jobs: jobs, keys: keys, limits: limits)
+        var transaction = WriteTransaction(
+          session: session, jobs: jobs, keys: keys, wait: wait, limits: limits)
         return try await transaction.run(token: token, formerToken: former)
       }
       switch outcome {
       case .done(_, _, let hasChanges): isFormerKept = !hasChanges
       case .unknown: isFormerKept = false
-      case .locksTaken, .renumbered, .failed: break
+      case .locksTaken, .appTaken, .renumbered, .failed: break
       }
       return outcome
     } catch let error as PostgresFailure {
@@ -126,14 +144,15 @@ final class Committer: Sendable {
   }
 
   private static func bind(
-    _ answers: [CommitJob.Answer], _ numbering: ChangeNumbering
+    _ answers: [WriteJob.Answer], _ numbering: ChangeNumbering
   ) -> [@Sendable () -> Void] {
     answers.map { answer in { answer(numbering) } }
   }
 
   private static func newToken() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let words: (UInt64, UInt64) = (generator.next(), generator.next())
+    return withUnsafeBytes(of: words) { Array($0) }
   }
 
   // MARK: Unknown outcomes
@@ -172,4 +191,58 @@ final class Committer: Sendable {
     ON CONFLICT (token) DO UPDATE SET token = excluded.token
     RETURNING base
     """, name: "claim_token")
+}
+
+/// Why no attempt to commit some jobs succeeded.
+struct BatchFailure: Error {
+  enum Cause {
+    /// The database is in reach, and refuses something of what the jobs want.
+    case content
+    /// A lock was not free for as long as it is waited for.
+    case locks
+    /// A statement was not done in time.
+    case statementTime
+    /// There was no answer in time, or none that tells the outcome.
+    case time
+    /// There is no connection, nor will there be one soon.
+    case reach
+    case protocolViolation
+  }
+
+  let failure: StoreError
+  let cause: Cause
+
+  /// Whether the others may well be committed without one of the jobs.
+  var mayConcernOne: Bool {
+    switch cause {
+    case .content, .locks, .statementTime: true
+    case .time, .reach, .protocolViolation: false
+    }
+  }
+
+  init(_ failure: StoreError, cause: Cause = .content) {
+    self.failure = failure
+    self.cause = cause
+  }
+
+  init(_ failure: PostgresFailure) {
+    self.failure = StoreError(translating: failure)
+    cause =
+      switch failure.kind {
+      case .server(.lockNotAvailable): .locks
+      case .server(.queryCanceled): .statementTime
+      // It stops, or is a standby since: what it said on the last attempt.
+      case .server where failure.isServerLeaving: .time
+      case .server: .content
+      case .connectionLost, .timedOut, .overloaded, .cancelled: .time
+      case .cannotConnect, .poolTimedOut, .closed: .reach
+      case .protocolViolation: .protocolViolation
+      }
+  }
+
+  static let unresolved = BatchFailure(
+    StoreError(
+      .unavailable,
+      "the connection was lost in the middle of a commit, and whether it was done could not be "
+        + "found out; submitting the same again is safe"), cause: .time)
 }

@@ -1,0 +1,252 @@
+import EntitlementDomain
+import EntitlementStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+@Suite("Writes that share transactions")
+struct WriteQueueTests {
+  @Test("Those that come while the writer is at work are committed together")
+  func together() async throws {
+    let work = GatedWork()
+    let queue = WriteQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      group.addTask { try await queue.commit { sampleJob(0, ["a"], $0) } }
+      try await eventually { work.batches.count == 1 }
+      for number in 1...9 {
+        group.addTask { try await queue.commit { sampleJob(number, ["\(number)"], $0) } }
+      }
+      try await eventually { queue.pendingCount == 10 }
+      work.open()
+      #expect(Set(try await group.reduce(into: []) { $0.append($1) }) == Set(0...9))
+    }
+    #expect(work.numbers.map(\.count) == [1, 9])
+    await queue.close()
+  }
+
+  @Test("Writes of one chain have one writer and keep their order; chains share all writers")
+  func shards() async throws {
+    var random = SeededRandom(for: "Writes of few chains and four writers")
+    let chains = (0..<300).map { _ in "\(Int.random(in: 0..<40, using: &random))" }
+    let limits = limits {
+      $0.writingConnections = 4
+      $0.maximumCommitsPerTransaction = 5
+    }
+    let gate = GatedWork(ending: { _ in BatchOutcome() })
+    let working = Mutex<(now: [String: Int], meetings: Int)>(([:], 0))
+    let queue = WriteQueue(limits: limits) { batch in
+      _ = await gate.run(batch)
+      let wanted = batch.jobs.map(\.shardKey)
+      working.withLock { working in
+        for key in Set(wanted) {
+          if working.now[key, default: 0] > 0 { working.meetings += 1 }
+          working.now[key, default: 0] += 1
+        }
+      }
+      for _ in 0..<20 { await Task.yield() }
+      working.withLock { working in
+        for key in Set(wanted) { working.now[key, default: 0] -= 1 }
+      }
+      return GatedWork.answer(batch.jobs)
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (number, chain) in chains.enumerated() {
+        group.addTask {
+          let value = try await queue.commit { sampleJob(number, ["\(number)"], chain: chain, $0) }
+          #expect(value == number)
+        }
+        try await eventually { queue.pendingCount == number + 1 }
+      }
+      // Each writer has its first batch.
+      try await eventually { gate.waitingCount == 4 }
+      gate.open()
+      try await group.waitForAll()
+    }
+    #expect(working.withLock { $0.meetings } == 0)
+    let order = gate.numbers.joined()
+    #expect(order.count == chains.count)
+    for numbers in Dictionary(grouping: order, by: { chains[$0] }).values {
+      #expect(numbers == numbers.sorted())
+    }
+    await queue.close()
+  }
+
+  @Test("The chain chooses the writer; without one the account does, or whatever else is locked")
+  func shardKeys() {
+    #expect(sampleJob(0, ["a", "b"], chain: "7").shardKey == "c0:7")
+    #expect(sampleJob(1, ["b", "a"]).shardKey == "g0:a")
+    let account = LedgerKey.account(ScopedAccount(StoreSample.scope, "alice"))
+    let grant = LedgerKey.grant(ScopedGrant(StoreSample.scope, "0"))
+    let job = WriteJob(
+      keys: [grant, account], scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: 0,
+      decide: { _ in { _ in } }, fail: { _ in }, renumber: {})
+    #expect(job.shardKey == "a0:alice")
+  }
+
+  @Test("Limits of number, locks and bytes end a transaction; a large write goes alone")
+  func limitsOfTransactions() async throws {
+    let work = GatedWork()
+    let limits = limits {
+      $0.writingConnections = 1
+      $0.maximumCommitsPerTransaction = 4
+      $0.maximumLocksPerTransaction = 10
+      $0.maximumBytesPerTransaction = 100
+    }
+    let queue = WriteQueue(limits: limits) { await work.run($0) }
+    // Each has two locks, the fifth ten.
+    let jobs: [(bytes: Int, locks: Int)] = [
+      (1, 1), (1, 1), (1, 1), (1, 1), (1, 9), (90, 1), (20, 1), (500, 1), (1, 1),
+    ]
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      group.addTask { try await queue.commit { sampleJob(-1, ["x"], $0) } }
+      try await eventually { work.batches.count == 1 }
+      for (number, job) in jobs.enumerated() {
+        let locks = Set((0..<job.locks).map { "\(number)-\($0)" })
+        group.addTask {
+          try await queue.commit { sampleJob(number, locks, bytes: job.bytes, $0) }
+        }
+        try await eventually { queue.pendingCount == number + 2 }
+      }
+      work.open()
+      try await group.waitForAll()
+    }
+    #expect(work.numbers == [[-1], [0, 1, 2, 3], [4], [5], [6], [7], [8]])
+    await queue.close()
+  }
+
+  @Test("More than may wait are refused; that the database cannot be reached is told to all")
+  func refusalAndFailure() async throws {
+    let work = GatedWork(ending: { jobs in
+      for job in jobs { job.fail(Self.answer) }
+      return BatchOutcome(unreachable: Self.answer)
+    })
+    let limits = limits {
+      $0.writingConnections = 1
+      $0.maximumWaitingCommits = 3
+    }
+    let queue = WriteQueue(limits: limits) { await work.run($0) }
+    await withTaskGroup(of: StoreError?.self) { group in
+      for number in 0..<3 { group.addTask { await Self.failure(of: number, in: queue) } }
+      try? await eventually { queue.pendingCount == 3 }
+      #expect(await Self.failure(of: 3, in: queue)?.code == .unavailable)
+      work.open()
+      for await failure in group { #expect(failure?.message == Self.answer.message) }
+    }
+    await queue.close()
+    #expect(await Self.failure(of: 4, in: queue)?.code == .closed)
+  }
+
+  @Test("A write whose time is up is not begun")
+  func late() async throws {
+    let time = Mutex(ContinuousClock.now)
+    let start = time.withLock { $0 }
+    let work = GatedWork()
+    let queue = WriteQueue(
+      limits: limits {
+        $0.writingConnections = 1
+        $0.writeTimeLimit = .seconds(20)
+      }, clock: { time.withLock { $0 } }, work: { await work.run($0) })
+    let failures = await withTaskGroup(of: (Int, StoreError?).self) { group in
+      // The first is under way; of the others two are too old when it is done.
+      for (number, age) in [0, 25, 10, 20].enumerated() {
+        group.addTask {
+          (number, await Self.failure(of: number, in: queue, at: start - .seconds(age - 10)))
+        }
+        try? await eventually { queue.pendingCount == number + 1 }
+      }
+      time.withLock { $0 += .seconds(10) }
+      work.open()
+      return await group.reduce(into: [:]) { $0[$1.0] = .some($1.1) }
+    }
+    #expect(failures.filter { $0.value != nil }.keys.sorted() == [1, 3])
+    #expect(failures[1]??.code == .unavailable)
+    #expect(work.numbers == [[0], [2]])
+    await queue.close()
+  }
+
+  @Test("Closing waits for what is under way, and for what waits")
+  func closing() async throws {
+    let work = GatedWork()
+    let queue = WriteQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
+    async let first = queue.commit { sampleJob(0, ["a"], $0) }
+    try await eventually { work.batches.count == 1 }
+    async let second = queue.commit { sampleJob(1, ["b"], $0) }
+    try await eventually { queue.pendingCount == 2 }
+    let committed = Task {
+      await queue.close()
+      return work.numbers
+    }
+    work.open()
+    #expect(try await [first, second] == [0, 1])
+    #expect(await committed.value == [[0], [1]])
+    #expect(queue.pendingCount == 0)
+    #expect(await Self.failure(of: 2, in: queue)?.code == .closed)
+  }
+
+  // MARK: What others have locked
+
+  @Test("What was found locked is not waited for again: those that want it fail, others go on")
+  func lockedNames() async throws {
+    let isLocked = Mutex(true)
+    let work = GatedWork(
+      holding: { _ in false },
+      ending: { jobs in
+        guard isLocked.withLock({ $0 }) else { return GatedWork.answer(jobs) }
+        let locked = jobs.filter { $0.locks.contains { $0.hasSuffix(":locked") } }
+        for job in locked { job.fail(.lockedElsewhere) }
+        _ = GatedWork.answer(jobs.filter { job in !locked.contains { $0 === job } })
+        return BatchOutcome(locked: locked)
+      })
+    let time = Mutex(ContinuousClock.now)
+    let queue = WriteQueue(
+      limits: limits { $0.writingConnections = 1 }, clock: { time.withLock { $0 } },
+      work: { await work.run($0) })
+    #expect(await Self.failure(of: 0, ["locked", "beside"], in: queue) != nil)
+    for number in 1..<50 {
+      let failure = await Self.failure(of: number, ["locked"], in: queue)
+      #expect(failure?.message == StoreError.lockedElsewhere.message)
+      #expect(await Self.failure(of: 100 + number, ["other"], in: queue) == nil)
+    }
+    #expect(work.numbers.count { $0.contains { $0 < 100 } } == 1, "it was tried again at once")
+    // Later one of them tries again, alone; then the others wait for longer.
+    for _ in 0..<2 {
+      time.withLock { $0 += LockedNames.firstPause }
+      for number in 50..<60 {
+        #expect(await Self.failure(of: number, ["locked"], in: queue) != nil)
+      }
+    }
+    #expect(work.numbers.filter { $0.contains { $0 < 100 } } == [[0], [50]])
+    #expect(work.batches.filter(\.isProbe).count == 1)
+    isLocked.withLock { $0 = false }
+    time.withLock { $0 += LockedNames.longestPause }
+    #expect(await Self.failure(of: 60, ["locked"], in: queue) == nil)
+    #expect(await Self.failure(of: 61, ["locked"], in: queue) == nil)
+    #expect(work.batches.filter(\.isProbe).count == 2)
+    await queue.close()
+  }
+
+  private static func failure(
+    of number: Int, _ locks: Set<String>? = nil, in queue: WriteQueue,
+    at moment: ContinuousClock.Instant = .now
+  ) async -> StoreError? {
+    do throws(StoreError) {
+      let value = try await queue.commit {
+        sampleJob(number, locks ?? ["\(number)"], submittedAt: moment, $0)
+      }
+      #expect(value == number)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private static let answer = StoreError(.unavailable, "the database is away")
+
+  private func limits(_ change: (inout PostgresStoreLimits) -> Void) -> PostgresStoreLimits {
+    var limits = PostgresStoreLimits()
+    change(&limits)
+    return limits
+  }
+}
