@@ -11,7 +11,7 @@ extension RPCServerStatistics {
       StatisticValue("connections.refused", connectionsRefused),
       StatisticValue("connections.timed_out", connectionsTimedOut),
       StatisticValue("connections.broken_frames", brokenFrames),
-      StatisticValue("connections.penalized", connectionsPenalized),
+      StatisticValue("connections.broken", connectionsBroken),
       StatisticValue("connections.accept_pauses", acceptPauses),
       StatisticValue("calls.total", calls.total),
       StatisticValue("calls.stream_messages", streamMessages),

@@ -19,7 +19,6 @@ struct ConnectionTiming {
   private let idleTime: TimeAmount
   private let frameTime: TimeAmount
   private let lingerTime: TimeAmount
-  private let penaltyTime: TimeAmount
 
   /// The last moment at which the client showed that it is there and reads.
   private var lastActivity: NIODeadline
@@ -29,15 +28,13 @@ struct ConnectionTiming {
   private var shutdownDeadline: NIODeadline?
   /// When the connection is closed whatever the client has read, once it is closing.
   private var closeDeadline: NIODeadline?
-  /// Whether the connection has broken the protocol: nothing is read from it any more, and it is not
-  /// closed before its time.
-  private(set) var isPenalized = false
+  /// Whether all is sent, and only the client's own end is waited for.
+  private(set) var isLingering = false
 
   init(limits: RPCLimits, now: NIODeadline) {
     idleTime = TimeAmount(limits.idleTime)
     frameTime = TimeAmount(limits.frameTime)
     lingerTime = TimeAmount(limits.lingerTime)
-    penaltyTime = TimeAmount(limits.penaltyTime)
     lastActivity = now
   }
 
@@ -128,23 +125,17 @@ struct ConnectionTiming {
     }
   }
 
-  /// The client has broken the protocol, and what it is told of that is written.
-  mutating func penaltyStarted(now: NIODeadline) {
-    isPenalized = true
-    closeDeadline = now + penaltyTime
-  }
-
   /// All is said; what is written may still take its time to be read, but not past the end of a
   /// shutdown.
   mutating func closingStarted(now: NIODeadline) {
-    isPenalized = false
     closeDeadline =
       shutdownDeadline.map { max($0, now + lingerTime) }
       ?? now + frameTime
   }
 
   /// All is sent: only the client's own end is waited for.
-  mutating func outputClosed(now: NIODeadline) {
+  mutating func lingeringStarted(now: NIODeadline) {
+    isLingering = true
     let lingerDeadline = now + lingerTime
     closeDeadline =
       shutdownDeadline.map { min($0 + lingerTime, lingerDeadline) }

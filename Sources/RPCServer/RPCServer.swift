@@ -29,6 +29,8 @@ package final class RPCServer: Sendable {
   private let group: any EventLoopGroup
   private let logger: Logger
   private let registry: ConnectionRegistry
+  /// For all listeners on TCP.
+  private let pacing: AcceptPacing
   private let state = Mutex(State.idle)
 
   /// - Parameter group: Where connections live, each on one loop. Must outlive the server.
@@ -43,10 +45,13 @@ package final class RPCServer: Sendable {
     self.group = group
     self.logger = logger
     self.registry = ConnectionRegistry(limits: limits)
+    self.pacing = AcceptPacing(limits: limits)
   }
 
   package var statistics: RPCServerStatistics {
-    registry.statistics
+    var statistics = registry.statistics
+    statistics.acceptPauses = pacing.pauses
+    return statistics
   }
 
   /// Listens on all addresses, or on none.
@@ -123,8 +128,8 @@ package final class RPCServer: Sendable {
         let channel = try await tcpBootstrap.bind(host: host, port: Int(port)).get()
         return Listener(channel: channel, socketFile: nil)
       case .unix(let path):
-        // Whoever may open it is of this machine: an operator always gets through.
-        let channel = try await bootstrap(isPaced: false).bind(unixDomainSocketPath: path).get()
+        // Not paced: its clients are processes of this machine, and an operator always gets through.
+        let channel = try await bootstrap(pacing: nil).bind(unixDomainSocketPath: path).get()
         return Listener(channel: channel, socketFile: UnixSocketFile(at: path))
       }
     } catch {
@@ -132,28 +137,27 @@ package final class RPCServer: Sendable {
     }
   }
 
-  /// - Parameter isPaced: Whether connections wait while too many come and go.
-  private func bootstrap(isPaced: Bool) -> ServerBootstrap {
+  private func bootstrap(pacing: AcceptPacing?) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
-      .serverChannelInitializer { [registry] channel in
+      .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           // Out of file descriptors, it waits before it accepts again.
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
-          if isPaced {
-            try channel.pipeline.syncOperations.addHandler(AcceptPacingHandler(registry: registry))
+          if let pacing {
+            try channel.pipeline.syncOperations.addHandler(AcceptPacingHandler(pacing))
           }
         }
       }
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try self.setUp(channel, isPaced: isPaced) }
+        channel.eventLoop.makeCompletedFuture { try self.setUp(channel, pacing: pacing) }
       }
   }
 
   /// Connections inherit the socket options of their listener (Linux), without a system call for each.
   private var tcpBootstrap: ServerBootstrap {
-    bootstrap(isPaced: true)
+    bootstrap(pacing: pacing)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .serverChannelOption(.socketOption(.so_keepalive), value: 1)
@@ -166,9 +170,11 @@ package final class RPCServer: Sendable {
     .tcpOption(NIOBSDSocket.Option(rawValue: name))
   }
 
-  private func setUp(_ channel: any Channel, isPaced: Bool) throws {
+  private func setUp(_ channel: any Channel, pacing: AcceptPacing?) throws {
     let eventLoop = channel.eventLoop
-    guard let id = registry.admit(channel, isPaced: isPaced, now: eventLoop.now) else {
+    let acceptedAt = eventLoop.now
+    guard let id = registry.admit(channel) else {
+      pacing?.connectionRefused(now: acceptedAt)
       throw ConnectionRefused()
     }
     let pause = limits.writeBufferPause
@@ -179,7 +185,10 @@ package final class RPCServer: Sendable {
       try options.setOption(
         .writeBufferWaterMark, value: .init(low: max(1, pause / 4), high: max(1, pause)))
     }
-    channel.closeFuture.whenComplete { _ in self.registry.remove(id, now: eventLoop.now) }
+    channel.closeFuture.whenComplete { _ in
+      pacing?.connectionEnded(acceptedAt: acceptedAt, now: eventLoop.now)
+      self.registry.remove(id)
+    }
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,

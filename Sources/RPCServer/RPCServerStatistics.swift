@@ -16,9 +16,9 @@ package struct RPCServerStatistics: Hashable, Sendable {
   package var brokenFrames = 0
   /// Connections closed for silence or for a frame that did not arrive in time.
   package var connectionsTimedOut = 0
-  /// Connections that broke the protocol and were kept for a while before they were closed.
-  package var connectionsPenalized = 0
-  /// How often the next connection was not accepted at once because too many had come.
+  /// Connections that ended because their client broke the protocol.
+  package var connectionsBroken = 0
+  /// How often the next connection was not accepted at once, since too many had been short.
   package var acceptPauses = 0
 
   package init() {}
@@ -32,7 +32,7 @@ package struct RPCServerStatistics: Hashable, Sendable {
     streamMessages += exchange(&other.streamMessages, with: 0)
     brokenFrames += exchange(&other.brokenFrames, with: 0)
     connectionsTimedOut += exchange(&other.connectionsTimedOut, with: 0)
-    connectionsPenalized += exchange(&other.connectionsPenalized, with: 0)
+    connectionsBroken += exchange(&other.connectionsBroken, with: 0)
     acceptPauses += exchange(&other.acceptPauses, with: 0)
   }
 }

@@ -10,7 +10,7 @@ extension ServerConnectionHandler {
     let arrival = heldBackSince ?? now
     isHandlingFrames = true
     var hasCompletedFrame = false
-    while !isPaused, !timing.isClosing, !decoder.isEmpty {
+    while !isPaused, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
       if answerAtOnce(arrivedAt: arrival, now: now) {
         hasCompletedFrame = true
       } else if let decoded = decoder.next() {
@@ -82,25 +82,24 @@ extension ServerConnectionHandler {
   }
 
   private func perform(_ action: ServerAction, for decoded: DecodedFrame) {
+    if ServerStreams.breaksProtocol(decoded, action) {
+      statistics.brokenFrames += 1
+    }
     switch action {
     case .ignore:
-      if case .oversized = decoded { statistics.brokenFrames += 1 }
+      break
     case .start(let call):
       start(call)
-    case .respond(let streamID, let status):
-      if case .frame = decoded, status.code != .invalidArgument {
-        // Refused, but nothing is wrong with the frame.
-      } else {
-        statistics.brokenFrames += 1
-      }
+    case .respond(let streamID, let status), .fail(let streamID, let status):
       writeFailure(streamID, status)
     case .end(let call, let status):
-      statistics.brokenFrames += 1
       writeFailure(call.streamID, status)
       cancel(call)
-    case .fail(let streamID, let status):
-      statistics.brokenFrames += 1
-      writeFailure(streamID, status)
+    }
+    if streams.hasFailed {
+      logger.debug(
+        "connection broke the protocol", metadata: ["connection": "\(peer.connectionID)"])
+      statistics.connectionsBroken += 1
       end(streams.channelClosed(), ServerStreams.protocolBroken)
     }
   }
@@ -230,5 +229,28 @@ extension ServerConnectionHandler {
       return
     }
     openCalls.removeValue(forKey: call)?.end()
+  }
+}
+
+/// What has to be told when a call ends, for calls that keep going after their frame was handled.
+struct OpenCall {
+  /// Messages that wait for the client to read what was sent before.
+  struct WaitingSend {
+    let messages: [StreamMessage]
+    let since: NIODeadline
+    /// Told whether the stream is still open.
+    let sent: (Bool) -> Void
+  }
+
+  var stream: RPCServerStream?
+  /// The cursor of the last message sent on the stream.
+  var lastCursor: String?
+  var cancellations: [@Sendable () -> Void] = []
+  var waitingSends: CircularBuffer<WaitingSend> = []
+
+  /// The call is over.
+  func end() {
+    stream?.markEnded()
+    for waiting in waitingSends { waiting.sent(false) }
   }
 }

@@ -41,39 +41,15 @@ extension ServerConnectionHandler {
   }
 
   func shutDown(_ event: ShutdownStarted) {
-    if timing.isPenalized {
-      context?.close(promise: nil)
-      return
-    }
     timing.shutdownStarted(deadline: event.deadline, now: peer.eventLoop.now)
     end(streams.shutdownStarted(), ServerStreams.shuttingDown)
     settle()
   }
 
-  /// Whether the client has broken the protocol and waits for more. One that has closed its side, or that
-  /// a stopping server has to be rid of, is let go.
-  var isToBePenalized: Bool {
-    streams.hasFailed && !isInputClosed && !timing.isShuttingDown
-  }
-
-  /// Keeps the connection of a client that has broken the protocol for a while, without reading from
-  /// it: who connects again as soon as it is closed would take more time from the others than that
-  /// socket does.
-  func penalize() {
-    guard !timing.isClosing, !peer.isClosed else {
-      return
-    }
-    logger.debug(
-      "connection broke the protocol", metadata: ["connection": "\(peer.connectionID)"])
-    end(streams.channelClosed(), ServerStreams.protocolBroken)
-    timing.penaltyStarted(now: peer.eventLoop.now)
-    registry.penalize(peer.connectionID)
-  }
-
   /// Closes so that the client can read all that was written: first the own direction, when all
   /// is sent, then the rest, when the client has closed its side or has taken too long.
   func closeGracefully() {
-    guard !timing.isClosing || timing.isPenalized, !peer.isClosed, let context else {
+    guard !timing.isClosing, !peer.isClosed, let context else {
       return
     }
     timing.closingStarted(now: peer.eventLoop.now)
@@ -90,8 +66,12 @@ extension ServerConnectionHandler {
       context.close(promise: nil)
       return
     }
-    timing.outputClosed(now: peer.eventLoop.now)
-    context.close(mode: .output, promise: nil)
+    timing.lingeringStarted(now: peer.eventLoop.now)
+    // One that broke the protocol is told so, and sees the end only later: a client that connects again
+    // as soon as it is closed does so once in that time, in which its socket is not read.
+    if !streams.hasFailed {
+      context.close(mode: .output, promise: nil)
+    }
     armAlarm()
   }
 }

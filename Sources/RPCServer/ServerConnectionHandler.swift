@@ -119,7 +119,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if isWritable, !timing.isPenalized {
+    if isWritable, !streams.hasFailed {
       context.read()
     } else {
       isReadHeld = true
@@ -137,7 +137,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
         handleFrames(now: now)
         settle()
       }
-      if isReadHeld, isWritable, !timing.isPenalized {
+      if isReadHeld, isWritable, !streams.hasFailed {
         isReadHeld = false
         context.read()
       }
@@ -149,6 +149,10 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     switch event {
     case ChannelEvent.inputClosed:
       isInputClosed = true
+      if timing.isLingering {
+        context.close(promise: nil)
+        return
+      }
       settle()
       if streams.isBusy {
         watchHalfClosedClient()

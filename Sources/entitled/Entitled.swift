@@ -96,8 +96,7 @@ struct Entitled: AsyncParsableCommand {
   var maximumConnections: String?
 
   @Option(
-    help:
-      "Connections a second that may end within a second; with more, new ones wait. Default: 200.")
+    help: "TCP connections a second that may end within two; with more, new ones wait. Default: 2500.")
   var shortConnectionsPerSecond: String?
 
   @Option(help: "Seconds after which a silent connection is closed. Default: 600.")

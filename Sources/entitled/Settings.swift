@@ -134,7 +134,7 @@ private struct SettingsReader {
     let status = await choice(.certificateStatus, default: StatusPolicy.off)
     let cache = await integer(.cacheMegabytes, default: 256, range: 1...1_048_576)
     let connections = await integer(.maximumConnections, default: 10_000, range: 1...1_000_000)
-    let accepts = await integer(.shortConnectionsPerSecond, default: 200, range: 1...1_000_000)
+    let accepts = await integer(.shortConnectionsPerSecond, default: 2500, range: 1...1_000_000)
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)

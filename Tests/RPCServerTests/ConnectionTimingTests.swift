@@ -8,8 +8,7 @@ import Wire
 @Suite("What is due on a connection, and when")
 struct ConnectionTimingTests {
   private static let limits = RPCLimits(
-    idleTime: .seconds(10), frameTime: .seconds(30), penaltyTime: .seconds(5),
-    lingerTime: .seconds(1))
+    idleTime: .seconds(10), frameTime: .seconds(30), lingerTime: .seconds(1))
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000)
 
   private static func after(_ seconds: Int64) -> NIODeadline {
@@ -54,21 +53,10 @@ struct ConnectionTimingTests {
     #expect(closed.alarm == Alarm(due: .close, seconds: 39))
     #expect(closed.alarms == 1)
     #expect(timing.next(earliestCall: Self.start) == Self.after(39))
-    timing.outputClosed(now: Self.after(20))
+    #expect(!timing.isLingering)
+    timing.lingeringStarted(now: Self.after(20))
+    #expect(timing.isLingering)
     #expect(timing.next(earliestCall: Self.start) == Self.after(21))
-  }
-
-  @Test("A connection that broke the protocol is closed after its time, whatever else is due")
-  func penalty() throws {
-    var timing = Self.timing()
-    timing.frameIsPartial(isNew: true, now: Self.start)
-    timing.penaltyStarted(now: Self.after(8))
-    #expect(timing.isPenalized && timing.isClosing)
-    let closed = try #require(Self.firstDue(&timing, from: Self.after(8), isWritable: false))
-    #expect(closed.alarm == Alarm(due: .close, seconds: 13))
-    timing.closingStarted(now: Self.after(9))
-    #expect(!timing.isPenalized)
-    #expect(timing.next(earliestCall: Self.start) == Self.after(39))
   }
 
   @Test("A connection with nothing to wait for is timed out, one with calls in flight is not")
@@ -144,7 +132,7 @@ struct ConnectionTimingTests {
         timing.closingStarted(now: Self.after(closing))
       }
       if Bool.random(using: &random) {
-        timing.outputClosed(now: Self.after(sent))
+        timing.lingeringStarted(now: Self.after(sent))
       }
       let end = try #require(Self.firstDue(&timing, from: Self.start))
       #expect(end.alarm.due == .close)

@@ -20,8 +20,7 @@ struct TestServer: Sendable {
   /// Runs `body` with a started server, and shuts it down afterwards.
   static func run(
     _ limits: RPCLimits = RPCLimits(
-      shutdownTime: .milliseconds(100), penaltyTime: .milliseconds(100),
-      lingerTime: .milliseconds(100)),
+      shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100)),
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
     _ body: (TestServer) async throws -> Void
   ) async throws {

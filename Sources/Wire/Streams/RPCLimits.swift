@@ -45,15 +45,9 @@ package struct RPCLimits: Hashable, Sendable {
   /// request need not be kept until it is whole. Names and most metadata lie within it.
   package static let frameBeginning = 4_096
 
-  /// Data of broken frames within ``brokenFrameTime``, besides the longest of them, that is no more than a
-  /// mistake, in bytes: to receive a long frame takes as long as hundreds of calls.
-  package static let brokenFrameData = 1_048_576
-
-  /// In which broken frames are counted together.
-  package static let brokenFrameTime: Duration = .seconds(1)
-
-  /// A connection that lasts no longer has come and gone: whoever has calls to make keeps his.
-  package static let shortConnectionTime: Duration = .seconds(1)
+  /// A connection that ends sooner is a short one, counted by ``shortConnectionsPerSecond``. Longer than
+  /// ``lingerTime``, so that one that broke the protocol is counted too.
+  package static let shortConnectionTime: Duration = .seconds(2)
 
   /// Open connections of a server. Bounds sockets and the memory of idle ones.
   package var connections: Int
@@ -88,27 +82,19 @@ package struct RPCLimits: Hashable, Sendable {
   /// How long calls in flight may take after shutdown has begun.
   package var shutdownTime: Duration
 
-  /// Frames that break the protocol (a malformed envelope, too long, a stream id that is wrong or in
-  /// use) that one connection may send within ``brokenFrameTime``. More of them, or with those that are
-  /// ignored more than ``brokenFrameData``, end it: to receive and answer them takes time from others.
+  /// Token bucket for frames of one connection that break the protocol (a malformed envelope, too
+  /// long, a stream id that is wrong or in use): so many at once, and as many a second. One more ends
+  /// the connection.
   package var brokenFrames: Int
 
-  /// How long a connection that was ended for breaking the protocol stays open, unread, unless the
-  /// client closes it: clients that connect again as soon as they are closed do so once in this time.
-  package var penaltyTime: Duration
-
-  /// How many connections are kept so. Bounds their sockets, with what is unread in them; beyond it,
-  /// and when a new one finds no place within ``connections``, the oldest is closed at once.
-  package var penalizedConnections: Int
-
-  /// Connections that end within ``shortConnectionTime``, or are refused, before accepting is paused,
-  /// and how many a second from then on: bounds what clients cost that do nothing but come and go.
-  /// Whoever comes meanwhile waits in the system's queue (`acceptBacklog`).
-  package var shortConnections: Int
+  /// Token bucket for TCP connections that end within ``shortConnectionTime`` or are refused: so many at
+  /// once, and as many a second. While it is empty, new connections wait in the system's queue
+  /// (`acceptBacklog`). Bounds what clients cost that only connect and close: some 150 µs each time.
   package var shortConnectionsPerSecond: Int
 
   /// How long the last answer may take to be read when the server closes first. Closing at once
-  /// could destroy it, as unread requests make the kernel reset the connection.
+  /// could destroy it, as unread requests make the kernel reset the connection. A connection that broke
+  /// the protocol stays open for as long, unread.
   package var lingerTime: Duration
 
   /// Messages of one stream that a client keeps for its reader, in bytes. ttrpc has no flow
@@ -125,10 +111,7 @@ package struct RPCLimits: Hashable, Sendable {
     slowReaderTime: Duration = .seconds(30),
     shutdownTime: Duration = .seconds(10),
     brokenFrames: Int = 16,
-    penaltyTime: Duration = .seconds(1),
-    penalizedConnections: Int = 1024,
-    shortConnections: Int = 64,
-    shortConnectionsPerSecond: Int = 200,
+    shortConnectionsPerSecond: Int = 2500,
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304
   ) {
@@ -141,9 +124,6 @@ package struct RPCLimits: Hashable, Sendable {
     self.slowReaderTime = slowReaderTime
     self.shutdownTime = shutdownTime
     self.brokenFrames = brokenFrames
-    self.penaltyTime = penaltyTime
-    self.penalizedConnections = penalizedConnections
-    self.shortConnections = shortConnections
     self.shortConnectionsPerSecond = shortConnectionsPerSecond
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer

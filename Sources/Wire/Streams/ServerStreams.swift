@@ -21,7 +21,7 @@ package struct ServerStreams: ~Copyable {
   private var isShuttingDown = false
   /// Whether the connection is of no more use, since the client has broken the protocol or is gone.
   package private(set) var hasFailed = false
-  private var brokenFrames: BrokenFrames
+  private var brokenFrames: TokenBucket
 
   /// No call in flight has an earlier deadline than this. May be earlier than the earliest one.
   package private(set) var earliestDeadline = NIODeadline.distantFuture
@@ -29,7 +29,7 @@ package struct ServerStreams: ~Copyable {
   package init(methods: MethodTable, limits: RPCLimits) {
     self.methods = methods
     self.limits = limits
-    self.brokenFrames = BrokenFrames(limit: limits.brokenFrames)
+    self.brokenFrames = TokenBucket(tokensPerSecond: limits.brokenFrames)
   }
 
   /// Whether calls are in flight.
@@ -60,9 +60,7 @@ package struct ServerStreams: ~Copyable {
       return .ignore
     }
     let action = action(for: decoded, arrivedAt: arrival ?? now, now: now)
-    guard let useless = uselessFrame(decoded, action),
-      brokenFrames.received(length: useless.length, isIgnored: useless.isIgnored, now: now)
-    else {
+    guard Self.breaksProtocol(decoded, action), !brokenFrames.take(now: now) else {
       return action
     }
     hasFailed = true
@@ -73,17 +71,13 @@ package struct ServerStreams: ~Copyable {
     }
   }
 
-  /// Nil unless the frame broke the protocol or was ignored, and the connection lives.
-  private func uselessFrame(
-    _ decoded: DecodedFrame, _ action: ServerAction
-  ) -> (length: UInt32, isIgnored: Bool)? {
+  /// Whether a frame that has this consequence broke the protocol: too long, a malformed envelope, a
+  /// wrong stream id, or data where none belongs.
+  package static func breaksProtocol(_ decoded: DecodedFrame, _ action: ServerAction) -> Bool {
     switch (decoded, action) {
-    case (.oversized(let header), _), (.malformed(let header, _), _): (header.dataLength, false)
-    case (.frame(let frame), .end): (frame.header.dataLength, false)
-    case (.frame(let frame), .respond(_, let status)) where status.code == .invalidArgument:
-      (frame.header.dataLength, false)
-    case (.frame(let frame), .ignore): (frame.header.dataLength, true)
-    default: nil
+    case (.oversized, _), (.malformed, _), (.unskippable, _), (_, .end): true
+    case (_, .respond(_, let status)): status.code == .invalidArgument
+    default: false
     }
   }
 

@@ -31,11 +31,11 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case memory, start, overload, idle, hostile, storm
+    case memory, start, overload, idle, short, hostile, storm
 
     /// Those that tell of reads as they are every day.
     static let ofReads = [memory, start]
-    static let ofStress = [overload, idle, hostile, storm]
+    static let ofStress = [overload, idle, short, hostile, storm]
   }
 
   func validate() throws {
@@ -81,6 +81,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .start: try await StartTime(plan: plan).measure()
     case .overload: try await Overload(plan: plan).measure()
     case .idle: try await IdleConnectionCost(plan: plan).measure()
+    case .short: try await ShortConnections(plan: plan).measure()
     case .hostile:
       try await HostileClients(plan: plan, manners: manner.isEmpty ? HostileClients.tenth : manner)
         .measure()
@@ -95,6 +96,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .start: "P9: start"
     case .overload: "Overload: twice the rate that is served"
     case .idle: "Idle connections"
+    case .short: "Short connections, with a call on each"
     case .hostile: "Hostile clients"
     case .storm: "Storms of connections"
     }
