@@ -1,5 +1,3 @@
-/// Why a call failed, as it is told to the caller: `google.rpc.Status` with the details that
-/// this service uses. Nothing in it may hold a payload, a token or SQL.
 public struct RPCStatus: Error, Hashable, Sendable {
   /// `google.rpc.ErrorInfo`: a reason for programs to branch on.
   public struct ErrorInfo: Hashable, Sendable {
@@ -53,5 +51,48 @@ public struct RPCStatus: Error, Hashable, Sendable {
 extension RPCStatus: CustomStringConvertible {
   public var description: String {
     message.isEmpty ? code.name : "\(code.name): \(message)"
+  }
+}
+
+public enum RPCCode: UInt8, CaseIterable, Hashable, Sendable {
+  case ok = 0
+  case cancelled = 1
+  case unknown = 2
+  case invalidArgument = 3
+  case deadlineExceeded = 4
+  case notFound = 5
+  case alreadyExists = 6
+  case permissionDenied = 7
+  case resourceExhausted = 8
+  case failedPrecondition = 9
+  case aborted = 10
+  case outOfRange = 11
+  case unimplemented = 12
+  case `internal` = 13
+  case unavailable = 14
+  case dataLoss = 15
+  case unauthenticated = 16
+
+  /// The name as `google.rpc.Code` spells it, such as `INVALID_ARGUMENT`.
+  public var name: String {
+    switch self {
+    case .ok: "OK"
+    case .cancelled: "CANCELLED"
+    case .unknown: "UNKNOWN"
+    case .invalidArgument: "INVALID_ARGUMENT"
+    case .deadlineExceeded: "DEADLINE_EXCEEDED"
+    case .notFound: "NOT_FOUND"
+    case .alreadyExists: "ALREADY_EXISTS"
+    case .permissionDenied: "PERMISSION_DENIED"
+    case .resourceExhausted: "RESOURCE_EXHAUSTED"
+    case .failedPrecondition: "FAILED_PRECONDITION"
+    case .aborted: "ABORTED"
+    case .outOfRange: "OUT_OF_RANGE"
+    case .unimplemented: "UNIMPLEMENTED"
+    case .internal: "INTERNAL"
+    case .unavailable: "UNAVAILABLE"
+    case .dataLoss: "DATA_LOSS"
+    case .unauthenticated: "UNAUTHENTICATED"
+    }
   }
 }

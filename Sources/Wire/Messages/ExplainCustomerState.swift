@@ -43,29 +43,3 @@ extension ExplainCustomerStateResponse: WireMessage, MappedMessage {
     message.groups = try Self.list(explanation.groups, in: arena)
   }
 }
-
-extension Decision: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__decision__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
-  /// Any number is a rule: a newer server may know more of them.
-  init(reading message: Entitle__V1__Decision) {
-    self.init(rule: Rule(Int(message.rule)), sentence: Self.text(message.sentence))
-  }
-
-  func write(
-    to message: inout Entitle__V1__Decision, in arena: MessageArena
-  ) throws(MessageError) {
-    message.rule = Int32(clamping: rule.number)
-    message.sentence = try Self.text(sentence, "sentence", in: arena)
-  }
-}

@@ -70,3 +70,60 @@ extension EntitlementSource: WireMessage, MappedMessage {
     if let evidence { message.evidence = evidence.number }
   }
 }
+
+extension CatalogIssue: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__catalog_issue__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__CatalogIssue) {
+    self.init(
+      severity: message.error != 0 ? .error : .warning, line: Int(message.line),
+      column: Int(message.column), field: Self.text(message.field),
+      message: Self.text(message.message))
+  }
+
+  func write(
+    to message: inout Entitle__V1__CatalogIssue, in arena: MessageArena
+  ) throws(MessageError) {
+    message.error = severity == .error ? 1 : 0
+    message.line = Int32(clamping: line)
+    message.column = Int32(clamping: column)
+    message.field = try Self.text(field, "field", in: arena)
+    message.message = try Self.text(self.message, "message", in: arena)
+  }
+}
+
+extension Decision: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__decision__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  /// Any number is a rule: a newer server may know more of them.
+  init(reading message: Entitle__V1__Decision) {
+    self.init(rule: Rule(Int(message.rule)), sentence: Self.text(message.sentence))
+  }
+
+  func write(
+    to message: inout Entitle__V1__Decision, in arena: MessageArena
+  ) throws(MessageError) {
+    message.rule = Int32(clamping: rule.number)
+    message.sentence = try Self.text(sentence, "sentence", in: arena)
+  }
+}

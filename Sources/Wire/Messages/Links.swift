@@ -2,6 +2,77 @@ import CEntitleMessages
 public import EntitlementDomain
 package import NIOCore
 
+extension LinkTarget: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link_target__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  /// False for something that only a newer server knows of: lists leave it out.
+  static func isKnown(_ message: Entitle__V1__LinkTarget) -> Bool {
+    message.target_case.isSet
+  }
+
+  init(reading message: Entitle__V1__LinkTarget) throws(MessageError) {
+    switch message.target_case {
+    case ENTITLE__V1__LINK_TARGET__TARGET_ORIGINAL_TRANSACTION_ID:
+      self = .chain(Self.identifier(message.original_transaction_id))
+    case ENTITLE__V1__LINK_TARGET__TARGET_APP_TRANSACTION_ID:
+      self = .appTransaction(Self.identifier(message.app_transaction_id))
+    default:
+      throw Self.error(.missing(field: "target"))
+    }
+  }
+
+  func write(
+    to message: inout Entitle__V1__LinkTarget, in arena: MessageArena
+  ) throws(MessageError) {
+    switch self {
+    case .chain(let id):
+      message.original_transaction_id = try Self.text(id, "original_transaction_id", in: arena)
+      message.target_case = ENTITLE__V1__LINK_TARGET__TARGET_ORIGINAL_TRANSACTION_ID
+    case .appTransaction(let id):
+      message.app_transaction_id = try Self.text(id, "app_transaction_id", in: arena)
+      message.target_case = ENTITLE__V1__LINK_TARGET__TARGET_APP_TRANSACTION_ID
+    }
+  }
+
+  /// What a caller must keep to, and what is stored need not: an id of Apple's may be of any length.
+  fileprivate static func checkLengths(
+    _ message: Entitle__V1__LinkTarget
+  ) throws(MessageError) {
+    switch message.target_case {
+    case ENTITLE__V1__LINK_TARGET__TARGET_ORIGINAL_TRANSACTION_ID:
+      let _: OriginalTransactionID = try required(
+        message.original_transaction_id, "original_transaction_id",
+        limit: MessageLimits.identifierLength)
+    case ENTITLE__V1__LINK_TARGET__TARGET_APP_TRANSACTION_ID:
+      let _: AppTransactionID = try required(
+        message.app_transaction_id, "app_transaction_id", limit: MessageLimits.identifierLength)
+    default:
+      throw error(.missing(field: "target"))
+    }
+  }
+}
+
+extension MappedMessage {
+  /// A target that a caller must send.
+  static func requested(
+    _ field: UnsafeMutablePointer<Entitle__V1__LinkTarget>?, as type: LinkTarget.Type,
+    _ name: StaticString
+  ) throws(MessageError) -> LinkTarget {
+    if let field { try LinkTarget.checkLengths(field.pointee) }
+    return try required(field, as: LinkTarget.self, name)
+  }
+}
+
 /// Asks who owned a chain or app transaction, or what an account owned.
 public struct GetLinkHistoryRequest: Hashable, Sendable {
   public enum Subject: Hashable, Sendable {
