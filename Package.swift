@@ -100,28 +100,24 @@ let package = Package(
     .target(
       name: "EntitlementService",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "JSONDocuments", "Verification",
-        logging,
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification", logging,
       ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCServer", "Verification",
-        "Wire", nio.core,
+        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCServer",
+        "Verification", "Wire", nio.core,
       ]),
 
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
 
-    // The JSON forms that programs print and scenario files expect: a contract.
-    .target(name: "JSONDocuments", dependencies: ["EntitlementDomain"]),
-
     // Files that say what the service must answer, and what runs them.
     .target(
       name: "Scenarios",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "JSONDocuments",
-        "SQLiteStore", "StoreSimulator", "Verification", "Yams", logging,
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCEndpoints",
+        "SQLiteStore", "StoreSimulator", "Verification", "Wire", "Yams", logging,
       ]),
 
     // Programs: what their commands share, what is behind each, and their entry points.
@@ -129,8 +125,8 @@ let package = Package(
     .target(
       name: "OperatorCommands",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "PostgresStore", "Programs",
-        "RPCClient", "Scenarios", "Verification", "Wire", argumentParser,
+        "EntitlementDomain", "EntitlementStore", "PostgresStore", "Programs", "RPCClient",
+        "Scenarios", "Verification", "Wire", argumentParser,
       ]),
     .target(
       name: "SimulatorCommands",
@@ -264,9 +260,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
-      dependencies: [
-        "EntitlementDomain", "JSONDocuments", "OperatorCommands", "Programs", "TestSupport", "Wire",
-      ]),
+      dependencies: ["EntitlementDomain", "OperatorCommands", "Programs", "TestSupport", "Wire"]),
     .testTarget(
       name: "LoadClientTests",
       dependencies: [
@@ -277,14 +271,14 @@ let package = Package(
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "EntitlementDomain", "JSONDocuments", "Scenarios", "StoreSimulator", "TestSupport",
+        "EntitlementDomain", "Scenarios", "StoreSimulator", "TestSupport", "Wire",
       ]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "JSONDocuments", "OperatorCommands", "Programs",
-        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
+        "EntitlementDomain", "EntitlementStore", "OperatorCommands", "Programs", "RPCClient",
+        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],

@@ -1,5 +1,4 @@
 import ArgumentParser
-import JSONDocuments
 import Programs
 import RPCClient
 import Wire
@@ -15,27 +14,16 @@ struct HealthCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// A contract in JSON.
-  struct Document: Encodable {
-    let status: String
-    /// Nil when the server does not send it.
-    let version: String?
-
-    init(_ response: HealthCheckResponse) {
-      status = wireName(response.status)
-      version = response.version
-    }
-
-    /// For people, a line.
-    var text: String {
-      guard let version else { return status }
-      return "\(status), version \(TerminalText.visible(version))"
-    }
+  /// For people, a line.
+  static func text(of response: HealthCheckResponse) -> String {
+    let status = wireName(response.status)
+    guard let version = response.version else { return status }
+    return "\(status), version \(TerminalText.visible(version))"
   }
 
   func run() async throws {
     let response = try await server.withClient { try await $0.health(of: service) }
-    try output.write(Document(response)) { $0.text }
+    try output.write(response, table: Self.text)
     guard response.status == .serving else {
       throw CommandFailure(.failed, "the server does not serve")
     }

@@ -11,24 +11,9 @@ struct StatisticsCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// A counter in JSON: a contract.
-  private struct Document: Encodable {
-    struct Counter: Encodable {
-      let name: String
-      let value: Int64
-    }
-
-    /// The server's; nil when it does not send it.
-    let version: String?
-    let counters: [Counter]
-  }
-
   func run() async throws {
     let response = try await server.withClient { try await $0.statistics() }
-    let document = Document(
-      version: response.version,
-      counters: response.counters.map { Document.Counter(name: $0.name, value: $0.value) })
-    try output.write(document) { _ in Self.table(of: response) }
+    try output.write(response, table: Self.table)
   }
 
   static func table(of response: GetStatisticsResponse) -> String {

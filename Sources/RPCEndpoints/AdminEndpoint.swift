@@ -145,8 +145,9 @@ package struct AdminEndpoint: Sendable {
     do {
       let request = try ExportCustomerRequest.decode(from: call.payload)
       stream.produce(within: records.exportLimits.time) { [records] producer in
-        var export = try await records.export(request.accountID, in: request.scope)
-        while let piece = try export.next() {
+        let export = try await records.export(request.accountID, in: request.scope)
+        var document = ExportDocument(export)
+        while let piece = try document.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())
         }
       }

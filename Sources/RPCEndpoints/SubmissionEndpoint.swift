@@ -29,10 +29,7 @@ package struct SubmissionEndpoint: Sendable {
             bundleID: request.bundleID, accountID: request.accountID,
             priority: WorkPriority(request.priority)),
           deadline: deadline, isCancelled: { answer.isCancelled })
-        return try SubmitSignedTransactionsResponse(
-          results: result.items.map { SubmittedItemResult($0) },
-          customers: result.customers.map { SubmittedCustomer($0) }
-        ).encoded()
+        return try SubmitSignedTransactionsResponse(result).encoded()
       }
     }
   }
@@ -47,13 +44,7 @@ package struct SubmissionEndpoint: Sendable {
             signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID,
             priority: WorkPriority(request.priority)),
           deadline: deadline, isCancelled: { answer.isCancelled })
-        return try SubmitNotificationResponse(
-          verdict: SubmissionVerdict(result.verdict), detail: result.detail,
-          notificationUUID: result.record?.uuid, notificationType: result.record?.type,
-          subtype: result.record?.subtype, isDuplicate: result.wasKnown,
-          results: result.items.map { SubmittedItemResult($0) },
-          customers: result.customers.map { SubmittedCustomer($0) }, events: result.events
-        ).encoded()
+        return try SubmitNotificationResponse(result).encoded()
       }
     }
   }

@@ -1,8 +1,8 @@
 import EntitlementDomain
-import EntitlementService
+package import EntitlementService
 import EntitlementStore
 import Verification
-import Wire
+package import Wire
 
 // What submissions give, in the messages of the wire.
 
@@ -12,6 +12,25 @@ extension WorkPriority {
     case .interactive: self = .interactive
     case .bulk: self = .bulk
     }
+  }
+}
+
+extension SubmitSignedTransactionsResponse {
+  package init(_ result: SubmissionResult) {
+    self.init(
+      results: result.items.map { SubmittedItemResult($0) },
+      customers: result.customers.map { SubmittedCustomer($0) })
+  }
+}
+
+extension SubmitNotificationResponse {
+  package init(_ result: NotificationResult) {
+    self.init(
+      verdict: SubmissionVerdict(result.verdict), detail: result.detail,
+      notificationUUID: result.record?.uuid, notificationType: result.record?.type,
+      subtype: result.record?.subtype, isDuplicate: result.wasKnown,
+      results: result.items.map { SubmittedItemResult($0) },
+      customers: result.customers.map { SubmittedCustomer($0) }, events: result.events)
   }
 }
 

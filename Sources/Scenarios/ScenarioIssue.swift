@@ -2,7 +2,7 @@
 package struct ScenarioIssue: Hashable, Sendable, CustomStringConvertible {
   /// From 1.
   package let line: Int
-  /// Where in the document, such as `steps[2].state.core_state`; empty for all of it.
+  /// Where in the document, such as `steps[2].state.coreState`; empty for all of it.
   package let field: String
   package let message: String
 

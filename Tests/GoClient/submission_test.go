@@ -24,10 +24,10 @@ func TestSubmittedHistoriesReadAsEntitlectlReadsThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			document := controlJSON(t, "customer", "get", "--server", server.tcp,
+			printed := controlJSON(t, "customer", "get", "--server", server.tcp,
 				"--bundle-id", bundleID, "--environment", "production",
 				"--at", fmt.Sprint(moment), account)
-			expectSame(t, answer.GetState(), document)
+			expectSame(t, answer.GetState(), printed)
 			if answer.GetState().GetCoreState() == entitle.CoreState_CORE_STATE_NEW {
 				t.Error("NEW although facts were submitted")
 			}

@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 import Testing
 import Wire
 
@@ -33,24 +32,5 @@ struct ChangeTableTests {
         3         2026-01-02 03:04:05Z  -                 -                 REFUNDED
         4         2026-01-02 03:04:05Z  customer-1        merged, deleted   -
         """)
-  }
-
-  @Test func `in JSON an entry names its account, its chain or nobody`() throws {
-    let rows: [(SubmittedCustomer.Subject?, String)] = [
-      (.account("customer-1"), #""account_id":"customer-1","#),
-      (.unlinkedChain("2000000000"), ""), (nil, ""),
-    ]
-    for (subject, account) in rows {
-      let chain = subject == .unlinkedChain("2000000000")
-      let entry = ChangeEntry(
-        sequence: 5, scope: scope, subject: subject, committedAt: now, hasGrants: true)
-      #expect(
-        try JSONText.line(ChangeDocument(entry))
-          == #"{\#(account)"bundle_id":"com.example.scribe","committed_at_ms":1767323045000,"#
-          + #""deleted":false,"environment":"Production","events":[],"facts":false,"grants":true,"linked":false,"#
-          + #""merged":false,"#
-          + (chain ? #""original_transaction_id":"2000000000","# : "")
-          + #""sequence":5,"unlinked":false}"#)
-    }
   }
 }

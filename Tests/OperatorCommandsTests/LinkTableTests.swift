@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 import Testing
 import Wire
 
@@ -99,53 +98,5 @@ struct LinkTableTests {
         "grant withdrawn    pro, grant g                     grace  over",
         "notification       DID_RENEW (BILLING_RECOVERY), u  -      -",
       ])
-    let document = try JSONText.line(
-      CustomerHistoryDocument(GetCustomerHistoryResponse(accountID: "b", entries: entries)))
-    #expect(document.hasPrefix(#"{"account_id":"b","entries":[{"at_ms":1767323045000,"link":{"#))
-    for member in ["grant", "grant_withdrawal", "notification"] {
-      #expect(document.contains(#"{"at_ms":1767323045000,"\#(member)":{"#))
-    }
-  }
-
-  @Test func `in JSON a step leaves out what is not known`() throws {
-    #expect(
-      try JSONText.line(steps.prefix(3).map { LinkEventDocument($0) }) == """
-        [{"at_ms":1767323045000,"from_deleted":false,"original_transaction_id":"2000000000",\
-        "reason":"NAMED","to_account_id":"a","to_deleted":false},\
-        {"app_transaction_id":"7","at_ms":1767323045000,"author":"ada","from_account_id":"a",\
-        "from_deleted":false,"note":"a new sign-in","reason":"TRANSFERRED","to_account_id":"b",\
-        "to_deleted":false},\
-        {"at_ms":1767323045000,"author":"ada","from_deleted":true,"note":"asked for",\
-        "original_transaction_id":"1","reason":"DELETED","to_deleted":false}]
-        """)
-  }
-
-  @Test func `a line of a watch has the cursor, what changed, and the state`() throws {
-    let state = CustomerState(
-      scope: scope, accountID: "a", revision: 8, evaluatedAt: 4, coreState: .new,
-      callsToAction: [], entitlements: [], products: [], groups: [], nextTransitionAt: nil)
-    let change = CustomerChange(
-      sequence: 8, scope: scope, subject: .account("a"), committedAt: now,
-      kinds: [.events, .facts], events: [FeedEvent(kind: .refunded, notificationUUID: "u")],
-      state: state)
-    let line = try JSONText.line(WatchedChangeDocument(cursor: "9", change: change))
-    #expect(
-      line.hasPrefix(
-        """
-        {"change":{"account_id":"a","bundle_id":"com.example.scribe",\
-        "committed_at_ms":1767323045000,"environment":"Production",\
-        "events":[{"kind":"REFUNDED","notification_uuid":"u"}],"kinds":["FACTS","EVENTS"],\
-        "sequence":8,"state":{"account_id":"a",
-        """))
-    #expect(line.hasSuffix(#"},"cursor":"9"}"#))
-
-    let chain = CustomerChange(
-      sequence: 8, scope: scope, subject: .unlinkedChain("1"), committedAt: 0, kinds: [.unlinked])
-    #expect(
-      try JSONText.line(WatchedChangeDocument(cursor: "9", change: chain)) == """
-        {"change":{"bundle_id":"com.example.scribe","committed_at_ms":0,\
-        "environment":"Production","events":[],"kinds":["UNLINKED"],\
-        "original_transaction_id":"1","sequence":8},"cursor":"9"}
-        """)
   }
 }

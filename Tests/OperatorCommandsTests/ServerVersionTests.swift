@@ -7,9 +7,9 @@ import Wire
 struct ServerVersionTests {
   @Test func `health has it after the status, if the server sends it`() {
     let old = HealthCheckResponse(status: .notServing)
-    #expect(HealthCommand.Document(old).text == "NOT_SERVING")
+    #expect(HealthCommand.text(of: old) == "NOT_SERVING")
     let new = HealthCheckResponse(status: .serving, version: "1.2.3\u{1b}")
-    #expect(HealthCommand.Document(new).text == "SERVING, version 1.2.3\\u{1b}")
+    #expect(HealthCommand.text(of: new) == "SERVING, version 1.2.3\\u{1b}")
   }
 
   @Test func `statistics have it before the counters, if the server sends it`() {

@@ -7,6 +7,8 @@ import StoreSimulator
 import Testing
 import Wire
 
+@testable import RPCEndpoints
+
 @Suite("Records of customers on the wire", .timeLimit(.minutes(1)))
 struct RecordsEndpointTests {
   private static let scope = ServiceBench.scope
@@ -31,7 +33,7 @@ struct RecordsEndpointTests {
       for try await piece in try bench.client.exportCustomer(export) { json += piece }
       let document = try #require(
         try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
-      #expect(document["account_id"] as? String == account.rawValue)
+      #expect(document["accountId"] as? String == account.rawValue)
 
       let deletion = DeleteCustomerRequest(
         scope: Self.scope, accountID: account, reason: "they asked", author: "ops")
@@ -55,6 +57,118 @@ struct RecordsEndpointTests {
     }
   }
 
+  private func export(_ bench: ServiceBench, of account: AccountID = "anna") async throws
+    -> (json: [String: Any], pieces: [[UInt8]])
+  {
+    let request = ExportCustomerRequest(scope: Self.scope, accountID: account)
+    var pieces: [[UInt8]] = []
+    for try await piece in try bench.client.exportCustomer(request) { pieces.append(piece) }
+    let object = try JSONSerialization.jsonObject(with: Data(pieces.flatMap { $0 }))
+    return (try #require(object as? [String: Any]), pieces)
+  }
+
+  private func submit(_ bench: ServiceBench, _ payloads: [String]) async throws
+    -> [SubmittedItemResult]
+  {
+    try await bench.client.submitSignedTransactions(
+      SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "anna")
+    ).results
+  }
+
+  @Test("An export is one JSON document with everything, each signature such that it proves again")
+  func export() async throws {
+    try await ServiceBench.run { bench async throws in
+      let token = "6f1f4f0e-2c8a-4d5f-9b1e-00000000000a"
+      let jws = try purchase(bench, "1", more: ",\"appAccountToken\":\"\(token)\"")
+      _ = try await submit(bench, [jws])
+      let notified = try #require(
+        try bench.signed(.refunded, seed: 1).compactMap(\.notification).last)
+      _ = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: notified, accountID: "anna"))
+      _ = try await bench.client.addGrant(
+        AddGrantRequest(
+          scope: Self.scope, accountID: "anna", entitlementID: "pro",
+          reason: "\"quoted\"\nand more", author: "a"))
+      let (json, _) = try await export(bench)
+      #expect(
+        Set(json.keys) == [
+          "accountId", "bundleId", "environment", "revision", "changedAtMs", "mergedAccounts",
+          "appAccountTokens", "links", "linkHistory", "grants", "facts", "documents",
+          "notifications", "state",
+        ])
+      #expect(json["accountId"] as? String == "anna")
+      #expect(json["environment"] as? String == "STORE_ENVIRONMENT_PRODUCTION")
+      #expect((json["appAccountTokens"] as? [String])?.contains(token) == true)
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      let purchase = try #require(facts.first { $0["identifier"] as? String == "1" })
+      #expect(purchase["signedPayload"] as? String == jws)
+      #expect(purchase["kind"] as? String == "PAYLOAD_KIND_TRANSACTION")
+      #expect((purchase["payload"] as? [String: Any])?["transactionId"] as? String == "1")
+      let grants = try #require(json["grants"] as? [[String: Any]])
+      #expect(grants.map { $0["reason"] as? String } == ["\"quoted\"\nand more"])
+      let notifications = try #require(json["notifications"] as? [[String: Any]])
+      #expect(notifications.map { $0["signedPayload"] as? String } == [notified])
+      // What is a message is read as one.
+      for (member, name) in [("links", "Link"), ("linkHistory", "LinkEvent"), ("grants", "Grant")] {
+        let type = try #require(MessageType.named("entitle.v1.\(name)"))
+        let messages = try #require(json[member] as? [Any])
+        #expect(!messages.isEmpty)
+        for message in messages {
+          _ = try type.wire(ofJSON: [UInt8](JSONSerialization.data(withJSONObject: message)))
+        }
+      }
+      let state = try CustomerState.decode(
+        json: [UInt8](JSONSerialization.data(withJSONObject: try #require(json["state"]))))
+      #expect(state.accountID == "anna")
+      guard case .state(let answered) = try await bench.state(of: .account("anna")) else { return }
+      #expect(state.revision == answered.revision)
+      #expect(json["revision"] as? String == "\(answered.revision)")
+      // What was exported can be submitted anywhere: it is what Apple signed.
+      let again = try await submit(bench, facts.compactMap { $0["signedPayload"] as? String })
+      #expect(again.allSatisfy { $0.disposition == .duplicate })
+    }
+  }
+
+  @Test("A document that several facts came out of is in the export once")
+  func documents() async throws {
+    try await ServiceBench.run { bench async throws in
+      var made = SimulatedReceipt(
+        receiptType: "Production", creationDate: ServiceBench.now.advanced(by: -86_400_000))
+      made.applicationVersion = "2.1"
+      made.originalApplicationVersion = "1.0"
+      made.originalPurchaseDate = 1_600_000_000_000
+      made.items = ["1", "2"].map { id in
+        SimulatedReceiptItem(
+          transactionID: TransactionID(id), originalTransactionID: OriginalTransactionID(id),
+          productID: "com.example.scribe.adfree", purchaseDate: made.creationDate)
+      }
+      let receipt = try ServiceBench.receiptAuthority.get().sign(made)
+      _ = try await bench.client.submitReceipt(
+        SubmitReceiptRequest(
+          receipt: receipt, bundleID: SimulatedApp.bundleID, accountID: "anna"))
+      let (json, _) = try await export(bench)
+      let documents = try #require(json["documents"] as? [String])
+      #expect(documents.map { Data(base64Encoded: $0).map { [UInt8]($0) } } == [receipt])
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      #expect(facts.count > 1)
+      #expect(facts.allSatisfy { $0["document"] as? Int == 0 && $0["signedPayload"] == nil })
+      #expect(facts.allSatisfy { $0["evidence"] as? String == "EVIDENCE_RECEIPT" })
+    }
+  }
+
+  @Test("A large export comes in pieces of bounded size, and is whole")
+  func pieces() async throws {
+    try await ServiceBench.run { bench async throws in
+      let payloads = try await submitMany(bench)
+      let (json, pieces) = try await export(bench)
+      #expect(pieces.count > 2)
+      #expect(pieces.dropLast().allSatisfy { $0.count == ExportDocument.pieceLength })
+      #expect((pieces.last?.count ?? .max) <= ExportDocument.pieceLength)
+      let facts = try #require(json["facts"] as? [[String: Any]])
+      #expect(Set(facts.compactMap { $0["signedPayload"] as? String }) == Set(payloads))
+    }
+  }
+
   @Test("An export that is larger than a connection's buffer comes whole to a reader that keeps up")
   func largeExport() async throws {
     // Some 1.7 MB in all, of which 400 kB may wait.
@@ -68,7 +182,7 @@ struct RecordsEndpointTests {
       let document = try #require(
         try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
       let facts = try #require(document["facts"] as? [[String: Any]])
-      #expect(Set(facts.compactMap { $0["signed_payload"] as? String }) == Set(payloads))
+      #expect(Set(facts.compactMap { $0["signedPayload"] as? String }) == Set(payloads))
     }
   }
 
@@ -145,22 +259,24 @@ struct RecordsEndpointTests {
 
   /// Some 1.7 MB of an export.
   private func submitMany(_ bench: ServiceBench) async throws -> [String] {
-    let bought = ServiceBench.now.rawValue - Milliseconds.dayLength
-    var payloads: [String] = []
-    for id in 1...450 {
-      payloads.append(
-        try bench.authority.sign(
-          payloadJSON: Array(
-            """
-            {"transactionId":"\(id)","originalTransactionId":"\(id)",\
-            "environment":"Production","bundleId":"\(SimulatedApp.bundleID)",\
-            "productId":"com.example.scribe.adfree","type":"Non-Consumable",\
-            "inAppOwnershipType":"PURCHASED","quantity":1,"purchaseDate":\(bought),\
-            "originalPurchaseDate":\(bought),"signedDate":\(bought)}
-            """.utf8)))
-    }
+    let payloads = try (1...450).map { try purchase(bench, "\($0)") }
     _ = try await bench.client.submitSignedTransactions(
       SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "anna"))
     return payloads
+  }
+
+  private func purchase(
+    _ bench: ServiceBench, _ id: String, more: String = ""
+  ) throws -> String {
+    let bought = ServiceBench.now.rawValue - Milliseconds.dayLength
+    return try bench.authority.sign(
+      payloadJSON: Array(
+        """
+        {"transactionId":"\(id)","originalTransactionId":"\(id)",\
+        "environment":"Production","bundleId":"\(SimulatedApp.bundleID)",\
+        "productId":"com.example.scribe.adfree","type":"Non-Consumable",\
+        "inAppOwnershipType":"PURCHASED","quantity":1,"purchaseDate":\(bought),\
+        "originalPurchaseDate":\(bought)\(more),"signedDate":\(bought)}
+        """.utf8))
   }
 }

@@ -38,7 +38,7 @@ struct ScenarioReadingTests {
                 productId: com.example.scribe.adfree
                 purchasedate: 2026-01-10T09:00:00Z
           expect: {results: [{verdikt: OK}]}
-        - state: {core_sate: ACTIVE, entitlements: pro}
+        - state: {coreSate: ACTIVE, entitlements: pro}
           customer: {account: anna}
           at: {from: 2026-02-01T00:00:00Z, until: 2026-01-01T00:00:00Z}
       """)
@@ -48,7 +48,7 @@ struct ScenarioReadingTests {
         "line 2, rules[1]", "line 3, colour", "line 4, environment", "line 6, steps[0].at",
         "line 9, steps[0].submit.transactions[0].purchaseDate",
         "line 11, steps[0].submit.transactions[0].purchasedate",
-        "line 12, steps[0].expect.results[0].verdikt", "line 13, steps[1].state.core_sate",
+        "line 12, steps[0].expect.results[0].verdikt", "line 13, steps[1].state.coreSate",
         "line 13, steps[1].state.entitlements", "line 15, steps[1].at",
       ])
   }
@@ -120,8 +120,8 @@ struct ScenarioReadingTests {
       ("{at: 1768035600000, catalog: {version: 2}}", "steps[0].catalog.version: only 1 is known"),
       ("{at: 1, state: {}, name: x}", "steps[0].name: state has none"),
       ("{state: {}}", "steps[0].at: missing"),
-      ("{at: 1, state: {}, customer: {account: a, transaction_id: 1}}", "customer: one of account"),
-      ("{at: 1, state: {groups: [{standing: {}}]}}", "steps[0].state.groups[0].group_id: missing"),
+      ("{at: 1, state: {}, customer: {account: a, transactionId: 1}}", "customer: one of account"),
+      ("{at: 1, state: {groups: [{standing: {}}]}}", "steps[0].state.groups[0].groupId: missing"),
       ("{at: 1, explain: {groups: {a: grace}}}", "steps[0].explain.groups.a: a rule is expected"),
     ])
   func impossibleStep(step: String, told: String) throws {

@@ -33,17 +33,17 @@ struct ScenarioRunningTests {
   func differences() async throws {
     let report = try await report(
       Self.purchase + """
-            expect: {results: [{disposition: DUPLICATE}]}
+            expect: {results: [{disposition: DISPOSITION_DUPLICATE}]}
           - state:
-              core_state: INACTIVE
+              coreState: CORE_STATE_INACTIVE
               entitlements: [pro, vip]
-              next_transition_at: 2026-02-10T09:00:00.001Z
-              calls_to_action: []
+              nextTransitionAt: 2026-02-10T09:00:00.001Z
+              callsToAction: []
               groups:
-                "21000001": {standing: {status: GRACE, will_renew: absent, offer: {type: 1}}}
-                "21000009": {trial_used: true}
+                "21000001": {standing: {status: DETAILED_STATUS_GRACE, willRenew: absent, offer: {type: 1}}}
+                "21000009": {trialUsed: true}
               products: {com.example.scribe.pro.monthly: absent}
-          - state: {entitlements: {pro: {sources: [{transaction_id: 1002}, {}]}}}
+          - state: {entitlements: {pro: {sources: [{transactionId: 1002}, {}]}}}
             at: 2026-01-11T00:00:00.500Z
 
         """)
@@ -52,13 +52,13 @@ struct ScenarioRunningTests {
       report.differences.prefix(8).map(\.description) == [
         """
         11: 2026-01-10T09:00:00Z: steps[0].expect.results[0].disposition
-          expected  DUPLICATE
-          actual    ADDED
+          expected  DISPOSITION_DUPLICATE
+          actual    DISPOSITION_ADDED
         """,
         """
-        13: 2026-01-10T09:00:00Z: core_state
-          expected  INACTIVE
-          actual    ACTIVE
+        13: 2026-01-10T09:00:00Z: coreState
+          expected  CORE_STATE_INACTIVE
+          actual    CORE_STATE_ACTIVE
         """,
         """
         14: 2026-01-10T09:00:00Z: entitlements
@@ -66,19 +66,19 @@ struct ScenarioRunningTests {
           actual    [basic, pro]
         """,
         """
-        15: 2026-01-10T09:00:00Z: next_transition_at
+        15: 2026-01-10T09:00:00Z: nextTransitionAt
           expected  2026-02-10T09:00:00.001Z
           actual    2026-02-10T09:00:00Z
         """,
         """
-        16: 2026-01-10T09:00:00Z: calls_to_action
+        16: 2026-01-10T09:00:00Z: callsToAction
           expected  []
-          actual    [NONE]
+          actual    [CALL_TO_ACTION_NONE]
         """,
         """
         18: 2026-01-10T09:00:00Z: groups.21000001.standing.status
-          expected  GRACE
-          actual    ACTIVE
+          expected  DETAILED_STATUS_GRACE
+          actual    DETAILED_STATUS_ACTIVE
         """,
         """
         18: 2026-01-10T09:00:00Z: groups.21000001.standing.offer
@@ -95,7 +95,7 @@ struct ScenarioRunningTests {
     #expect(
       rest.map(\.field) == [
         "products.com.example.scribe.pro.monthly", "entitlements.pro.sources",
-        "entitlements.pro.sources[0].transaction_id",
+        "entitlements.pro.sources[0].transactionId",
       ])
     #expect(rest.map(\.line) == [20, 21, 21])
     #expect(rest.first?.expected == "absent")
@@ -112,14 +112,14 @@ struct ScenarioRunningTests {
         - {at: 2026-01-10T09:00:00Z, submit: {signed: [not.a.jws]}, expect: {results: [{}]}}
         - at: 2026-01-10T09:00:00Z
           submit: {signed: [not.a.jws]}
-          expect: {results: [{verdict: MALFORMED}]}
+          expect: {results: [{verdict: VERDICT_MALFORMED}]}
         - at: 2026-01-10T09:00:00Z
           notification: {type: TEST, data: {bundleId: com.example.elsewhere}}
         - {at: 2026-01-10T09:00:00Z, grant: {entitlement: unheard-of}}
       """)
     #expect(report.differences.map(\.line) == [4, 5, 9, 11])
-    #expect(report.differences[0].actual.hasPrefix("MALFORMED: "))
-    #expect(report.differences[2].actual.hasPrefix("WRONG_APP: "))
+    #expect(report.differences[0].actual.hasPrefix("VERDICT_MALFORMED: "))
+    #expect(report.differences[2].actual.hasPrefix("VERDICT_WRONG_APP: "))
     #expect(report.differences[3].actual == "the catalog names no such entitlement")
   }
 
@@ -145,7 +145,8 @@ struct ScenarioRunningTests {
     let report = try await report(Self.claims)
     let variants = Set(report.differences.map(\.variant))
     #expect(variants == ["facts one by one in reverse order"])
-    #expect(report.differences.contains { $0.field == "core_state" && $0.actual == "NEW" })
+    #expect(
+      report.differences.contains { $0.field == "coreState" && $0.actual == "CORE_STATE_NEW" })
     #expect(report.differences.allSatisfy { $0.line == 12 })
 
     let unshuffled = try await self.report("shuffle: false\n" + Self.claims)
@@ -168,7 +169,7 @@ struct ScenarioRunningTests {
           - state: {}
             at: {from: 2026-01-10T09:00:00Z, until: 2026-06-10T09:00:00Z}
           - state: {}
-            customer: {app_account_token: "5B8C: 0"}
+            customer: {appAccountToken: "5B8C: 0"}
 
         """)
     let again = try await report(

@@ -146,7 +146,7 @@ def _run(
     if run.returncode not in (0, 2):
         sys.exit(f"entitlectl ended with {run.returncode}: {run.stderr}")
     return {
-        files[entry["file"]]: (entry["verdict"], entry.get("reason") or "")
+        files[entry["file"]]: (entry["verdict"].removeprefix("VERDICT_"), entry.get("detail") or "")
         for entry in json.loads(run.stdout)
     }
 

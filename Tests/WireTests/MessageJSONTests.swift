@@ -263,10 +263,14 @@ struct MessageJSONTests {
     }
     let wire = try MessageType.kinds.wire(ofJSON: nested(depth))
     #expect(try MessageType.kinds.json(of: wire) == nested(depth))
-    let tooDeep = #expect(throws: MessageJSONError.self) {
-      try MessageType.kinds.wire(ofJSON: nested(depth + 1))
+    let single =
+      String(repeating: #"{"inner":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
+    for json in [nested(depth + 1), Array(single.utf8)] {
+      let tooDeep = #expect(throws: MessageJSONError.self) {
+        try MessageType.kinds.wire(ofJSON: json)
+      }
+      #expect(tooDeep?.fault == .nestedTooDeep)
     }
-    #expect(tooDeep?.fault == .nestedTooDeep)
     let long = #expect(throws: MessageJSONError.self) {
       try MessageType.kinds.wire(ofJSON: nested(2), limit: nested(2).count - 1)
     }

@@ -33,10 +33,8 @@ package struct CustomerRecords: Sendable {
     return CustomerHistory(history)
   }
 
-  /// All that is known of an account as one JSON document (`deploy/docs/entitlectl-json.md`), on one
-  /// snapshot, in pieces of ``CustomerExport/pieceLength`` bytes and a last one that may be shorter.
-  /// It takes up a place until it is released, which whoever sends it does within
-  /// ``ExportLimits/time``.
+  /// All that is known of an account, on one snapshot. It takes up a place until it is released, which
+  /// its sender does within ``ExportLimits/time``.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account,
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` for one export too many.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import Programs
 
 struct CatalogCheckCommand: ParsableCommand {
@@ -34,7 +33,7 @@ struct CatalogCheckCommand: ParsableCommand {
         try StandardOutput.write(TerminalText.visible(report.text, keepsLines: true))
       }
     case .json, .jsonl:
-      try output.write(reports.map { CatalogReportDocument($0) }) { _ in "" }
+      try output.write(documents: try reports.map { try CatalogReportDocument($0) }) { _ in "" }
     }
     if !isComplete { throw CommandFailure(.failed, nil) }
     if reports.contains(where: { $0.catalog == nil }) { throw CommandFailure(.refused, nil) }

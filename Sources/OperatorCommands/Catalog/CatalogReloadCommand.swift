@@ -20,7 +20,7 @@ struct CatalogReloadCommand: AsyncParsableCommand {
   func run() async throws {
     let request = ReloadCatalogRequest(isDryRun: dryRun)
     let response = try await server.withClient { try await $0.reloadCatalog(request) }
-    try output.write(CatalogDocument(response)) { _ in CatalogText.text(of: response) }
+    try output.write(response, table: CatalogText.text)
     guard let attempt = response.lastAttempt else {
       throw CommandFailure(.failed, "the server does not say what became of it")
     }

@@ -1,7 +1,7 @@
 import EntitlementDomain
-import JSONDocuments
 
-/// A report in JSON: a contract. The counts are left out when the file is not valid.
+/// A report in JSON: a contract. Issues are `entitle.v1.CatalogIssue`. The counts are left out when the
+/// file is not valid.
 struct CatalogReportDocument: Encodable {
   let file: String
   let valid: Bool
@@ -9,15 +9,15 @@ struct CatalogReportDocument: Encodable {
   let products: Int?
   let entitlements: Int?
   let grandfatheringRules: Int?
-  let issues: [CatalogIssueDocument]
+  let issues: [JSONValue]
 
-  init(_ report: CatalogReport) {
+  init(_ report: CatalogReport) throws {
     file = report.file
     valid = report.catalog != nil
     apps = report.catalog?.apps.count
     products = report.catalog?.products.count
     entitlements = report.catalog?.entitlements.count
     grandfatheringRules = report.catalog?.ruleCount
-    issues = report.issues.map { CatalogIssueDocument($0) }
+    issues = try report.issues.map { try JSONValue($0) }
   }
 }

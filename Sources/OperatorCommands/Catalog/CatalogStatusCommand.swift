@@ -12,6 +12,6 @@ struct CatalogStatusCommand: AsyncParsableCommand {
 
   func run() async throws {
     let response = try await server.withClient { try await $0.catalog() }
-    try output.write(CatalogDocument(response)) { _ in CatalogText.text(of: response) }
+    try output.write(response, table: CatalogText.text)
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -22,19 +21,6 @@ struct ChainListCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// A chain in JSON: the fields of `entitle.v1.UnlinkedChain`, by the same names.
-  private struct Document: Encodable {
-    let originalTransactionId: String
-    let revision: Int64
-    let changedAtMs: Int64
-
-    init(_ chain: UnlinkedChainEntry) {
-      originalTransactionId = chain.originalTransactionID.rawValue
-      revision = chain.revision
-      changedAtMs = chain.changedAt.rawValue
-    }
-  }
-
   func validate() throws {
     guard unlinked else { throw ValidationError("--unlinked is needed") }
     if let limit, limit < 1 { throw ValidationError("--limit is at least 1") }
@@ -47,7 +33,7 @@ struct ChainListCommand: AsyncParsableCommand {
       var count = 0
       for try await chain in client.unlinkedChains(in: app.scope, pageSize: pageSize) {
         if output.output == .jsonl {
-          try output.write(Document(chain)) { _ in "" }
+          try output.write(chain) { _ in "" }
         } else {
           chains.append(chain)
         }
@@ -56,11 +42,7 @@ struct ChainListCommand: AsyncParsableCommand {
       }
       return chains
     }
-    switch output.output {
-    case .table: try StandardOutput.write(Self.table(chains))
-    case .json: try output.write(chains.map { Document($0) }) { _ in "" }
-    case .jsonl: break
-    }
+    if output.output != .jsonl { try output.write(chains, table: Self.table) }
   }
 
   static func table(_ chains: [UnlinkedChainEntry]) -> String {

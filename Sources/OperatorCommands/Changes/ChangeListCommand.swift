@@ -1,5 +1,4 @@
 import ArgumentParser
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -40,7 +39,7 @@ struct ChangeListCommand: AsyncParsableCommand {
           ListChangesRequest(afterSequence: last, pageSize: size)
         ).changes
         if output.output == .jsonl {
-          try output.write(page.map { ChangeDocument($0) }) { _ in "" }
+          try output.write(page) { _ in "" }
         } else {
           changes += page
         }
@@ -51,10 +50,6 @@ struct ChangeListCommand: AsyncParsableCommand {
       }
       return changes
     }
-    switch output.output {
-    case .table: try StandardOutput.write(ChangeTable.text(of: changes))
-    case .json: try output.write(changes.map { ChangeDocument($0) }) { _ in "" }
-    case .jsonl: break
-    }
+    if output.output != .jsonl { try output.write(changes, table: ChangeTable.text) }
   }
 }

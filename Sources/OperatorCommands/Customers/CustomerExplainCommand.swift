@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import Programs
 import RPCClient
 import Wire
@@ -31,18 +30,15 @@ struct CustomerExplainCommand: AsyncParsableCommand {
     let request = ExplainCustomerStateRequest(
       customer: customer.selector, scope: app.scope, at: at?.milliseconds,
       catalogYAML: try catalog.map { path throws(CommandFailure) in try Self.text(of: path) })
-    let explanation = try await server.withClient { client in
+    let answer = try await server.withClient { client in
       do throws(RPCClientError) {
-        return try await client.explain(request).explanation
+        return try await client.explain(request)
       } catch {
         throw Self.failure(of: error)
       }
     }
-    if output.output == .table {
-      let name = catalog == "-" ? "stdin" : catalog
-      try StandardOutput.write(ExplanationText.text(of: explanation, catalog: name))
-    } else {
-      try output.write(ExplanationDocument(explanation)) { _ in "" }
+    try output.write(answer) {
+      ExplanationText.text(of: $0.explanation, catalog: catalog == "-" ? "stdin" : catalog)
     }
   }
 

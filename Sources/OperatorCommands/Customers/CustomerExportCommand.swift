@@ -30,11 +30,7 @@ struct CustomerExportCommand: AsyncParsableCommand {
 
   /// What is read of the document here.
   private struct Document: Decodable {
-    let accountID: String
-
-    private enum CodingKeys: String, CodingKey {
-      case accountID = "account_id"
-    }
+    let accountId: String
   }
 
   func validate() throws {
@@ -55,7 +51,7 @@ struct CustomerExportCommand: AsyncParsableCommand {
     guard let about = try? JSONDecoder().decode(Document.self, from: Data(document)) else {
       throw CommandFailure(.failed, "the server sent no JSON document")
     }
-    MergedName.tell(of: account, answeredBy: AccountID(about.accountID), "its export")
+    MergedName.tell(of: account, answeredBy: AccountID(about.accountId), "its export")
     if let output, output != "-" {
       try PrivateFile.write(document, to: output)
     } else {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import JSONDocuments
 import Programs
 import RPCClient
 import Wire
@@ -29,10 +28,6 @@ struct CustomerGetCommand: AsyncParsableCommand {
     guard case .state(let state) = answer else {
       throw CommandFailure(.failed, "the server answered without a state")
     }
-    if output.output == .table {
-      try StandardOutput.write(StateTable.details(state))
-    } else {
-      try output.write(StateDocument(state)) { _ in "" }
-    }
+    try output.write(state, table: StateTable.details)
   }
 }

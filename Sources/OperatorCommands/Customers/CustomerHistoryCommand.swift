@@ -23,10 +23,6 @@ struct CustomerHistoryCommand: AsyncParsableCommand {
     let request = GetCustomerHistoryRequest(scope: app.scope, accountID: AccountID(account))
     let history = try await server.withClient { try await $0.customerHistory(request) }
     MergedName.tell(of: account, answeredBy: history.accountID, "its history")
-    if output.output == .table {
-      try StandardOutput.write(CustomerHistoryTable.text(of: history.entries))
-    } else {
-      try output.write(CustomerHistoryDocument(history)) { _ in "" }
-    }
+    try output.write(history) { CustomerHistoryTable.text(of: $0.entries) }
   }
 }

@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 import Wire
 
 /// What happened to an account for people, one line each.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -29,10 +28,6 @@ struct CustomerListCommand: AsyncParsableCommand {
       }
       return states
     }
-    if output.output == .table {
-      try StandardOutput.write(StateTable.list(states))
-    } else {
-      try output.write(states.map { StateDocument($0) }) { _ in "" }
-    }
+    try output.write(states, table: StateTable.list)
   }
 }

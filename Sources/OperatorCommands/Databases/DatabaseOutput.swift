@@ -13,20 +13,20 @@ enum DatabaseOutput {
     struct Migration: Encodable {
       let number: Int
       let name: String
-      let appliedAtMs: Int64?
+      let appliedAtMs: String?
     }
 
     init(_ status: SchemaStatus) {
       version = status.found
       expectedVersion = status.expected
       migrations = status.migrations.map {
-        Migration(number: $0.number, name: $0.name, appliedAtMs: $0.appliedAt?.rawValue)
+        Migration(number: $0.number, name: $0.name, appliedAtMs: $0.appliedAt.map { "\($0)" })
       }
     }
   }
 
   static func write(_ status: SchemaStatus, to output: OutputOptions) throws {
-    try output.write(Document(status)) { _ in table(status) }
+    try output.write(document: Document(status)) { _ in table(status) }
   }
 
   static func table(_ status: SchemaStatus) -> String {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -18,10 +17,6 @@ struct GrantListCommand: AsyncParsableCommand {
   func run() async throws {
     let request = ListGrantsRequest(scope: app.scope, accountID: AccountID(account))
     let grants = try await server.withClient { try await $0.grants(request).grants }
-    if output.output == .table {
-      try StandardOutput.write(GrantOutput.table(grants))
-    } else {
-      try output.write(grants.map { GrantDocument($0) }) { _ in "" }
-    }
+    try output.write(grants, table: GrantOutput.table)
   }
 }

@@ -1,21 +1,10 @@
 import EntitlementDomain
-import JSONDocuments
 import Wire
 
 /// Grants, and what became of one.
 enum GrantOutput {
-  /// What a call did to a grant, in JSON: a contract.
-  private struct Document: Encodable {
-    let grant: GrantDocument
-    let changed: Bool
-    let revision: Int64
-  }
-
   static func write(_ response: GrantResponse, to output: OutputOptions) throws {
-    let document = Document(
-      grant: GrantDocument(response.grant), changed: response.isChanged,
-      revision: response.revision)
-    try output.write(document) { _ in table([response.grant]) }
+    try output.write(response) { table([$0.grant]) }
   }
 
   static func table(_ grants: [Grant]) -> String {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -33,11 +32,7 @@ struct LinkHistoryCommand: AsyncParsableCommand {
   func run() async throws {
     let request = GetLinkHistoryRequest(scope: app.scope, subject: subject)
     let events = try await server.withClient { try await $0.linkHistory(request).events }
-    if output.output == .table {
-      try StandardOutput.write(LinkTable.history(events))
-    } else {
-      try output.write(events.map { LinkEventDocument($0) }) { _ in "" }
-    }
+    try output.write(events, table: LinkTable.history)
   }
 
   private var subject: GetLinkHistoryRequest.Subject {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -19,10 +18,6 @@ struct LinkListCommand: AsyncParsableCommand {
   func run() async throws {
     let request = ListLinksRequest(scope: app.scope, accountID: AccountID(account))
     let links = try await server.withClient { try await $0.links(request).links }
-    if output.output == .table {
-      try StandardOutput.write(LinkTable.links(links))
-    } else {
-      try output.write(links.map { LinkDocument($0) }) { _ in "" }
-    }
+    try output.write(links, table: LinkTable.links)
   }
 }

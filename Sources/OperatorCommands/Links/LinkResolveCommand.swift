@@ -26,9 +26,8 @@ struct LinkResolveCommand: AsyncParsableCommand {
         found.revision == 0
           ? "nobody is known by it" : "several chains that no account has are known by it")
     }
-    let document = CustomerRevisionDocument(subject, in: app.scope, revision: found.revision)
-    try output.write(document) { _ in
-      LinkTable.resolved(subject, revision: found.revision)
-    }
+    try output.write(
+      SubmittedCustomer(subject: subject, scope: app.scope, revision: found.revision)
+    ) { LinkTable.resolved($0.subject, revision: $0.revision) }
   }
 }

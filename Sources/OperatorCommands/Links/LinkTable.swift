@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 import Wire
 
 /// Links and their history for people, one a line.

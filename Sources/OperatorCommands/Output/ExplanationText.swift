@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 
 /// Why a customer's state is what it is, for people.
 enum ExplanationText {

@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 
 extension FeedEvent {
   /// For a table: `REFETCH_DUE (STATUS_MISMATCH)`, `CONSUMPTION_REQUESTED until 2026-11-21 21:30:00Z`.

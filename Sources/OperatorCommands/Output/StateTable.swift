@@ -1,5 +1,4 @@
 import EntitlementDomain
-import JSONDocuments
 
 /// Customers' states for people.
 enum StateTable {

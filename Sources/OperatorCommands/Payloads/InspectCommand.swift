@@ -33,15 +33,15 @@ struct InspectCommand: ParsableCommand {
   private struct CertificateDocument: Encodable {
     let subject: String
     let issuer: String
-    let validFromMs: Int64
-    let validUntilMs: Int64
+    let validFromMs: String
+    let validUntilMs: String
     let fingerprint: String
 
     init(_ summary: InspectedPayload.CertificateSummary) {
       subject = summary.subject
       issuer = summary.issuer
-      validFromMs = summary.validFrom.rawValue
-      validUntilMs = summary.validUntil.rawValue
+      validFromMs = "\(summary.validFrom)"
+      validUntilMs = "\(summary.validUntil)"
       fingerprint = "\(summary.fingerprint)"
     }
   }
@@ -57,7 +57,7 @@ struct InspectCommand: ParsableCommand {
           TerminalText.visible(Self.text(entry.name, entry.result), keepsLines: true))
       }
     } else {
-      try output.write(inspected.map { Self.document($0.name, $0.result) }) { _ in "" }
+      try output.write(documents: inspected.map { Self.document($0.name, $0.result) }) { _ in "" }
     }
     if !isComplete { throw CommandFailure(.failed, nil) }
     if inspected.contains(where: { (try? $0.result.get()) == nil }) {
@@ -100,7 +100,8 @@ struct InspectCommand: ParsableCommand {
         digestAlgorithm: nil, receipt: nil)
     case .success(let inspected):
       Document(
-        file: name, kind: inspected.kind, error: nil, header: inspected.header,
+        file: name, kind: inspected.kind.map { "PAYLOAD_KIND_\($0)" }, error: nil,
+        header: inspected.header,
         certificates: inspected.certificates?.map { CertificateDocument($0) },
         payload: inspected.payload, digestAlgorithm: inspected.digestAlgorithm,
         receipt: inspected.receipt)

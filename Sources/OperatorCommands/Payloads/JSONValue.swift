@@ -1,7 +1,9 @@
 import EntitlementDomain
 import Foundation
+import Wire
 
-/// A payload's JSON inside a document of ours: names stay Apple's, integers exact.
+/// JSON inside a document of ours: a payload, whose names stay Apple's and whose integers exact, or a
+/// message.
 enum JSONValue: Codable {
   case null
   case boolean(Bool)
@@ -14,6 +16,18 @@ enum JSONValue: Codable {
   /// - Throws: when a number is beyond what a double can hold.
   init(_ document: JSONDocument) throws {
     self = try JSONDecoder().decode(JSONValue.self, from: Data(document.indented().utf8))
+  }
+
+  init(_ message: some WireMessage) throws {
+    self = try JSONDecoder().decode(JSONValue.self, from: Data(try message.jsonEncoded()))
+  }
+
+  /// The members of a message, with the file beside them that it is about.
+  init(_ message: some WireMessage, ofFile file: String) throws {
+    self = try JSONValue(message)
+    guard case .object(var members) = self else { return }
+    members["file"] = .text(file)
+    self = .object(members)
   }
 
   init(from decoder: any Decoder) throws {

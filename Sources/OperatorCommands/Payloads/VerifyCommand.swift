@@ -40,15 +40,15 @@ struct VerifyCommand: ParsableCommand {
     let file: String
     let kind: String?
     let verdict: String
-    let reason: String?
+    let detail: String?
     let payload: JSONValue?
     let receipt: ReceiptDocument?
 
     init(_ finding: Finding) {
       file = finding.file
-      kind = finding.seen?.kind
-      verdict = finding.verdict.name
-      reason = finding.reason
+      kind = finding.seen?.kind.map { "PAYLOAD_KIND_\($0)" }
+      verdict = "VERDICT_\(finding.verdict.name)"
+      detail = finding.reason
       payload = finding.seen?.payload
       receipt = finding.seen?.receipt
     }
@@ -68,7 +68,7 @@ struct VerifyCommand: ParsableCommand {
           TerminalText.visible(Self.text(of: finding), keepsLines: true))
       }
     } else {
-      try output.write(findings.map { Document($0) }) { _ in "" }
+      try output.write(documents: findings.map { Document($0) }) { _ in "" }
     }
     if !isComplete { throw CommandFailure(.failed, nil) }
     if findings.contains(where: { $0.verdict != .ok }) {

@@ -1,17 +1,18 @@
 import EntitlementDomain
 import Verification
 
-/// What a receipt, or an archived response to one, says, in JSON: a contract. Moments are in
-/// milliseconds since the epoch; what is absent in the receipt is left out.
+/// What a receipt, or an archived response to one, says, in JSON: a contract. As in messages,
+/// numbers of 64 bits are strings, and so are moments, in milliseconds since the epoch; what is absent
+/// in the receipt is left out.
 struct ReceiptDocument: Encodable {
   let receiptType: String
   let bundleId: String
   let environment: String?
-  let creationMs: Int64
+  let creationMs: String
   let applicationVersion: String?
   let originalApplicationVersion: String?
-  let originalPurchaseMs: Int64?
-  let expirationMs: Int64?
+  let originalPurchaseMs: String?
+  let expirationMs: String?
   let inApp: [ItemDocument]
   let unknownAttributes: [AttributeDocument]
 
@@ -19,11 +20,11 @@ struct ReceiptDocument: Encodable {
     let transactionId: String?
     let originalTransactionId: String?
     let productId: String?
-    let quantity: Int64?
-    let purchaseMs: Int64?
-    let originalPurchaseMs: Int64?
-    let expiresMs: Int64?
-    let cancellationMs: Int64?
+    let quantity: String?
+    let purchaseMs: String?
+    let originalPurchaseMs: String?
+    let expiresMs: String?
+    let cancellationMs: String?
     let webOrderLineItemId: String?
     let isTrialPeriod: Bool?
     let isInIntroductoryOfferPeriod: Bool?
@@ -33,11 +34,11 @@ struct ReceiptDocument: Encodable {
       transactionId = item.transactionID?.rawValue
       originalTransactionId = item.originalTransactionID?.rawValue
       productId = item.productID?.rawValue
-      quantity = item.quantity
-      purchaseMs = item.purchaseDate?.rawValue
-      originalPurchaseMs = item.originalPurchaseDate?.rawValue
-      expiresMs = item.expiresDate?.rawValue
-      cancellationMs = item.cancellationDate?.rawValue
+      quantity = item.quantity.map { "\($0)" }
+      purchaseMs = item.purchaseDate.map { "\($0)" }
+      originalPurchaseMs = item.originalPurchaseDate.map { "\($0)" }
+      expiresMs = item.expiresDate.map { "\($0)" }
+      cancellationMs = item.cancellationDate.map { "\($0)" }
       webOrderLineItemId = item.webOrderLineItemID?.rawValue
       isTrialPeriod = item.isTrialPeriod
       isInIntroductoryOfferPeriod = item.isInIntroductoryOfferPeriod
@@ -46,14 +47,14 @@ struct ReceiptDocument: Encodable {
   }
 
   struct AttributeDocument: Encodable {
-    let type: Int64
-    let version: Int64
+    let type: String
+    let version: String
     /// Hexadecimal.
     let value: String
 
     init(_ attribute: ReceiptAttribute) {
-      type = attribute.type
-      version = attribute.version
+      type = "\(attribute.type)"
+      version = "\(attribute.version)"
       value = attribute.value.map { byte in
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }.joined()
@@ -63,12 +64,12 @@ struct ReceiptDocument: Encodable {
   init(_ receipt: Receipt) {
     receiptType = receipt.receiptType
     bundleId = receipt.bundleID.rawValue
-    environment = receipt.environment?.rawValue
-    creationMs = receipt.creationDate.rawValue
+    environment = receipt.environment?.jsonName
+    creationMs = "\(receipt.creationDate)"
     applicationVersion = receipt.applicationVersion
     originalApplicationVersion = receipt.originalApplicationVersion
-    originalPurchaseMs = receipt.originalPurchaseDate?.rawValue
-    expirationMs = receipt.expirationDate?.rawValue
+    originalPurchaseMs = receipt.originalPurchaseDate.map { "\($0)" }
+    expirationMs = receipt.expirationDate.map { "\($0)" }
     inApp = receipt.items.map { ItemDocument($0) }
     unknownAttributes = receipt.unknownAttributes.map { AttributeDocument($0) }
   }

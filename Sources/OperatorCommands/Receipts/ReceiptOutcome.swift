@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -19,55 +18,15 @@ struct ReceiptOutcome {
     } isRefused: {
       $0.hasRefusal
     } write: { outcomes in
-      try output.write(outcomes.map { Document($0) }) { _ in table(outcomes) }
+      try output.write(
+        documents: try outcomes.map { try JSONValue($0.response, ofFile: $0.file) }
+      ) { _ in table(outcomes) }
     }
   }
 
   /// The whole was refused, or a part of it.
   private var hasRefusal: Bool {
     response.verdict != .ok || response.results.contains { $0.verdict != .ok }
-  }
-
-  /// In JSON: a contract.
-  private struct Document: Encodable {
-    let file: String
-    let verdict: String
-    let reason: String?
-    let receipt: Summary?
-    let results: [SubmittedDocument]
-
-    init(_ outcome: ReceiptOutcome) {
-      let response = outcome.response
-      file = outcome.file
-      verdict = wireName(response.verdict)
-      reason = response.detail
-      receipt = response.receipt.map { Summary($0) }
-      results = response.results.map { SubmittedDocument(outcome.file, $0) }
-    }
-  }
-
-  private struct Summary: Encodable {
-    let receiptType: String
-    let bundleId: String
-    let environment: String
-    let creationMs: Int64
-    let applicationVersion: String?
-    let originalApplicationVersion: String?
-    let originalPurchaseMs: Int64?
-    let expirationMs: Int64?
-    let inAppCount: Int
-
-    init(_ summary: ReceiptSummary) {
-      receiptType = summary.receiptType
-      bundleId = summary.scope.bundleID.rawValue
-      environment = summary.scope.environment.rawValue
-      creationMs = summary.creationDate.rawValue
-      applicationVersion = summary.applicationVersion
-      originalApplicationVersion = summary.originalApplicationVersion
-      originalPurchaseMs = summary.originalPurchaseDate?.rawValue
-      expirationMs = summary.expirationDate?.rawValue
-      inAppCount = summary.inAppCount
-    }
   }
 
   /// A line for each file, then one for each part of it that was refused.

@@ -13,7 +13,7 @@ struct ScenarioDocument: Encodable {
 
   struct DifferenceDocument: Encodable {
     let line: Int
-    let atMs: Int64
+    let atMs: String
     let variant: String?
     let field: String
     let expected: String
@@ -28,7 +28,7 @@ struct ScenarioDocument: Encodable {
 
   struct StateText: Encodable {
     let line: Int
-    let atMs: Int64
+    let atMs: String
     let text: String
   }
 
@@ -40,13 +40,13 @@ struct ScenarioDocument: Encodable {
       scenario = report.title
       differences = report.differences.map { difference in
         DifferenceDocument(
-          line: difference.line, atMs: difference.moment.rawValue, variant: difference.variant,
+          line: difference.line, atMs: "\(difference.moment)", variant: difference.variant,
           field: difference.field, expected: difference.expected, actual: difference.actual)
       }
       states =
         showingStates
         ? report.states.map {
-          StateText(line: $0.line, atMs: $0.at.rawValue, text: $0.text)
+          StateText(line: $0.line, atMs: "\($0.at)", text: $0.text)
         } : nil
       errors = nil
     case .failure(let error):

@@ -81,7 +81,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
       try StandardOutput.write(count)
     } else {
       try output.write(
-        outcomes.map { ScenarioDocument($0, showingStates: showStates) }
+        documents: outcomes.map { ScenarioDocument($0, showingStates: showStates) }
       ) { _ in "" }
       StandardError.write(count)
     }

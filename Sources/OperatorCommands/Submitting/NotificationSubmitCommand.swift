@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import JSONDocuments
 import RPCClient
 import Wire
 
@@ -29,32 +28,6 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
     let response: SubmitNotificationResponse
   }
 
-  /// What became of one notification, in JSON: a contract.
-  private struct Document: Encodable {
-    let file: String
-    let verdict: String
-    let reason: String?
-    let notificationUuid: String?
-    let notificationType: String?
-    let subtype: String?
-    let duplicate: Bool
-    let results: [SubmittedDocument]
-    let events: [FeedEventDocument]
-
-    init(_ outcome: Outcome) {
-      let response = outcome.response
-      file = outcome.file
-      verdict = wireName(response.verdict)
-      reason = response.detail
-      notificationUuid = response.notificationUUID?.rawValue
-      notificationType = response.notificationType
-      subtype = response.subtype
-      duplicate = response.isDuplicate
-      results = response.results.map { SubmittedDocument(outcome.file, $0) }
-      events = response.events.map { FeedEventDocument($0) }
-    }
-  }
-
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
     try await SubmittedInputs.submitEach(payloads, to: server) { client, payload in
@@ -66,7 +39,9 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
     } isRefused: {
       $0.response.verdict != .ok
     } write: { outcomes in
-      try output.write(outcomes.map { Document($0) }) { _ in Self.table(outcomes) }
+      try output.write(
+        documents: try outcomes.map { try JSONValue($0.response, ofFile: $0.file) }
+      ) { _ in Self.table(outcomes) }
     }
   }
 

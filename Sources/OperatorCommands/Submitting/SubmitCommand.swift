@@ -26,9 +26,15 @@ struct SubmitCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
+  /// A payload, and what became of it.
+  private struct Outcome {
+    let file: String
+    let result: SubmittedItemResult
+  }
+
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
-    var documents: [SubmittedDocument] = []
+    var outcomes: [Outcome] = []
     let failure = try await server.failure { client in
       var start = 0
       while start < payloads.count {
@@ -38,7 +44,7 @@ struct SubmitCommand: AsyncParsableCommand {
             signedPayloads: batch.map { String(decoding: $0.jws, as: UTF8.self) },
             bundleID: bundleID.map { BundleID($0) }, accountID: account.map { AccountID($0) },
             priority: priority.submissionPriority))
-        documents += zip(batch, response.results).map { SubmittedDocument($0.name, $1) }
+        outcomes += zip(batch, response.results).map { Outcome(file: $0.name, result: $1) }
         start = batch.endIndex
         if payloads.count > batch.count {
           StandardError.write("submitted \(start) of \(payloads.count)")
@@ -46,13 +52,29 @@ struct SubmitCommand: AsyncParsableCommand {
       }
     }
     // What was answered is committed, whatever became of the rest.
-    if failure == nil || !documents.isEmpty {
-      try output.write(documents, table: SubmittedDocument.table)
+    if failure == nil || !outcomes.isEmpty {
+      try output.write(
+        documents: try outcomes.map { try JSONValue($0.result, ofFile: $0.file) }
+      ) { _ in Self.table(outcomes) }
     }
     if let failure { throw failure }
-    if documents.contains(where: { $0.verdict != "OK" }) {
+    if outcomes.contains(where: { $0.result.verdict != .ok }) {
       throw CommandFailure(.refused, nil)
     }
+  }
+
+  private static func table(_ outcomes: [Outcome]) -> String {
+    var table = TextTable(
+      header: ["FILE", "KIND", "VERDICT", "DISPOSITION", "LINK", "CHAIN", "REASON"])
+    for outcome in outcomes {
+      let result = outcome.result
+      table.add([
+        outcome.file, result.kind.map { wireName($0) } ?? "-", wireName(result.verdict),
+        result.disposition.map { wireName($0) } ?? "-", result.link.map { wireName($0) } ?? "-",
+        result.originalTransactionID?.rawValue ?? "-", result.detail ?? "-",
+      ])
+    }
+    return table.text
   }
 
   /// Where the batch that begins at `start` ends: within the limits of one request.

@@ -1,4 +1,3 @@
-import JSONDocuments
 import Programs
 import RPCClient
 import Wire
@@ -57,9 +56,9 @@ struct ChangeWatcher: Sendable {
     let client = try server.client()
     do {
       for try await response in try client.watchCustomerStates(request) {
-        if let change = response.change {
-          let document = WatchedChangeDocument(cursor: response.cursor, change: change)
-          try StandardOutput.write(JSONText.line(document))
+        if response.change != nil {
+          try StandardOutput.write(
+            String(decoding: try response.jsonEncoded(), as: UTF8.self))
         } else {
           try StandardOutput.requireReader()
         }

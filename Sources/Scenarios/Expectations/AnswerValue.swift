@@ -1,5 +1,5 @@
 import Foundation
-import JSONDocuments
+import Wire
 
 /// An answer in its JSON form.
 indirect enum AnswerValue: Hashable, Sendable {
@@ -9,10 +9,41 @@ indirect enum AnswerValue: Hashable, Sendable {
   case list([AnswerValue])
   case object([String: AnswerValue])
 
-  /// What the document prints as JSON; what is absent there is absent here.
-  init(_ document: some Encodable) throws {
-    self = try JSONDecoder().decode(
-      AnswerValue.self, from: Data(try JSONText.line(document).utf8))
+  /// A message as JSON, with what the JSON leaves out because it has the default value: false, zero and
+  /// empty lists. Texts and enumerations that are left out are absent.
+  init<Message: WireMessage>(_ message: Message) throws {
+    self = try JSONDecoder().decode(AnswerValue.self, from: Data(try message.jsonEncoded()))
+      .completed(as: Message.messageType)
+  }
+
+  private func completed(as message: MessageType) -> AnswerValue {
+    guard case .object(var members) = self else { return self }
+    for field in message.fields {
+      if let value = members[field.name] {
+        members[field.name] = value.completed(as: field)
+      } else if field.isRepeated {
+        members[field.name] = .list([])
+      } else if !field.hasPresence {
+        switch field.kind {
+        case .boolean: members[field.name] = .boolean(false)
+        case .integer: members[field.name] = .integer(0)
+        case .text, .floatingPoint, .enumeration, .message: break
+        }
+      }
+    }
+    return .object(members)
+  }
+
+  private func completed(as field: MessageField) -> AnswerValue {
+    if field.isRepeated, case .list(let values) = self {
+      return .list(values.map { $0.completed(as: field) })
+    }
+    switch (field.kind, self) {
+    case (.message(let message), _): return completed(as: message)
+    // Numbers of 64 bits are strings in JSON.
+    case (.integer, .text(let text)): return Int64(text).map { .integer($0) } ?? self
+    default: return self
+    }
   }
 
   /// For people, on one line.

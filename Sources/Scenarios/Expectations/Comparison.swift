@@ -15,7 +15,8 @@ struct Comparison {
     let line = expected.line
     switch expected.content {
     case .absent:
-      if let actual { differ(line, path, "absent", Self.shown(actual)) }
+      // JSON leaves out empty lists.
+      if let actual, actual != .list([]) { differ(line, path, "absent", Self.shown(actual)) }
     case .value(let value):
       if actual != value { differ(line, path, value.text, Self.shown(actual)) }
     case .moment(let value):
@@ -26,8 +27,7 @@ struct Comparison {
       }
     case .texts(let texts):
       let value = AnswerValue.list(texts.map { .text($0) })
-      // Some lists are left out of an answer when they are empty.
-      if actual ?? .list([]) != value { differ(line, path, value.text, Self.shown(actual)) }
+      if actual != value { differ(line, path, value.text, Self.shown(actual)) }
     case .object(let members):
       guard case .object(let answered) = actual else {
         return differ(line, path, "there", Self.shown(actual))
@@ -65,7 +65,7 @@ struct Comparison {
         compare(pair.0, with: pair.1, line: line, at: "\(path)[\(index)]")
       }
     default:
-      let isMoment = path.hasSuffix("_ms")
+      let isMoment = path.hasSuffix("Ms")
       differ(
         line, path, Self.shown(expected, isMoment: isMoment),
         Self.shown(actual, isMoment: isMoment))

@@ -24,7 +24,12 @@ struct ExpectationReader {
     case .integer: return values.integer(node, at: path).map { .value(.integer($0)) }
     case .boolean: return values.boolean(node, at: path).map { .value(.boolean($0)) }
     case .moment: return values.moment(node, at: path).map { .moment($0.rawValue) }
-    case .texts:
+    case .enumeration(let names):
+      return enumeration(node, names, at: path).map { .value(.text($0)) }
+    case .values(.enumeration(let names)):
+      return .texts(
+        values.list(node, at: path).compactMap { enumeration($0.node, names, at: $0.path) })
+    case .values:
       return .texts(
         values.list(node, at: path).compactMap { values.text($0.node, at: $0.path) })
     case .object(let shapes): return object(node, shapes, at: path)
@@ -34,6 +39,15 @@ struct ExpectationReader {
     case .keyed(let key, let item): return keyed(node, by: key, item, at: path)
     case .rules: return rules(node, at: path)
     }
+  }
+
+  private func enumeration(_ node: Node, _ names: [String], at path: String) -> String? {
+    guard let name = values.text(node, at: path) else { return nil }
+    guard names.contains(name) else {
+      issues.report("unknown value; allowed: \(names.joined(separator: ", "))", at: path, node)
+      return nil
+    }
+    return name
   }
 
   private func object(
@@ -48,7 +62,7 @@ struct ExpectationReader {
       mapping.compactMap { key, value in
         let written = key.scalar?.string ?? ""
         let field = NodeFields.join(path, written)
-        let name = shapes[written] == nil ? "\(written)_ms" : written
+        let name = shapes[written] == nil ? "\(written)Ms" : written
         guard let shape = shapes[name] else {
           let allowed = shapes.keys.sorted().joined(separator: ", ")
           issues.report("unknown field; allowed: \(allowed)", at: field, key)

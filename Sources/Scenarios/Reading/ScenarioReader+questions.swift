@@ -5,8 +5,7 @@ import Yams
 extension ScenarioReader {
   /// How a customer may be named.
   private static let selectors = [
-    "account", "original_transaction_id", "transaction_id", "app_transaction_id",
-    "app_account_token",
+    "account", "originalTransactionId", "transactionId", "appTransactionId", "appAccountToken",
   ]
 
   mutating func question(
@@ -48,10 +47,10 @@ extension ScenarioReader {
     }
     switch name {
     case "account": return .account(AccountID(identifier))
-    case "original_transaction_id":
+    case "originalTransactionId":
       return .originalTransaction(OriginalTransactionID(identifier))
-    case "transaction_id": return .transaction(TransactionID(identifier))
-    case "app_transaction_id": return .appTransaction(AppTransactionID(identifier))
+    case "transactionId": return .transaction(TransactionID(identifier))
+    case "appTransactionId": return .appTransaction(AppTransactionID(identifier))
     default: return .appAccountToken(AppAccountToken(identifier))
     }
   }

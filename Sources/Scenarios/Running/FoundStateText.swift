@@ -4,7 +4,7 @@ import EntitlementDomain
 enum FoundStateText {
   /// What a scenario need not say: it is the question's own, or counts changes.
   private static let passedOver: Set<String> = [
-    "bundle_id", "environment", "account_id", "revision", "evaluated_at_ms",
+    "bundleId", "environment", "accountId", "revision", "evaluatedAtMs",
   ]
 
   /// - Parameter state: in the form of ``AnswerShape/state``.
@@ -29,7 +29,7 @@ enum FoundStateText {
     let margin = String(repeating: " ", count: indent)
     switch (shape, value) {
     case (.moment, .integer(let number)):
-      let written = name.hasSuffix("_ms") ? String(name.dropLast(3)) : name
+      let written = name.hasSuffix("Ms") ? String(name.dropLast(2)) : name
       lines.append("\(margin)\(written): \(Milliseconds(number).exactRFC3339)")
     case (.object(let shapes), .object(let members)):
       lines.append("\(margin)\(name):")
@@ -81,10 +81,10 @@ extension CustomerSelector {
     let (name, id) =
       switch self {
       case .account(let id): ("account", id.rawValue)
-      case .originalTransaction(let id): ("original_transaction_id", id.rawValue)
-      case .transaction(let id): ("transaction_id", id.rawValue)
-      case .appTransaction(let id): ("app_transaction_id", id.rawValue)
-      case .appAccountToken(let id): ("app_account_token", id.rawValue)
+      case .originalTransaction(let id): ("originalTransactionId", id.rawValue)
+      case .transaction(let id): ("transactionId", id.rawValue)
+      case .appTransaction(let id): ("appTransactionId", id.rawValue)
+      case .appAccountToken(let id): ("appAccountToken", id.rawValue)
       }
     return "{\(name): \(FoundStateText.quoted(id))}"
   }

@@ -1,8 +1,9 @@
 import EntitlementDomain
 import EntitlementService
-import JSONDocuments
+import RPCEndpoints
 import StoreSimulator
 import Verification
+import Wire
 
 /// What one run of a scenario did and found so far.
 struct ScenarioRun {
@@ -53,7 +54,7 @@ struct ScenarioRun {
     let result = try await world.submissions.submit(
       NotificationSubmission(
         signedPayload: Array(notification.utf8), accountID: step.account))
-    check(try AnswerValue(result), step)
+    check(try AnswerValue(SubmitNotificationResponse(result)), step)
     accept(zip(inner, result.items), account: step.account)
   }
 
@@ -63,7 +64,7 @@ struct ScenarioRun {
     let result = try await world.submissions.submit(
       TransactionSubmission(
         signedPayloads: payloads.map { Array($0.utf8) }, accountID: step.account))
-    check(AnswerValue(result), step)
+    check(try AnswerValue(SubmitSignedTransactionsResponse(result)), step)
     accept(zip(payloads, result.items), account: step.account)
   }
 
@@ -152,7 +153,7 @@ struct ScenarioRun {
     var comparison = Comparison(at: moment)
     do {
       let state = try await world.state(of: selector, in: question.scope, at: moment)
-      let answer = try AnswerValue(StateDocument(state))
+      let answer = try AnswerValue(state)
       if let expectation = question.state {
         comparison.compare(expectation, with: answer, at: "")
       }
@@ -201,7 +202,7 @@ struct ScenarioRun {
     do {
       var state = try await world.state(of: selector, in: scope, at: moment)
       state.revision = 0
-      return try AnswerValue(StateDocument(state))
+      return try AnswerValue(state)
     } catch let error as ServiceError {
       guard case .invalidArgument = error.code else { throw error }
       return nil
@@ -210,12 +211,29 @@ struct ScenarioRun {
 }
 
 extension Comparison {
-  /// A verdict other than OK is a difference.
+  /// A verdict other than VERDICT_OK is a difference.
   fileprivate mutating func requireAcceptance(
     of answer: AnswerValue, at path: String, line: Int
   ) {
-    guard case .text(let verdict) = answer["verdict"], verdict != "OK" else { return }
-    let reason = answer["reason"].map { ": \($0.text)" } ?? ""
-    differ(line, "\(path).verdict", "OK", "\(verdict)\(reason)")
+    guard case .text(let verdict) = answer["verdict"], verdict != "VERDICT_OK" else { return }
+    let detail = answer["detail"].map { ": \($0.text)" } ?? ""
+    differ(line, "\(path).verdict", "VERDICT_OK", "\(verdict)\(detail)")
+  }
+}
+
+extension AnswerValue {
+  /// Which rule decided, by id.
+  init(_ explanation: Explanation) {
+    func rules(_ decisions: [(String, Rule)]) -> AnswerValue {
+      .object(Dictionary(decisions.map { ($0, .text("\($1)")) }) { first, _ in first })
+    }
+    self = .object([
+      "entitlements": rules(
+        explanation.entitlements.map {
+          ($0.entitlementID.rawValue, $0.reasoning.decision.rule)
+        }),
+      "groups": rules(
+        explanation.groups.map { ($0.groupID.rawValue, $0.reasoning.decision.rule) }),
+    ])
   }
 }

@@ -2,7 +2,7 @@
 
 extension [UInt8] {
   /// Appends a text in UTF-8 as a JSON string (RFC 8259, section 7): only what must be is escaped.
-  mutating func appendJSONString(_ text: UnsafeRawBufferPointer) {
+  package mutating func appendJSONString(_ text: UnsafeRawBufferPointer) {
     append(UInt8(ascii: "\""))
     var start = 0
     for (index, byte) in text.enumerated() {

@@ -6,6 +6,8 @@ struct MessageJSONReader {
   private let document: JSONDocument
   private var output: [UInt8] = []
   private var path: [PathPart] = []
+  /// Levels of messages inside messages.
+  private var level = 0
   private var type: MessageType?
 
   private enum PathPart {
@@ -29,8 +31,9 @@ struct MessageJSONReader {
     objectAt node: Int, as type: MessageType
   ) throws(MessageJSONError) {
     guard document.nodes[node].kind == .object else { throw wrongType("an object") }
-    // Arrays are in between.
-    guard path.count < 2 * MessageLimits.nestingDepth else { throw error(.nestedTooDeep) }
+    level += 1
+    defer { level -= 1 }
+    guard level <= MessageLimits.nestingDepth else { throw error(.nestedTooDeep) }
     let shape = MessageJSONShape.of(type)
     for member in try members(ofObjectAt: node, shape) {
       let field = shape.fields[member.field]

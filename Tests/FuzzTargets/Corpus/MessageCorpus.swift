@@ -15,7 +15,8 @@ enum MessageCorpus {
 
   private static func messages(_ customers: [CorpusCustomer]) -> [Messages] {
     [requests, writes, outcomes, administration]
-      + LinkMessageCorpus.messages(scope: scope, events: events) + customers.map { answers(about: $0) }
+      + LinkMessageCorpus.messages(scope: scope, events: events)
+      + customers.map { answers(about: $0) }
   }
 
   struct Messages {

@@ -98,7 +98,7 @@ struct CatalogCheckTests {
     #expect(documents[0]["apps"]?.integer == 1)
     #expect(documents[0]["products"]?.integer == 1)
     #expect(documents[0]["entitlements"]?.integer == 2)
-    #expect(documents[0]["grandfathering_rules"]?.integer == 1)
+    #expect(documents[0]["grandfatheringRules"]?.integer == 1)
     #expect(documents[0]["issues"]?.elements == [])
     #expect(documents[1]["valid"] == .boolean(false))
     #expect(documents[1]["apps"] == nil)
@@ -158,7 +158,7 @@ struct CatalogCheckTests {
     #expect(run.exit == .code(0))
     let document = try #require(try run.lines(JSONTree.self).first)
     #expect(document["issues"]?.elements == [])
-    #expect(document["grandfathering_rules"]?.integer == 1)
+    #expect(document["grandfatheringRules"]?.integer == 1)
   }
 
   @Test func `without a file there is nothing to check`() async throws {

@@ -49,8 +49,8 @@ struct CustomerCommandTests {
     let byAccount = try await get(server, customer.accountID.rawValue, "--at", at)
     #expect(byAccount.exit == .code(0))
     let state = try byAccount.document(JSONTree.self)
-    #expect(state["core_state"]?.text == "ACTIVE")
-    #expect(state["account_id"]?.text == customer.accountID.rawValue)
+    #expect(state["coreState"]?.text == "CORE_STATE_ACTIVE")
+    #expect(state["accountId"]?.text == customer.accountID.rawValue)
     for (kind, id) in rows {
       let run = try await get(server, id, "--by", kind, "--at", at)
       #expect(run.exit == .code(0), "\(kind)")
@@ -86,9 +86,9 @@ struct CustomerCommandTests {
       let run = try await get(server, "nobody", "--by", kind)
       #expect(run.exit == .code(0))
       let state = try run.document(JSONTree.self)
-      #expect(state["core_state"]?.text == "NEW")
-      #expect(state["revision"]?.integer == 0)
-      #expect(state["calls_to_action"] == .array([.text("MERCHANDISE")]))
+      #expect(state["coreState"]?.text == "CORE_STATE_NEW")
+      #expect(state["revision"] == nil)
+      #expect(state["callsToAction"] == .array([.text("CALL_TO_ACTION_MERCHANDISE")]))
     }
   }
 
@@ -100,12 +100,12 @@ struct CustomerCommandTests {
     let before = Date(timeIntervalSince1970: Double(start.rawValue) / 1_000 - 86_400)
     for at in [before.formatted(.iso8601), "\(Int64(before.timeIntervalSince1970) * 1_000)"] {
       let state = try await get(server, "customer-001", "--at", at).document(JSONTree.self)
-      #expect(state["entitlements"] == .array([]))
+      #expect(state["entitlements"] == nil)
       #expect(
-        state["evaluated_at_ms"]?.integer == Int64(before.timeIntervalSince1970) * 1_000)
+        state["evaluatedAtMs"]?.integer == Int64(before.timeIntervalSince1970) * 1_000)
     }
     let now = try await get(server, "customer-001").document(JSONTree.self)
-    #expect(now["core_state"]?.text == "ACTIVE")
+    #expect(now["coreState"]?.text == "CORE_STATE_ACTIVE")
   }
 
   @Test func `a revision that is known is waited for no longer, a later one is an error`()
@@ -128,7 +128,7 @@ struct CustomerCommandTests {
     let server = try await bench.startServer()
     try await bench.submit(Bench.population(1), to: server)
     let sandbox = try await get(server, "customer-001", "--environment", "sandbox")
-    #expect(try sandbox.document(JSONTree.self)["core_state"]?.text == "NEW")
+    #expect(try sandbox.document(JSONTree.self)["coreState"]?.text == "CORE_STATE_NEW")
     #expect(
       try await list(server, "--environment", "sandbox").document(JSONTree.self) == .array([]))
   }
@@ -141,12 +141,12 @@ struct CustomerCommandTests {
     try await bench.submit(population, to: server, "--via", "transactions")
     let all = try await list(server)
     #expect(all.exit == .code(0))
-    let accounts = try all.document(JSONTree.self).elements.map { $0["account_id"]?.text }
+    let accounts = try all.document(JSONTree.self).elements.map { $0["accountId"]?.text }
     #expect(accounts == population.customers.map(\.accountID.rawValue))
 
     for limit in [1, 200, 201, count + 1] {
       let run = try await list(server, "--limit", "\(limit)", output: "jsonl")
-      let told = try run.lines(JSONTree.self).map { $0["account_id"]?.text }
+      let told = try run.lines(JSONTree.self).map { $0["accountId"]?.text }
       #expect(told == Array(accounts.prefix(limit)))
     }
 

@@ -48,15 +48,15 @@ struct CustomerRecordCommandTests {
     #expect(run.exit == .code(0))
     #expect(run.errors == "")
     let document = try run.document(JSONTree.self)
-    #expect(document["account_id"]?.text == "a")
+    #expect(document["accountId"]?.text == "a")
     let entries = try #require(document["entries"]).elements
-    let moments = entries.compactMap { $0["at_ms"]?.integer }
+    let moments = entries.compactMap { $0["atMs"]?.integer }
     #expect(moments.count == entries.count)
     #expect(moments == moments.sorted())
-    for kind in ["link", "grant", "grant_withdrawal", "notification"] {
+    for kind in ["link", "grant", "grantWithdrawal", "notification"] {
       #expect(entries.contains { $0[kind] != nil }, "\(kind)")
     }
-    #expect(entries.compactMap { $0["link"]?["reason"]?.text }.first == "NAMED")
+    #expect(entries.compactMap { $0["link"]?["reason"]?.text }.first == "LINK_REASON_NAMED")
     let table = try await control(server, ["customer", "history", "a"])
     #expect(table.output.split(separator: "\n").count == entries.count + 1)
     let nobody = try await control(server, ["customer", "history", "nobody"])
@@ -71,9 +71,9 @@ struct CustomerRecordCommandTests {
     #expect(printed.exit == .code(0))
     #expect(printed.errors == "")
     let document = try printed.document(JSONTree.self)
-    #expect(document["account_id"]?.text == "a")
+    #expect(document["accountId"]?.text == "a")
     let exported = Set(
-      (document["facts"]?.elements ?? []).compactMap { $0["signed_payload"]?.text })
+      (document["facts"]?.elements ?? []).compactMap { $0["signedPayload"]?.text })
     #expect(!exported.isEmpty)
     #expect(exported.contains(try #require(facts.last)))
 
@@ -113,19 +113,18 @@ struct CustomerRecordCommandTests {
     let run = try await control(server, ["customer", "export", "a"])
     let places = try run.document(JSONTree.self)
       .places(closed: ["payload", "state", "grants"])
-    let step = ["app_transaction_id", "at_ms", "from_deleted", "original_transaction_id", "reason"]
+    let target = ["target", "target.appTransactionId", "target.originalTransactionId"]
     let expected =
       [
-        "account_id", "app_account_tokens", "bundle_id", "changed_at_ms", "documents",
-        "environment", "facts", "grants", "link_history", "links", "merged_accounts",
+        "accountId", "appAccountTokens", "bundleId", "changedAtMs", "documents",
+        "environment", "facts", "grants", "linkHistory", "links", "mergedAccounts",
         "notifications", "revision", "state",
       ]
-      + ["evidence", "identifier", "kind", "payload", "signed_payload"].map { "facts[].\($0)" }
-      + ["app_transaction_id", "is_unsigned", "original_transaction_id", "reason", "since_ms"]
-      .map { "links[].\($0)" }
-      + (step + ["to_account_id", "to_deleted"]).map { "link_history[].\($0)" }
+      + ["evidence", "identifier", "kind", "payload", "signedPayload"].map { "facts[].\($0)" }
+      + (target + ["reason", "sinceMs"]).map { "links[].\($0)" }
+      + (target + ["atMs", "reason", "toAccountId"]).map { "linkHistory[].\($0)" }
       + [
-        "notification_uuid", "payload", "received_at_ms", "signed_date_ms", "signed_payload",
+        "notificationUuid", "payload", "receivedAtMs", "signedDateMs", "signedPayload",
         "subtype", "type",
       ].map { "notifications[].\($0)" }
     #expect(places.sorted() == expected.map { ".\($0)" }.sorted())
@@ -167,19 +166,19 @@ struct CustomerRecordCommandTests {
       server, ["customer", "delete", "nobody", "--yes"] + Self.why)
     #expect(stranger.exit == .code(2))
     let targets = try #require(document["targets"]).elements
-    let chains = targets.compactMap { $0["original_transaction_id"]?.text }
+    let chains = targets.compactMap { $0["originalTransactionId"]?.text }
     let chain = try #require(chains.first)
     let history = try await control(
       server, ["link", "history", "--original-transaction", chain, "--output", "json"])
     let steps = try history.document(JSONTree.self).elements
-    #expect(steps.last?["reason"]?.text == "DELETED")
-    #expect(steps.last?["from_account_id"] == nil)
-    #expect(steps.last?["from_deleted"] == .boolean(true))
+    #expect(steps.last?["reason"]?.text == "LINK_REASON_DELETED")
+    #expect(steps.last?["fromAccountId"] == nil)
+    #expect(steps.last?["fromDeleted"] == .boolean(true))
 
     let claim = try await Bench.control(
       server, "submit", "-", "--account", "b", "--output", "jsonl",
       input: facts.joined(separator: "\n"))
     #expect(claim.exit == .code(0))
-    #expect(try claim.lines(JSONTree.self).first?["link"]?.text == "LINKED")
+    #expect(try claim.lines(JSONTree.self).first?["link"]?.text == "LINK_OUTCOME_LINKED")
   }
 }

@@ -58,11 +58,11 @@ struct DatabaseCommandTests {
     #expect(empty.errors.contains("entitlectl database migrate"))
     let before = try empty.document(JSONTree.self)
     #expect(before["version"]?.integer == 0)
-    let expected = try #require(before["expected_version"]?.integer)
+    let expected = try #require(before["expectedVersion"]?.integer)
     #expect(expected >= 1)
     let migrations = try #require(before["migrations"]).elements
     #expect(migrations.compactMap { $0["number"]?.integer } == Array(1...expected))
-    #expect(migrations.allSatisfy { $0["applied_at_ms"] == nil })
+    #expect(migrations.allSatisfy { $0["appliedAtMs"] == nil })
 
     let tried = try await run("migrate", "--dry-run")
     #expect(tried.exit == .code(0))
@@ -75,7 +75,7 @@ struct DatabaseCommandTests {
     #expect(done.errors.contains("applied \(expected) "))
     let after = try done.document(JSONTree.self)
     #expect(after["version"]?.integer == expected)
-    #expect(after["migrations"]?.elements.allSatisfy { $0["applied_at_ms"] != nil } == true)
+    #expect(after["migrations"]?.elements.allSatisfy { $0["appliedAtMs"] != nil } == true)
     let current = try await run("status")
     #expect(current.exit == .code(0))
     #expect(current.errors == "")

@@ -1,5 +1,7 @@
+import Foundation
 import StoreSimulator
 import Testing
+import Wire
 
 /// What the tests of the JSON contract share.
 enum DocumentContract {
@@ -15,13 +17,51 @@ enum DocumentContract {
 
       """
 
-  /// A command, what it reads on stdin, and every name in what it prints as JSON.
-  typealias Row = ([String], String, [String])
-
-  /// Runs commands one after the other.
+  /// Runs commands, one after the other, that print messages.
   ///
-  /// - Parameter closed: members that are named but not looked into.
-  static func compare(_ rows: [Row], closed: Set<String> = []) async throws {
+  /// - Parameter rows: a command, what it reads on stdin, and the message of `Protos/` that each line is.
+  static func expectMessages(_ rows: [([String], String, String)]) async throws {
+    for (arguments, input, name) in rows {
+      let type = try #require(MessageType.named(name))
+      let lines = try await lines(arguments, input)
+      for line in lines {
+        let wire = try type.wire(ofJSON: Array(line.utf8))
+        let again = String(decoding: try type.json(of: wire), as: UTF8.self)
+        #expect(again == line, "\(arguments)")
+      }
+    }
+  }
+
+  /// As ``expectMessages(_:)``, of messages with the file beside them that they are about.
+  static func expectMessagesOfFiles(_ rows: [([String], String, String)]) async throws {
+    for (arguments, input, name) in rows {
+      let type = try #require(MessageType.named(name))
+      for line in try await lines(arguments, input) {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        var members = try #require(object as? [String: Any])
+        #expect(members.removeValue(forKey: "file") is String, "\(arguments)")
+        let message = try JSONSerialization.data(withJSONObject: members)
+        #expect(throws: Never.self, "\(arguments)") { try type.wire(ofJSON: Array(message)) }
+      }
+    }
+  }
+
+  private static func lines(_ arguments: [String], _ input: String) async throws -> [Substring] {
+    let run = try await ProgramRun.of(
+      .entitlectl, arguments + ["--output", "jsonl"], input: input)
+    let lines = run.output.split(separator: "\n")
+    try #require(!lines.isEmpty, "\(arguments): \(run.errors)")
+    return lines
+  }
+
+  /// Runs commands, one after the other, that print what is no message.
+  ///
+  /// - Parameters:
+  ///   - rows: a command, what it reads on stdin, and every name in what it prints.
+  ///   - closed: members that are named but not looked into.
+  static func compare(
+    _ rows: [([String], String, [String])], closed: Set<String> = []
+  ) async throws {
     for (arguments, input, names) in rows {
       let run = try await ProgramRun.of(
         .entitlectl, arguments + ["--output", "jsonl"], input: input)
@@ -32,8 +72,14 @@ enum DocumentContract {
     }
   }
 
-  /// The names inside of something.
-  static func names(in parent: String, _ names: [String]) -> [String] {
-    [parent] + names.map { "\(parent).\($0)" }
+  /// Every place in a message, such as `.groups[].standing.status`.
+  static func places(in type: MessageType) -> Set<String> {
+    type.fields.reduce(into: []) { places, field in
+      let place = ".\(field.name)"
+      places.insert(place)
+      guard case .message(let message) = field.kind else { return }
+      let inner = field.isRepeated ? "\(place)[]" : place
+      places.formUnion(Self.places(in: message).map { inner + $0 })
+    }
   }
 }

@@ -52,11 +52,11 @@ struct ExplainCommandTests {
     #expect(explanation["state"] == state)
 
     let entitlements = explanation["entitlements"]
-    #expect(ids("entitlement_id", entitlements) == ["ad_free", "basic", "pro", "season"])
+    #expect(ids("entitlementId", entitlements) == ["ad_free", "basic", "pro", "season"])
     let conferred = entitlements?.elements.filter { $0["conferred"] == .boolean(true) } ?? []
     #expect(
-      ids("entitlement_id", .array(conferred)) == ids("entitlement_id", state["entitlements"]))
-    #expect(ids("group_id", explanation["groups"]) == ids("group_id", state["groups"]))
+      ids("entitlementId", .array(conferred)) == ids("entitlementId", state["entitlements"]))
+    #expect(ids("groupId", explanation["groups"]) == ids("groupId", state["groups"]))
     let parts = (entitlements?.elements ?? []) + (explanation["groups"]?.elements ?? [])
     for part in parts {
       let decision = part["reasoning"]?["decision"]
@@ -65,7 +65,7 @@ struct ExplainCommandTests {
     }
     // What confers an entitlement is what decided it.
     let transaction = try #require(
-      state["entitlements"]?.elements.first?["sources"]?.elements.first?["transaction_id"]?.text)
+      state["entitlements"]?.elements.first?["sources"]?.elements.first?["transactionId"]?.text)
     let decisive = conferred.first?["reasoning"]?["considered"]?.elements
       .filter { $0["decisive"] == .boolean(true) }
     #expect(ids("identifier", .array(decisive ?? [])).contains(transaction))
@@ -111,9 +111,9 @@ struct ExplainCommandTests {
     let before = population.customer(at: 0).timeline.start.advanced(by: -Milliseconds.dayLength)
     let document = try await explain(server, "customer-001", "--at", "\(before)")
       .document(JSONTree.self)
-    #expect(document["state"]?["evaluated_at_ms"]?.integer == before.rawValue)
+    #expect(document["state"]?["evaluatedAtMs"]?.integer == before.rawValue)
     #expect(
-      document["entitlements"]?.elements.allSatisfy { $0["conferred"] == .boolean(false) } == true)
+      document["entitlements"]?.elements.allSatisfy { $0["conferred"] == nil } == true)
   }
 
   @Test func `another catalog is answered under, and not kept`() async throws {
@@ -128,8 +128,8 @@ struct ExplainCommandTests {
     let before = try await explain(server, "customer-001", "--at", "\(population.now)")
       .document(JSONTree.self)
     #expect(
-      ids("entitlement_id", document["state"]?["entitlements"])
-        == ["archive"] + ids("entitlement_id", before["state"]?["entitlements"]))
+      ids("entitlementId", document["state"]?["entitlements"])
+        == ["archive"] + ids("entitlementId", before["state"]?["entitlements"]))
     let fromStdin = try await explain(
       server, "customer-001", "--at", "\(population.now)", "--catalog", "-",
       input: Self.otherCatalog)

@@ -69,11 +69,11 @@ struct GrantCommandTests {
     let document = try run.document(JSONTree.self)
     #expect(document["changed"] == .boolean(true))
     let grant = try #require(document["grant"])
-    #expect(grant["grant_id"]?.text == Self.id)
-    #expect(grant["account_id"]?.text == "customer-001")
-    #expect(grant["entitlement_id"]?.text == "season")
-    #expect(grant["starts_ms"]?.integer == 1_767_225_600_000)
-    #expect(grant["expires_ms"]?.integer == 1_769_904_000_000)
+    #expect(grant["grantId"]?.text == Self.id)
+    #expect(grant["accountId"]?.text == "customer-001")
+    #expect(grant["entitlementId"]?.text == "season")
+    #expect(grant["startsMs"]?.integer == 1_767_225_600_000)
+    #expect(grant["expiresMs"]?.integer == 1_769_904_000_000)
     #expect(grant["reason"]?.text == "a lost receipt")
     #expect(grant["author"]?.text == "ada")
     #expect(grant["withdrawal"] == nil)
@@ -81,13 +81,13 @@ struct GrantCommandTests {
 
     let during = try await state(server, at: 1_767_225_600_000).document(JSONTree.self)
     #expect(during["revision"] == document["revision"])
-    #expect(during["core_state"]?.text == "ACTIVE")
+    #expect(during["coreState"]?.text == "CORE_STATE_ACTIVE")
     let source = during["entitlements"]?.elements.first?["sources"]?.elements.first
-    #expect(source?["grant_id"]?.text == Self.id)
-    #expect(source?["transaction_id"] == nil)
-    #expect(during["next_transition_at_ms"]?.integer == 1_769_904_000_000)
+    #expect(source?["grantId"]?.text == Self.id)
+    #expect(source?["transactionId"] == nil)
+    #expect(during["nextTransitionAtMs"]?.integer == 1_769_904_000_000)
     let after = try await state(server, at: 1_769_904_000_000).document(JSONTree.self)
-    #expect(after["entitlements"] == .array([]))
+    #expect(after["entitlements"] == nil)
     let table = try await state(server, at: 1_767_225_600_000, output: "table")
     #expect(table.output.contains("  2026-02-01 00:00:00Z  grant \(Self.id)\n"))
   }
@@ -99,7 +99,7 @@ struct GrantCommandTests {
     #expect(second.exit == .code(0))
     #expect(second.errors == "nothing changed: the grant was known\n")
     let document = try second.document(JSONTree.self)
-    #expect(document["changed"] == .boolean(false))
+    #expect(document["changed"] == nil)
     #expect(document["grant"] == first["grant"])
     #expect(document["revision"] == first["revision"])
     #expect(try await list(server).document(JSONTree.self).elements.count == 1)
@@ -109,11 +109,11 @@ struct GrantCommandTests {
     let server = try await bench.startServer()
     let first = try await add(server).document(JSONTree.self)["grant"]
     let second = try await add(server).document(JSONTree.self)["grant"]
-    let id = try #require(first?["grant_id"]?.text)
+    let id = try #require(first?["grantId"]?.text)
     #expect(id.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
-    #expect(first?["grant_id"] != second?["grant_id"])
-    #expect(first?["expires_ms"] == nil)
-    #expect(first?["starts_ms"] == first?["created_at_ms"])
+    #expect(first?["grantId"] != second?["grantId"])
+    #expect(first?["expiresMs"] == nil)
+    #expect(first?["startsMs"] == first?["createdAtMs"])
   }
 
   @Test func `a length of time counts on the calendar`() async throws {
@@ -121,10 +121,10 @@ struct GrantCommandTests {
     let month = try await add(server, "--starts", "2026-01-31T12:00:00Z", "--for", "P1M")
       .document(JSONTree.self)["grant"]
     // 2026-02-28T12:00:00Z.
-    #expect(month?["expires_ms"]?.integer == 1_772_280_000_000)
+    #expect(month?["expiresMs"]?.integer == 1_772_280_000_000)
     let hours = try await add(server, "--for", "PT72H").document(JSONTree.self)["grant"]
-    let starts = try #require(hours?["starts_ms"]?.integer)
-    let length = try #require(hours?["expires_ms"]?.integer) - starts
+    let starts = try #require(hours?["startsMs"]?.integer)
+    let length = try #require(hours?["expiresMs"]?.integer) - starts
     // From this machine's clock, while the start is the server's, which comes a little later.
     #expect((259_200_000 - 120_000...259_200_000).contains(length))
   }
@@ -148,7 +148,7 @@ struct GrantCommandTests {
     let withdrawal = document["grant"]?["withdrawal"]
     #expect(withdrawal?["reason"]?.text == "a mistake")
     #expect(withdrawal?["author"]?.text == "grace")
-    let at = Milliseconds(try #require(withdrawal?["at_ms"]?.integer))
+    let at = Milliseconds(try #require(withdrawal?["atMs"]?.integer))
     let left = try await state(server, at: at).document(JSONTree.self)
     #expect(left["entitlements"] == bought["entitlements"])
     #expect(left["products"] == bought["products"])
@@ -251,7 +251,7 @@ struct GrantCommandTests {
     #expect(try await list(server, output: "table").output == lines)
     _ = try await add(server, entitlement: "pro")
     let jsonl = try await list(server, output: "jsonl").lines(JSONTree.self)
-    #expect(jsonl.map { $0["entitlement_id"]?.text } == ["season", "pro"])
+    #expect(jsonl.map { $0["entitlementId"]?.text } == ["season", "pro"])
     #expect(try await list(server, "nobody").document(JSONTree.self) == .array([]))
   }
 }

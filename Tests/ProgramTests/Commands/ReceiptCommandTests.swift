@@ -51,13 +51,13 @@ struct ReceiptCommandTests {
         .entitlectl, ["verify", path, "--output", "jsonl"] + trust)
       #expect(run.exit == .code(0))
       let document = try #require(try run.lines(JSONTree.self).first)
-      #expect(document["kind"]?.text == "RECEIPT")
-      #expect(document["verdict"]?.text == "OK")
+      #expect(document["kind"]?.text == "PAYLOAD_KIND_RECEIPT")
+      #expect(document["verdict"]?.text == "VERDICT_OK")
       #expect(document["payload"] == nil)
-      #expect(document["receipt"]?["bundle_id"]?.text == "com.example.scribe")
-      #expect(document["receipt"]?["environment"]?.text == "Production")
+      #expect(document["receipt"]?["bundleId"]?.text == "com.example.scribe")
+      #expect(document["receipt"]?["environment"]?.text == "STORE_ENVIRONMENT_PRODUCTION")
       #expect(
-        document["receipt"]?["in_app"]?.elements.map { $0["product_id"]?.text }
+        document["receipt"]?["inApp"]?.elements.map { $0["productId"]?.text }
           == ["com.example.scribe.adfree"])
     }
     let table = try await ProgramRun.of(.entitlectl, ["verify", text] + trust)
@@ -68,10 +68,10 @@ struct ReceiptCommandTests {
   @Test func `verify refuses a receipt of another root, app, environment or device`() async throws {
     let path = try await receipt(.nonConsumable)
     let rows: [([String], String)] = [
-      ([], "UNTRUSTED_CHAIN"),
-      (trust + ["--bundle-id", "com.example.other"], "WRONG_APP"),
-      (trust + ["--environment", "sandbox"], "WRONG_ENVIRONMENT"),
-      (trust + ["--device-identifier", "00:11:22:33:44:55"], "WRONG_DEVICE"),
+      ([], "VERDICT_UNTRUSTED_CHAIN"),
+      (trust + ["--bundle-id", "com.example.other"], "VERDICT_WRONG_APP"),
+      (trust + ["--environment", "sandbox"], "VERDICT_WRONG_ENVIRONMENT"),
+      (trust + ["--device-identifier", "00:11:22:33:44:55"], "VERDICT_WRONG_DEVICE"),
     ]
     for (arguments, verdict) in rows {
       let run = try await ProgramRun.of(
@@ -79,7 +79,7 @@ struct ReceiptCommandTests {
       #expect(run.exit == .code(2))
       let document = try #require(try run.lines(JSONTree.self).first)
       #expect(document["verdict"]?.text == verdict)
-      #expect(document["reason"]?.text?.isEmpty == false)
+      #expect(document["detail"]?.text?.isEmpty == false)
       #expect(document["receipt"] != nil)
     }
   }
@@ -105,42 +105,45 @@ struct ReceiptCommandTests {
     let run = try await ProgramRun.of(.entitlectl, ["inspect", path, "--output", "jsonl"])
     #expect(run.exit == .code(0))
     let document = try #require(try run.lines(JSONTree.self).first)
-    #expect(document["kind"]?.text == "RECEIPT")
+    #expect(document["kind"]?.text == "PAYLOAD_KIND_RECEIPT")
     #expect(document["verdict"] == nil)
-    #expect(document["digest_algorithm"]?.text == "SHA-256")
+    #expect(document["digestAlgorithm"]?.text == "SHA-256")
     #expect(document["certificates"]?.elements.count == 3)
-    #expect(document["receipt"]?["in_app"]?.elements.isEmpty == false)
+    #expect(document["receipt"]?["inApp"]?.elements.isEmpty == false)
 
     let archive = bench.folder.file("archive.json")
     _ = try await made(.renewals, "--archive", "--output", archive)
     let shown = try await ProgramRun.of(.entitlectl, ["inspect", archive, "--output", "jsonl"])
     let response = try #require(try shown.lines(JSONTree.self).first)
-    #expect(response["kind"]?.text == "ARCHIVED_RESPONSE")
+    #expect(response["kind"]?.text == "PAYLOAD_KIND_ARCHIVED_RESPONSE")
     #expect(response["certificates"] == nil)
     let refused = try await ProgramRun.of(
       .entitlectl, ["verify", archive, "--output", "jsonl"] + trust)
     #expect(refused.exit == .code(2))
     let verdict = try #require(try refused.lines(JSONTree.self).first)
-    #expect(verdict["reason"]?.text?.contains("nobody signed it") == true)
+    #expect(verdict["detail"]?.text?.contains("nobody signed it") == true)
   }
 
   @Test func `a receipt is submitted, known the second time, and told as such`() async throws {
     let server = try await bench.startServer(trust[0], trust[1])
     let path = try await receipt(.nonConsumable)
     let arguments = ["receipt", "submit", path, "--account", "account-1"]
-    for disposition in ["ADDED", "DUPLICATE"] {
+    for disposition in ["DISPOSITION_ADDED", "DISPOSITION_DUPLICATE"] {
       let (run, document) = try await control(server, arguments)
       #expect(run.exit == .code(0))
-      #expect(document["verdict"]?.text == "OK")
-      #expect(document["receipt"]?["receipt_type"]?.text == "Production")
-      #expect(document["receipt"]?["in_app_count"]?.integer == 1)
+      #expect(document["verdict"]?.text == "VERDICT_OK")
+      #expect(document["receipt"]?["receiptType"]?.text == "Production")
+      #expect(document["receipt"]?["inAppCount"]?.integer == 1)
       let results = try #require(document["results"]?.elements)
-      #expect(results.map { $0["kind"]?.text } == ["APP_TRANSACTION", "TRANSACTION"])
+      #expect(
+        results.map { $0["kind"]?.text } == [
+          "PAYLOAD_KIND_APP_TRANSACTION", "PAYLOAD_KIND_TRANSACTION",
+        ])
       #expect(results.map { $0["disposition"]?.text } == [disposition, disposition])
     }
     let source = try await state(server, of: "account-1")["entitlements"]?.elements.first?[
       "sources"]?.elements.first
-    #expect(source?["evidence"]?.text == "RECEIPT")
+    #expect(source?["evidence"]?.text == "EVIDENCE_RECEIPT")
     let table = try await Bench.control(
       server, "customer", "get", "account-1", "--bundle-id", "com.example.scribe")
     #expect(table.output.contains("(receipt)"))
@@ -202,10 +205,10 @@ struct ReceiptCommandTests {
     let server = try await bench.startServer()
     let (run, document) = try await control(server, arguments)
     #expect(run.exit == .code(0))
-    #expect(document["verdict"]?.text == "OK")
+    #expect(document["verdict"]?.text == "VERDICT_OK")
     let source = try await state(server, of: "account-1")["entitlements"]?.elements.first?[
       "sources"]?.elements.first
-    #expect(source?["evidence"]?.text == "UNSIGNED_ARCHIVE")
+    #expect(source?["evidence"]?.text == "EVIDENCE_UNSIGNED_ARCHIVE")
     let table = try await Bench.control(
       server, "customer", "get", "account-1", "--bundle-id", "com.example.scribe")
     #expect(table.output.contains("(UNSIGNED)"))
@@ -215,7 +218,7 @@ struct ReceiptCommandTests {
     _ = try await Bench.control(server, "submit", "-", input: signed)
     let proven = try await state(server, of: "account-1")["entitlements"]?.elements.first?[
       "sources"]?.elements
-    #expect(proven?.map { $0["evidence"]?.text } == ["SIGNED_TRANSACTION"])
+    #expect(proven?.map { $0["evidence"]?.text } == ["EVIDENCE_SIGNED_TRANSACTION"])
   }
 
   @Test func `the table says what became of each receipt`() async throws {

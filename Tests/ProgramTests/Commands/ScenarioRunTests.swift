@@ -14,26 +14,21 @@ struct ScenarioRunTests {
             - transactionId: 1001
               productId: com.example.scribe.adfree
               purchaseDate: 2026-01-10T09:00:00Z
-      - state: {core_state: ACTIVE, entitlements: [ad_free]}
+      - state: {coreState: CORE_STATE_ACTIVE, entitlements: [ad_free]}
 
     """
 
-  private static let failing = passing.replacing("ACTIVE", with: "INACTIVE")
+  private static let failing = passing.replacing("_ACTIVE", with: "_INACTIVE")
 
   /// One outcome of the JSON form.
   private struct Outcome: Decodable, Equatable {
     struct Difference: Decodable, Equatable {
       let line: Int
-      let at: Int64
+      let atMs: String
       let variant: String?
       let field: String
       let expected: String
       let actual: String
-
-      enum CodingKeys: String, CodingKey {
-        case line, variant, field, expected, actual
-        case at = "at_ms"
-      }
     }
 
     struct Problem: Decodable, Equatable {
@@ -71,9 +66,9 @@ struct ScenarioRunTests {
     let run = try await run([file, try folder.write(Self.passing, to: "b.yaml")])
     #expect(
       run.output == """
-        \(file):10: 2026-01-10T09:00:00Z: core_state
-          expected  INACTIVE
-          actual    ACTIVE
+        \(file):10: 2026-01-10T09:00:00Z: coreState
+          expected  CORE_STATE_INACTIVE
+          actual    CORE_STATE_ACTIVE
         1 passed, 1 failed
 
         """)
@@ -109,8 +104,8 @@ struct ScenarioRunTests {
           file: file, scenario: "A purchase", outcome: "FAILED",
           differences: [
             Outcome.Difference(
-              line: 10, at: 1_768_035_600_000, variant: nil, field: "core_state",
-              expected: "INACTIVE", actual: "ACTIVE")
+              line: 10, atMs: "1768035600000", variant: nil, field: "coreState",
+              expected: "CORE_STATE_INACTIVE", actual: "CORE_STATE_ACTIVE")
           ], errors: nil),
         Outcome(
           file: bad, scenario: nil, outcome: "MALFORMED", differences: nil,
@@ -130,7 +125,7 @@ struct ScenarioRunTests {
     ])
     let steps = shown.output.split(separator: "\n").filter { $0.hasPrefix(" ") }
       .joined(separator: "\n")
-    #expect(steps.contains("core_state: ACTIVE"))
+    #expect(steps.contains("coreState: CORE_STATE_ACTIVE"))
     let again = try await run([try folder.write(Self.passing + steps + "\n", to: "b.yaml")])
     #expect(again.output == "1 passed, 0 failed\n")
     #expect(again.exit == .code(0))

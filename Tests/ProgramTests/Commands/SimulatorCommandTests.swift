@@ -87,7 +87,7 @@ struct SimulatorCommandTests {
     #expect(run.exit == .code(0))
     let documents = try run.lines(JSONTree.self)
     #expect(documents.count == signed.output.split(separator: "\n").count)
-    #expect(documents.contains { $0["kind"]?.text == "TRANSACTION" })
+    #expect(documents.contains { $0["kind"]?.text == "PAYLOAD_KIND_TRANSACTION" })
   }
 
   @Test func `the same seed and moment give the same files`() async throws {

@@ -29,19 +29,19 @@ struct SubmitCommandTests {
     let first = try await Bench.control(
       server, "submit", path, arguments[0], arguments[1], arguments[2], arguments[3])
     #expect(first.exit == .code(0))
-    #expect(try column("verdict", first) == facts.map { _ in "OK" })
-    #expect(try column("disposition", first) == facts.map { _ in "ADDED" })
-    #expect(try column("link", first).first == "LINKED")
+    #expect(try column("verdict", first) == facts.map { _ in "VERDICT_OK" })
+    #expect(try column("disposition", first) == facts.map { _ in "DISPOSITION_ADDED" })
+    #expect(try column("link", first).first == "LINK_OUTCOME_LINKED")
     #expect(try column("file", first) == facts.indices.map { "\(path)#\($0 + 1)" })
     let known = try await state(server, of: "account-1")
-    #expect(known["core_state"]?.text == "ACTIVE")
+    #expect(known["coreState"]?.text == "CORE_STATE_ACTIVE")
 
     let second = try await Bench.control(
       server, "submit", "-", arguments[0], arguments[1], arguments[2], arguments[3],
       input: facts.joined(separator: "\n"))
     #expect(second.exit == .code(0))
-    #expect(try column("disposition", second) == facts.map { _ in "DUPLICATE" })
-    #expect(try column("link", second) == facts.map { _ in "UNCHANGED" })
+    #expect(try column("disposition", second) == facts.map { _ in "DISPOSITION_DUPLICATE" })
+    #expect(try column("link", second) == facts.map { _ in "LINK_OUTCOME_UNCHANGED" })
     #expect(try column("file", second) == facts.indices.map { "stdin#\($0 + 1)" })
     #expect(try await state(server, of: "account-1")["revision"] == known["revision"])
   }
@@ -55,13 +55,16 @@ struct SubmitCommandTests {
       server, "submit", "-", "--account", "account-1", "--output", "jsonl",
       input: "\(forged)\n\(good)\nnonsense")
     #expect(run.exit == .code(2))
-    #expect(try column("verdict", run) == ["INVALID_SIGNATURE", "OK", "MALFORMED"])
-    #expect(try column("disposition", run) == [nil, "ADDED", nil])
-    #expect(try column("link", run) == [nil, "LINKED", nil])
-    #expect(try column("reason", run).map { $0 == nil } == [false, true, false])
+    #expect(
+      try column("verdict", run) == [
+        "VERDICT_INVALID_SIGNATURE", "VERDICT_OK", "VERDICT_MALFORMED",
+      ])
+    #expect(try column("disposition", run) == [nil, "DISPOSITION_ADDED", nil])
+    #expect(try column("link", run) == [nil, "LINK_OUTCOME_LINKED", nil])
+    #expect(try column("detail", run).map { $0 == nil } == [false, true, false])
     let state = try await state(server, of: "account-1")
     #expect(
-      state["products"]?.elements.map { $0["product_id"]?.text } == ["com.example.scribe.adfree"])
+      state["products"]?.elements.map { $0["productId"]?.text } == ["com.example.scribe.adfree"])
   }
 
   @Test func `a payload of another app than the one named is refused`() async throws {
@@ -71,7 +74,7 @@ struct SubmitCommandTests {
       server, "submit", "-", "--bundle-id", "com.example.other", "--output", "jsonl",
       input: facts.joined(separator: "\n"))
     #expect(run.exit == .code(2))
-    #expect(try column("verdict", run) == facts.map { _ in "WRONG_APP" })
+    #expect(try column("verdict", run) == facts.map { _ in "VERDICT_WRONG_APP" })
   }
 
   @Test func `more than one request holds goes in several, with progress on stderr`()
@@ -84,8 +87,8 @@ struct SubmitCommandTests {
     #expect(run.exit == .code(0))
     #expect(run.errors == "submitted 500 of 501\nsubmitted 501 of 501\n")
     #expect(try column("file", run) == (1...501).map { "stdin#\($0)" })
-    #expect(try column("disposition", run).count { $0 == "ADDED" } == 1)
-    #expect(try column("disposition", run).count { $0 == "DUPLICATE" } == 500)
+    #expect(try column("disposition", run).count { $0 == "DISPOSITION_ADDED" } == 1)
+    #expect(try column("disposition", run).count { $0 == "DISPOSITION_DUPLICATE" } == 500)
   }
 
   @Test func `what was answered before a call failed is printed`() async throws {
@@ -102,7 +105,7 @@ struct SubmitCommandTests {
       let run = try await ProgramRun.of(
         .entitlectl, command + [input, "--output", "jsonl", "--server", "\(server.address)"])
       #expect(run.exit == .code(1))
-      #expect(try column("verdict", run) == ["OK"])
+      #expect(try column("verdict", run) == ["VERDICT_OK"])
       #expect(run.errors.split(separator: "\n").last?.hasPrefix("entitlectl: ") == true)
     }
   }
@@ -128,15 +131,16 @@ struct SubmitCommandTests {
     let server = try await bench.startServer()
     let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
     for (account, link) in [
-      ("account-1", "LINKED"), ("account-2", "TRANSFERRED"), ("account-2", "UNCHANGED"),
+      ("account-1", "LINK_OUTCOME_LINKED"), ("account-2", "LINK_OUTCOME_TRANSFERRED"),
+      ("account-2", "LINK_OUTCOME_UNCHANGED"),
     ] {
       let run = try await Bench.control(
         server, "submit", "-", "--account", account, "--output", "jsonl", input: fact)
       #expect(run.exit == .code(0))
       #expect(try column("link", run) == [link])
     }
-    #expect(try await state(server, of: "account-1")["products"] == .array([]))
-    #expect(try await state(server, of: "account-2")["core_state"]?.text == "ACTIVE")
+    #expect(try await state(server, of: "account-1")["products"] == nil)
+    #expect(try await state(server, of: "account-2")["coreState"]?.text == "CORE_STATE_ACTIVE")
   }
 
   @Test func `a claim that the policy refuses is told, and nothing about the owner`() async throws {
@@ -146,15 +150,17 @@ struct SubmitCommandTests {
     _ = try bench.folder.write(catalog, to: "catalog.yaml")
     let server = try await bench.startServer()
     let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
-    for (account, link) in [("the-owner", "LINKED"), ("a-claimer", "ALREADY_LINKED")] {
+    for (account, link) in [
+      ("the-owner", "LINK_OUTCOME_LINKED"), ("a-claimer", "LINK_OUTCOME_ALREADY_LINKED"),
+    ] {
       let run = try await Bench.control(
         server, "submit", "-", "--account", account, "--output", "jsonl", input: fact)
       #expect(run.exit == .code(0))
       #expect(try column("link", run) == [link])
       #expect(!run.output.contains("the-owner"))
     }
-    #expect(try await state(server, of: "a-claimer")["core_state"]?.text == "NEW")
-    #expect(try await state(server, of: "the-owner")["core_state"]?.text == "ACTIVE")
+    #expect(try await state(server, of: "a-claimer")["coreState"]?.text == "CORE_STATE_NEW")
+    #expect(try await state(server, of: "the-owner")["coreState"]?.text == "CORE_STATE_ACTIVE")
   }
 
   @Test func `what a notification asks for is told once, with its deadline`() async throws {
@@ -166,14 +172,14 @@ struct SubmitCommandTests {
     #expect(first.exit == .code(0))
     let documents = try first.lines(JSONTree.self)
     let request = try #require(
-      documents.first { $0["notification_type"]?.text == "CONSUMPTION_REQUEST" })
+      documents.first { $0["notificationType"]?.text == "CONSUMPTION_REQUEST" })
     let event = try #require(request["events"]?.elements.first)
-    #expect(event["kind"]?.text == "CONSUMPTION_REQUESTED")
-    #expect(event["notification_uuid"] == request["notification_uuid"])
-    #expect(event["deadline_ms"]?.integer != nil)
+    #expect(event["kind"]?.text == "FEED_EVENT_KIND_CONSUMPTION_REQUESTED")
+    #expect(event["notificationUuid"] == request["notificationUuid"])
+    #expect(event["deadlineMs"]?.integer != nil)
     let second = try await Bench.control(
       server, "notification", "submit", "-", "--output", "jsonl", input: notifications)
-    #expect(try second.lines(JSONTree.self).allSatisfy { $0["events"] == .array([]) })
+    #expect(try second.lines(JSONTree.self).allSatisfy { $0["events"] == nil })
   }
 
   @Test func `the table names the events of a notification`() async throws {
@@ -195,16 +201,19 @@ struct SubmitCommandTests {
         input: input)
       #expect(run.exit == .code(0))
       let document = try #require(try run.document(JSONTree.self).elements.first)
-      #expect(document["verdict"]?.text == "OK")
-      #expect(document["notification_type"]?.text == "SUBSCRIBED")
-      #expect(document["duplicate"] == .boolean(isDuplicate))
+      #expect(document["verdict"]?.text == "VERDICT_OK")
+      #expect(document["notificationType"]?.text == "SUBSCRIBED")
+      #expect(document["duplicate"] == (isDuplicate ? .boolean(true) : nil))
       #expect(
-        document["results"]?.elements.map { $0["kind"]?.text } == ["TRANSACTION", "RENEWAL_INFO"])
+        document["results"]?.elements.map { $0["kind"]?.text }
+          == ["PAYLOAD_KIND_TRANSACTION", "PAYLOAD_KIND_RENEWAL_INFO"])
       #expect(
         document["results"]?.elements.map { $0["disposition"]?.text }
-          == (isDuplicate ? ["DUPLICATE", "DUPLICATE"] : ["ADDED", "ADDED"]))
+          == (isDuplicate
+            ? ["DISPOSITION_DUPLICATE", "DISPOSITION_DUPLICATE"]
+            : ["DISPOSITION_ADDED", "DISPOSITION_ADDED"]))
     }
-    #expect(try await state(server, of: "account-1")["core_state"]?.text == "ACTIVE")
+    #expect(try await state(server, of: "account-1")["coreState"]?.text == "CORE_STATE_ACTIVE")
   }
 
   @Test func `a notification and a fact are not taken for each other`() async throws {
@@ -215,11 +224,11 @@ struct SubmitCommandTests {
     let wrongNotification = try await Bench.control(
       server, "notification", "submit", "-", "--output", "jsonl", input: fact)
     #expect(wrongNotification.exit == .code(2))
-    #expect(try column("verdict", wrongNotification) == ["MALFORMED"])
+    #expect(try column("verdict", wrongNotification) == ["VERDICT_MALFORMED"])
     let wrongFact = try await Bench.control(
       server, "submit", "-", "--output", "jsonl", input: notification)
     #expect(wrongFact.exit == .code(2))
-    #expect(try column("verdict", wrongFact) == ["MALFORMED"])
+    #expect(try column("verdict", wrongFact) == ["VERDICT_MALFORMED"])
   }
 
   @Test func `health says whether the server serves, and its version`() async throws {

@@ -34,7 +34,11 @@ struct VerifyCommandTests {
   }
 
   private func verdicts(_ run: ProgramRun) throws -> [String?] {
-    try run.lines(JSONTree.self).map { $0["verdict"]?.text }
+    try run.lines(JSONTree.self).map { document in
+      let verdict = try #require(document["verdict"]?.text)
+      try #require(verdict.hasPrefix("VERDICT_"))
+      return String(verdict.dropFirst("VERDICT_".count))
+    }
   }
 
   @Test func `another root is trusted by its fingerprint`() async throws {
@@ -115,7 +119,7 @@ struct VerifyCommandTests {
     #expect(run.exit == .code(2))
     #expect(try verdicts(run) == rows.map(\.1))
     let documents = try run.lines(JSONTree.self)
-    #expect(documents.allSatisfy { $0["reason"]?.text?.isEmpty == false })
+    #expect(documents.allSatisfy { $0["detail"]?.text?.isEmpty == false })
     // It is shown all the same where it can be read.
     #expect(documents[0]["payload"]?["quantity"]?.integer == 9)
     #expect(documents[4]["payload"] == nil)
@@ -126,7 +130,7 @@ struct VerifyCommandTests {
     let inputs: [(String, [String])] = [
       (
         #"{"revision":"1","hasMore":false,"signedTransactions":["\#(first)","\#(first)"]}"#,
-        ["TRANSACTION", "TRANSACTION"]
+        ["PAYLOAD_KIND_TRANSACTION", "PAYLOAD_KIND_TRANSACTION"]
       ),
       (
         #"""
@@ -134,12 +138,12 @@ struct VerifyCommandTests {
           {"subscriptionGroupIdentifier":"21000001","lastTransactions":[
             {"status":1,"originalTransactionId":"1","signedRenewalInfo":"\#(info)",
              "signedTransactionInfo":"\#(first)"}]}]}
-        """#, ["TRANSACTION", "RENEWAL_INFO"]
+        """#, ["PAYLOAD_KIND_TRANSACTION", "PAYLOAD_KIND_RENEWAL_INFO"]
       ),
-      (#"{"signedPayload":"\#(notice)"}"#, ["NOTIFICATION"]),
+      (#"{"signedPayload":"\#(notice)"}"#, ["PAYLOAD_KIND_NOTIFICATION"]),
       (
         #"[{"signedTransactionInfo":"\#(first)"},{"signedPayload":"\#(notice)"}]"#,
-        ["TRANSACTION", "NOTIFICATION"]
+        ["PAYLOAD_KIND_TRANSACTION", "PAYLOAD_KIND_NOTIFICATION"]
       ),
     ]
     for (input, kinds) in inputs {
@@ -156,21 +160,23 @@ struct VerifyCommandTests {
     let run = try await verify("\n  \(try transaction)\r\n\r\n\t\(try renewalInfo)  ", trust)
     #expect(run.exit == .code(0))
     #expect(
-      try run.lines(JSONTree.self).map { $0["kind"]?.text } == ["TRANSACTION", "RENEWAL_INFO"])
+      try run.lines(JSONTree.self).map { $0["kind"]?.text } == [
+        "PAYLOAD_KIND_TRANSACTION", "PAYLOAD_KIND_RENEWAL_INFO",
+      ])
   }
 
   @Test(
     "Without a payload there is nothing to do",
     arguments: ["", "\n \n", "{}", "[]", #"{"signedTransactions":[]}"#, "{\"signed"])
   func nothing(input: String) async throws {
-    for (verb, reason) in [("verify", "reason"), ("inspect", "error")] {
+    for (verb, reason) in [("verify", "detail"), ("inspect", "error")] {
       let run = try await ProgramRun.of(
         .entitlectl, [verb, "-", "--output", "jsonl"], input: input)
       #expect(run.exit == .code(2))
       #expect(run.errors == "")
       let document = try #require(try run.lines(JSONTree.self).first)
       #expect(document["file"]?.text == "stdin")
-      #expect(document["verdict"]?.text == (verb == "verify" ? "MALFORMED" : nil))
+      #expect(document["verdict"]?.text == (verb == "verify" ? "VERDICT_MALFORMED" : nil))
       #expect(document[reason]?.text?.contains("no signed payload in it") == true)
     }
     // Nothing is sent: nobody has to be there.
@@ -192,7 +198,10 @@ struct VerifyCommandTests {
       #expect(run.errors == "entitlectl: \(missing): cannot be read\n")
       let documents = try run.lines(JSONTree.self)
       #expect(documents.map { $0["file"]?.text } == [good, empty, good])
-      #expect(documents.map { $0["kind"]?.text } == ["TRANSACTION", nil, "TRANSACTION"])
+      #expect(
+        documents.map { $0["kind"]?.text } == [
+          "PAYLOAD_KIND_TRANSACTION", nil, "PAYLOAD_KIND_TRANSACTION",
+        ])
       let refused = try await ProgramRun.of(
         .entitlectl, [verb, good, empty, "--output", "jsonl"] + trust)
       #expect(refused.exit == .code(2))
@@ -217,9 +226,9 @@ struct VerifyCommandTests {
     for row in rows {
       let run = try await verify(row.input.joined(separator: "\n"), trust + row.app)
       let document = try #require(try run.lines(JSONTree.self).first)
-      #expect(document["kind"]?.text == "RENEWAL_INFO")
-      #expect(document["verdict"]?.text == row.verdict, "\(row.name)")
-      #expect((document["reason"] != nil) == row.isTold, "\(row.name)")
+      #expect(document["kind"]?.text == "PAYLOAD_KIND_RENEWAL_INFO")
+      #expect(document["verdict"]?.text == "VERDICT_\(row.verdict)", "\(row.name)")
+      #expect((document["detail"] != nil) == row.isTold, "\(row.name)")
       #expect(run.exit == .code(row.verdict == "OK" ? 0 : 2), "\(row.name)")
     }
   }

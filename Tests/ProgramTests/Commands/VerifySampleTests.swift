@@ -33,11 +33,11 @@ struct VerifySampleTests {
     #expect(run.errors == "")
     let document = try #require(try run.lines(JSONTree.self).first)
     #expect(document["file"]?.text == entry.path)
-    #expect(document["kind"]?.text == entry.kindName)
-    #expect(document["verdict"]?.text == expected)
+    #expect(document["kind"]?.text == "PAYLOAD_KIND_\(entry.kindName)")
+    #expect(document["verdict"]?.text == "VERDICT_\(expected)")
     // The app of a renewal info by itself cannot be checked.
     let isUnchecked = entry.kindName == "RENEWAL_INFO"
-    #expect((document["reason"] == nil) == (expected == "OK" && !isUnchecked))
+    #expect((document["detail"] == nil) == (expected == "OK" && !isUnchecked))
     #expect(document["payload"] == (try payload(of: entry)))
   }
 
@@ -50,7 +50,7 @@ struct VerifySampleTests {
     let documents = try run.document(JSONTree.self).elements
     #expect(documents.map { $0["file"]?.text } == AppleSamples.signed.map(\.path))
     for (document, entry) in zip(documents, AppleSamples.signed) {
-      #expect(document["verdict"]?.text == entry.verdictName)
+      #expect(document["verdict"]?.text == entry.verdictName.map { "VERDICT_\($0)" })
     }
     let expected = AppleSamples.signed.filter { $0.verdictName == "OK" }
     let good = try await ProgramRun.of(.entitlectl, ["verify"] + expected.map(\.path))
@@ -76,7 +76,7 @@ struct VerifySampleTests {
     #expect(run.exit == .code(0))
     let document = try #require(try run.lines(JSONTree.self).first)
     #expect(document["verdict"] == nil)
-    #expect(document["kind"]?.text == entry.kindName)
+    #expect(document["kind"]?.text == "PAYLOAD_KIND_\(entry.kindName)")
     #expect(document["payload"] == (try payload(of: entry)))
     #expect(document["header"]?["alg"]?.text == "ES256")
     #expect(
@@ -96,8 +96,11 @@ struct VerifySampleTests {
     #expect(run.exit == .code(2))
     let verdicts = try run.lines(JSONTree.self).map { $0["verdict"]?.text }
     #expect(verdicts.count == 17)
-    #expect(verdicts.allSatisfy { $0 == "INVALID_SIGNATURE" || $0 == "CERTIFICATE_EXPIRED" })
-    #expect(verdicts.count { $0 == "CERTIFICATE_EXPIRED" } == 1)
+    #expect(
+      verdicts.allSatisfy {
+        $0 == "VERDICT_INVALID_SIGNATURE" || $0 == "VERDICT_CERTIFICATE_EXPIRED"
+      })
+    #expect(verdicts.count { $0 == "VERDICT_CERTIFICATE_EXPIRED" } == 1)
   }
 
   @Test(arguments: AppleSamples.receipts)
@@ -108,15 +111,15 @@ struct VerifySampleTests {
       sample.path, "--bundle-id", sample.fields.bundleId, "--output", "jsonl")
     #expect(run.exit == .code(0))
     let document = try #require(try run.lines(JSONTree.self).first)
-    #expect(document["kind"]?.text == "RECEIPT")
-    #expect(document["verdict"]?.text == "OK")
+    #expect(document["kind"]?.text == "PAYLOAD_KIND_RECEIPT")
+    #expect(document["verdict"]?.text == "VERDICT_OK")
     let receipt = try #require(document["receipt"])
-    #expect(receipt["bundle_id"]?.text == sample.fields.bundleId)
-    #expect(receipt["receipt_type"]?.text == sample.fields.receiptType)
-    #expect(receipt["application_version"]?.text == sample.fields.applicationVersion)
+    #expect(receipt["bundleId"]?.text == sample.fields.bundleId)
+    #expect(receipt["receiptType"]?.text == sample.fields.receiptType)
+    #expect(receipt["applicationVersion"]?.text == sample.fields.applicationVersion)
     #expect(
-      receipt["original_application_version"]?.text == sample.fields.originalApplicationVersion)
-    #expect(receipt["in_app"]?.elements.count == sample.purchases ?? 0)
+      receipt["originalApplicationVersion"]?.text == sample.fields.originalApplicationVersion)
+    #expect(receipt["inApp"]?.elements.count == sample.purchases ?? 0)
     let shown = try await ProgramRun.of(
       .entitlectl, ["inspect", sample.path, "--output", "jsonl"])
     #expect(try shown.lines(JSONTree.self).first?["receipt"] == receipt)

@@ -56,7 +56,7 @@ struct WatchCommandTests {
   }
 
   private func accounts(_ lines: [JSONTree]) -> [String?] {
-    lines.map { $0["change"]?["account_id"]?.text }
+    lines.map { $0["change"]?["accountId"]?.text }
   }
 
   @Test func `it prints what is there and what comes, and stops with the cursor`() async throws {
@@ -68,9 +68,9 @@ struct WatchCommandTests {
     let lines = try await watch.lines(2)
     #expect(accounts(lines) == ["a", "b"])
     let first = try #require(lines.first)
-    #expect(first["change"]?["kinds"] == .array([.text("GRANTS")]))
-    #expect(first["change"]?["state"]?["account_id"]?.text == "a")
-    #expect(first["change"]?["state"]?["core_state"]?.text == "ACTIVE")
+    #expect(first["change"]?["kinds"] == .array([.text("CHANGE_KIND_GRANTS")]))
+    #expect(first["change"]?["state"]?["accountId"]?.text == "a")
+    #expect(first["change"]?["state"]?["coreState"]?.text == "CORE_STATE_ACTIVE")
     let cursor = try #require(lines[1]["cursor"]?.text)
     let (exit, last) = try await watch.stop()
     #expect(exit == .code(0))

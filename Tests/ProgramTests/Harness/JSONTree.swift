@@ -41,8 +41,13 @@ enum JSONTree: Hashable, Sendable, Decodable {
     if case .text(let value) = self { value } else { nil }
   }
 
+  /// A number, or the string that one of 64 bits is.
   var integer: Int64? {
-    if case .integer(let value) = self { value } else { nil }
+    switch self {
+    case .integer(let value): value
+    case .text(let text): Int64(text)
+    default: nil
+    }
   }
 
   var elements: [JSONTree] {

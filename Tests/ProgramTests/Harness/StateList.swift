@@ -6,6 +6,6 @@ enum StateList {
     guard run.exit == .code(0) else {
       throw HarnessFailure("customer list ended with \(run.exit):\n\(run.errors)")
     }
-    return try run.document(JSONTree.self).elements.map { $0.without("evaluated_at_ms") }
+    return try run.document(JSONTree.self).elements.map { $0.without("evaluatedAtMs") }
   }
 }

@@ -91,7 +91,7 @@ struct DurabilityTests {
       for (index, customer) in plan.customers.enumerated()
       where answered[index].count == customer.steps.count {
         let id = JSONTree.text(customer.accountID.rawValue)
-        let state = survived.first { $0["account_id"] == id }
+        let state = survived.first { $0["accountId"] == id }
         #expect(state == states[index], "\(comment), \(customer.accountID)")
       }
       let repeated = try await plan.send(to: second)

@@ -24,7 +24,7 @@ struct LifeCycleTableTests {
     let run = try await Bench.control(
       server, "customer", "list", "--bundle-id", "com.example.scribe", "--output", "json")
     let states = try run.document(JSONTree.self).elements
-    #expect(states.map { $0["account_id"] } == expectations.map { $0["accountId"] })
+    #expect(states.map { $0["accountId"] } == expectations.map { $0["accountId"] })
     for (state, expectation) in zip(states, expectations) {
       let expected = try #require(expectation["expected"])
       #expect(
@@ -37,20 +37,24 @@ struct LifeCycleTableTests {
   private static func summary(of state: JSONTree, asked: JSONTree) -> JSONTree {
     let entries =
       asked["groupId"] == nil
-      ? state["products"]?.elements.filter { $0["product_id"] == asked["productId"] }
-      : state["groups"]?.elements.filter { $0["group_id"] == asked["groupId"] }
+      ? state["products"]?.elements.filter { $0["productId"] == asked["productId"] }
+      : state["groups"]?.elements.filter { $0["groupId"] == asked["groupId"] }
     let standing = entries?.first?["standing"]
-    let entitlements = state["entitlements"]?.elements.compactMap { $0["entitlement_id"] } ?? []
+    let entitlements = state["entitlements"]?.elements.compactMap { $0["entitlementId"] } ?? []
+    func name(_ value: JSONTree?, in enumeration: String) -> JSONTree? {
+      value?.text.map { .text($0.replacing("\(enumeration)_", with: "", maxReplacements: 1)) }
+    }
     let members: [String: JSONTree?] = [
-      "coreState": state["core_state"],
-      "groupId": entries?.first?["group_id"],
-      "productId": standing?["product_id"],
-      "status": standing?["status"],
-      "expirationReason": standing?["expiration_reason"],
-      "callToAction": standing?["call_to_action"] ?? state["calls_to_action"]?.elements.first,
+      "coreState": name(state["coreState"], in: "CORE_STATE"),
+      "groupId": entries?.first?["groupId"],
+      "productId": standing?["productId"],
+      "status": name(standing?["status"], in: "DETAILED_STATUS"),
+      "expirationReason": name(standing?["expirationReason"], in: "EXPIRATION_REASON"),
+      "callToAction": name(
+        standing?["callToAction"] ?? state["callsToAction"]?.elements.first, in: "CALL_TO_ACTION"),
       "entitlements": entitlements.isEmpty ? nil : .array(entitlements),
-      "willRenew": standing?["will_renew"],
-      "pendingProductId": standing?["pending_change"]?["product_id"],
+      "willRenew": standing?["willRenew"],
+      "pendingProductId": standing?["pendingChange"]?["productId"],
     ]
     return .object(members.compactMapValues(\.self))
   }

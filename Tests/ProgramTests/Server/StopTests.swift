@@ -67,7 +67,7 @@ struct StopTests {
 
     let again = try await bench.startServer()
     let states = try await StateList.read(from: again)
-    #expect(states.map { $0["account_id"]?.text } == ["account-1"])
+    #expect(states.map { $0["accountId"]?.text } == ["account-1"])
   }
 
   @Test func `a watch that never ends does not keep it from stopping within its limit`()

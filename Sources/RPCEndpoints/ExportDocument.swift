@@ -1,0 +1,208 @@
+import Cryptography
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Wire
+
+/// The JSON document of a ``CustomerExport`` (`deploy/docs/entitlectl-json.md`), made piece by piece: its
+/// sender holds one piece beside what the store gave. What is a message has the JSON form of messages.
+struct ExportDocument {
+  /// Bytes of a piece: several fit a connection's buffer, so that reading and making overlap.
+  static let pieceLength = 256 * 1_024
+
+  /// A member with one value, or an element of a list; each is made when its turn comes.
+  private enum Part {
+    case member(String, () throws -> [UInt8])
+    case list(String, count: Int, (Int) throws -> [UInt8])
+  }
+
+  // Holds the place among the exports.
+  private let export: CustomerExport
+  private let parts: [Part]
+  private var part = 0
+  private var element = 0
+  private var buffer: [UInt8] = []
+  private var isFinished = false
+
+  init(_ export: CustomerExport) {
+    let account = export.account
+    let facts = ExportedPayloads(account.facts)
+    let parts: [Part?] = [
+      .member("accountId") { .string(account.accountID.rawValue) },
+      .member("bundleId") { .string(export.scope.bundleID.rawValue) },
+      .member("environment") { .string(export.scope.environment.jsonName) },
+      .member("revision") { .string("\(account.revision)") },
+      account.changedAt.map { moment in .member("changedAtMs") { .string("\(moment)") } },
+      Self.list("mergedAccounts", account.merged) { .string($0.rawValue) },
+      Self.list("appAccountTokens", account.tokens) { .string($0.rawValue) },
+      Self.list("links", account.links) { try AccountLink($0).jsonEncoded() },
+      Self.list("linkHistory", account.linkEvents) { try LinkHistoryEntry($0).jsonEncoded() },
+      Self.list("grants", account.grants) { try $0.jsonEncoded() },
+      .list("facts", count: account.facts.count) { facts.fact(at: $0) },
+      Self.list("documents", facts.documents) { .string(Base64Form.standard.encode($0)) },
+      Self.list("notifications", account.notifications) { ExportedPayloads.notification($0) },
+      .member("state") { try export.state.jsonEncoded() },
+    ]
+    self.export = export
+    self.parts = parts.compactMap { $0 }
+  }
+
+  /// The next piece; nil after the last. All but the last have ``pieceLength`` bytes.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/internalFault`` when something of it cannot be written.
+  mutating func next() throws(ServiceError) -> [UInt8]? {
+    while buffer.count < Self.pieceLength, !isFinished {
+      do {
+        try step()
+      } catch {
+        throw ServiceError(.internalFault, "the document cannot be written")
+      }
+    }
+    guard !buffer.isEmpty else { return nil }
+    let piece = Array(buffer.prefix(Self.pieceLength))
+    buffer.removeFirst(piece.count)
+    return piece
+  }
+
+  private mutating func step() throws {
+    guard part < parts.count else {
+      buffer.append(contentsOf: "}\n".utf8)
+      isFinished = true
+      return
+    }
+    if element == 0 { buffer.append(UInt8(ascii: part == 0 ? "{" : ",")) }
+    switch parts[part] {
+    case .member(let name, let value):
+      buffer.append(contentsOf: "\"\(name)\":".utf8)
+      buffer.append(contentsOf: try value())
+      part += 1
+    case .list(let name, let count, let value):
+      if element == 0 { buffer.append(contentsOf: "\"\(name)\":[".utf8) }
+      if element < count {
+        if element > 0 { buffer.append(UInt8(ascii: ",")) }
+        buffer.append(contentsOf: try value(element))
+        element += 1
+      }
+      if element == count {
+        buffer.append(UInt8(ascii: "]"))
+        part += 1
+        element = 0
+      }
+    }
+  }
+
+  private static func list<Element>(
+    _ name: String, _ elements: [Element], _ json: @escaping (Element) throws -> [UInt8]
+  ) -> Part {
+    .list(name, count: elements.count) { try json(elements[$0]) }
+  }
+}
+
+/// What Apple signed, in an export: each fact with its proof, and each document once, however many
+/// facts came out of it.
+private struct ExportedPayloads {
+  private let facts: [SignedFact]
+  /// For each fact the position of its document; nil for a JWS.
+  private let documentIndices: [Int?]
+  /// Receipts and archived responses.
+  let documents: [[UInt8]]
+
+  init(_ facts: [SignedFact]) {
+    var documents: [[UInt8]] = []
+    documentIndices = facts.map { fact in
+      guard case .document(let bytes) = fact.signed.proof else { return nil }
+      // Facts out of one document share its bytes, so that this compares two pointers: to hash a
+      // mebibyte for each fact would take longer than all the rest.
+      if let index = documents.firstIndex(of: bytes) { return index }
+      documents.append(bytes)
+      return documents.count - 1
+    }
+    self.documents = documents
+    self.facts = facts
+  }
+
+  func fact(at index: Int) -> [UInt8] {
+    let fact = facts[index].fact
+    let kind =
+      switch fact.kind {
+      case .transaction: "PAYLOAD_KIND_TRANSACTION"
+      case .renewalInfo: "PAYLOAD_KIND_RENEWAL_INFO"
+      case .appTransaction: "PAYLOAD_KIND_APP_TRANSACTION"
+      }
+    let evidence =
+      switch fact.authority {
+      case .signedTransaction: "EVIDENCE_SIGNED_TRANSACTION"
+      case .receipt: "EVIDENCE_RECEIPT"
+      case .archivedResponse: "EVIDENCE_UNSIGNED_ARCHIVE"
+      }
+    return Self.object(
+      [
+        ("kind", .string(kind)), ("identifier", .string(fact.key.identifier)),
+        ("evidence", .string(evidence)),
+        ("document", documentIndices[index].map { Array("\($0)".utf8) }),
+      ], facts[index].signed)
+  }
+
+  static func notification(_ received: ReceivedNotification) -> [UInt8] {
+    let record = received.notification.record
+    return object(
+      [
+        ("notificationUuid", .string(record.uuid.rawValue)), ("type", .string(record.type)),
+        ("subtype", record.subtype.map { .string($0) }),
+        ("receivedAtMs", .string("\(received.receivedAt)")),
+        ("signedDateMs", record.signedDate.map { .string("\($0)") }),
+      ], received.notification.signed)
+  }
+
+  /// The members that are there, the proof of a JWS, and the payload as it is kept: what Apple wrote is
+  /// neither reordered nor rounded.
+  private static func object(
+    _ members: [(name: String, json: [UInt8]?)], _ signed: SignedPayload
+  ) -> [UInt8] {
+    var object: [UInt8] = []
+    for member in members {
+      guard let json = member.json else { continue }
+      object.append(UInt8(ascii: object.isEmpty ? "{" : ","))
+      object.append(contentsOf: "\"\(member.name)\":".utf8)
+      object.append(contentsOf: json)
+    }
+    if case .jws(let header, let signature) = signed.proof {
+      object.append(contentsOf: ",\"signedPayload\":\"".utf8)
+      object.append(contentsOf: header)
+      for part in [signed.payload, signature] {
+        object.append(UInt8(ascii: "."))
+        object.append(contentsOf: Base64Form.urlWithoutPadding.encode(part))
+      }
+      object.append(UInt8(ascii: "\""))
+    }
+    object.append(contentsOf: ",\"payload\":".utf8)
+    object.append(contentsOf: signed.payload)
+    object.append(UInt8(ascii: "}"))
+    return object
+  }
+}
+
+extension StoreEnvironment {
+  /// Its name in `Protos/`.
+  fileprivate var jsonName: String {
+    switch self {
+    case .production: "STORE_ENVIRONMENT_PRODUCTION"
+    case .sandbox: "STORE_ENVIRONMENT_SANDBOX"
+    case .xcode: "STORE_ENVIRONMENT_XCODE"
+    case .localTesting: "STORE_ENVIRONMENT_LOCAL_TESTING"
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate static func string(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
+
+  /// A JSON string of a text in UTF-8.
+  fileprivate static func string(_ text: [UInt8]) -> [UInt8] {
+    text.withUnsafeBytes { bytes in
+      var json: [UInt8] = []
+      json.appendJSONString(bytes)
+      return json
+    }
+  }
+}
