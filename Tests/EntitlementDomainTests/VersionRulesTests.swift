@@ -1,4 +1,5 @@
 import EntitlementDomain
+import TestSupport
 import Testing
 
 @Suite("Several statements about one purchase")
@@ -63,6 +64,28 @@ struct VersionRulesTests {
     #expect(state.group("g1")?.transactionID == "t1")
     #expect(state.group("g1")?.periodEnd == Given.day(31))
     #expect(state.nextTransitionAt == Given.day(31))
+  }
+
+  @Test(
+    "R5, R6: a later statement about one of many is found, wherever it comes",
+    arguments: [1, 2, 9, 300])
+  func amongMany(count: Int) {
+    var random = SeededRandom(for: "a statement about one of many")
+    let start = 30 * Double(count - 1)
+    let facts = (0..<count).map { Given.period($0, from: 30 * Double($0)) }
+    // Both end the last period a day earlier: another version, and another transaction.
+    for id in [count - 1, count] {
+      let later = Given.period(id, from: start, to: start + 29) {
+        $0.webOrderLineItemID = WebOrderLineItemID("w\(count - 1)")
+        $0.signedDate = Given.day(start + 1)
+        $0.digest = Given.digest(99)
+      }
+      for _ in 0..<5 {
+        let state = Given.state((facts + [later]).shuffled(using: &random), at: start + 2)
+        #expect(state.group("g1")?.transactionID == TransactionID("t\(id)"))
+        #expect(state.group("g1")?.periodEnd == Given.day(start + 29), "seed \(random.seed)")
+      }
+    }
   }
 
   @Test("R6: neither an empty line item nor that of another chain makes one period of two")

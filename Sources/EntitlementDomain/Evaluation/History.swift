@@ -52,3 +52,79 @@ struct History {
       hasNoPurchase && builder.appTransactions.isEmpty && builder.renewalInfos.isEmpty
   }
 }
+
+extension History {
+  /// The state at a moment, without its next transition.
+  func state(of record: CustomerRecord, at now: Milliseconds) -> CustomerState {
+    var gathering = StateGathering(history: self, now: now)
+    for chain in chains { gathering.add(chain) }
+    for purchases in purchases { gathering.add(purchases) }
+    for position in grants.indices { gathering.addGrant(position) }
+    for position in grandfathering.indices { gathering.addRule(position) }
+    return gathering.state(of: record)
+  }
+
+  /// Every moment at which the state may change by itself (R30).
+  func moments(around now: Milliseconds) -> TransitionMoments {
+    var moments = TransitionMoments(around: now)
+    for chain in chains { chain.noteMoments(leeway: renewalLeeway, in: &moments) }
+    for purchases in purchases { purchases.noteMoments(in: &moments) }
+    for grant in grants {
+      moments.note(grant.starts)
+      if let end = grant.end { moments.note(end) }
+    }
+    for (_, verdict) in grandfathering {
+      if let since = verdict.since { moments.note(since) }
+    }
+    return moments
+  }
+}
+
+extension Grant {
+  /// R32.
+  func isInForce(at now: Milliseconds) -> Bool {
+    starts <= now && (end.map { now < $0 } ?? true)
+  }
+}
+
+extension GrandfatheringVerdict {
+  /// R39. Nobody has the app before they got it.
+  func confers(at now: Milliseconds) -> Bool {
+    state.outcome == .granted && (since.map { $0 <= now } ?? true)
+  }
+}
+
+/// The facts of a customer as they came, and the products that they name. Everything else in an
+/// evaluation refers to them by their positions.
+struct Evidence {
+  let facts: [Fact]
+  let products: [Product]
+
+  /// A product that a transaction names.
+  struct Product {
+    let id: ProductID
+    /// Nil when the catalog does not name it (R14).
+    let inCatalog: CatalogProduct?
+
+    var entitlements: [EntitlementID] { inCatalog?.entitlements ?? [] }
+
+    /// 1 is the highest (R28). A product that the catalog does not name is below all that it names.
+    var level: Int { inCatalog?.level ?? 1_000_000 }
+  }
+
+  /// - Parameter fact: the position of a transaction.
+  func transaction(_ fact: Int) -> TransactionFact {
+    guard case .transaction(let transaction) = facts[fact] else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    return transaction
+  }
+
+  /// - Parameter fact: the position of a renewal info.
+  func renewalInfo(_ fact: Int) -> RenewalInfoFact {
+    guard case .renewalInfo(let info) = facts[fact] else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    return info
+  }
+}

@@ -1,5 +1,9 @@
 /// Gives each different identifier a number, from 0 in the order of first sight, so that evaluation
 /// compares numbers where it would compare text again and again.
+///
+/// A `Dictionary` takes 28 µs in place of 17 for 400 look-ups among a few products and chains, and 42 in
+/// place of 6 for 200 different identifiers. To evaluate a customer with 200 transactions takes 50 to
+/// 75 µs in all.
 struct IdentifierNumbers<Kind> {
   private struct Entry {
     let identifier: Identifier<Kind>
@@ -94,5 +98,37 @@ struct IdentifierNumbers<Kind> {
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let product = (hash ^ word).multipliedFullWidth(by: 0xa076_1d64_78bd_642f)
     return product.high ^ product.low
+  }
+}
+
+/// Tells whether an identifier may have come before, by its hash alone: customers rarely have two
+/// versions of one thing, and those without need no search for them.
+///
+/// For 200 identifiers it takes 1.1 µs, sorting their hashes 2.0, a `Set` of hashes 3.6 and a `Set` of
+/// identifiers 12. With sorted hashes, and a `Dictionary` in ``IdentifierNumbers`` for more than 8
+/// identifiers, an evaluation of 200 transactions took 5 to 15 % longer.
+struct RepeatDetector {
+  /// Hashes with linear probing; 0 is an empty slot.
+  private var slots: [UInt64]
+  private(set) var hasRepeats = false
+
+  /// - Parameter capacity: how many identifiers will come at most.
+  init(capacity: Int) {
+    var size = 16
+    while size < capacity * 2 { size *= 2 }
+    slots = Array(repeating: 0, count: size)
+  }
+
+  mutating func insert(hash: UInt64) {
+    let hash = max(1, hash)
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+    while slots[slot] != 0 {
+      if slots[slot] == hash {
+        hasRepeats = true
+        return
+      }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    slots[slot] = hash
   }
 }
