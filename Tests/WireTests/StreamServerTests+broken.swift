@@ -32,6 +32,21 @@ extension StreamServerTests {
     #expect(Self.text(streams.frameReceived(Self.request(5), now: later)) == "ignore")
   }
 
+  @Test("A long broken frame is forgiven once, and costs a token for each 64 KiB")
+  func longBrokenFrames() {
+    func oversized(_ length: UInt32) -> DecodedFrame {
+      .oversized(FrameHeader(dataLength: length, streamID: StreamID(rawValue: 2), type: .request))
+    }
+    var streams = Self.machine(RPCLimits(brokenFrames: 16))
+    _ = streams.frameReceived(oversized(8 << 20), now: Self.start)
+    #expect(streams.hasFailed == false)
+    // At most a second's tokens are owed.
+    _ = streams.frameReceived(oversized(8 << 20), now: Self.start + .milliseconds(1_001))
+    #expect(streams.hasFailed == false)
+    _ = streams.frameReceived(Self.request(2), now: Self.start + .milliseconds(1_500))
+    #expect(streams.hasFailed == true)
+  }
+
   @Test("Frames that are ignored are no fault, however many and long they are")
   func ignoredFrames() {
     var streams = Self.machine(RPCLimits(brokenFrames: 3))

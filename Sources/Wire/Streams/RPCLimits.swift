@@ -83,8 +83,8 @@ package struct RPCLimits: Hashable, Sendable {
   package var shutdownTime: Duration
 
   /// Token bucket for frames of one connection that break the protocol (a malformed envelope, too
-  /// long, a stream id that is wrong or in use): so many at once, and as many a second. One more ends
-  /// the connection.
+  /// long, a stream id that is wrong or in use): so many at once, and as many a second. A frame costs
+  /// one more for each 64 KiB. The first one that finds no token ends the connection.
   package var brokenFrames: Int
 
   /// Token bucket for TCP connections that end within ``shortConnectionTime`` or are refused: so many at

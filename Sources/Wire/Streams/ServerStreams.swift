@@ -60,15 +60,25 @@ package struct ServerStreams: ~Copyable {
       return .ignore
     }
     let action = action(for: decoded, arrivedAt: arrival ?? now, now: now)
-    guard Self.breaksProtocol(decoded, action), !brokenFrames.take(now: now) else {
-      return action
-    }
+    guard Self.breaksProtocol(decoded, action),
+      !brokenFrames.take(Self.cost(of: decoded), now: now)
+    else { return action }
     hasFailed = true
     return switch action {
     case .respond(let streamID, let status): .respond(streamID, Self.lastOfTooMany(status))
     case .end(let call, let status): .end(call, Self.lastOfTooMany(status))
     case .ignore, .start, .fail: action
     }
+  }
+
+  /// What a broken frame costs: one token, and one more for each 64 KiB, which are read all the same.
+  private static func cost(of decoded: DecodedFrame) -> Int {
+    let header =
+      switch decoded {
+      case .frame(let frame): frame.header
+      case .malformed(let header, _), .oversized(let header), .unskippable(let header): header
+      }
+    return 1 + Int(header.dataLength >> 16)
   }
 
   /// Whether a frame that has this consequence broke the protocol: too long, a malformed envelope, a

@@ -17,11 +17,13 @@ package struct TokenBucket: Sendable {
     interval = .nanoseconds(1_000_000_000 / Int64(max(1, tokensPerSecond)))
   }
 
-  /// - Returns: Whether there was a token to take; if not, it is owed.
+  /// Takes some tokens, one if not said otherwise. What is not there is owed.
+  ///
+  /// - Returns: Whether there was at least one.
   @discardableResult
-  package mutating func take(now: NIODeadline) -> Bool {
+  package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
     let isThere = nextToken(now: now) == nil
-    fullAt = min(max(fullAt, now) + interval, now + oneTokenLeft + .seconds(1))
+    fullAt = min(max(fullAt, now) + interval * count, now + oneTokenLeft + .seconds(1))
     return isThere
   }
 
