@@ -51,7 +51,8 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// meanwhile.
   package var rowLockTimeLimit: Duration = .seconds(1)
 
-  /// The same for writes that are tried again, after such a wait, and for the parts of a batch that was split.
+  /// How long the parts of a batch that was split wait for each lock, and a write that tries what was
+  /// locked before.
   package var briefLockTimeLimit: Duration = .milliseconds(5)
 
   /// How often a transaction is begun again after a deadlock, a serialisation failure,

@@ -99,6 +99,26 @@ struct LockedCustomersTests {
     }
   }
 
+  @Test("An app that another write has to itself is waited for, for several times the lock's limit")
+  func lockedApp() async throws {
+    try await TestDatabases.withDatabase { connection in
+      let store = try await TestDatabases.open(connection) {
+        $0.lockTimeLimit = .milliseconds(50)
+        $0.maximumAttempts = 1_000
+        $0.writeTimeLimit = .seconds(60)
+      }
+      try await store.submit("0", "0", by: "alice")
+      let holder = try await OpenTransaction(
+        connection,
+        "SELECT count(pg_advisory_xact_lock(hashtextextended('s' || id, 0)))::text FROM scopes")
+      async let receipt = store.submit("1", "1", by: "alice")
+      try await eventually { store.statistics.retries >= 2 }
+      await holder.end()
+      #expect(try await receipt.dispositions == [.added])
+      await store.close()
+    }
+  }
+
   @Test("A row that somebody has locked by hand fails those who want it, and nobody beside them")
   func lockedRow() async throws {
     try await TestDatabases.withDatabase { connection in

@@ -153,6 +153,8 @@ final class WriteQueue: Sendable {
 
   private func run(_ shard: Int) async {
     while true {
+      // Callers that are ready to write, such as those that the last batch answered, join this one.
+      await Task.yield()
       let (batch, refused) = state.withLock { takeBatch(shard, of: &$0, at: clock()) }
       for refusal in refused { refusal.job.fail(refusal.failure) }
       var failed: [WriteJob] = []
