@@ -100,7 +100,7 @@ let package = Package(
     .target(
       name: "EntitlementService",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification", logging,
+        "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification", logging, nio.core,
       ]),
     .target(
       name: "RPCEndpoints",
@@ -165,9 +165,9 @@ let package = Package(
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "LoadClient", "PostgresStore",
-        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
-        argumentParser, logging, nio.core, nio.posix,
+        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "LoadClient",
+        "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport",
+        "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Benchmarks",
       exclude: ["BareEcho"]),
@@ -249,7 +249,7 @@ let package = Package(
       name: "EntitlementServiceTests",
       dependencies: [
         "EntitlementDomain", "EntitlementService", "EntitlementStore", "SQLiteStore",
-        "StoreSimulator", "TestSupport", "Verification", logging,
+        "StoreSimulator", "TestSupport", "Verification", "Wire", logging, nio.core,
       ]),
     .testTarget(
       name: "RPCEndpointsTests",

@@ -19,6 +19,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case archivesNotAccepted
     /// A queue is full: nothing was done, and the same call may succeed later.
     case resourceExhausted
+    /// More is read than can be answered in time: nothing was read, and the same call may succeed later.
+    case overloaded
     /// As many accounts are being exported as may be at once: the same call may succeed later.
     case tooManyExports
     case deadlineExceeded

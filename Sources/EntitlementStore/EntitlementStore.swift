@@ -13,17 +13,13 @@ package protocol EntitlementStore: Sendable {
   /// a notification that was not known.
   func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt
 
-  /// Everything that is known of the customer that `selector` names; revision 0 and no facts when
-  /// nothing is. See ``StoredCustomer`` for how a selector finds its customer.
-  func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> StoredCustomer
+  /// Everything that is known of each customer that is asked for, in their order and in one round trip
+  /// as a rule; revision 0 and no facts where nothing is known. See ``StoredCustomer`` for how a
+  /// selector finds its customer. The answers may be of different moments. A failure of one lookup
+  /// does not fail the others.
+  func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>]
 
-  /// As ``customer(_:in:_:)`` for each selector, in their order, in one round trip; the answers may
-  /// be of different moments.
-  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> [StoredCustomer]
-
-  /// Whom `selector` finds, as ``customer(_:in:_:)``, without the facts.
+  /// Whom `selector` finds, as ``customers(_:)``, without the facts.
   func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
 
@@ -135,11 +131,24 @@ package protocol EntitlementStore: Sendable {
 }
 
 extension EntitlementStore {
-  /// As ``customer(_:in:_:)`` from the primary.
-  package func customer(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
-    -> StoredCustomer
-  {
-    try await customer(selector, in: scope, .primary)
+  /// As ``customers(_:)`` for one customer.
+  package func customer(
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness = .primary
+  ) async throws(StoreError) -> StoredCustomer {
+    try await customers([CustomerLookup(selector, in: scope, freshness)])[0].get()
+  }
+
+  /// As ``customers(_:)``; throws the first failure.
+  package func customers(
+    _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness
+  ) async throws(StoreError) -> [StoredCustomer] {
+    var customers: [StoredCustomer] = []
+    for result in await self.customers(
+      selectors.map { CustomerLookup($0, in: scope, freshness) })
+    {
+      customers.append(try result.get())
+    }
+    return customers
   }
 
   /// As ``trimChanges(committedBefore:now:limit:)`` where every clock was right.
@@ -148,6 +157,28 @@ extension EntitlementStore {
   {
     try await trimChanges(committedBefore: moment, now: Milliseconds(.max), limit: limit)
   }
+}
+
+/// One customer to look up in a store.
+package struct CustomerLookup: Hashable, Sendable {
+  package var selector: CustomerSelector
+  package var scope: AppScope
+  package var freshness: StoreFreshness
+
+  package init(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness) {
+    self.selector = selector
+    self.scope = scope
+    self.freshness = freshness
+  }
+}
+
+/// How new an answer of a store must be.
+package enum StoreFreshness: Hashable, Sendable {
+  /// Every commit that was answered before the call is in it.
+  case primary
+  /// Every change up to this position of the feed is in it: a copy of the database may answer that
+  /// has come so far. One that has not is passed over for the primary.
+  case includes(position: Int64)
 }
 
 /// What one call hands to the store.

@@ -10,7 +10,6 @@ import Synchronization
 package final class PostgresStore: EntitlementStore {
   let primary: PostgresPool
   let replicas: ReplicaSet
-  let accountReads: AccountReads
   let limits: PostgresStoreLimits
   let scopes: ScopeDirectory
   let headers: HeaderDirectory
@@ -57,7 +56,6 @@ package final class PostgresStore: EntitlementStore {
   ) {
     self.primary = primary
     self.replicas = replicas
-    accountReads = AccountReads(pool: primary, limits: limits)
     self.limits = limits
     self.counters = counters
     scopes = ScopeDirectory(pool: primary, limits: limits)
@@ -204,7 +202,7 @@ package final class PostgresStore: EntitlementStore {
     statistics.writingConnections = primary.sessions
     statistics.writingConnectionsInUse = primary.sessionsInUse
     statistics.readsInFlight = primary.readsInFlight
-    statistics.waitingReads = primary.waitingReads + accountReads.waitingCount
+    statistics.waitingReads = primary.waitingReads
     statistics.exchanges = primary.exchanges
     statistics.connects = primary.connects
     statistics.failedConnects = primary.failedConnects

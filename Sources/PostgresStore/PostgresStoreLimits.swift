@@ -12,11 +12,9 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// callers rather than by memory.
   package var maximumWaitingCommits = 4_096
 
-  /// Reads under way or waiting for a connection.
+  /// Exchanges that wait for a reading connection. Reads of customers never do: their callers bound
+  /// those in flight (``readsInFlight``).
   package var maximumWaitingReads = 4_096
-
-  /// Reads of accounts that share one statement. Bounds how long the first waits for the last.
-  package var maximumReadsPerStatement = 16
 
   /// Writes that share one transaction. Bounds how long the first waits for the last.
   package var maximumCommitsPerTransaction = 128
@@ -65,6 +63,9 @@ package struct PostgresStoreLimits: Hashable, Sendable {
 
   /// Headers whose numbers are kept in memory. Apple has a few signers at a time.
   package var maximumHeldHeaders = 1_024
+
+  /// Batches of reads in flight that keep the store busy: one for each reading connection.
+  package var readsInFlight: Int { max(1, readingConnections) }
 
   package init() {}
 }

@@ -9,19 +9,19 @@ import Wire
 /// An answer that is in memory is sent from the event loop, as it was encoded when its customer
 /// last changed.
 package struct EntitlementEndpoint: Sendable {
-  private let reader: CustomerReader<ByteBuffer>
+  private let reader: CustomerReader
+  private let states: CustomerStates
   private let explanations: ExplanationService
-  private let watch: CustomerWatch<ByteBuffer>
-  private let admission: ReadAdmission
+  private let watch: CustomerWatch
 
   package init(
-    reader: CustomerReader<ByteBuffer>, explanations: ExplanationService,
-    watch: CustomerWatch<ByteBuffer>, admission: ReadAdmission
+    reader: CustomerReader, states: CustomerStates, explanations: ExplanationService,
+    watch: CustomerWatch
   ) {
     self.reader = reader
+    self.states = states
     self.explanations = explanations
     self.watch = watch
-    self.admission = admission
   }
 
   /// How the reader encodes a state for this endpoint.
@@ -51,35 +51,34 @@ package struct EntitlementEndpoint: Sendable {
       let query = CustomerQuery(
         selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
         at: request.at)
-      if let held = reader.heldAnswer(to: query) {
-        return .now(try Self.payload(held, unlessRevisionIs: request.ifRevisionDiffers))
-      }
-      if let joined = reader.joinedAnswer(to: query) {
-        return .later {
-          try Self.payload(
-            try await joined.get(), unlessRevisionIs: request.ifRevisionDiffers)
-        }
-      }
-      return .read(customers: 1, admission) {
-        try Self.payload(
-          try await reader.answer(to: query), unlessRevisionIs: request.ifRevisionDiffers)
+      return try read(query, answer) { [held = request.ifRevisionDiffers] customer in
+        try Self.payload(customer, unlessRevisionIs: held)
       }
     }
+  }
+
+  /// Answers with what `payload` makes of a customer's answer: now where it is in memory.
+  private func read(
+    _ query: CustomerQuery, _ answer: RPCAnswer,
+    _ payload: @escaping @Sendable (CustomerAnswer) throws -> ByteBuffer
+  ) throws -> Response {
+    let cached = try reader.answer(to: query, orTell: { ReadCall(answer, payload) })
+    return try cached.map { .now(try payload($0)) } ?? .elsewhere
   }
 
   /// The answer that ``getCustomerState(_:_:)`` would give from memory, to nearly every request.
   @Sendable
   private func getCustomerStateAtOnce(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
     guard let read = PlainRead(getCustomerState: request),
-      let held = reader.heldAnswer(to: read.question)
+      let cached = reader.cachedAnswer(to: read.question)
     else { return nil }
-    return try? Self.payload(held, unlessRevisionIs: read.ifRevisionDiffers)
+    return try? Self.payload(cached, unlessRevisionIs: read.ifRevisionDiffers)
   }
 
   /// A caller that holds this revision is spared the body, unless time (R30) or another catalog has
   /// changed the state since that revision came to be.
   private static func payload(
-    _ answer: HeldAnswer<ByteBuffer>, unlessRevisionIs held: Int64?
+    _ answer: CustomerAnswer, unlessRevisionIs held: Int64?
   ) throws -> ByteBuffer {
     guard held == answer.revision, answer.isUnchangedSinceRevision else { return answer.encoded }
     return try GetCustomerStateResponse.notModified(revision: answer.revision).encoded()
@@ -91,34 +90,23 @@ package struct EntitlementEndpoint: Sendable {
 
   @Sendable
   private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
-    // Decoding a large one takes long beside a refusal.
-    if call.payload.readableBytes > Self.largeBatchLength, admission.turnsAway {
-      answer.fail(.tooManyReads)
+    // Decoding a large one takes long compared with a refusal.
+    if call.payload.readableBytes > Self.largeBatchLength, reader.refusesLargeBatches {
+      answer.fail(.overloaded)
       return
     }
     answer.respond(to: call, BatchGetCustomerStateRequest.self) { request in
-      let look = { @Sendable [reader] in
-        reader.heldAnswers(
-          to: request.customers, in: request.scope, consistency: request.consistency.inUse,
-          at: request.at)
-      }
-      // A large one would hold up the other calls of its loop, and could not be refused for less than
-      // it takes to answer.
-      guard request.customers.count <= ReadAdmission.customersPerPlace else {
-        return .read(customers: request.customers.count, admission) { [reader] in
-          Self.joined(try await reader.answers(completing: look()))
-        }
-      }
-      let batch = look()
-      if let held = batch.allHeld { return .now(Self.joined(held)) }
-      // Looked up again: what was held may be out of date when its turn comes (R30).
-      return .read(customers: batch.missingCount, admission) { [reader] in
-        Self.joined(try await reader.answers(completing: look()))
-      }
+      let cached = try reader.answers(
+        to: BatchQuery(
+          selectors: request.customers, scope: request.scope,
+          consistency: request.consistency.inUse, at: request.at),
+        orTell: { result in answer.finish(Result { Self.joined(try result.get()) }) },
+        isWaiting: { !answer.isCancelled })
+      return cached.map { .now(Self.joined($0)) } ?? .elsewhere
     }
   }
 
-  private static func joined(_ answers: [HeldAnswer<ByteBuffer>]) -> ByteBuffer {
+  private static func joined(_ answers: [CustomerAnswer]) -> ByteBuffer {
     BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
   }
 
@@ -128,14 +116,8 @@ package struct EntitlementEndpoint: Sendable {
       let query = CustomerQuery(
         selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
         at: request.at)
-      if let held = reader.heldAnswer(to: query) {
-        return .now(try Self.check(request.entitlementID, in: held.encoded))
-      }
-      if let joined = reader.joinedAnswer(to: query) {
-        return .later { try Self.check(request.entitlementID, in: try await joined.get().encoded) }
-      }
-      return .read(customers: 1, admission) {
-        try Self.check(request.entitlementID, in: try await reader.answer(to: query).encoded)
+      return try read(query, answer) { [id = request.entitlementID] customer in
+        try Self.check(id, in: customer.encoded)
       }
     }
   }
@@ -143,13 +125,13 @@ package struct EntitlementEndpoint: Sendable {
   @Sendable
   private func checkEntitlementAtOnce(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
     guard let read = PlainRead(checkEntitlement: request), let entitlementID = read.entitlementID,
-      let held = reader.heldAnswer(to: read.question)
+      let cached = reader.cachedAnswer(to: read.question)
     else { return nil }
     let id = EntitlementID(String(decoding: entitlementID, as: UTF8.self))
-    return try? Self.check(id, in: held.encoded)
+    return try? Self.check(id, in: cached.encoded)
   }
 
-  /// Reads the encoded state: holding the decoded one beside it would double the memory of every
+  /// Reads the encoded state: caching the decoded one too would double the memory of every
   /// customer.
   private static func check(_ id: EntitlementID, in encoded: ByteBuffer) throws -> ByteBuffer {
     let response: CheckEntitlementResponse
@@ -200,7 +182,7 @@ package struct EntitlementEndpoint: Sendable {
     answer.respond(to: call, ListCustomersRequest.self) { request in
       .later {
         let size = request.effectivePageSize
-        let customers = try await reader.customers(
+        let customers = try await states.page(
           in: request.scope, after: request.pageToken.map { AccountID($0) }, limit: size)
         // The token is the last account of the page: pages stay right while customers come in.
         let next = customers.count < size ? nil : customers.last?.accountID?.rawValue

@@ -1,3 +1,4 @@
+import EntitlementService
 import NIOCore
 import RPCServer
 import Wire
@@ -6,8 +7,8 @@ import Wire
 enum Response: Sendable {
   case now(ByteBuffer)
   case later(@Sendable () async throws -> ByteBuffer)
-  /// When there is room for a read of so many customers; refused when there will be none soon.
-  case read(customers: Int, ReadAdmission, @Sendable () async throws -> ByteBuffer)
+  /// By a reader that was given the way to answer.
+  case elsewhere
 }
 
 extension RPCAnswer {
@@ -22,26 +23,15 @@ extension RPCAnswer {
         succeed(payload)
       case .later(let work):
         perform(work)
-      case .read(let customers, let admission, let work):
-        admission.admit(
-          customers: customers,
-          start: { ended in
-            // Nobody may have waited so long.
-            guard !isCancelled else { return false }
-            perform(work, ended)
-            return true
-          },
-          refuse: { fail(.tooManyReads) })
+      case .elsewhere:
+        break
       }
     } catch {
       fail(RPCStatus(mapping: error))
     }
   }
 
-  private func perform(
-    _ work: @escaping @Sendable () async throws -> ByteBuffer,
-    _ ended: @escaping @Sendable () -> Void = {}
-  ) {
+  private func perform(_ work: @escaping @Sendable () async throws -> ByteBuffer) {
     let task = Task {
       do {
         try Task.checkCancellation()
@@ -49,11 +39,37 @@ extension RPCAnswer {
       } catch {
         fail(RPCStatus(mapping: error))
       }
-      ended()
     }
     // When nobody waits any more, what has not begun is not done. What a submission has handed
     // to the store by then is committed all the same.
     onCancel { task.cancel() }
+  }
+}
+
+/// A call that waits for the answer of a reader.
+final class ReadCall: ReadWaiter {
+  private let answer: RPCAnswer
+  private let payload: @Sendable (CustomerAnswer) throws -> ByteBuffer
+
+  /// - Parameter payload: what the call is answered with.
+  init(_ answer: RPCAnswer, _ payload: @escaping @Sendable (CustomerAnswer) throws -> ByteBuffer) {
+    self.answer = answer
+    self.payload = payload
+  }
+
+  var isWaiting: Bool { !answer.isCancelled }
+
+  func finish(_ result: Result<CustomerAnswer, ServiceError>) {
+    answer.finish(Result { try payload(try result.get()) })
+  }
+}
+
+extension RPCAnswer {
+  func finish(_ result: Result<ByteBuffer, any Error>) {
+    switch result {
+    case .success(let payload): succeed(payload)
+    case .failure(let error): fail(RPCStatus(mapping: error))
+    }
   }
 }
 

@@ -20,6 +20,11 @@ extension RPCStatus {
       errorInfo: ErrorInfo(reason: "SLOW_READER", domain: domain))
   }
 
+  /// More is read than can be answered in time.
+  static let overloaded = RPCStatus(
+    .resourceExhausted, "more is read than can be answered in time",
+    errorInfo: ErrorInfo(reason: "OVERLOADED", domain: domain), retryDelay: retryDelay)
+
   private init(_ error: ServiceError) {
     switch error.code {
     case .invalidArgument(let field):
@@ -40,6 +45,8 @@ extension RPCStatus {
         errorInfo: ErrorInfo(reason: "ARCHIVED_RESPONSES_NOT_ACCEPTED", domain: Self.domain))
     case .resourceExhausted:
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
+    case .overloaded:
+      self = .overloaded
     case .tooManyExports:
       self.init(
         .resourceExhausted, error.message,

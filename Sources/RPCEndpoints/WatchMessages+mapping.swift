@@ -15,7 +15,7 @@ extension WatchRequest {
   }
 }
 
-extension WatchItem<ByteBuffer> {
+extension WatchItem {
   /// The message. A state that does not fit beside its change is left out: whoever watches would
   /// otherwise not get past it.
   func encoded() throws -> ByteBuffer {

@@ -4,20 +4,24 @@ import GRDB
 
 extension SQLiteStore {
   /// There is one copy of the file: every answer is of the latest commit, whatever is asked for.
-  package func customer(
-    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
-  ) async throws(StoreError) -> StoredCustomer {
-    try await read { database in
-      try CustomerReader(database: database, scope: scope).customer(selector)
-    }
-  }
-
   package func customers(
-    _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness
-  ) async throws(StoreError) -> [StoredCustomer] {
-    try await read { database in
-      let reader = CustomerReader(database: database, scope: scope)
-      return try selectors.map(reader.customer)
+    _ lookups: [CustomerLookup]
+  ) async -> [Result<StoredCustomer, StoreError>] {
+    do throws(StoreError) {
+      return try await read { database in
+        lookups.map { lookup in
+          Result { () throws(StoreError) in
+            do {
+              return try CustomerReader(database: database, scope: lookup.scope)
+                .customer(lookup.selector)
+            } catch {
+              throw StoreError(translating: error)
+            }
+          }
+        }
+      }
+    } catch {
+      return lookups.map { _ in .failure(error) }
     }
   }
 

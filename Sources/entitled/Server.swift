@@ -146,7 +146,7 @@ private struct Parts {
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
   let health = HealthBoard()
-  private let reader: CustomerReader<ByteBuffer>
+  private let reader: CustomerReader
 
   init(
     settings: Settings, catalog: CatalogHolder, source: CatalogSource,
@@ -162,10 +162,10 @@ private struct Parts {
     self.pool = pool
     let counters = ServiceCounters()
     let horizon = FeedHorizon(staleness: settings.staleness, timer: .system)
-    let reader = CustomerReader<ByteBuffer>(
+    let reader = CustomerReader(
       store: store, catalog: catalog, clock: .system, horizon: horizon,
-      cacheBytes: settings.cacheBytes, encode: EntitlementEndpoint.encode,
-      size: { $0.readableBytes })
+      cacheBytes: settings.cacheBytes, limits: ReadLimits(permits: settings.store.readPermits),
+      encode: EntitlementEndpoint.encode)
     self.reader = reader
     follower = ChangeFollower(
       store: store, horizon: horizon, limits: FollowingLimits(staleness: settings.staleness),
@@ -185,7 +185,8 @@ private struct Parts {
     reloader = CatalogReloader(
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
     let statistics = ServiceStatistics([
-      { counters.values }, { reader.statistics.values }, { pool.statistics.values },
+      { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
+      { pool.statistics.values },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values },
@@ -193,10 +194,9 @@ private struct Parts {
 
     var router = RPCRouter()
     EntitlementEndpoint(
-      reader: reader,
+      reader: reader, states: CustomerStates(store: store, catalog: catalog, clock: .system),
       explanations: ExplanationService(store: store, catalog: catalog, clock: .system),
-      watch: watch,
-      admission: ReadAdmission(ReadAdmissionLimits(places: settings.store.readsAtOnce))
+      watch: watch
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     LinkEndpoint(links: LinkService(store: store, catalog: catalog, changes: audited))

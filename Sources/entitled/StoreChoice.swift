@@ -24,13 +24,11 @@ enum StoreChoice: Sendable, CustomStringConvertible {
     if case .postgres = self { true } else { false }
   }
 
-  /// Reads that the store works on, or has waiting behind those, to be busy without a pause.
-  var readsAtOnce: Int {
+  /// Batches of reads in flight that keep the store busy without a pause.
+  var readPermits: Int {
     switch self {
-    case .sqlite: 16 * SQLiteStoreLimits().maximumReaders
-    case .postgres(let configuration):
-      // Half of what fits their statements: as many are answered in a second, in half the time.
-      configuration.limits.readingConnections * configuration.limits.maximumReadsPerStatement / 2
+    case .sqlite: SQLiteStoreLimits().maximumReaders
+    case .postgres(let configuration): configuration.limits.readsInFlight
     }
   }
 

@@ -68,7 +68,8 @@ struct ChangeFollowerTests {
         #expect(!node.isHeld("bert"))
         // The store itself answers all the same, and what is known here of a revision still counts.
         #expect(try await node.state(of: "anna").coreState == .active)
-        #expect(node.reader.heldAnswer(to: node.query("bert", .atLeastAsFresh(revision: 0))) != nil)
+        #expect(
+          node.reader.cachedAnswer(to: node.query("bert", .atLeastAsFresh(revision: 0))) != nil)
         #expect(node.follower.statistics.staleBypasses == 1)
         #expect(node.follower.statistics.failedLooks >= 6)
 
@@ -213,10 +214,10 @@ struct ChangeFollowerTests {
     try await ServiceBench.run { bench async throws in
       let gated = GatedStore()
       let timer = MovableTimer()
-      let reader = CustomerReader<CustomerState>(
+      let reader = CustomerReader(
         store: gated, catalog: bench.holder, clock: bench.clock.clock,
         horizon: FeedHorizon(staleness: .seconds(5), timer: timer.timer), cacheBytes: 1 << 20,
-        encode: { $0 }, size: { _ in 1 })
+        limits: .forTests, encode: StateCoding.encode)
       let query = CustomerQuery(selector: .account("anna"), scope: ServiceBench.scope)
       for _ in 0..<2 { _ = try await reader.answer(to: query) }
       #expect(gated.freshness == [.primary, .primary])

@@ -8,11 +8,11 @@ import Testing
 
 @Suite("Watching what changes", .timeLimit(.minutes(1)))
 struct CustomerWatchTests {
-  private typealias Item = WatchItem<CustomerState>
+  private typealias Item = WatchItem
 
   /// Items until so many changes came, without those that only move the cursor.
   private func changes(
-    _ count: Int, from watcher: Watcher<CustomerState>
+    _ count: Int, from watcher: Watcher
   ) async throws -> [Item] {
     var items: [Item] = []
     while items.count < count {
@@ -37,8 +37,8 @@ struct CustomerWatchTests {
         #expect(items.map(\.cursor.position) == [first, second])
         #expect(items.allSatisfy { $0.change?.subject == .account(ServiceBench.scope, "anna") })
         #expect(items.allSatisfy { $0.change?.kinds == .grants })
-        #expect(items.last?.state?.revision == second)
-        #expect(items.first?.state.map { $0.revision >= first } == true)
+        #expect(items.last?.decodedState?.revision == second)
+        #expect(items.first?.decodedState.map { $0.revision >= first } == true)
       }
     }
   }
@@ -54,7 +54,7 @@ struct CustomerWatchTests {
           _ = try await watcher.next()
           let revision = try await one.grant(to: "anna")
           let items = try await changes(1, from: watcher)
-          #expect(items.map(\.state?.revision) == [revision])
+          #expect(items.map(\.decodedState?.revision) == [revision])
         }
       }
     }
@@ -168,13 +168,13 @@ struct CustomerWatchTests {
           Set(merged.compactMap(\.change?.subject)) == [
             .account(ServiceBench.scope, "anna"), .account(ServiceBench.scope, "bert"),
           ])
-        #expect(merged.map(\.state?.accountID) == ["bert", "bert"])
-        #expect(merged.map(\.state?.coreState) == [.active, .active])
+        #expect(merged.map(\.decodedState?.accountID) == ["bert", "bert"])
+        #expect(merged.map(\.decodedState?.coreState) == [.active, .active])
 
         let ends = try await node.watch.start(WatchRequest(accounts: ["bert"], kinds: .deleted))
         _ = try await node.records.delete("bert", in: ServiceBench.scope, audit)
         let deleted = try await changes(1, from: ends)
-        #expect(deleted.map(\.state?.coreState) == [.new])
+        #expect(deleted.map(\.decodedState?.coreState) == [.new])
       }
     }
   }
@@ -190,7 +190,7 @@ struct CustomerWatchTests {
         let second = try await node.grant(to: "bert")
         let items = try await changes(2, from: watcher)
         #expect(items.map(\.change?.sequence) == [first, second])
-        #expect(items.map(\.state?.accountID) == [nil, "bert"])
+        #expect(items.map(\.decodedState?.accountID) == [nil, "bert"])
       }
     }
   }
@@ -298,7 +298,7 @@ struct CustomerWatchTests {
       let store = FaultyStore(bench.store)
       try await Node.run(bench, store: store) { node async throws in
         try await node.grant(to: "before")
-        var watchers: [Watcher<CustomerState>] = []
+        var watchers: [Watcher] = []
         for _ in 0..<50 {
           let watcher = try await node.watch.start(WatchRequest())
           _ = try await watcher.next()
@@ -353,13 +353,13 @@ struct CustomerWatchTests {
 
 /// What a watch tells, gathered by a task of its own.
 private final class WatchLog: Sendable {
-  private let told = Mutex<[WatchItem<CustomerState>]>([])
+  private let told = Mutex<[WatchItem]>([])
 
-  var items: [WatchItem<CustomerState>] { told.withLock { $0 } }
+  var items: [WatchItem] { told.withLock { $0 } }
 
   /// Runs `body` beside a watch, which ends with it.
   static func run(
-    _ watch: CustomerWatch<CustomerState>, _ request: WatchRequest,
+    _ watch: CustomerWatch, _ request: WatchRequest,
     _ body: (WatchLog) async throws -> Void
   ) async throws {
     let log = WatchLog()

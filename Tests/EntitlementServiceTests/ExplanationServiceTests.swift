@@ -66,10 +66,10 @@ struct ExplanationServiceTests {
         #expect(explanation.state.evaluatedAt == Milliseconds(at))
         #expect(explanation.state.nextTransitionAt.map { $0.rawValue > at } ?? true)
       }
-      let state = try await bench.reader.answer(
+      let answer = try await bench.reader.answer(
         to: CustomerQuery(
           selector: .account("anna"), scope: ServiceBench.scope, at: Milliseconds(at)))
-      #expect(state.encoded.evaluatedAt == Milliseconds(at))
+      #expect(try answer.state.evaluatedAt == Milliseconds(at))
     }
   }
 

@@ -43,13 +43,12 @@ final class FaultyStore: ForwardingStore {
   /// What is stored of this account cannot be read.
   func set(unreadable: AccountID) { state.withLock { $0.unreadable = unreadable } }
 
-  func customer(
-    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
-  ) async throws(StoreError) -> StoredCustomer {
-    if let account = state.withLock({ $0.unreadable }), selector == .account(account) {
-      throw StoreError(.corrupt, "it was broken by the test")
+  func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
+    let unreadable = state.withLock { $0.unreadable }
+    return zip(lookups, await base.customers(lookups)).map { lookup, result in
+      guard let unreadable, lookup.selector == .account(unreadable) else { return result }
+      return .failure(StoreError(.corrupt, "it was broken by the test"))
     }
-    return try await base.customer(selector, in: scope, freshness)
   }
 
   /// Pages of the feed that were read.

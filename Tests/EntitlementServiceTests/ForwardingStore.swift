@@ -10,12 +10,9 @@ extension ForwardingStore {
   func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
     try await base.commit(submission)
   }
-  func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> StoredCustomer
-  { try await base.customer(selector, in: scope, freshness) }
-  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> [StoredCustomer]
-  { try await base.customers(selectors, in: scope, freshness) }
+  func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
+    await base.customers(lookups)
+  }
   func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
   { try await base.resolve(selector, in: scope) }

@@ -11,6 +11,8 @@ final class GatedStore: ForwardingStore {
     var isOpen = true
     var waiting: [CheckedContinuation<Void, Never>] = []
     var reads = 0
+    var lookups = 0
+    var failing: AccountID?
     var freshness: [StoreFreshness] = []
     var readsAwaited: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var error: StoreError?
@@ -22,12 +24,17 @@ final class GatedStore: ForwardingStore {
   var base: any EntitlementStore { preconditionFailure("only reads of customers are used") }
 
   var reads: Int { state.withLock { $0.reads } }
+  /// Customers that were read.
+  var lookups: Int { state.withLock { $0.lookups } }
   /// How new each read had to be.
   var freshness: [StoreFreshness] { state.withLock { $0.freshness } }
 
   func set(revision: Int64) { state.withLock { $0.revision = revision } }
 
   func set(error: StoreError?) { state.withLock { $0.error = error } }
+
+  /// This account cannot be read, alone or with others.
+  func fail(account: AccountID) { state.withLock { $0.failing = account } }
 
   func set(facts: [Fact], changedAt: Milliseconds) {
     state.withLock {
@@ -59,19 +66,12 @@ final class GatedStore: ForwardingStore {
     }
   }
 
-  func customer(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> StoredCustomer
-  {
-    try await customers([selector], in: scope, freshness)[0]
-  }
-
   /// One read.
-  func customers(_ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness)
-    async throws(StoreError) -> [StoredCustomer]
-  {
+  func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
     let (known, awaited) = state.withLock { state in
       state.reads += 1
-      state.freshness.append(freshness)
+      state.lookups += lookups.count
+      state.freshness.append(contentsOf: lookups.map(\.freshness))
       let reads = state.reads
       let awaited = state.readsAwaited.filter { $0.count <= reads }
       state.readsAwaited.removeAll { $0.count <= reads }
@@ -87,15 +87,22 @@ final class GatedStore: ForwardingStore {
       }
       if isOpen { continuation.resume() }
     }
-    if let error = known.3 { throw error }
-    return selectors.map { selector in
-      guard case .account(let id) = selector else {
-        return StoredCustomer(record: CustomerRecord(scope: scope), subject: nil)
+    if let error = known.3 { return lookups.map { _ in .failure(error) } }
+    let failing = state.withLock { $0.failing }
+    return lookups.map { lookup in
+      if let failing, lookup.selector == .account(failing) {
+        return .failure(StoreError(.unavailable, "it was broken by the test"))
       }
-      return StoredCustomer(
-        record: CustomerRecord(
-          scope: scope, accountID: id, revision: known.0, changedAt: known.1, facts: known.2),
-        subject: .account(scope, id))
+      guard case .account(let id) = lookup.selector else {
+        return .success(
+          StoredCustomer(record: CustomerRecord(scope: lookup.scope), subject: nil))
+      }
+      return .success(
+        StoredCustomer(
+          record: CustomerRecord(
+            scope: lookup.scope, accountID: id, revision: known.0, changedAt: known.1,
+            facts: known.2),
+          subject: .account(lookup.scope, id)))
     }
   }
 }

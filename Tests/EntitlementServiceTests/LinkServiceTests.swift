@@ -26,13 +26,13 @@ struct LinkServiceTests {
     try await run(owner: nil) { bench async throws in
       #expect(try await bench.state(of: "anna").coreState == .new)
       let chain = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
-      #expect(try await bench.reader.answer(to: chain).encoded.accountID == nil)
+      #expect(try await bench.reader.answer(to: chain).state.accountID == nil)
       let receipt = try await bench.links.link(
         Self.chain, to: "anna", in: ServiceBench.scope, Self.audit)
       #expect(receipt.isChanged)
       #expect(receipt.targets == [Self.chain])
       #expect(try await bench.state(of: "anna").coreState == .active)
-      #expect(try await bench.reader.answer(to: chain).encoded.accountID == "anna")
+      #expect(try await bench.reader.answer(to: chain).state.accountID == "anna")
       let again = try await bench.links.link(
         Self.chain, to: "anna", in: ServiceBench.scope, Self.audit)
       #expect(!again.isChanged)
@@ -53,10 +53,10 @@ struct LinkServiceTests {
     try await run { bench async throws in
       #expect(try await bench.state(of: "anna").coreState == .active)
       let chain = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
-      #expect(try await bench.reader.answer(to: chain).encoded.accountID == "anna")
+      #expect(try await bench.reader.answer(to: chain).state.accountID == "anna")
       _ = try await bench.links.unlink(Self.chain, in: ServiceBench.scope, Self.audit)
       #expect(try await bench.state(of: "anna").coreState == .new)
-      #expect(try await bench.reader.answer(to: chain).encoded.accountID == nil)
+      #expect(try await bench.reader.answer(to: chain).state.accountID == nil)
       let found = try await bench.links.resolve(
         .originalTransaction("1"), in: ServiceBench.scope)
       #expect(found.subject == .unlinkedChain(ServiceBench.scope, "1"))
@@ -100,7 +100,7 @@ struct LinkServiceTests {
         #expect(state.coreState == .active)
         #expect(state.revision > anna.revision)
         #expect(
-          bench.reader.heldAnswer(
+          bench.reader.cachedAnswer(
             to: CustomerQuery(selector: .account(name), scope: ServiceBench.scope)) != nil)
       }
       // What changes the one is seen by the name of the other, and a later merge by all names.
@@ -165,12 +165,12 @@ struct LinkServiceTests {
     try await run(owner: nil) { bench async throws in
       try await Node.run(bench) { node async throws in
         let query = CustomerQuery(selector: .originalTransaction("1"), scope: ServiceBench.scope)
-        #expect(try await node.reader.answer(to: query).encoded.accountID == nil)
-        #expect(node.reader.heldAnswer(to: query) != nil)
+        #expect(try await node.reader.answer(to: query).state.accountID == nil)
+        #expect(node.reader.cachedAnswer(to: query) != nil)
         let claim = try await bench.submit([try bench.purchase()], account: "anna")
         try await node.followed(to: claim.customers.map(\.revision).max() ?? 0)
-        #expect(node.reader.heldAnswer(to: query) == nil)
-        #expect(try await node.reader.answer(to: query).encoded.accountID == "anna")
+        #expect(node.reader.cachedAnswer(to: query) == nil)
+        #expect(try await node.reader.answer(to: query).state.accountID == "anna")
       }
     }
   }

@@ -53,7 +53,7 @@ struct LostHistoryTests {
     try await run { bench, node, store, kept, lost async throws in
       let watcher = try await node.watch.start(
         WatchRequest(cursor: WatchCursor(position: kept)))
-      var last: WatchItem<CustomerState>?
+      var last: WatchItem?
       while last?.change?.sequence != lost { last = try await watcher.next().last }
       store.replace()
       bench.clock.set(ServiceBench.now.advanced(by: 2_000))

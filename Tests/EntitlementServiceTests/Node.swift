@@ -7,9 +7,9 @@ import Logging
 final class Node: Sendable {
   let timer = MovableTimer()
   let horizon: FeedHorizon
-  let reader: CustomerReader<CustomerState>
+  let reader: CustomerReader
   let follower: ChangeFollower
-  let watch: CustomerWatch<CustomerState>
+  let watch: CustomerWatch
   let records: CustomerRecords
   let grants: GrantService
   let links: LinkService
@@ -24,9 +24,9 @@ final class Node: Sendable {
     let store = store ?? bench.store
     let horizon = FeedHorizon(staleness: following.staleness, timer: timer.timer)
     self.horizon = horizon
-    let reader = CustomerReader<CustomerState>(
+    let reader = CustomerReader(
       store: store, catalog: bench.holder, clock: bench.clock.clock, horizon: horizon,
-      cacheBytes: 1 << 20, encode: { $0 }, size: { _ in 1_000 })
+      cacheBytes: 1 << 20, limits: .forTests, encode: StateCoding.encode)
     self.reader = reader
     let follower = ChangeFollower(
       store: store, horizon: horizon, timer: timer.timer, limits: following,
@@ -96,13 +96,13 @@ final class Node: Sendable {
       selector: .account(account), scope: ServiceBench.scope, consistency: consistency)
   }
 
-  func isHeld(_ account: AccountID) -> Bool { reader.heldAnswer(to: query(account)) != nil }
+  func isHeld(_ account: AccountID) -> Bool { reader.cachedAnswer(to: query(account)) != nil }
 
   @discardableResult
   func state(of account: AccountID, _ consistency: Consistency = .minimizeLatency) async throws
     -> CustomerState
   {
-    try await reader.answer(to: query(account, consistency)).encoded
+    try await reader.answer(to: query(account, consistency)).state
   }
 
   @discardableResult

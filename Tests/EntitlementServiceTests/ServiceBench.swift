@@ -23,7 +23,7 @@ struct ServiceBench {
   let counters = ServiceCounters()
   let log = LogRecorder()
   let changed = ChangedSubjects()
-  let reader: CustomerReader<CustomerState>
+  let reader: CustomerReader
   let service: SubmissionService
   let grants: GrantService
   let explanations: ExplanationService
@@ -49,9 +49,9 @@ struct ServiceBench {
     let start = try file.source.read()
     holder = CatalogHolder(
       try start.contents.get().catalog, digest: start.digest, clock: clock.clock)
-    let reader = CustomerReader<CustomerState>(
-      store: store, catalog: holder, clock: clock.clock, cacheBytes: 1 << 20, encode: { $0 },
-      size: { _ in 1_000 })
+    let reader = CustomerReader(
+      store: store, catalog: holder, clock: clock.clock, cacheBytes: 1 << 20,
+      limits: .forTests, encode: StateCoding.encode)
     self.reader = reader
     let customersChanged: @Sendable (WrittenChanges) -> Void = { [changed] changes in
       changed.add(changes)
@@ -136,7 +136,7 @@ struct ServiceBench {
   {
     try await reader.answer(
       to: CustomerQuery(selector: .account(account), scope: Self.scope, consistency: consistency)
-    ).encoded
+    ).state
   }
 }
 

@@ -40,12 +40,12 @@ struct ServiceBench {
   ///   - limits: of the front.
   ///   - watches: what watches may cost.
   ///   - exports: what exports may cost.
-  ///   - admission: of reads that are not held.
+  ///   - reads: limits of those that need the store.
   ///   - encode: what makes an answer of a state that was loaded.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
-    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64)),
+    reads: ReadLimits = ReadLimits(permits: 8),
     encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
       EntitlementEndpoint.encode
   ) async throws {
@@ -74,9 +74,9 @@ struct ServiceBench {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let horizon = FeedHorizon(staleness: .seconds(5), timer: .system)
     self.horizon = horizon
-    let reader = CustomerReader<ByteBuffer>(
+    let reader = CustomerReader(
       store: store, catalog: catalog, clock: clock, horizon: horizon, cacheBytes: 1 << 20,
-      encode: encode, size: { $0.readableBytes })
+      limits: reads, encode: encode)
     let follower = ChangeFollower(
       store: store, horizon: horizon,
       limits: FollowingLimits(interval: .milliseconds(20), pause: .zero), logger: logger,
@@ -88,9 +88,9 @@ struct ServiceBench {
       customersChanged: { reader.customersChanged($0) })
     var router = RPCRouter()
     EntitlementEndpoint(
-      reader: reader,
+      reader: reader, states: CustomerStates(store: store, catalog: catalog, clock: clock),
       explanations: ExplanationService(store: store, catalog: catalog, clock: clock),
-      watch: watch, admission: admission
+      watch: watch
     ).register(in: &router)
     LinkEndpoint(
       links: LinkService(store: store, catalog: catalog, changes: changes)
@@ -100,7 +100,8 @@ struct ServiceBench {
       logger: logger, customersChanged: { reader.customersChanged($0) })
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
-      { counters.values }, { reader.statistics.values }, { [pool] in pool.statistics.values },
+      { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
+      { [pool] in pool.statistics.values },
       { follower.statistics.values }, { watch.values },
     ])
     AdminEndpoint(
@@ -153,14 +154,14 @@ struct ServiceBench {
   static func run(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
-    admission: ReadAdmission = ReadAdmission(ReadAdmissionLimits(places: 64)),
+    reads: ReadLimits = ReadLimits(permits: 8),
     encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
       EntitlementEndpoint.encode,
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
-      admission: admission, encode: encode)
+      reads: reads, encode: encode)
     do {
       try await body(bench)
       await bench.close()

@@ -1,278 +1,263 @@
 package import EntitlementDomain
 package import EntitlementStore
+package import NIOCore
 import Synchronization
 
-/// Answers questions about customers: from memory where an answer is held, else from the store.
+/// Answers questions about customers: from memory where an answer is cached, else from the store.
 ///
-/// `Encoded` is the form in which the front sends a state; it is made once for each change of a
-/// customer.
-package final class CustomerReader<Encoded: Sendable>: Sendable {
-  typealias Cache = AnswerCache<Encoded>
-  typealias Outcome = Result<HeldAnswer<Encoded>, ServiceError>
-
-  /// A load that others may wait for.
-  struct Load {
-    let task: Task<Outcome, Never>
-    /// The cache's clock when it began: later changes are not in it.
-    let clock: UInt64
-    /// Every change of the feed up to here is in it.
-    let position: Int64
-    let number: UInt64
-    /// Readers that wait for it with nothing that bounds their number.
-    var joined = 0
-  }
-
-  struct Loads {
-    var byKey: [AnswerCache<Encoded>.Key: Load] = [:]
-    var count: UInt64 = 0
-
-    /// - Parameters:
-    ///   - clock: the cache's: what changed before must be in the load.
-    ///   - sequence: of the feed: so must every change up to there.
-    func underWay(
-      of key: AnswerCache<Encoded>.Key, at clock: UInt64, including sequence: Int64
-    ) -> Load? {
-      byKey[key].flatMap { $0.clock == clock && $0.position >= sequence ? $0 : nil }
-    }
-  }
-
+/// A read that misses passes three places: the ``AnswerTable``, where callers of one customer share a
+/// load; the ``ReadLimiter``, where loads wait, share a batch or are shed; and the store, which answers
+/// a batch in one round trip. Then its answer is encoded once and cached for the callers to come.
+package final class CustomerReader: Sendable {
   let store: any EntitlementStore
   let catalog: CatalogHolder
   let clock: ServiceClock
   let horizon: FeedHorizon
-  let encode: @Sendable (CustomerState) throws(ServiceError) -> Encoded
-  let cache: AnswerCache<Encoded>
-  let loads = Mutex(Loads())
+  let encode: @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
+  let table: AnswerTable
+  let admission: Mutex<Admission>
+
+  /// A batch of more customers is looked up when its turn has come, and not on the caller's thread. It
+  /// is refused first when there are too many reads.
+  package static let largeBatch = 16
 
   /// - Parameters:
   ///   - horizon: how far the feed is followed; nil: nobody else writes to the store.
-  ///   - cacheBytes: how much memory held answers may take.
-  ///   - size: the bytes of an encoded answer.
+  ///   - cacheBytes: how much memory cached answers may take.
+  ///   - limits: of reads that need the store.
+  ///   - encode: the form in which the front sends a state.
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
-    horizon: FeedHorizon? = nil, cacheBytes: Int,
-    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> Encoded,
-    size: @escaping @Sendable (Encoded) -> Int
+    horizon: FeedHorizon? = nil, cacheBytes: Int, limits: ReadLimits,
+    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
     self.horizon = horizon ?? .unfollowed()
     self.encode = encode
-    let cache = AnswerCache(bytes: cacheBytes, size: size)
-    self.cache = cache
-    catalog.onReplacement { cache.removeAll() }
+    admission = Mutex(Admission(limiter: ReadLimiter(limits)))
+    let table = AnswerTable(bytes: cacheBytes)
+    self.table = table
+    catalog.onReplacement { table.removeAll() }
   }
 
-  package var statistics: CacheStatistics { cache.statistics }
+  package var statistics: CacheStatistics { table.statistics }
 
-  /// The answer, if it is in memory and may be served: no I/O, no task. Only answers by account
-  /// and by original transaction are held.
-  package func heldAnswer(to query: CustomerQuery) -> HeldAnswer<Encoded>? {
-    guard let key = query.heldKey else { return nil }
-    switch query.consistency {
-    case .fullyConsistent:
-      return nil
-    case .minimizeLatency:
-      return horizon.isCurrent ? cache.answer(for: key, at: clock.now()) : nil
-    case .atLeastAsFresh(let revision):
-      let answer = cache.answer(for: key, at: clock.now())
-      return answer.flatMap { $0.revision >= revision ? $0 : nil }
+  package var readStatistics: ReadStatistics {
+    admission.withLock { admission in
+      var statistics = admission.statistics
+      statistics.waiting = admission.limiter.waitingCount
+      return statistics
     }
   }
 
-  /// The answer to a question of MINIMIZE_LATENCY about now, as above.
-  package func heldAnswer(to question: QuestionBytes) -> HeldAnswer<Encoded>? {
-    horizon.isCurrent ? cache.answer(for: question, clock) : nil
+  // MARK: From memory
+
+  /// The answer to a question of MINIMIZE_LATENCY about now, if it is in memory and may be served: no
+  /// I/O, no task, and the question stays in its request.
+  package func cachedAnswer(to question: QuestionBytes) -> CustomerAnswer? {
+    horizon.isCurrent ? table.answer(for: question, clock) : nil
   }
 
-  /// The answer, from the store where it is not held.
+  /// The answer, if it is in memory and may be served. Only answers by account and by original
+  /// transaction are cached.
+  package func cachedAnswer(to query: CustomerQuery) -> CustomerAnswer? {
+    guard let key = query.cacheKey else { return nil }
+    return table.answer(for: key, terms(of: query.consistency), at: clock.now())
+  }
+
+  private func terms(of consistency: Consistency) -> AnswerTable.Terms {
+    switch consistency {
+    case .minimizeLatency: AnswerTable.Terms(allowsCached: horizon.isCurrent)
+    case .atLeastAsFresh(let revision): terms(including: revision)
+    case .fullyConsistent: AnswerTable.Terms(allowsCached: false)
+    }
+  }
+
+  private func terms(including sequence: Int64) -> AnswerTable.Terms {
+    AnswerTable.Terms(including: sequence, followed: horizon.position)
+  }
+
+  // MARK: Reads
+
+  /// The answer, if it is in memory. Else `caller` is told later: the answer, or why there is none.
   ///
+  /// - Parameter caller: made when there is no cached answer. It may be told before this returns.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
   ///   that the catalog does not name, never NEW (R27).
-  package func answer(to query: CustomerQuery) async throws(ServiceError) -> HeldAnswer<Encoded> {
-    if let held = heldAnswer(to: query) { return held }
+  package func answer(
+    to query: CustomerQuery, orTell caller: () -> any ReadWaiter
+  ) throws(ServiceError) -> CustomerAnswer? {
     try catalog.snapshot.checkServed(query.scope)
-    guard let key = query.heldKey, query.consistency != .fullyConsistent else {
-      return try await load(query, freshness(for: query.consistency))
+    guard let key = query.cacheKey else {
+      var including = Int64.min
+      if case .atLeastAsFresh(let revision) = query.consistency { including = revision }
+      begin(table.unsharedLoad(query, caller(), including: including))
+      return nil
     }
-    missed(query.consistency)
-    let answer = try await joinedLoad(query, key: key, including: .min).get()
-    if case .atLeastAsFresh(let revision) = query.consistency, answer.revision < revision {
-      // The load that was joined may have begun before the write: this one begins after it.
-      let position = horizon.position
-      let fresh = try await load(query, freshness(for: query.consistency))
-      // What was committed up to the position is in it. An account that was deleted has no revision
-      // any more once the feed does not tell of the deletion.
-      guard fresh.revision >= revision || position >= revision else {
-        throw ServiceError(
-          .unavailable, "revision \(revision) of this customer is not known here yet")
-      }
-      return fresh
+    let terms = terms(of: query.consistency)
+    var revision: Int64?
+    if case .atLeastAsFresh(let asked) = query.consistency { revision = asked }
+    return try answer(to: query, key, terms, revision: revision, isPatient: false, caller)
+  }
+
+  private func answer(
+    to query: CustomerQuery, _ key: AnswerKey, _ terms: AnswerTable.Terms, revision: Int64?,
+    isPatient: Bool, _ caller: () -> any ReadWaiter
+  ) throws(ServiceError) -> CustomerAnswer? {
+    let lookup = table.lookup(
+      query, key: key, terms, revision: revision, at: clock.now(), caller)
+    if case .cached(let answer) = lookup { return answer }
+    countBypass(query, terms)
+    switch lookup {
+    case .cached, .joined: break
+    case .refused: throw ServiceError.overloaded
+    case .begun(let load): begin(load, isPatient: isPatient)
     }
-    return answer
+    return nil
+  }
+
+  /// The answer, for a task that waits.
+  package func answer(to query: CustomerQuery) async throws(ServiceError) -> CustomerAnswer {
+    try await waiting { [self] caller throws(ServiceError) in
+      try answer(to: query, orTell: { caller })
+    }
   }
 
   /// The answer with a change of the feed in it, and perhaps with later ones, of whatever customer
-  /// that change may be: its revision may be lower, or that of somebody else.
+  /// that change may be: its revision may be lower, or that of another one. Its callers limit
+  /// themselves, so it is not shed.
   func answer(
     to selector: CustomerSelector, in scope: AppScope, including sequence: Int64
-  ) async throws(ServiceError) -> HeldAnswer<Encoded> {
+  ) async throws(ServiceError) -> CustomerAnswer {
     let query = CustomerQuery(
       selector: selector, scope: scope, consistency: .atLeastAsFresh(revision: sequence))
-    try catalog.snapshot.checkServed(scope)
-    // Before the look into memory: up to there everything out of date was dropped.
-    let position = horizon.position
-    guard let key = query.heldKey else { return try await load(query, horizon.including(sequence)) }
-    if let held = cache.answer(for: key, at: clock.now()),
-      held.revision >= sequence || position >= sequence
-    {
-      return held
-    }
-    cache.missed()
-    return try await joinedLoad(query, key: key, including: sequence).get()
-  }
-
-  /// One page of an app's customers, in the order of their account ids.
-  package func customers(in scope: AppScope, after: AccountID?, limit: Int)
-    async throws(ServiceError) -> [CustomerState]
-  {
-    let snapshot = catalog.snapshot
-    try snapshot.checkServed(scope)
-    let accounts: [AccountSummary]
-    do {
-      accounts = try await store.accounts(in: scope, after: after, limit: limit)
-    } catch {
-      throw ServiceError(error)
-    }
-    var states: [CustomerState] = []
-    for account in accounts {
-      if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
-      states.append(
-        try await state(of: account.accountID, in: scope, catalog: snapshot.catalog))
-    }
-    return states
-  }
-
-  private func state(of account: AccountID, in scope: AppScope, catalog: Catalog)
-    async throws(ServiceError) -> CustomerState
-  {
-    do {
-      let stored = try await store.customer(.account(account), in: scope)
-      return Evaluation.state(of: stored.record, catalog: catalog, at: clock.now())
-    } catch {
-      throw ServiceError(error)
+    return try await waiting { [self] caller throws(ServiceError) in
+      try catalog.snapshot.checkServed(scope)
+      guard let key = query.cacheKey else {
+        begin(table.unsharedLoad(query, caller, including: sequence), isPatient: true)
+        return nil
+      }
+      return try answer(
+        to: query, key, terms(including: sequence), revision: nil, isPatient: true, { caller })
     }
   }
 
-  /// Drops what is held of customers that changed, and sees to it that what is loaded from now on
-  /// holds the change. Called before a write is acknowledged.
+  private func waiting(
+    _ read: (any ReadWaiter) throws(ServiceError) -> CustomerAnswer?
+  ) async throws(ServiceError) -> CustomerAnswer {
+    let result = await withUnsafeContinuation { continuation in
+      do throws(ServiceError) {
+        let caller = WaitingTask(continuation)
+        if let answer = try read(caller) { caller.finish(.success(answer)) }
+      } catch {
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: Batches
+
+  /// The answers of a small batch in the order of its selectors, if all are in memory; else `caller` is
+  /// told later.
+  package func answers(
+    to batch: BatchQuery,
+    orTell caller: @escaping @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void,
+    isWaiting: @escaping @Sendable () -> Bool
+  ) throws(ServiceError) -> [CustomerAnswer]? {
+    var missing = batch.selectors.count
+    if missing <= Self.largeBatch {
+      let terms = terms(of: batch.consistency)
+      let now = clock.now()
+      let cached = batch.selectors.compactMap { selector in
+        batch.query(selector).cacheKey.flatMap { table.answer(for: $0, terms, at: now) }
+      }
+      if cached.count == batch.selectors.count { return cached }
+      missing -= cached.count
+    }
+    try catalog.snapshot.checkServed(batch.scope)
+    // Looked up again when its turn has come: what was cached may be out of date then (R30).
+    begin(
+      .batch(BatchRead(batch, tell: caller, isWaiting: isWaiting)), customers: missing,
+      isPatient: false)
+    return nil
+  }
+
+  /// Whether a large batch that comes now must be refused: known before it is even decoded.
+  package var refusesLargeBatches: Bool {
+    let (refuses, outcome) = admission.withLock { admission in
+      let now = NIODeadline.now()
+      let refuses = admission.limiter.refusesLargeBatch(now: now)
+      if refuses { admission.statistics.shed += 1 }
+      return (refuses, admission.settle(admission.limiter.advance(now)))
+    }
+    start(outcome)
+    return refuses
+  }
+
+  /// Looks up what a batch asks for, and joins its customers to loads.
+  ///
+  /// - Returns: those that have to begin.
+  func loads(of batch: BatchRead) -> [CustomerLoad] {
+    guard batch.isWaiting() else { return [] }
+    let terms = terms(of: batch.query.consistency)
+    var revision: Int64?
+    if case .atLeastAsFresh(let asked) = batch.query.consistency { revision = asked }
+    let now = clock.now()
+    var loads: [CustomerLoad] = []
+    for slot in batch.slots {
+      let query = batch.query.query(slot.selector)
+      guard let key = query.cacheKey else {
+        loads.append(table.unsharedLoad(query, slot, including: revision ?? .min))
+        continue
+      }
+      let lookup = table.lookup(query, key: key, terms, revision: revision, at: now, { slot })
+      if case .cached = lookup {} else { countBypass(query, terms) }
+      switch lookup {
+      case .cached(let answer): slot.finish(.success(answer))
+      case .joined: break
+      case .refused: slot.finish(.failure(.overloaded))
+      case .begun(let load): loads.append(load)
+      }
+    }
+    return loads
+  }
+
+  /// Counts a read that could not be answered from memory since nothing there is current.
+  private func countBypass(_ query: CustomerQuery, _ terms: AnswerTable.Terms) {
+    if query.consistency == .minimizeLatency, !terms.allowsCached { horizon.bypassed() }
+  }
+
+  // MARK: Changes
+
+  /// Drops what is cached of customers that changed, and sees to it that what is loaded from now on
+  /// has the change in it. Called before a write is acknowledged.
   package func customersChanged(_ changes: WrittenChanges) {
     // In this order: see `require`.
     horizon.require(changes.latest)
-    cache.changed(changes.subjects)
+    table.changed(changes.subjects)
   }
 
-  /// Drops all that is held.
+  /// Drops all that is cached.
   package func allChanged() {
-    withExtendedLifetime(cache.removeAll()) {}
-  }
-
-  /// Counts a question whose answer could have been in memory.
-  func missed(_ consistency: Consistency) {
-    cache.missed()
-    if consistency == .minimizeLatency, !horizon.isCurrent { horizon.bypassed() }
-  }
-
-  func freshness(for consistency: Consistency) -> StoreFreshness {
-    switch consistency {
-    case .minimizeLatency: horizon.freshness
-    case .atLeastAsFresh(let revision): horizon.including(revision)
-    case .fullyConsistent: .primary
-    }
-  }
-
-  /// Waits for the load of the same customer that is under way and has a change of the feed in it,
-  /// or begins one.
-  private func joinedLoad(
-    _ query: CustomerQuery, key: AnswerTable.Key, including sequence: Int64
-  ) async -> Outcome {
-    let clock = cache.clock
-    let position = horizon.requiredPosition
-    let (load, isNew) = loads.withLock { loads -> (Load, Bool) in
-      if let load = loads.underWay(of: key, at: clock, including: sequence) { return (load, false) }
-      loads.count += 1
-      let number = loads.count
-      let task = Task { await self.keptLoad(query, key: key, number: number) }
-      let load = Load(task: task, clock: clock, position: position, number: number)
-      loads.byKey[key] = load
-      return (load, true)
-    }
-    if !isNew { cache.loadJoined() }
-    return await load.task.value
-  }
-
-  private func keptLoad(_ query: CustomerQuery, key: Cache.Key, number: UInt64) async -> Outcome {
-    let ticket = cache.loadStarted()
-    var outcome: Outcome
-    do throws(ServiceError) {
-      // Asked after the load was announced: what is required later drops what is loaded here.
-      outcome = .success(try await load(query, freshness(for: query.consistency)))
-    } catch {
-      outcome = .failure(error)
-    }
-    cache.loadEnded(ticket, key: key, answer: try? outcome.get())
-    loads.withLock { loads in
-      if loads.byKey[key]?.number == number { loads.byKey[key] = nil }
-    }
-    return outcome
-  }
-
-  private func load(
-    _ query: CustomerQuery, _ freshness: StoreFreshness
-  ) async throws(ServiceError) -> HeldAnswer<Encoded> {
-    let stored: StoredCustomer
-    do {
-      stored = try await store.customer(query.selector, in: query.scope, freshness)
-    } catch {
-      throw ServiceError(error)
-    }
-    return try answer(to: query, from: stored)
-  }
-
-  func answer(
-    to query: CustomerQuery, from stored: StoredCustomer
-  ) throws(ServiceError) -> HeldAnswer<Encoded> {
-    let snapshot = catalog.snapshot
-    // Another catalog may have come in force since the question was looked at.
-    try snapshot.checkServed(query.scope)
-    let outcome = Evaluation.evaluate(
-      stored.record, catalog: snapshot.catalog, at: query.at ?? clock.now())
-    let state = outcome.state
-    return HeldAnswer(
-      encoded: try encode(state), revision: state.revision, validUntil: state.nextTransitionAt,
-      isUnchangedSinceRevision: query.at == nil
-        && outcome.isUnchanged(
-          since: stored.record.changedAt, catalogInForceSince: snapshot.inForceSince),
-      subject: stored.subject)
+    withExtendedLifetime(table.removeAll()) {}
   }
 }
 
-extension Evaluation.Outcome {
-  /// Whether every answer of the present revision was this one: neither time nor another catalog
-  /// came between.
-  fileprivate func isUnchanged(
-    since changedAt: Milliseconds?, catalogInForceSince: Milliseconds
-  ) -> Bool {
-    guard let changedAt else { return false }
-    return changedAt >= max(lastBoundaryAt ?? catalogInForceSince, catalogInForceSince)
-  }
-}
+/// A task that waits for an answer. It is not cancelled: others may wait for the same load, and no load
+/// takes longer than the store's time limit.
+private final class WaitingTask: ReadWaiter {
+  private let continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>
 
-extension CustomerQuery {
-  /// Nil for what is never held: the past, and selectors that may find another customer without a
-  /// change of the one they found before.
-  var heldKey: AnswerTable.Key? {
-    at == nil ? AnswerTable.Key(selector: selector, scope: scope) : nil
+  init(_ continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>) {
+    self.continuation = continuation
+  }
+
+  var isWaiting: Bool { true }
+
+  func finish(_ result: Result<CustomerAnswer, ServiceError>) {
+    continuation.resume(returning: result)
   }
 }

@@ -44,6 +44,15 @@ extension CacheStatistics {
   }
 }
 
+extension ReadStatistics {
+  package var values: [StatisticValue] {
+    [
+      StatisticValue("reads.waiting", waiting), StatisticValue("reads.shed", shed),
+      StatisticValue("reads.batches", batches),
+    ]
+  }
+}
+
 extension VerificationPool.Statistics {
   package var values: [StatisticValue] {
     [

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Each watcher has a place in the durable feed and asks for what follows it: so one that reads
 /// slowly holds nothing here. The latest changes are held once for all of them.
-package final class CustomerWatch<Encoded: Sendable>: Sendable {
+package final class CustomerWatch: Sendable {
   private struct Counts {
     var open = 0
     var started: Int64 = 0
@@ -15,7 +15,7 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
   }
 
   let store: any EntitlementStore
-  let reader: CustomerReader<Encoded>
+  let reader: CustomerReader
   let horizon: FeedHorizon
   let timer: ServiceTimer
   let limits: WatchLimits
@@ -24,7 +24,7 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
 
   /// - Parameter horizon: what a ``ChangeFollower`` moves: without one nobody is told of anything.
   package init(
-    store: any EntitlementStore, reader: CustomerReader<Encoded>, horizon: FeedHorizon,
+    store: any EntitlementStore, reader: CustomerReader, horizon: FeedHorizon,
     timer: ServiceTimer = .system, limits: WatchLimits = WatchLimits()
   ) {
     self.store = store
@@ -38,7 +38,7 @@ package final class CustomerWatch<Encoded: Sendable>: Sendable {
   /// - Throws: ``ServiceError/Code-swift.enum/outOfRange`` for a cursor that the feed does not reach
   ///   back to, or that it does not know, as after a failover that lost changes;
   ///   ``ServiceError/Code-swift.enum/resourceExhausted`` for one watch too many.
-  package func start(_ request: WatchRequest) async throws(ServiceError) -> Watcher<Encoded> {
+  package func start(_ request: WatchRequest) async throws(ServiceError) -> Watcher {
     let isAdmitted = counts.withLock { counts in
       guard counts.open < limits.watches else {
         counts.refused += 1

@@ -1,9 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
+import NIOCore
 
 /// One watch of the change feed, for one task. It takes up its place until it is released.
-package final class Watcher<Encoded: Sendable> {
-  private let watch: CustomerWatch<Encoded>
+package final class Watcher {
+  private let watch: CustomerWatch
   private let request: WatchRequest
   /// Everything up to here was told, or is not asked for.
   private var cursor: WatchCursor
@@ -16,7 +17,7 @@ package final class Watcher<Encoded: Sendable> {
   private var lastTold: Duration?
 
   init(
-    _ watch: CustomerWatch<Encoded>, _ request: WatchRequest, cursor: WatchCursor,
+    _ watch: CustomerWatch, _ request: WatchRequest, cursor: WatchCursor,
     beginning: Int64
   ) {
     self.watch = watch
@@ -37,7 +38,7 @@ package final class Watcher<Encoded: Sendable> {
   ///   ``ServiceError/Code-swift.enum/outOfRange`` when changes after the last cursor were trimmed, or
   ///   the database has lost that cursor; and what else the store throws: whoever watches goes on from
   ///   the last cursor.
-  package func next() async throws(ServiceError) -> [WatchItem<Encoded>] {
+  package func next() async throws(ServiceError) -> [WatchItem] {
     guard lastTold != nil else { return told([cursorItem]) }
     while true {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
@@ -52,7 +53,7 @@ package final class Watcher<Encoded: Sendable> {
     }
   }
 
-  private var cursorItem: WatchItem<Encoded> {
+  private var cursorItem: WatchItem {
     WatchItem(cursor: cursor, change: nil, state: nil)
   }
 
@@ -60,7 +61,7 @@ package final class Watcher<Encoded: Sendable> {
     lastTold.map { watch.timer.now() - $0 >= watch.limits.heartbeat } ?? true
   }
 
-  private func told(_ items: [WatchItem<Encoded>]) -> [WatchItem<Encoded>] {
+  private func told(_ items: [WatchItem]) -> [WatchItem] {
     lastTold = watch.timer.now()
     watch.told(items.count)
     return items
@@ -101,7 +102,7 @@ package final class Watcher<Encoded: Sendable> {
   }
 
   /// The first of the pending changes, with their states.
-  private func items() async throws(ServiceError) -> [WatchItem<Encoded>] {
+  private func items() async throws(ServiceError) -> [WatchItem] {
     let batch = pending.prefix(watch.limits.batch)
     let states = request.isWithoutStates ? [:] : try await states(after: batch)
     pending = pending.dropFirst(batch.count)
@@ -116,7 +117,7 @@ package final class Watcher<Encoded: Sendable> {
 
   /// One state for each customer, with the latest of its changes in it: so with the earlier ones too.
   private func states(after changes: ArraySlice<Change>) async throws(ServiceError)
-    -> [CustomerSubject: Encoded]
+    -> [CustomerSubject: ByteBuffer]
   {
     var latest: [CustomerSubject: Int64] = [:]
     for change in changes {
@@ -124,9 +125,9 @@ package final class Watcher<Encoded: Sendable> {
     }
     let reader = watch.reader
     let states = await withTaskGroup(
-      of: (CustomerSubject, Result<Encoded?, ServiceError>).self
+      of: (CustomerSubject, Result<ByteBuffer?, ServiceError>).self
     ) { group in
-      var states: [(CustomerSubject, Result<Encoded?, ServiceError>)] = []
+      var states: [(CustomerSubject, Result<ByteBuffer?, ServiceError>)] = []
       var started = 0
       for (subject, sequence) in latest {
         if started >= watch.limits.loads, let state = await group.next() { states.append(state) }
@@ -136,7 +137,7 @@ package final class Watcher<Encoded: Sendable> {
       for await state in group { states.append(state) }
       return states
     }
-    var found: [CustomerSubject: Encoded] = [:]
+    var found: [CustomerSubject: ByteBuffer] = [:]
     for (subject, state) in states { found[subject] = try state.get() }
     return found
   }
@@ -147,7 +148,7 @@ extension CustomerReader {
   ///   state cannot be told: one customer's trouble must not end the watch of all others, who would
   ///   meet it again at each resumption.
   fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
-    -> Result<Encoded?, ServiceError>
+    -> Result<ByteBuffer?, ServiceError>
   {
     let (selector, scope): (CustomerSelector, AppScope) =
       switch subject {

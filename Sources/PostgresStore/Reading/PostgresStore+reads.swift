@@ -2,25 +2,31 @@ package import EntitlementDomain
 package import EntitlementStore
 
 extension PostgresStore {
-  package func customer(
-    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness
-  ) async throws(StoreError) -> StoredCustomer {
-    guard let number = try await scopes.number(of: scope) else {
-      return FoundCustomer.nobody(selector, in: scope)
-    }
-    return try await reader.find(selector, in: (scope, number), .record, freshness)
-      .customer(selector)
-  }
-
   package func customers(
-    _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness
-  ) async throws(StoreError) -> [StoredCustomer] {
-    if selectors.isEmpty { return [] }
-    guard let number = try await scopes.number(of: scope) else {
-      return selectors.map { FoundCustomer.nobody($0, in: scope) }
+    _ lookups: [CustomerLookup]
+  ) async -> [Result<StoredCustomer, StoreError>] {
+    var outcomes = [Result<StoredCustomer, StoreError>?](repeating: nil, count: lookups.count)
+    var numbered: [LookupBatch.Lookup] = []
+    var indexes: [Int] = []
+    for (index, lookup) in lookups.enumerated() {
+      do throws(StoreError) {
+        guard let number = try await scopes.number(of: lookup.scope) else {
+          outcomes[index] = .success(FoundCustomer.nobody(lookup.selector, in: lookup.scope))
+          continue
+        }
+        numbered.append(
+          LookupBatch.Lookup(
+            selector: lookup.selector, scope: lookup.scope, scopeNumber: number,
+            freshness: lookup.freshness))
+        indexes.append(index)
+      } catch {
+        outcomes[index] = .failure(error)
+      }
     }
-    let found = try await reader.find(selectors, in: (scope, number), .record, freshness)
-    return zip(found, selectors).map { $0.customer($1) }
+    for (index, outcome) in zip(indexes, await batch(of: .record).find(numbered)) {
+      outcomes[index] = outcome.map { $0.customer(lookups[index].selector) }
+    }
+    return outcomes.compactMap(\.self)
   }
 
   package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
@@ -29,12 +35,14 @@ extension PostgresStore {
     guard let number = try await scopes.number(of: scope) else {
       return ResolvedCustomer(subject: nil, revision: 0)
     }
-    return try await reader.find(selector, in: (scope, number), .subject, .primary).resolved
+    let lookup = LookupBatch.Lookup(
+      selector: selector, scope: scope, scopeNumber: number, freshness: .primary)
+    return try await batch(of: .subject).find([lookup])[0].get().resolved
   }
 
-  private var reader: CustomerReader {
-    CustomerReader(
-      primary: primary, accounts: accountReads, replicas: replicas, limit: limits.readTimeLimit)
+  private func batch(of extent: CustomerStatement.Extent) -> LookupBatch {
+    LookupBatch(
+      primary: primary, replicas: replicas, extent: extent, limit: limits.readTimeLimit)
   }
 
   package func bundleIDs(

@@ -26,20 +26,24 @@ final class ReplicaSet: Sendable {
     turn = Mutex(Turn(restsUntil: .init(repeating: nil, count: pools.count)))
   }
 
-  /// What the next standby answers; nil when there is none, or it failed, or `accept` has no use for
-  /// its answer, or the caller does not wait any more.
-  func answer<Value: Sendable>(
+  var isEmpty: Bool { pools.isEmpty }
+
+  /// What the next standby answers; nil when there is none, or it failed, or the caller does not wait
+  /// any more.
+  ///
+  /// - Parameter decode: gives nil for what the standby does not know yet.
+  func read<Value: Sendable>(
     _ commands: @autoclosure () -> [PostgresCommand], within limit: Duration,
-    _ accept: ([PostgresRows]) throws -> Value?
-  ) async -> Value? {
+    _ decode: ([PostgresRows]) throws -> [Value?]
+  ) async -> [Value?]? {
     guard let index = takeTurn() else { return nil }
     do {
-      let results = try await pools[index].read(
-        commands(), within: min(limit, Self.patience))
-      if let value = try accept(results) {
-        counters.replicaReads.add(1, ordering: .relaxed)
-        return value
-      }
+      let results = try await pools[index].read(commands(), within: min(limit, Self.patience))
+      let values = try decode(results)
+      let known = values.count { $0 != nil }
+      counters.replicaReads.add(known, ordering: .relaxed)
+      counters.passedReplicas.add(values.count - known, ordering: .relaxed)
+      return values
     } catch {
       // Says nothing of the replica.
       if (error as? PostgresFailure)?.kind == .cancelled { return nil }

@@ -16,7 +16,7 @@ struct ScenarioWorld {
   private let catalog: CatalogHolder
   let submissions: SubmissionService
   let grants: GrantService
-  private let reader: CustomerReader<CustomerState>
+  private let states: CustomerStates
   private let explanations: ExplanationService
 
   /// - Parameters:
@@ -32,14 +32,9 @@ struct ScenarioWorld {
     self.clock = clock
     let serviceClock = ServiceClock { clock.now }
     catalog = CatalogHolder(initial, clock: serviceClock)
-    // Nothing is held in memory: each question is asked of the store.
-    let reader = CustomerReader<CustomerState>(
-      store: store, catalog: catalog, clock: serviceClock, cacheBytes: 0,
-      encode: { state throws(ServiceError) in state }, size: { _ in 1 })
-    self.reader = reader
-    let customersChanged: @Sendable (WrittenChanges) -> Void = {
-      reader.customersChanged($0)
-    }
+    states = CustomerStates(store: store, catalog: catalog, clock: serviceClock)
+    // Nothing is cached: each question is asked of the store.
+    let customersChanged: @Sendable (WrittenChanges) -> Void = { _ in }
     submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: serviceClock,
       logger: Logger(label: "scenario") { _ in SwiftLogNoOpLogHandler() },
@@ -62,8 +57,7 @@ struct ScenarioWorld {
   func state(
     of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds
   ) async throws(ServiceError) -> CustomerState {
-    try await reader.answer(to: CustomerQuery(selector: selector, scope: scope, at: moment))
-      .encoded
+    try await states.state(of: selector, in: scope, at: moment)
   }
 
   /// - Throws: ``ServiceError``.

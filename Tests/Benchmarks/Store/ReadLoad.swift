@@ -1,14 +1,36 @@
 import EntitlementDomain
-import EntitlementStore
+import EntitlementService
 import LoadClient
+import NIOCore
 import PostgresStore
 import StoreSimulator
+import Wire
 
-/// Reads of customers through a store, each followed by the evaluation of its state: what
-/// GetCustomerState does for a customer that is not in memory.
+/// Reads of customers through the server's reader: what GetCustomerState does for a customer that is
+/// not in memory, without a connection.
 struct ReadLoad {
   let store: PostgresStore
   let customers: BulkCustomers
+  private let reader: CustomerReader
+
+  init(store: PostgresStore, customers: BulkCustomers) {
+    self.store = store
+    self.customers = customers
+    let clock = ServiceClock { BulkCustomers.now }
+    var limits = ReadLimits(permits: PostgresStoreLimits().readsInFlight)
+    // Nothing is shed on a machine that is slow for a moment.
+    limits.burstPatience = .hours(1)
+    reader = CustomerReader(
+      store: store, catalog: CatalogHolder(customers.catalog, clock: clock), clock: clock,
+      cacheBytes: 0, limits: limits,
+      encode: { state throws(ServiceError) in
+        do {
+          return try GetCustomerStateResponse.state(state).encoded()
+        } catch {
+          throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
+        }
+      })
+  }
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -37,12 +59,12 @@ struct ReadLoad {
   }
 
   private func read(_ index: Int) async throws {
-    let customer = try await store.customer(
-      .account(BulkCustomers.account(at: index)), in: BulkCustomers.scope, .primary)
-    let state = Evaluation.state(
-      of: customer.record, catalog: customers.catalog, at: BulkCustomers.now)
+    let answer = try await reader.answer(
+      to: CustomerQuery(
+        selector: .account(BulkCustomers.account(at: index)), scope: BulkCustomers.scope,
+        consistency: .fullyConsistent))
     // Every one was loaded with something.
-    guard state.revision >= 0, customer.record.revision > 0 else {
+    guard answer.revision > 0 else {
       throw Failure(description: "a customer that was loaded is not there")
     }
   }

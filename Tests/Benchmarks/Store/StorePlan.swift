@@ -31,7 +31,7 @@ struct StorePlan {
     let databaseTime = ServerProcessorTime(database.psql)
 
     var bound = StoreRow("pgbench, the same query prepared")
-    var inProcess = StoreRow("store and evaluation, in process", target: .atLeast(0.8))
+    var inProcess = StoreRow("reader and store, in process", target: .atLeast(0.8))
     var whole = StoreRow("entitled, over a Unix socket", target: .atLeast(0.8))
     // Statements are prepared, and the database's memory is filled, before anything counts.
     _ = try bench.run(script, seconds: seconds)

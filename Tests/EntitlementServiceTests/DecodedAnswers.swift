@@ -1,0 +1,63 @@
+import EntitlementDomain
+import EntitlementService
+import NIOCore
+import Wire
+
+/// States in answers: encoded as the front does it.
+enum StateCoding {
+  @Sendable
+  static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
+    do {
+      return try GetCustomerStateResponse.state(state).encoded()
+    } catch {
+      throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
+    }
+  }
+
+  struct NoState: Error {}
+
+  static func decode(_ bytes: ByteBuffer) throws -> CustomerState {
+    guard case .state(let state) = try GetCustomerStateResponse.decode(from: bytes) else {
+      throw NoState()
+    }
+    return state
+  }
+}
+
+extension CustomerAnswer {
+  var state: CustomerState {
+    get throws { try StateCoding.decode(encoded) }
+  }
+
+  /// For readers that encode a state as a text.
+  var text: String { String(buffer: encoded) }
+}
+
+extension WatchItem {
+  var decodedState: CustomerState? { state.flatMap { try? StateCoding.decode($0) } }
+}
+
+extension ReadLimits {
+  static let forTests = ReadLimits(permits: 8)
+}
+
+extension CustomerReader {
+  /// A whole batch, from memory and from the store.
+  func answers(
+    to selectors: [CustomerSelector], in scope: AppScope,
+    consistency: Consistency = .minimizeLatency
+  ) async throws -> [CustomerAnswer] {
+    let result = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<[CustomerAnswer], ServiceError>, Never>) in
+      do throws(ServiceError) {
+        let cached = try answers(
+          to: BatchQuery(selectors: selectors, scope: scope, consistency: consistency),
+          orTell: { continuation.resume(returning: $0) }, isWaiting: { true })
+        if let cached { continuation.resume(returning: .success(cached)) }
+      } catch {
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    return try result.get()
+  }
+}
