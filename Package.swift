@@ -25,6 +25,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(
       url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: ["YAML"]),
@@ -40,7 +41,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
     .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
     .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
-    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
@@ -86,6 +86,7 @@ let package = Package(
       name: "PostgresStore",
       dependencies: [
         "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore", logging,
+        .product(name: "DequeModule", package: "swift-collections"),
       ],
       resources: [.embedInCode("Migrations")]),
 
@@ -295,7 +296,6 @@ let transitiveProducts = [
   "swift-async-algorithms": "AsyncAlgorithms",
   "swift-atomics": "Atomics",
   "swift-certificates": "X509",
-  "swift-collections": "Collections",
   "swift-crypto": "Crypto",
   "swift-distributed-tracing": "Tracing",
   "swift-http-structured-headers": "StructuredFieldValues",

@@ -2,9 +2,6 @@ import Dispatch
 import Logging
 
 extension PoolLoop {
-  /// With fewer exchanges than this on its way, a connection is not worth another beside it.
-  private static let busyPipeline = 8
-
   func connectWhereWanted(at now: ContinuousClock.Instant) {
     if let retryAt, retryAt > now { return }
     retryAt = nil
@@ -121,7 +118,6 @@ extension PoolLoop {
     let present = connections.filter { $0.role == .reading && !$0.isRetiring }
     guard present.count < limits.readingConnections else { return false }
     return !waitingReads.isEmpty
-      || !present.isEmpty && present.allSatisfy { $0.exchangesInFlight >= Self.busyPipeline }
   }
 
   private var wantsSession: Bool {
@@ -129,4 +125,45 @@ extension PoolLoop {
     guard coming < waitingSessions.count else { return false }
     return connections.count { $0.role == .session } + coming < limits.sessions
   }
+}
+
+/// A connection that is being made.
+struct ConnectTicket: Hashable, Sendable {
+  let number: Int
+  let role: ConnectionRole
+  /// That of the pool when it began.
+  let generation: Int
+}
+
+/// Who uses a connection.
+enum ConnectionRole: Hashable, Sendable {
+  /// Many callers at once, who only read.
+  case reading
+  /// One caller at a time.
+  case session
+  /// One listener.
+  case listening(ObjectIdentifier)
+}
+
+/// How long to wait before the next attempt to connect: exponential, with full jitter, so that many
+/// processes do not come back at once.
+struct PostgresBackoff {
+  private let first: Duration
+  private let longest: Duration
+  private var failures = 0
+
+  init(first: Duration, longest: Duration) {
+    self.first = first
+    self.longest = longest
+  }
+
+  /// - Returns: a random time from zero to the present bound.
+  mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
+    var bound = first
+    for _ in 0..<failures where bound < longest { bound *= 2 }
+    failures += 1
+    return min(bound, longest) * Double.random(in: 0...1, using: &random)
+  }
+
+  mutating func succeeded() { failures = 0 }
 }

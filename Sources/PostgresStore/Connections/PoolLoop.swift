@@ -1,4 +1,5 @@
 import Cryptography
+import DequeModule
 import Dispatch
 import Glibc
 import Logging
@@ -18,8 +19,8 @@ final class PoolLoop {
   /// Told apart from those before a failover: they are not used any more.
   var generation = 0
 
-  var waitingReads = FirstInFirstOut<PendingExchange>()
-  var waitingSessions = FirstInFirstOut<WaitingSession>()
+  var waitingReads = Deque<PendingExchange>()
+  var waitingSessions = Deque<WaitingSession>()
   /// No deadline of those who wait is earlier.
   var earliestWait: ContinuousClock.Instant?
   /// Whether some of those who wait, or are on their way, have been cancelled.
@@ -166,5 +167,151 @@ final class PoolLoop {
       connections.reduce(0) { $0 + ($1.role == .reading ? $1.exchangesInFlight : 0) }
     statistics.waitingReads = waitingReads.count
     statistics.waitingSessions = waitingSessions.count
+  }
+}
+
+extension PoolLoop {
+  /// Closes connections on which an answer is late.
+  func expireConnections(at now: ContinuousClock.Instant) {
+    for connection in connections where connection.hasExpired(at: now) {
+      drop(
+        connection,
+        because: PostgresFailure(
+          .connectionLost, "the connection was closed, as an answer on it was late",
+          wasSent: true))
+    }
+  }
+
+  /// Answers those who have waited for a connection long enough.
+  func expireWaiting(at now: ContinuousClock.Instant) {
+    guard let earliest = earliestWait, earliest <= now else { return }
+    for pending in waitingReads where pending.exchange.deadline <= now && !pending.isAnswered {
+      statistics.waitTimeouts += 1
+      pending.fail(waitFailure(of: .reading).sent(pending.attempts > 0))
+    }
+    waitingReads.removeAll { $0.exchange.deadline <= now }
+    for waiting in waitingSessions where waiting.request.deadline <= now {
+      statistics.waitTimeouts += 1
+      waiting.answer(.failure(waitFailure(of: .session)))
+    }
+    waitingSessions.removeAll { $0.request.deadline <= now }
+    earliestWait = nil
+    for pending in waitingReads { consider(pending.exchange.deadline) }
+    for waiting in waitingSessions { consider(waiting.request.deadline) }
+  }
+
+  /// Answers those whose tasks were cancelled. What was sent stays, and its answer is dropped.
+  func withdrawCancelled() {
+    hasCancelled = false
+    for pending in waitingReads where pending.exchange.isCancelled {
+      pending.fail(
+        PostgresFailure(.cancelled, "the read was cancelled", wasSent: pending.attempts > 0))
+    }
+    waitingReads.removeAll(where: \.isAnswered)
+    for connection in connections where connection.role == .reading {
+      connection.forEachExchange { pending in
+        guard pending.exchange.isCancelled else { return }
+        pending.fail(PostgresFailure(.cancelled, "the read was cancelled", wasSent: true))
+      }
+    }
+    // Each flag is read once: it may be set meanwhile.
+    var waitingOn = Deque<WaitingSession>()
+    for waiting in waitingSessions {
+      if waiting.request.isCancelled {
+        waiting.answer(.failure(Self.cancelledWait))
+      } else {
+        waitingOn.append(waiting)
+      }
+    }
+    waitingSessions = waitingOn
+  }
+
+  /// How long to wait for sockets and messages, in milliseconds; negative: without limit.
+  func timeout(at now: ContinuousClock.Instant) -> Int32 {
+    var next = earliestWait
+    func consider(_ instant: ContinuousClock.Instant?) {
+      guard let instant else { return }
+      next = next.map { min($0, instant) } ?? instant
+    }
+    for connection in connections {
+      consider(connection.earliestDeadline)
+      if let age = limits.maximumAge, connection.isIdle, !connection.isRetiring {
+        consider(connection.openedAt + age)
+      }
+    }
+    for listener in listeners.values {
+      // One that is due already waits for its turn to connect, which the end of another attempt
+      // gives it: to wake for it would be to wake without end.
+      if let event = listener.nextEvent(limits), event > now { consider(event) }
+    }
+    consider(retryAt)
+    consider(closing?.deadline)
+    guard let next else { return -1 }
+    return now.duration(to: next).wholeMilliseconds
+  }
+
+  private func consider(_ deadline: ContinuousClock.Instant) {
+    earliestWait = earliestWait.map { min($0, deadline) } ?? deadline
+  }
+
+  private func waitFailure(of role: ConnectionRole) -> PostgresFailure {
+    if connections.contains(where: { $0.role == role && !$0.isRetiring }) {
+      return PostgresFailure(.poolTimedOut, "all connections to the database were busy")
+    }
+    return lastRefusal
+      ?? PostgresFailure(.cannotConnect, "a connection to the database was not made in time")
+  }
+}
+
+extension PoolLoop {
+  func closeWanted(_ continuation: UnsafeContinuation<Void, Never>?) {
+    if closing == nil {
+      closing = PoolClosing(deadline: .now + limits.closeTimeout)
+      refuseWaiting()
+      for listener in listeners.values { listenerRemoved(listener.handle) }
+    }
+    if let continuation { closing?.continuations.append(continuation) }
+  }
+
+  /// Whether it was asked to close, and nobody is busy or may be any longer.
+  func isClosed(at now: ContinuousClock.Instant) -> Bool {
+    guard let closing else { return false }
+    return closing.deadline <= now
+      || leases.isEmpty && waitingReads.isEmpty && connections.allSatisfy(\.isIdle)
+  }
+
+  /// Closes everything, and answers everybody.
+  func finish() {
+    let failure = PostgresFailure(.closed, "the pool was closed", wasSent: true)
+    for connection in connections { drop(connection, because: failure) }
+    refuseWaiting()
+    leases = [:]
+    mailbox.finish()
+    for continuation in closing?.continuations ?? [] { continuation.resume() }
+    closing?.continuations = []
+  }
+
+  private func refuseWaiting() {
+    let failure = PostgresFailure(.closed, "the pool is closed")
+    for pending in waitingReads { pending.fail(failure.sent(pending.attempts > 0)) }
+    waitingReads = []
+    for waiting in waitingSessions { waiting.answer(.failure(failure)) }
+    waitingSessions = []
+  }
+}
+
+/// A pool that is being closed.
+struct PoolClosing {
+  let deadline: ContinuousClock.Instant
+  var continuations: [UnsafeContinuation<Void, Never>] = []
+}
+
+extension Duration {
+  /// Rounded up, and bounded: what `poll` and the server's settings take.
+  var wholeMilliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard seconds < 2_000_000 else { return 2_000_000_000 }
+    guard self > .zero else { return 0 }
+    return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }
 }

@@ -1,6 +1,7 @@
 import CPostgres
 import Cryptography
 import Glibc
+import Synchronization
 
 /// Messages to the thread that owns the connections. Any thread may post.
 final class PoolMailbox: Sendable {
@@ -71,4 +72,54 @@ final class PoolMailbox: Sendable {
     // It fails only when 2^64 − 1 signals were not taken back.
     _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
   }
+}
+
+typealias ExchangeResult = Result<[PostgresRows], PostgresFailure>
+typealias ExchangeContinuation = UnsafeContinuation<ExchangeResult, Never>
+typealias SessionContinuation = UnsafeContinuation<Result<Int, PostgresFailure>, Never>
+
+/// What other threads tell the thread that owns the connections. Each continuation in it is resumed
+/// exactly once by whoever takes the message out.
+enum PoolMessage: Sendable {
+  case read(PostgresExchange, ExchangeContinuation)
+  /// A read, or a wait for a session, has been marked as cancelled.
+  case somethingCancelled
+  case sessionWanted(SessionRequest, SessionContinuation)
+  case sessionReleased(Int)
+  case sessionExchange(Int, PostgresExchange, ExchangeContinuation)
+  case connected(ConnectTicket, Result<OwnedConnection, PostgresFailure>)
+  case listenerAdded(ListenerHandle)
+  case listenerRemoved(ListenerHandle)
+  case announcementWanted(ListenerHandle)
+  case closeWanted(UnsafeContinuation<Void, Never>?)
+
+  /// Answers whoever waits for this message's outcome, when nobody will act on it.
+  func refuse() {
+    let failure = PostgresFailure(.closed, "the pool is closed")
+    switch self {
+    case .read(_, let continuation), .sessionExchange(_, _, let continuation):
+      continuation.resume(returning: .failure(failure))
+    case .sessionWanted(_, let continuation):
+      continuation.resume(returning: .failure(failure))
+    case .closeWanted(let continuation):
+      continuation?.resume()
+    case .listenerAdded(let handle):
+      handle.finish()
+    case .somethingCancelled, .sessionReleased, .connected, .listenerRemoved,
+      .announcementWanted:
+      break
+    }
+  }
+}
+
+/// Somebody who wants a session.
+final class SessionRequest: Sendable {
+  let deadline: ContinuousClock.Instant
+  private let cancellation = Atomic<Bool>(false)
+
+  init(within limit: Duration) { deadline = .now + limit }
+
+  var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
+
+  func cancel() { cancellation.store(true, ordering: .relaxed) }
 }

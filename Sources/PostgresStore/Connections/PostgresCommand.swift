@@ -1,3 +1,5 @@
+import CPostgres
+
 /// One execution of a statement. `BEGIN` and `COMMIT` are statements too.
 struct PostgresCommand: Sendable {
   var statement: PostgresStatement
@@ -6,5 +8,206 @@ struct PostgresCommand: Sendable {
   init(_ statement: PostgresStatement, _ values: [PostgresValue] = []) {
     self.statement = statement
     self.values = values
+  }
+}
+
+/// One statement of ours, prepared on each connection when it is first used there.
+///
+/// The types of its parameters are those of the values that are first bound. A parameter that may
+/// be null, or that is not of one of ``PostgresValue``'s types, needs a cast in the text
+/// (`$1::bigint`), so that it means the same whatever came first.
+struct PostgresStatement: Sendable {
+  /// Unique among all statements of the program; it is what the server knows the statement by.
+  let name: String
+  let sql: String
+
+  /// - Parameter name: at most 63 bytes, as the server tells no more of them apart.
+  init(_ sql: String, name: String) {
+    precondition(!name.isEmpty && name.utf8.count < 64)
+    self.name = name
+    self.sql = sql
+  }
+}
+
+extension PostgresStatement: Hashable {
+  /// By name alone: names are unique, and texts are long.
+  static func == (left: PostgresStatement, right: PostgresStatement) -> Bool {
+    left.name == right.name
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// A parameter of a statement. It is sent in the binary format of its type.
+enum PostgresValue: Sendable {
+  /// Of any type: the statement has to say which (see ``PostgresStatement``).
+  case null
+  case int64(Int64)
+  case bool(Bool)
+  /// UTF-8 without NUL, which the server refuses (SQLSTATE 22021).
+  case text(String)
+  case bytes([UInt8])
+  case int64s([Int64?])
+  case bools([Bool?])
+  case texts([String?])
+  case byteStrings([[UInt8]?])
+}
+
+/// The types that parameters have, by their object identifiers, which are the same in every
+/// database (`pg_type.dat` of PostgreSQL).
+enum PostgresType {
+  /// Left to the server, which looks at the statement.
+  static let unspecified: Oid = 0
+  static let bool: Oid = 16
+  static let bytes: Oid = 17
+  static let int64: Oid = 20
+  static let text: Oid = 25
+  static let bools: Oid = 1000
+  static let byteStrings: Oid = 1001
+  static let texts: Oid = 1009
+  static let int64s: Oid = 1016
+}
+
+/// A command with its values in the binary format, as libpq takes them. Encoding is done by the
+/// caller, not on the thread that serves all.
+struct EncodedCommand: Sendable {
+  /// Of all values of a command together. The server's own limit of a message is 1 GiB.
+  static let maximumBytes = 256 << 20
+
+  struct Parameter: Sendable {
+    var type: Oid
+    var offset: Int
+    /// Negative: null.
+    var length: Int32
+  }
+
+  let statement: PostgresStatement
+  let parameters: [Parameter]
+  /// The values one after another, and one byte more so that it is never empty.
+  private let bytes: [UInt8]
+
+  /// - Throws: ``PostgresFailure/Kind/protocolViolation`` when it is larger than
+  ///   ``maximumBytes``.
+  init(_ command: PostgresCommand) throws(PostgresFailure) {
+    var encoder = ValueEncoder()
+    var parameters: [Parameter] = []
+    parameters.reserveCapacity(command.values.count)
+    for value in command.values {
+      let offset = encoder.bytes.count
+      let type = encoder.append(value)
+      let length = encoder.bytes.count - offset
+      guard encoder.bytes.count <= Self.maximumBytes else {
+        throw PostgresFailure(.protocolViolation, "a command's values are too large")
+      }
+      if case .null = value {
+        parameters.append(Parameter(type: type, offset: offset, length: -1))
+      } else {
+        parameters.append(Parameter(type: type, offset: offset, length: Int32(length)))
+      }
+    }
+    encoder.bytes.append(0)
+    statement = command.statement
+    self.parameters = parameters
+    bytes = encoder.bytes
+  }
+
+  /// Queues the execution in libpq's pipeline.
+  ///
+  /// - Returns: false when libpq refused; its connection then says why.
+  func send(on connection: OpaquePointer) -> Bool {
+    let count = parameters.count
+    return bytes.withUnsafeBytes { bytes in
+      withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+        withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * count) { numbers in
+          for (index, parameter) in parameters.enumerated() {
+            // The buffer is never empty, so each value has an address, also an empty one.
+            let start = bytes.baseAddress?.advanced(by: parameter.offset)
+            values.initializeElement(
+              at: index,
+              to: parameter.length < 0 ? nil : start?.assumingMemoryBound(to: CChar.self))
+            numbers.initializeElement(at: index, to: max(parameter.length, 0))
+            numbers.initializeElement(at: count + index, to: 1)
+          }
+          let formats = numbers.baseAddress?.advanced(by: count)
+          return PQsendQueryPrepared(
+            connection, statement.name, CInt(count), values.baseAddress, numbers.baseAddress,
+            formats, 1) == 1
+        }
+      }
+    }
+  }
+
+  /// Queues the preparation of the statement for parameters of these types.
+  ///
+  /// - Returns: false when libpq refused; its connection then says why.
+  func prepare(on connection: OpaquePointer) -> Bool {
+    PQsendPrepare(
+      connection, statement.name, statement.sql, CInt(parameters.count), parameters.map(\.type))
+      == 1
+  }
+}
+
+/// Writes values as PostgreSQL's `*send` functions would (`array_send` in `arrayfuncs.c` for
+/// arrays): numbers in network order, arrays with their dimension, element type and elements.
+struct ValueEncoder {
+  var bytes: [UInt8] = []
+
+  /// - Returns: the type of the value.
+  mutating func append(_ value: PostgresValue) -> Oid {
+    switch value {
+    case .null:
+      return PostgresType.unspecified
+    case .int64(let number):
+      append(bigEndian: number)
+      return PostgresType.int64
+    case .bool(let flag):
+      bytes.append(flag ? 1 : 0)
+      return PostgresType.bool
+    case .text(let text):
+      bytes.append(contentsOf: text.utf8)
+      return PostgresType.text
+    case .bytes(let contents):
+      bytes.append(contentsOf: contents)
+      return PostgresType.bytes
+    case .int64s(let numbers):
+      append(numbers, of: PostgresType.int64) { $0.append(bigEndian: $1) }
+      return PostgresType.int64s
+    case .bools(let flags):
+      append(flags, of: PostgresType.bool) { $0.bytes.append($1 ? 1 : 0) }
+      return PostgresType.bools
+    case .texts(let texts):
+      append(texts, of: PostgresType.text) { $0.bytes.append(contentsOf: $1.utf8) }
+      return PostgresType.texts
+    case .byteStrings(let contents):
+      append(contents, of: PostgresType.bytes) { $0.bytes.append(contentsOf: $1) }
+      return PostgresType.byteStrings
+    }
+  }
+
+  private mutating func append<Element>(
+    _ elements: [Element?], of type: Oid, _ append: (inout ValueEncoder, Element) -> Void
+  ) {
+    // An empty array has no dimension at all.
+    self.append(bigEndian: elements.isEmpty ? 0 : 1 as Int32)
+    self.append(bigEndian: elements.contains { $0 == nil } ? 1 : 0 as Int32)
+    self.append(bigEndian: type)
+    guard !elements.isEmpty else { return }
+    self.append(bigEndian: Int32(truncatingIfNeeded: elements.count))
+    // Indexes count from one, as those of `ARRAY[…]` do.
+    self.append(bigEndian: 1 as Int32)
+    for element in elements {
+      let place = bytes.count
+      self.append(bigEndian: -1 as Int32)
+      guard let element else { continue }
+      append(&self, element)
+      let length = bytes.count - place - 4
+      withUnsafeBytes(of: UInt32(truncatingIfNeeded: length).bigEndian) { encoded in
+        for (index, byte) in encoded.enumerated() { bytes[place + index] = byte }
+      }
+    }
+  }
+
+  private mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 }

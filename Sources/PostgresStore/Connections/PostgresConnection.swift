@@ -1,8 +1,9 @@
 import CPostgres
+import DequeModule
 
 /// A connection in pipeline mode, on the pool's thread. What is sent here comes back in the same
-/// order. Each flight of exchanges ends with a synchronisation point of its own, so that a failure
-/// does not touch the next.
+/// order. Each exchange ends with a synchronisation point of its own, so that a failure does not touch
+/// the next.
 final class PostgresConnection {
   let role: ConnectionRole
   let generation: Int
@@ -11,14 +12,13 @@ final class PostgresConnection {
   var isRetiring = false
 
   private let handle: OwnedConnection
-  private var flights = FirstInFirstOut<Flight>()
+  private var flights = Deque<Flight>()
   /// Statements whose preparation was sent, and has not failed.
   private var prepared: Set<PostgresStatement> = []
   private var refused: [PostgresStatement: PostgresFailure] = [:]
   /// No deadline of what is on its way is earlier. It may be that of something answered already.
   private(set) var earliestDeadline: ContinuousClock.Instant?
   private(set) var exchangesInFlight = 0
-  private(set) var flightsOfExchanges = 0
   /// Whether libpq holds bytes that the socket did not take.
   private(set) var hasUnsent = false
   /// How often libpq said in a row that there is no result.
@@ -35,35 +35,29 @@ final class PostgresConnection {
   /// Whether a transaction is open, or has failed and is not rolled back. Asked while it is idle.
   var isInTransaction: Bool { PQtransactionStatus(handle.pointer) != PQTRANS_IDLE }
 
-  /// Hands exchanges to libpq as one flight, with the preparation of those of their statements that
-  /// the server does not know. Each preparation has a synchronisation point of its own: it counts
-  /// whatever becomes of the exchanges.
+  /// Hands an exchange to libpq, with the preparation of those of its statements that the server does
+  /// not know. Each preparation has a synchronisation point of its own: it counts whatever becomes of
+  /// the exchange.
   ///
   /// - Throws: ``PostgresFailure/Kind/connectionLost``; the connection is of no use then. What was
   ///   handed over is among ``takeExchanges()``.
-  func send(_ exchanges: [PendingExchange]) throws(PostgresFailure) {
-    let flight = Flight(.exchanges(exchanges))
-    for pending in exchanges {
-      pending.attempts += 1
-      for command in pending.exchange.commands where !prepared.contains(command.statement) {
-        prepared.insert(command.statement)
-        flights.append(Flight(.preparation(command.statement)))
-        guard command.prepare(on: handle.pointer), PQpipelineSync(handle.pointer) == 1 else {
-          flights.append(flight)
-          throw lost()
-        }
+  func send(_ pending: PendingExchange) throws(PostgresFailure) {
+    pending.attempts += 1
+    let flight = Flight(.exchange(pending))
+    for command in pending.exchange.commands where !prepared.contains(command.statement) {
+      prepared.insert(command.statement)
+      flights.append(Flight(.preparation(command.statement)))
+      guard command.prepare(on: handle.pointer), PQpipelineSync(handle.pointer) == 1 else {
+        flights.append(flight)
+        throw lost()
       }
     }
     flights.append(flight)
-    exchangesInFlight += exchanges.count
-    flightsOfExchanges += 1
-    if let deadline = flight.deadline {
-      earliestDeadline = earliestDeadline.map { min($0, deadline) } ?? deadline
-    }
-    for pending in exchanges {
-      for command in pending.exchange.commands {
-        guard command.send(on: handle.pointer) else { throw lost() }
-      }
+    exchangesInFlight += 1
+    let deadline = pending.exchange.deadline
+    earliestDeadline = earliestDeadline.map { min($0, deadline) } ?? deadline
+    for command in pending.exchange.commands {
+      guard command.send(on: handle.pointer) else { throw lost() }
     }
     // libpq writes to the socket here, once for all of them.
     guard PQpipelineSync(handle.pointer) == 1 else { throw lost() }
@@ -102,24 +96,20 @@ final class PostgresConnection {
   /// Whether the time of something on its way is up.
   func hasExpired(at now: ContinuousClock.Instant) -> Bool {
     guard let earliest = earliestDeadline, earliest <= now else { return false }
-    earliestDeadline = nil
-    flights.forEach { flight in
-      guard let deadline = flight.deadline else { return }
-      earliestDeadline = earliestDeadline.map { min($0, deadline) } ?? deadline
-    }
+    earliestDeadline = flights.lazy.compactMap { $0.exchange?.exchange.deadline }.min()
     return earliestDeadline.map { $0 <= now } ?? false
   }
 
   /// What was sent and has no answer, in order. Nothing is left here.
   func takeExchanges() -> [PendingExchange] {
     exchangesInFlight = 0
-    flightsOfExchanges = 0
-    return flights.popAll().flatMap(\.exchanges)
+    defer { flights = [] }
+    return flights.compactMap(\.exchange)
   }
 
   /// Does something with every exchange that has no answer.
   func forEachExchange(_ body: (PendingExchange) -> Void) {
-    flights.forEach { $0.exchanges.forEach(body) }
+    for flight in flights { flight.exchange.map(body) }
   }
 
   /// The reason why a statement of the exchange could not be prepared. Its execution fails then
@@ -142,27 +132,26 @@ final class PostgresConnection {
     emptyAnswers = 0
     var outcome = Flight.Step.unexpected
     var isBroken = false
-    flights.withFirst { flight in
-      switch PQresultStatus(result) {
-      case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-        outcome = flight.answered(PostgresRows(owning: result))
-      case PGRES_PIPELINE_ABORTED:
-        outcome = flight.passedOver()
-        PQclear(result)
-      case PGRES_PIPELINE_SYNC:
-        outcome = flight.synchronized()
-        PQclear(result)
-      case PGRES_FATAL_ERROR:
-        if let error = ServerError(result) {
-          outcome = flight.failed(error)
-        } else {
-          isBroken = true
-        }
-        PQclear(result)
-      default:
-        // Copying, and modes that are never asked for.
-        PQclear(result)
+    // There is a flight: see `receive`.
+    switch PQresultStatus(result) {
+    case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+      outcome = flights[0].answered(PostgresRows(owning: result))
+    case PGRES_PIPELINE_ABORTED:
+      outcome = flights[0].passedOver()
+      PQclear(result)
+    case PGRES_PIPELINE_SYNC:
+      outcome = flights[0].synchronized()
+      PQclear(result)
+    case PGRES_FATAL_ERROR:
+      if let error = ServerError(result) {
+        outcome = flights[0].failed(error)
+      } else {
+        isBroken = true
       }
+      PQclear(result)
+    default:
+      // Copying, and modes that are never asked for.
+      PQclear(result)
     }
     if isBroken { throw lost() }
     switch outcome {
@@ -177,14 +166,13 @@ final class PostgresConnection {
     switch flight.load {
     case .preparation(let statement):
       refused[statement] = nil
-      if case .failed(_, let failure) = flight.outcomes.first {
+      if case .failed(_, let failure) = flight.outcome {
         refused[statement] = failure
         prepared.remove(statement)
       }
-    case .exchanges(let exchanges):
-      exchangesInFlight -= exchanges.count
-      flightsOfExchanges -= 1
-      for (pending, outcome) in zip(exchanges, flight.outcomes) { finished(pending, outcome) }
+    case .exchange(let pending):
+      exchangesInFlight -= 1
+      finished(pending, flight.outcome)
     }
     if flights.isEmpty { earliestDeadline = nil }
   }

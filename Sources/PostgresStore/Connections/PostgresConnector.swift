@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 import Logging
 
 /// Makes connections. It blocks while it does.
@@ -47,4 +48,69 @@ struct PostgresConnector: Sendable {
     }
     return connection
   }
+}
+
+/// A connection of libpq's. It is closed with this object.
+// @unchecked: it is made on one thread and then handed to another, which alone goes on with it.
+final class OwnedConnection: @unchecked Sendable {
+  let pointer: OpaquePointer
+  /// libpq keeps only an address of it.
+  private let notices: NoticeSink
+
+  /// Takes a connection over.
+  init(owning pointer: OpaquePointer, notices: NoticeSink) {
+    self.pointer = pointer
+    self.notices = notices
+    PQsetNoticeReceiver(
+      pointer,
+      { context, result in
+        guard let context else { return }
+        // It is the sink that the owner of the connection keeps until the connection is closed.
+        Unmanaged<NoticeSink>.fromOpaque(context).takeUnretainedValue().received(result)
+      }, Unmanaged.passUnretained(notices).toOpaque())
+  }
+
+  deinit { PQfinish(pointer) }
+
+  var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
+
+  /// What libpq says of its last trouble.
+  var reason: String { String(cString: PQerrorMessage(pointer)).trimmed }
+}
+
+/// Where the server's notices go: to the log, without their texts, which may have values in them.
+final class NoticeSink: Sendable {
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  func received(_ result: OpaquePointer?) {
+    guard let result else { return }
+    logger.debug(
+      "the database has a notice",
+      metadata: [
+        "state": "\(ResultFields.text(result, .state) ?? "?")",
+        "severity": "\(ResultFields.text(result, .severity) ?? "?")",
+        "routine": "\(ResultFields.text(result, .routine) ?? "?")",
+      ])
+  }
+}
+
+/// Texts as C takes a list of them: addresses, and a null at the end.
+final class CStringArray {
+  private let storage: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
+
+  init(_ texts: [String]) {
+    storage = .allocate(capacity: texts.count + 1)
+    let copies = texts.map { UnsafePointer<CChar>(strdup($0)) }
+    _ = storage.initialize(from: copies + [nil])
+  }
+
+  deinit {
+    for text in storage { free(UnsafeMutablePointer(mutating: text)) }
+    storage.deallocate()
+  }
+
+  /// Valid as long as this object.
+  var pointer: UnsafePointer<UnsafePointer<CChar>?>? { UnsafePointer(storage.baseAddress) }
 }

@@ -60,3 +60,147 @@ final class PostgresRows: Sendable {
     }
   }
 }
+
+extension PostgresRows {
+  /// A `bigint`, `integer` or `smallint`.
+  func int64(_ row: Int, _ column: Int) throws(PostgresFailure) -> Int64 {
+    try present(optionalInt64(row, column))
+  }
+
+  func bool(_ row: Int, _ column: Int) throws(PostgresFailure) -> Bool {
+    try present(optionalBool(row, column))
+  }
+
+  func text(_ row: Int, _ column: Int) throws(PostgresFailure) -> String {
+    try present(optionalText(row, column))
+  }
+
+  func bytes(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8] {
+    try present(optionalBytes(row, column))
+  }
+
+  func optionalInt64(_ row: Int, _ column: Int) throws(PostgresFailure) -> Int64? {
+    try withBytes(row, column) { bytes throws(PostgresFailure) in
+      guard let bytes else { return nil }
+      return try ValueDecoder.int64(bytes)
+    }
+  }
+
+  func optionalBool(_ row: Int, _ column: Int) throws(PostgresFailure) -> Bool? {
+    try withBytes(row, column) { bytes throws(PostgresFailure) in
+      guard let bytes else { return nil }
+      return try ValueDecoder.bool(bytes)
+    }
+  }
+
+  func optionalText(_ row: Int, _ column: Int) throws(PostgresFailure) -> String? {
+    try withBytes(row, column) { bytes throws(PostgresFailure) in
+      guard let bytes else { return nil }
+      return try ValueDecoder.text(bytes)
+    }
+  }
+
+  func optionalBytes(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8]? {
+    try withBytes(row, column) { bytes throws(PostgresFailure) in bytes.map { Array($0) } }
+  }
+
+  func int64s(_ row: Int, _ column: Int) throws(PostgresFailure) -> [Int64?] {
+    try array(row, column, ValueDecoder.int64)
+  }
+
+  func bools(_ row: Int, _ column: Int) throws(PostgresFailure) -> [Bool?] {
+    try array(row, column, ValueDecoder.bool)
+  }
+
+  func texts(_ row: Int, _ column: Int) throws(PostgresFailure) -> [String?] {
+    try array(row, column, ValueDecoder.text)
+  }
+
+  func byteStrings(_ row: Int, _ column: Int) throws(PostgresFailure) -> [[UInt8]?] {
+    try array(row, column) { Array($0) }
+  }
+
+  private func array<Element>(
+    _ row: Int, _ column: Int,
+    _ decode: (UnsafeRawBufferPointer) throws(PostgresFailure) -> Element
+  ) throws(PostgresFailure) -> [Element?] {
+    try withBytes(row, column) { bytes throws(PostgresFailure) in
+      guard let bytes else { throw Self.unexpectedNull }
+      return try ValueDecoder.array(bytes, decode)
+    }
+  }
+
+  private func present<Value>(_ value: Value?) throws(PostgresFailure) -> Value {
+    guard let value else { throw Self.unexpectedNull }
+    return value
+  }
+
+  private static var unexpectedNull: PostgresFailure {
+    PostgresFailure(.protocolViolation, "the answer has a null where a value belongs")
+  }
+}
+
+/// Reads values as PostgreSQL's `*send` functions write them.
+enum ValueDecoder {
+  /// Of eight, four or two bytes.
+  static func int64(_ bytes: UnsafeRawBufferPointer) throws(PostgresFailure) -> Int64 {
+    switch bytes.count {
+    case 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+    case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+    case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+    default: throw malformed
+    }
+  }
+
+  static func bool(_ bytes: UnsafeRawBufferPointer) throws(PostgresFailure) -> Bool {
+    guard bytes.count == 1 else { throw malformed }
+    return bytes[0] != 0
+  }
+
+  static func text(_ bytes: UnsafeRawBufferPointer) throws(PostgresFailure) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw malformed }
+    return text
+  }
+
+  /// An array of one dimension, or an empty one.
+  static func array<Element>(
+    _ bytes: UnsafeRawBufferPointer,
+    _ decode: (UnsafeRawBufferPointer) throws(PostgresFailure) -> Element
+  ) throws(PostgresFailure) -> [Element?] {
+    var rest = bytes
+    let dimensions = try number(&rest)
+    // Whether it has nulls, and the type of its elements, are seen when they are read.
+    _ = try number(&rest)
+    _ = try number(&rest)
+    guard dimensions != 0 else { return [] }
+    let count = Int(try number(&rest))
+    _ = try number(&rest)
+    // Each element has at least its length, so the count cannot ask for more than there is.
+    guard dimensions == 1, count >= 0, count <= rest.count / 4 else { throw malformed }
+    var elements: [Element?] = []
+    elements.reserveCapacity(count)
+    for _ in 0..<count {
+      let length = Int(try number(&rest))
+      guard length >= 0 else {
+        elements.append(nil)
+        continue
+      }
+      guard length <= rest.count else { throw malformed }
+      elements.append(try decode(UnsafeRawBufferPointer(rebasing: rest.prefix(length))))
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(length))
+    }
+    guard rest.isEmpty else { throw malformed }
+    return elements
+  }
+
+  private static func number(_ rest: inout UnsafeRawBufferPointer) throws(PostgresFailure) -> Int32
+  {
+    guard rest.count >= 4 else { throw malformed }
+    defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(4)) }
+    return Int32(bigEndian: rest.loadUnaligned(as: Int32.self))
+  }
+
+  private static var malformed: PostgresFailure {
+    PostgresFailure(.protocolViolation, "a value of the answer is not of the type expected")
+  }
+}
