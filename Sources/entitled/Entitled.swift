@@ -96,7 +96,8 @@ struct Entitled: AsyncParsableCommand {
   var maximumConnections: String?
 
   @Option(
-    help: "TCP connections a second that may end within two; with more, new ones wait. Default: 2500.")
+    help:
+      "TCP connections a second that may end within two; with more, new ones wait. Default: 2500.")
   var shortConnectionsPerSecond: String?
 
   @Option(help: "Seconds after which a silent connection is closed. Default: 600.")
