@@ -4,9 +4,10 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// connections keep a server busy.
   package var readingConnections = 4
 
-  /// Writers, each with a connection and one transaction at a time. While one waits for the disk,
-  /// another works; more of them would make smaller batches.
-  package var writingConnections = 4
+  /// Writers, each with a connection and one transaction at a time. While one waits for the disk, the
+  /// other works. More of them make smaller batches: with 4 of them and 64 writes in flight, a write took
+  /// the database 364 µs of processor time instead of some 260.
+  package var writingConnections = 2
 
   /// Writes waiting for their turn. More are refused at once, so that a slow database is felt by
   /// callers rather than by memory.

@@ -53,7 +53,7 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "PostgreSQL: connections that read. Default: 4.")
   var storeReaders: String?
 
-  @Option(help: "PostgreSQL: connections that write. Default: 4.")
+  @Option(help: "PostgreSQL: connections that write. Default: 2.")
   var storeWriters: String?
 
   @Option(
