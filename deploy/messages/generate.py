@@ -22,7 +22,8 @@ import swift_types as swift
 
 NOT_GENERATED = {"entitle/v1/options.proto", "google/protobuf/descriptor.proto"}
 WIDTH = 100
-LONGEST_UNNAMED_LIMIT = {"author", "reason"}
+# Nobody asks for the limits of these.
+UNNAMED_LIMITS = {"author", "reason"}
 
 options = None  # The module that protoc made of options.proto; set in main.
 
@@ -199,6 +200,8 @@ class Property:
         self.name, self.type, self.comment = name, type_, comment
         self.read, self.write = "", []
         self.checks = []  # Before it is read.
+        # Of a oneof: its name, its cases, and the value where none is set; and its enumeration's cases.
+        self.choice, self.declaration = None, []
 
 
 class Message:
@@ -479,7 +482,6 @@ class Message:
         read, write, declaration = self.cases(oneof, number, cases)
         is_optional = type_.endswith("?")
         missing = "nil" if is_optional else None
-        property_.read = None
         property_.choice = (oneof, read, missing)
         property_.write = [f"switch {name} {{"]
         for lines in write:
@@ -517,9 +519,7 @@ class Message:
         oneof, cases, missing = property_.choice
         lines = [f"switch message.{oneof}_case {{"]
         for constant, case, read in cases:
-            is_throwing = read.startswith("try ")
-            call = f".{case}({read})"
-            lines += [f"case {constant}:", f"  {assign} = {call}"]
+            lines += [f"case {constant}:", f"  {assign} = .{case}({read})"]
         if missing:
             lines += ["default:", f"  {assign} = {missing}"]
         else:
@@ -539,7 +539,7 @@ class Message:
                     f"  /// Entries of `{field.name}` at most.",
                     f"  {access} static let maximum{name} = {limits['max_items']:_}",
                 ]
-            elif limits["max_bytes"] and not is_identifier and field.name not in LONGEST_UNNAMED_LIMIT:
+            elif limits["max_bytes"] and not is_identifier and field.name not in UNNAMED_LIMITS:
                 lines += [
                     f"  /// Bytes of `{field.name}` at most.",
                     f"  {access} static let maximum{name}Length = {limits['max_bytes']:_}",
@@ -581,7 +581,7 @@ class Message:
         lines = self.documentation()
         lines.append(f"{access} struct {self.swift}: Hashable, Sendable {{")
         for property_ in properties:
-            if getattr(property_, "declaration", None):
+            if property_.declaration:
                 enum = property_.type.removesuffix("?")
                 lines += [f"  {access} enum {enum}: Hashable, Sendable {{"]
                 lines += property_.declaration + ["  }", ""]
@@ -646,8 +646,7 @@ class Message:
     def mapping(self, properties, arguments=None):
         """arguments: of the initialiser of a type of the domain; None for a generated one."""
         throws = any(
-            getattr(p, "choice", None) or (p.read or "").startswith("try") or "(try " in (p.read or "")
-            or p.checks
+            p.choice or p.checks or p.read.startswith("try ") or "(try " in p.read
             for p in properties
         )
         uses_arena = any("arena" in line for p in properties for line in p.write)
@@ -660,17 +659,17 @@ class Message:
                 body += property_.checks
             if arguments is None:
                 for property_ in properties:
-                    if getattr(property_, "choice", None):
+                    if property_.choice:
                         body += self.read_choice(property_, property_.name)
                     else:
-                        body += assignment(property_.name, property_.read)
+                        body.append(f"{property_.name} = {property_.read}")
             else:
                 given = self.ordered(properties, arguments)
                 call = [f"{p.name}: {p.read}" for p in given]
                 body += wrapped("self.init(", call, ")", indent="  ")
                 for property_ in properties:
                     if property_.name not in arguments:
-                        body += assignment(property_.name, property_.read)
+                        body.append(f"{property_.name} = {property_.read}")
             lines += ["    " + line for line in body] + ["  }"]
         lines.append("")
         mark = " throws(MessageError)" if uses_arena else ""
@@ -742,10 +741,6 @@ def wrapped(start, items, end, indent=""):
     if len(line) + len(indent) * 2 <= WIDTH:
         return [line]
     return [start] + [f"{lead}  {item}," for item in items[:-1]] + [f"{lead}  {items[-1]}"] + [lead + end]
-
-
-def assignment(name, read):
-    return [f"{name} = {read}"]
 
 
 # MARK: All files
