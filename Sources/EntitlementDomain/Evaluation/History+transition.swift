@@ -132,7 +132,7 @@ extension History {
 struct TransitionMoments {
   private let now: Milliseconds
   private var upcoming: [Milliseconds] = []
-  /// The latest of those that are not later than now.
+  /// The latest boundary up to now.
   private(set) var latestPast: Milliseconds?
 
   init(around now: Milliseconds) {

@@ -88,7 +88,7 @@ extension Grant {
 }
 
 extension GrandfatheringVerdict {
-  /// R39. Nobody has the app before they got it.
+  /// R39: it confers from the moment at which the customer got the app.
   func confers(at now: Milliseconds) -> Bool {
     state.outcome == .granted && (since.map { $0 <= now } ?? true)
   }

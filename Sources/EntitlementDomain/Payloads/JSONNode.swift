@@ -21,7 +21,7 @@ package struct JSONNode: Sendable {
 
 /// Finds names without making strings of them.
 enum JSONName {
-  // Drawn anew in each process, so that nobody can choose names that must all be compared.
+  // A random seed for each process: a sender cannot choose names whose hashes collide.
   private static let seed = UInt64.random(in: .min ... .max)
   // Odd, so that no product loses bits.
   private static let factor = UInt64.random(in: .min ... .max) | 1

@@ -106,7 +106,7 @@ final class AnswerTable: Sendable {
     /// The keys of answers about each subject, except the key that names the subject itself: those
     /// are few.
     var otherKeys: [CustomerSubject: Set<AnswerKey>] = [:]
-    /// Those that a caller may join.
+    /// Loads that a caller may join.
     var loads: [AnswerKey: CustomerLoad] = [:]
     /// Counts invalidations.
     var clock: UInt64 = 0
@@ -226,7 +226,7 @@ final class AnswerTable: Sendable {
 
   // MARK: Loads
 
-  /// Loads are about to ask the store. Those that have no waiter any more are forgotten.
+  /// Loads are about to ask the store. A load without a waiter is forgotten.
   ///
   /// - Parameters:
   ///   - required: of the feed: read before the call.

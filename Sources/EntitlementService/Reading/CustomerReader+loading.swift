@@ -45,7 +45,7 @@ extension CustomerReader {
     }
   }
 
-  /// Reads a batch, and then those that waited for its permits.
+  /// Reads a batch, and then the batches that waited for its permits.
   private func run(_ first: ReadLimiter<Read>.Batch) async {
     var next: ReadLimiter<Read>.Batch? = first
     while let batch = next {
