@@ -819,6 +819,8 @@ def messages_file(file, world, structures):
         if message.file is not file:
             continue
         if message.name in swift.BY_HAND:
+            if message.name not in swift.PRIVATE:
+                body += message.conformance()[:-1] + ["}"]
             limits = message.limits_declaration(access)
             if limits:
                 body += ["", f"extension {message.swift} {{"] + limits + ["}"]

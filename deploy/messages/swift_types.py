@@ -98,12 +98,14 @@ DOMAIN_ENUMERATIONS = {
     "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
 
-# Messages that truly differ from their Swift types: Sources/Wire/Messages has their mapping by hand.
+# Messages that truly differ from their Swift types: Sources/Wire/Messages has how they are read and
+# written. Those in PRIVATE have no Swift type of their own outside their file.
 BY_HAND = {
     "CatalogIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
     "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }
+PRIVATE = {"SignedItem"}
 ENUMERATIONS_BY_HAND = {"Consistency.Mode"}
 
 # Messages by hand that callers send with limits, and that answers hold without: an id of Apple's that

@@ -1,20 +1,7 @@
 import CEntitleMessages
-package import EntitlementDomain
-package import NIOCore
+import EntitlementDomain
 
-extension EntitlementSource: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__entitlement_source__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension EntitlementSource {
   init(reading message: Entitle__V1__EntitlementSource) throws(MessageError) {
     self.init(
       origin: try Self.origin(message), since: Milliseconds(message.since_ms),
@@ -71,19 +58,7 @@ extension EntitlementSource: WireMessage, MappedMessage {
   }
 }
 
-extension CatalogIssue: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__catalog_issue__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension CatalogIssue {
   init(reading message: Entitle__V1__CatalogIssue) {
     self.init(
       severity: message.error != 0 ? .error : .warning, line: Int(message.line),
@@ -102,19 +77,7 @@ extension CatalogIssue: WireMessage, MappedMessage {
   }
 }
 
-extension Decision: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__decision__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension Decision {
   /// Any number is a rule: a newer server may know more of them.
   init(reading message: Entitle__V1__Decision) {
     self.init(rule: Rule(Int(message.rule)), sentence: Self.text(message.sentence))

@@ -1,6 +1,5 @@
 import CEntitleMessages
 public import EntitlementDomain
-package import NIOCore
 
 /// Why the state of one customer is what it is.
 public struct ExplainCustomerStateResponse: Hashable, Sendable {
@@ -11,19 +10,7 @@ public struct ExplainCustomerStateResponse: Hashable, Sendable {
   }
 }
 
-extension ExplainCustomerStateResponse: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__explain_customer_state_response__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension ExplainCustomerStateResponse {
   init(reading message: Entitle__V1__ExplainCustomerStateResponse) throws(MessageError) {
     explanation = Explanation(
       state: try Self.required(message.state, as: CustomerState.self, "state"),

@@ -12,19 +12,7 @@ public enum ReadConsistency: Hashable, Sendable {
   case fullyConsistent
 }
 
-extension ReadConsistency: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__consistency__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension ReadConsistency {
   init(reading message: Entitle__V1__Consistency) throws(MessageError) {
     switch message.mode {
     case ENTITLE__V1__CONSISTENCY__MODE__MODE_UNSPECIFIED,
@@ -66,19 +54,7 @@ public enum GetCustomerStateResponse: Hashable, Sendable {
   }
 }
 
-extension GetCustomerStateResponse: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_customer_state_response__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension GetCustomerStateResponse {
   init(reading message: Entitle__V1__GetCustomerStateResponse) throws(MessageError) {
     switch message.answer_case {
     case ENTITLE__V1__GET_CUSTOMER_STATE_RESPONSE__ANSWER_STATE:

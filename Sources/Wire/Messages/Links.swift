@@ -1,20 +1,7 @@
 import CEntitleMessages
 public import EntitlementDomain
-package import NIOCore
 
-extension LinkTarget: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__link_target__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension LinkTarget {
   /// False for something that only a newer server knows of: lists leave it out.
   static func isKnown(_ message: Entitle__V1__LinkTarget) -> Bool {
     message.target_case.isSet
@@ -89,19 +76,7 @@ public struct GetLinkHistoryRequest: Hashable, Sendable {
   }
 }
 
-extension GetLinkHistoryRequest: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__get_link_history_request__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension GetLinkHistoryRequest {
   init(reading message: Entitle__V1__GetLinkHistoryRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     switch message.subject_case {

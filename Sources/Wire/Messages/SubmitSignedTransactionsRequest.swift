@@ -1,6 +1,6 @@
 import CEntitleMessages
 public import EntitlementDomain
-package import NIOCore
+import NIOCore
 
 /// Hands in transactions, renewal infos and app transactions.
 public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
@@ -24,19 +24,7 @@ public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
   }
 }
 
-extension SubmitSignedTransactionsRequest: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension SubmitSignedTransactionsRequest {
   init(reading message: Entitle__V1__SubmitSignedTransactionsRequest) throws(MessageError) {
     bundleID = try Self.bounded(
       message.bundle_id, "bundle_id", limit: MessageLimits.identifierLength)

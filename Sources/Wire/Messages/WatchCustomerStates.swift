@@ -35,19 +35,7 @@ public struct WatchCustomerStatesRequest: Hashable, Sendable {
   public static let beginning = "0"
 }
 
-extension WatchCustomerStatesRequest: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__watch_customer_states_request__init)
-
-  package static var messageType: MessageType { shape.type }
-
-  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
-    try read(from: buffer)
-  }
-
-  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
-    try append(to: &buffer)
-  }
-
+extension WatchCustomerStatesRequest {
   init(reading message: Entitle__V1__WatchCustomerStatesRequest) throws(MessageError) {
     cursor = try Self.bounded(message.cursor, "cursor", limit: Self.maximumCursorLength)
     bundleID = try Self.bounded(

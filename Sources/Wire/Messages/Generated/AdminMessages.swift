@@ -399,6 +399,20 @@ extension ReloadCatalogRequest: WireMessage, MappedMessage {
   }
 }
 
+extension CatalogIssue: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__catalog_issue__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 /// Response of `GetCatalog`.
 package struct CatalogResponse: Hashable, Sendable {
   /// SHA-256 of the file that is in force, hexadecimal.

@@ -119,6 +119,20 @@ extension CustomerSelector: WireMessage, MappedMessage {
   }
 }
 
+extension ReadConsistency: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__consistency__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 /// Request of `GetCustomerState`. The state of one customer. A customer of whom nothing is known is
 /// NEW, not an error.
 public struct GetCustomerStateRequest: Hashable, Sendable {
@@ -187,6 +201,20 @@ extension GetCustomerStateRequest: WireMessage, MappedMessage {
       message.has_if_revision_differs_case = ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS_IF_REVISION_DIFFERS
       message.if_revision_differs = ifRevisionDiffers
     }
+  }
+}
+
+extension GetCustomerStateResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_customer_state_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
   }
 }
 
@@ -584,6 +612,20 @@ extension ExplainCustomerStateRequest: WireMessage, MappedMessage {
   }
 }
 
+extension ExplainCustomerStateResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__explain_customer_state_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 extension EntitlementExplanation: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__entitlement_explanation__init)
 
@@ -676,6 +718,20 @@ extension Reasoning: WireMessage, MappedMessage {
   }
 }
 
+extension Decision: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__decision__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 extension ConsideredItem: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__considered_item__init)
 
@@ -748,6 +804,20 @@ extension ExpectedChange: WireMessage, MappedMessage {
       message.at_ms = at.rawValue
     }
     message.decision = try decision.make(in: arena)
+  }
+}
+
+extension WatchCustomerStatesRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__watch_customer_states_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
   }
 }
 

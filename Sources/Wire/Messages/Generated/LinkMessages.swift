@@ -40,6 +40,20 @@ extension LinkReason: MappedEnumeration {
   }
 }
 
+extension LinkTarget: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__link_target__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 /// Request of `ResolveAccount`. Whom an identifier leads to.
 public struct ResolveAccountRequest: Hashable, Sendable {
   /// Whom to look for.
@@ -557,6 +571,20 @@ extension AccountLink: WireMessage, MappedMessage {
     message.since_ms = since.rawValue
     if let reason { message.reason = reason.number }
     message.is_unsigned = isUnsigned ? 1 : 0
+  }
+}
+
+extension GetLinkHistoryRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_link_history_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
   }
 }
 

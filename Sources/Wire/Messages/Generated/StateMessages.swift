@@ -338,6 +338,20 @@ extension EntitlementState: WireMessage, MappedMessage {
   }
 }
 
+extension EntitlementSource: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__entitlement_source__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 extension ProductState: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__product_state__init)
 

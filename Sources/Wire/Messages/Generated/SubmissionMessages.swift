@@ -443,6 +443,20 @@ extension SubmittedCustomer: WireMessage, MappedMessage {
   }
 }
 
+extension SubmitSignedTransactionsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__submit_signed_transactions_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 extension SubmitSignedTransactionsRequest {
   /// Entries of `items` at most.
   public static let maximumItems = 500
