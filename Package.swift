@@ -61,11 +61,21 @@ let package = Package(
     .target(name: "CEntitleMessages", dependencies: ["CProtobufC"]),
 
     // The rules: facts, catalog and evaluation, without any I/O.
-    .target(name: "EntitlementDomain", dependencies: ["Yams"]),
+    .target(name: "EntitlementDomain"),
+
+    // What the rules are fed with: payloads that the App Store signed, and catalog files.
+    .target(name: "JSON"),
+    .target(name: "AppStorePayloads", dependencies: ["EntitlementDomain", "JSON"]),
+    .target(name: "CatalogFiles", dependencies: ["EntitlementDomain", "Yams"]),
+
+    // A lock that ThreadSanitizer understands.
+    .target(name: "Locks"),
 
     // What Apple signed: certificates, signatures and their verdicts.
-    .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-    .target(name: "Verification", dependencies: ["Cryptography", "EntitlementDomain"]),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "Locks"]),
+    .target(
+      name: "Verification",
+      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks"]),
     .target(
       name: "CertificateStatus",
       dependencies: [
@@ -78,36 +88,43 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
     .target(
       name: "PostgresStore",
       dependencies: [
-        "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore", logging,
-        .product(name: "DequeModule", package: "swift-collections"),
+        "AppStorePayloads", "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "Locks", logging, .product(name: "DequeModule", package: "swift-collections"),
       ],
       resources: [.embedInCode("Migrations")]),
+    .target(
+      name: "PostgresBulkLoader", dependencies: ["EntitlementDomain", "EntitlementStore"]),
 
-    // The framed front: messages, streams, connections.
-    .target(name: "Wire", dependencies: ["CEntitleMessages", "EntitlementDomain", nio.core]),
+    // The framed front: frames and streams, messages, connections.
+    .target(name: "Framing", dependencies: [nio.core]),
     .target(
-      name: "RPCServer", dependencies: ["Wire", nio.core, nio.posix, logging]),
+      name: "Wire",
+      dependencies: ["CEntitleMessages", "EntitlementDomain", "Framing", "JSON", nio.core]),
     .target(
-      name: "RPCClient", dependencies: ["EntitlementDomain", "Wire", nio.core, nio.posix]),
+      name: "RPCServer", dependencies: ["Framing", "Wire", nio.core, nio.posix, logging]),
+    .target(
+      name: "RPCClient",
+      dependencies: ["EntitlementDomain", "Framing", "Wire", nio.core, nio.posix]),
 
     // Use cases, and their binding to the front.
     .target(
       name: "EntitlementService",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification", logging, nio.core,
+        "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification",
+        logging, nio.core,
       ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCServer",
-        "Verification", "Wire", nio.core,
+        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
+        "RPCServer", "Verification", "Wire", nio.core,
       ]),
 
     // The App Store in a box.
@@ -117,8 +134,9 @@ let package = Package(
     .target(
       name: "Scenarios",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCEndpoints",
-        "SQLiteStore", "StoreSimulator", "Verification", "Wire", "Yams", logging,
+        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "JSON", "RPCEndpoints", "SQLiteStore", "StoreSimulator",
+        "Verification", "Wire", "Yams", logging,
       ]),
 
     // Programs: what their commands share, what is behind each, and their entry points.
@@ -126,27 +144,30 @@ let package = Package(
     .target(
       name: "OperatorCommands",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PostgresStore", "Programs", "RPCClient",
-        "Scenarios", "Verification", "Wire", argumentParser,
+        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementStore", "Framing",
+        "JSON", "PostgresStore", "Programs", "RPCClient", "Scenarios", "Verification", "Wire",
+        argumentParser,
       ]),
     .target(
       name: "SimulatorCommands",
       dependencies: [
-        "EntitlementDomain", "Programs", "RPCClient", "StoreSimulator", "Wire", argumentParser,
+        "EntitlementDomain", "Framing", "Programs", "RPCClient", "StoreSimulator", "Wire",
+        argumentParser,
       ]),
     .target(
       name: "LoadClient",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore", "Programs",
+        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "EntitlementStore", "Framing", "PostgresBulkLoader", "PostgresStore", "Programs",
         "RPCClient", "StoreSimulator", "Wire", argumentParser, nio.core, nio.posix,
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ]),
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "CertificateStatus", "EntitlementDomain", "EntitlementService", "EntitlementStore",
-        "PostgresStore", "Programs", "RPCEndpoints", "RPCServer", "SQLiteStore", "Verification",
-        "Wire", "Yams", argumentParser, logging, nio.core,
+        "CatalogFiles", "CertificateStatus", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "Framing", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer",
+        "SQLiteStore", "Verification", "Wire", "Yams", argumentParser, logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -159,16 +180,17 @@ let package = Package(
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
     .target(
       name: "StoreConformance",
-      dependencies: ["EntitlementDomain", "EntitlementStore", "TestSupport"],
+      dependencies: ["AppStorePayloads", "EntitlementDomain", "EntitlementStore", "TestSupport"],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     // Measurements, apart from the product: deploy/benchmark.
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "LoadClient",
-        "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport",
-        "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
+        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
+        "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
+        "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Benchmarks",
       exclude: ["BareEcho"]),
@@ -183,25 +205,38 @@ let package = Package(
     .executableTarget(
       name: "chaos",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PostgresStore", "RPCClient", "StoreSimulator",
-        "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
+        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementStore", "Framing",
+        "JSON", "PostgresStore", "RPCClient", "StoreSimulator", "TestSupport", "Verification",
+        "Wire", argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Chaos"),
     // What the fuzzer feeds, and the tests that replay its corpus: deploy/fuzz.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "StoreSimulator", "Verification", "Wire", nio.core,
+        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "Framing", "JSON",
+        "StoreSimulator", "Verification", "Wire", nio.core,
       ],
       path: "Tests/FuzzTargets"),
     .testTarget(
       name: "FuzzTests",
       dependencies: [
-        "FuzzTargets", "StoreSimulator", "TestSupport", "Verification", "Wire", nio.core,
+        "FuzzTargets", "Framing", "JSON", "StoreSimulator", "TestSupport", "Verification", "Wire",
+        nio.core,
       ],
       exclude: ["Findings"]),
     .testTarget(
-      name: "EntitlementDomainTests", dependencies: ["EntitlementDomain", "TestSupport"]),
+      name: "EntitlementDomainTests",
+      dependencies: ["AppStorePayloads", "CatalogFiles", "EntitlementDomain", "TestSupport"]),
+    .testTarget(
+      name: "AppStorePayloadsTests",
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "StoreSimulator",
+        "TestSupport",
+      ]),
+    .testTarget(
+      name: "CatalogFilesTests",
+      dependencies: ["CatalogFiles", "EntitlementDomain", "TestSupport"]),
     // What holds for every customer, over thousands of random ones.
     .testTarget(
       name: "EvaluationPropertyTests",
@@ -209,7 +244,8 @@ let package = Package(
     .testTarget(
       name: "VerificationTests",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks", "StoreSimulator",
+        "TestSupport", "Verification",
       ]),
     .testTarget(
       name: "CertificateStatusTests",
@@ -229,57 +265,72 @@ let package = Package(
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementStore", "PostgresStore",
-        "StoreConformance", "TestSupport", logging,
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "PostgresStore", "StoreConformance", "TestSupport", logging,
       ]),
     .testTarget(
       name: "WireTests",
-      dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core, nio.embedded]),
+      dependencies: ["EntitlementDomain", "Framing", "JSON", "TestSupport", "Wire", nio.core]),
+    .testTarget(
+      name: "FramingTests",
+      dependencies: ["Framing", "TestSupport", "Wire", nio.core, nio.embedded]),
     .testTarget(
       name: "RPCServerTests",
       dependencies: [
-        "EntitlementDomain", "RPCClient", "RPCServer", "TestSupport", "Wire", logging, nio.core,
-        nio.embedded, nio.posix,
+        "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TestSupport", "Wire", logging,
+        nio.core, nio.embedded, nio.posix,
       ]),
     .testTarget(
       name: "StoreSimulatorTests",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport", "Verification",
+        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "JSON",
+        "StoreSimulator", "TestSupport", "Verification",
       ]),
     .testTarget(
       name: "EntitlementServiceTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "SQLiteStore",
-        "StoreSimulator", "TestSupport", "Verification", "Wire", logging, nio.core,
+        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "Framing", "SQLiteStore", "StoreConformance", "StoreSimulator",
+        "TestSupport",
+        "Verification", "Wire", logging, nio.core, nio.posix,
       ]),
     .testTarget(
       name: "RPCEndpointsTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementService", "EntitlementStore", "RPCClient", "RPCEndpoints",
-        "RPCServer", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
-        logging, nio.core,
+        "CatalogFiles", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
+        "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
+        "StoreSimulator", "TestSupport",
+        "Verification", "Wire", logging, nio.core,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
-      dependencies: ["EntitlementDomain", "OperatorCommands", "Programs", "TestSupport", "Wire"]),
+      dependencies: [
+        "EntitlementDomain", "Framing", "JSON", "OperatorCommands", "Programs", "TestSupport",
+        "Wire",
+      ]),
     .testTarget(
       name: "LoadClientTests",
       dependencies: [
-        "EntitlementDomain", "LoadClient", "Programs", "RPCServer", "StoreSimulator", "TestSupport",
-        "Wire", logging, nio.core, nio.posix,
+        "EntitlementDomain", "Framing", "LoadClient", "Programs", "RPCServer", "StoreSimulator",
+        "TestSupport", "Wire", logging, nio.core, nio.posix,
+      ]),
+    .testTarget(
+      name: "PostgresBulkLoaderTests",
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "PostgresBulkLoader", "TestSupport",
       ]),
     // Every file under Tests/Scenarios, and what runs them.
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "EntitlementDomain", "Scenarios", "StoreSimulator", "TestSupport", "Wire",
+        "EntitlementDomain", "Framing", "Scenarios", "StoreSimulator", "TestSupport", "Wire",
       ]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "OperatorCommands", "Programs", "RPCClient",
-        "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
+        "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands", "Programs",
+        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],
@@ -336,8 +387,9 @@ for target in package.targets where target.type != .system && !targetsInC.contai
 // would keep other packages from depending on RPCClient.
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
-    "Cryptography", "EntitlementDomain", "EntitlementStore", "EvaluationPropertyTests",
-    "FuzzTargets", "StoreSimulator", "Verification", "Wire",
+    "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
+    "EvaluationPropertyTests", "Framing", "FuzzTargets", "JSON", "StoreSimulator", "Verification",
+    "Wire",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))

@@ -1,5 +1,5 @@
-// What Swift needs of OpenSSL's libcrypto: its headers, and functions in place of macros and of
-// calls whose C types Swift does not see.
+// The part of OpenSSL's libcrypto that Swift uses: its headers, and functions that replace macros
+// and calls with C types that Swift cannot import.
 
 #ifndef ENTITLE_COPENSSL_SHIM_H
 #define ENTITLE_COPENSSL_SHIM_H
@@ -24,10 +24,10 @@
 #include <stdint.h>
 #include <time.h>
 
-// Reading: certificates and text.
+// Reading certificates and messages.
 
-// Writes a name as RFC 2253 text; UTF-8 stays as it is, what is not printable is escaped. Returns
-// the length, or a negative number.
+// Writes a name as RFC 2253 text. UTF-8 is kept, and control characters are escaped. Returns the
+// length, or a negative number on failure.
 static inline int entitle_name_print(BIO *output, const X509_NAME *name) {
   return X509_NAME_print_ex(output, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
@@ -40,13 +40,11 @@ static inline int entitle_asn1_time_seconds(const ASN1_TIME *time, int64_t *seco
   return 1;
 }
 
-// The signer of a message, which the message keeps; NULL unless there is exactly one.
+// The signer of a message, owned by the message. NULL unless there is exactly one.
 static inline CMS_SignerInfo *entitle_cms_only_signer(CMS_ContentInfo *message) {
   STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(message);
   if (signers == NULL || sk_CMS_SignerInfo_num(signers) != 1) return NULL;
   return sk_CMS_SignerInfo_value(signers, 0);
 }
-
-// Signing: keys and certificates that are made here.
 
 #endif

@@ -1,4 +1,4 @@
 // PostgreSQL's client library.
 #include <libpq-fe.h>
-// What wakes the thread that waits for its sockets; Swift's Glibc does not have it.
+// eventfd wakes the thread that polls the sockets. Swift's Glibc module does not include it.
 #include <sys/eventfd.h>

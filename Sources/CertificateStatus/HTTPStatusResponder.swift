@@ -3,12 +3,10 @@ import NIOCore
 import NIOHTTP1
 import Verification
 
-/// Posts questions for the status of certificates to the responders that certificates name (RFC 6960
-/// appendix A). Safe on any thread.
+/// Sends OCSP requests over HTTP (RFC 6960 appendix A). Safe on any thread.
 ///
-/// Only `http:` is spoken. Answers are signed by those who issued the certificates, so that nothing
-/// is gained by `https:`, which would need certificates of its own to be trusted before. Redirects
-/// are not followed, and no proxy is used.
+/// Only `http:` is supported. Responses are signed, so `https:` would add nothing and would first
+/// need trusted certificates of its own. Redirects are not followed, and no proxy is used.
 package final class HTTPStatusResponder: StatusResponder {
   private let client: HTTPClient
   private let limits: HTTPStatusLimits
@@ -21,19 +19,19 @@ package final class HTTPStatusResponder: StatusResponder {
         concurrentHTTP1ConnectionsPerHostSoftLimit: limits.connectionsPerHost),
       proxy: nil, decompression: .disabled)
     configuration.httpVersion = .http1Only
-    // The time for one answer is short: a responder that does not take the connection is down.
+    // The timeout is short: a responder that does not accept the connection counts as down.
     configuration.connectionPool.retryConnectionEstablishment = false
     client = HTTPClient(
       eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     self.limits = limits
   }
 
-  /// - Throws: ``HTTPStatusError``, or what the network says.
+  /// - Throws: ``HTTPStatusError``, or an error of the HTTP client.
   package func answer(to request: [UInt8], at url: String) async throws -> [UInt8] {
     guard url.lowercased().hasPrefix("http://") else {
-      throw HTTPStatusError(.unsupportedAddress, "only http: is spoken")
+      throw HTTPStatusError(.unsupportedAddress, "only http: is supported")
     }
-    // The client's own deadline ends with the head of the answer; this one is for all of it.
+    // The client's deadline covers only the response head. This one also covers the body.
     return try await withThrowingTaskGroup(of: [UInt8].self) { [limits] group in
       group.addTask { try await self.exchange(request, at: url) }
       group.addTask {
@@ -46,9 +44,10 @@ package final class HTTPStatusResponder: StatusResponder {
     }
   }
 
-  /// Ends what is under way, and all connections. Once only, and before the responder goes away.
+  /// Cancels requests in flight and closes all connections. Must be called once, before the
+  /// responder is released.
   package func shutDown() async {
-    // It fails when it was shut down before, which changes nothing.
+    // A second call fails without effect.
     try? await client.shutdown()
   }
 
@@ -73,8 +72,54 @@ package final class HTTPStatusResponder: StatusResponder {
 }
 
 extension Duration {
-  /// Of a limit, which is far below the range.
+  /// Cannot overflow for limits, which are small.
   fileprivate var nanoseconds: Int64 {
     components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
   }
+}
+
+/// Limits of OCSP requests over HTTP.
+package struct HTTPStatusLimits: Hashable, Sendable {
+  /// Timeout of one request, from name resolution to the last byte of the response. Responders
+  /// answer within a second. Submissions occasionally wait for it, so it is shorter than usual
+  /// client timeouts.
+  package var answerTime: Duration
+  /// Bytes of a response, 64 KiB. Typical responses have 1 to 3 kB.
+  package var answerLength: Int
+  /// A few certificates are queried every few hours, so more are not needed.
+  package var connectionsPerHost: Int
+  /// How long an idle connection is kept open. The next request to the same host comes immediately
+  /// or hours later.
+  package var idleTime: Duration
+
+  package init(
+    answerTime: Duration = .seconds(5), answerLength: Int = 65_536, connectionsPerHost: Int = 4,
+    idleTime: Duration = .seconds(5)
+  ) {
+    self.answerTime = answerTime
+    self.answerLength = answerLength
+    self.connectionsPerHost = connectionsPerHost
+    self.idleTime = idleTime
+  }
+}
+
+/// An error of an OCSP request over HTTP. Errors of the HTTP client are passed on unchanged.
+package struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: String, Hashable, Sendable {
+    case unsupportedAddress
+    case timeout
+    /// The HTTP status is not 200. Redirects are not followed.
+    case refused
+    case tooLong
+  }
+
+  package let code: Code
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
 }

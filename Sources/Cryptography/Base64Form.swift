@@ -1,26 +1,26 @@
-/// The two forms of base64 in a JWS. Each text has exactly one meaning and each value exactly one
-/// text: decoding refuses wrong padding, bits left over in the last character, and any character
-/// outside the alphabet, white space included (RFC 4648 sections 3.3 and 3.5).
+/// The two base64 forms of a JWS. Decoding is strict, so each value has exactly one encoding: it
+/// rejects wrong padding, non-zero trailing bits, and characters outside the alphabet, white space
+/// included (RFC 4648 sections 3.3 and 3.5).
 package enum Base64Form: Sendable {
-  /// `A–Z a–z 0–9 - _` without padding: the segments of a JWS (RFC 7515 section 2).
+  /// `A–Z a–z 0–9 - _` without padding. Used for the segments of a JWS (RFC 7515 section 2).
   case urlWithoutPadding
-  /// `A–Z a–z 0–9 + /` with padding: the certificates of `x5c` (RFC 7515 section 4.1.6).
+  /// `A–Z a–z 0–9 + /` with padding. Used for the certificates of `x5c` (RFC 7515 section 4.1.6).
   case standard
 
   /// - Throws: ``CryptographyError/Code/malformedBase64``.
   package func decode(_ text: UnsafeRawBufferPointer) throws(CryptographyError) -> [UInt8] {
     let characters = try unpadded(text)
-    guard characters.count % 4 != 1 else { throw Self.malformed("its length cannot occur") }
+    guard characters.count % 4 != 1 else { throw Self.malformed("the length is not possible") }
     let count = characters.count / 4 * 3 + max(characters.count % 4 - 1, 0)
     var isValid = true
     let decoded = [UInt8](unsafeUninitializedCapacity: count) { output, written in
       isValid = decodeTable.withUnsafeBufferPointer { table in
         Self.decode(characters, into: output, table: table)
       }
-      // Nothing is read of a result that was not filled.
+      // The output is incomplete when a character is not valid.
       written = isValid ? count : 0
     }
-    guard isValid else { throw Self.malformed("a character is outside its canonical form") }
+    guard isValid else { throw Self.malformed("a character is not valid here") }
     return decoded
   }
 
@@ -67,7 +67,7 @@ package enum Base64Form: Sendable {
       + Array(lastTwo.utf8)
   }
 
-  /// The value of each byte; 255 for those outside the alphabet.
+  /// The value of each byte; 255 for a byte outside the alphabet.
   private static func table(of alphabet: [UInt8]) -> [UInt8] {
     var table = [UInt8](repeating: 255, count: 256)
     for (value, character) in alphabet.enumerated() {
@@ -80,20 +80,20 @@ package enum Base64Form: Sendable {
     _ text: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> UnsafeRawBufferPointer {
     guard self == .standard else { return text }
-    guard text.count % 4 == 0 else { throw Self.malformed("its padding is missing") }
+    guard text.count % 4 == 0 else { throw Self.malformed("the padding is missing") }
     guard text.last == Self.padding else { return text }
     let paddingLength = text[text.count - 2] == Self.padding ? 2 : 1
     return UnsafeRawBufferPointer(rebasing: text[..<(text.count - paddingLength)])
   }
 
-  /// False when a character is outside the alphabet, or bits are left over in the last one.
+  /// Returns false for a character outside the alphabet and for non-zero trailing bits.
   private static func decode(
     _ text: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>,
     table: UnsafeBufferPointer<UInt8>
   ) -> Bool {
     var read = 0
     var written = 0
-    // Values have six bits, so a character outside the alphabet (255) shows in the upper two.
+    // Values have six bits. A character outside the alphabet (255) sets the upper two.
     var seen: UInt8 = 0
     while read + 4 <= text.count {
       let first = table[Int(text[read])]

@@ -1,14 +1,15 @@
 import COpenSSL
 
-/// Makes CMS SignedData (RFC 5652 section 5) in the form of the App Store's receipts: the content is
-/// attached as `id-data`, one signer, named by issuer and serial number, signs it without signed
-/// attributes, and the certificates that are wanted are embedded.
+/// Builds CMS SignedData (RFC 5652 section 5) in the form of App Store receipts. The content is
+/// attached as `id-data`. One signer, identified by issuer and serial number, signs it without
+/// signed attributes.
 package struct CMSBuilder: Sendable {
-  /// The signer's certificate, in DER, and its key.
+  /// The signer's certificate, in DER.
   package var signerCertificate: [UInt8]
+  /// The private key of ``signerCertificate``.
   package var signerKey: RSASigningKey
-  /// In DER. The signer's own is embedded when it is among them. A set has no order: they stand in
-  /// the order of their encodings.
+  /// Certificates to embed, in DER. The signer's certificate is embedded only if it is listed. The
+  /// encoding is a set, sorted by the encodings of its elements.
   package var embeddedCertificates: [[UInt8]]
 
   package init(
@@ -19,12 +20,12 @@ package struct CMSBuilder: Sendable {
     self.embeddedCertificates = embeddedCertificates
   }
 
-  /// A ContentInfo with the signed content, in DER. The signature is RSA with PKCS #1 v1.5 padding,
-  /// so that the same content gives the same bytes.
+  /// Signs `content` with RSA and PKCS #1 v1.5 padding. The result is deterministic.
   ///
+  /// - Returns: a ContentInfo in DER.
   /// - Throws: ``CryptographyError/Code/malformedCertificate``,
-  ///   ``CryptographyError/Code/signingFailed`` when the key is not the certificate's or a
-  ///   certificate is there twice, ``CryptographyError/Code/libraryFault``.
+  ///   ``CryptographyError/Code/signingFailed`` when the key does not match the certificate or a
+  ///   certificate is listed twice, ``CryptographyError/Code/libraryFault``.
   package func signedData(
     over content: [UInt8], digest: CMSDigest
   ) throws(CryptographyError) -> [UInt8] {
@@ -71,7 +72,7 @@ package struct CMSBuilder: Sendable {
 }
 
 extension CMSDigest {
-  /// OpenSSL's, which lives as long as the process.
+  /// A constant of OpenSSL, valid for the life of the process.
   fileprivate var algorithm: OpaquePointer? {
     switch self {
     case .sha1: EVP_sha1()

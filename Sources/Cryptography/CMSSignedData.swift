@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// A CMS message of type SignedData (RFC 5652 section 5) with its content inside, and one signer.
-/// One thread at a time.
+/// A CMS SignedData message (RFC 5652 section 5) with attached content and exactly one signer. Not
+/// thread-safe.
 package final class CMSSignedData {
   private let pointer: OpaquePointer
-  // Both belong to the message, and live as long as it.
+  // Owned by the message.
   private let signer: OpaquePointer
-  /// What is signed.
+  /// The signed content.
   package let content: [UInt8]
   package let signature: [UInt8]
 
-  /// - Parameter der: the message and nothing after it. OpenSSL reads more than DER and nests as
-  ///   deep as the text does, so bounds are the caller's to see to.
-  /// - Throws: ``CryptographyError/Code/malformedSignedData``, also when the content is of another
-  ///   type than data, or elsewhere, or the signers are not one.
+  /// - Parameter der: exactly one message. OpenSSL also accepts BER and recurses without a limit,
+  ///   so the caller must check form and depth first.
+  /// - Throws: ``CryptographyError/Code/malformedSignedData`` unless this is one CMS message with
+  ///   attached content of type data and exactly one signer.
   package init(der: [UInt8]) throws(CryptographyError) {
     defer { ERR_clear_error() }
     let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
@@ -36,7 +36,7 @@ package final class CMSSignedData {
     else {
       CMS_ContentInfo_free(parsed)
       throw CryptographyError(
-        .malformedSignedData, "not signed data with its content inside and one signer")
+        .malformedSignedData, "not SignedData with attached content and one signer")
     }
     pointer = parsed
     self.signer = signer
@@ -46,10 +46,9 @@ package final class CMSSignedData {
 
   deinit { CMS_ContentInfo_free(pointer) }
 
-  /// Whether the signature over the content is that of the certificate's key. The certificate
-  /// itself is not judged.
+  /// Whether the key of `certificate` signed the content. The certificate itself is not validated.
   ///
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL had no memory for it.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL is out of memory.
   package func isSigned(by certificate: Certificate) throws(CryptographyError) -> Bool {
     ERR_clear_error()
     defer { ERR_clear_error() }
@@ -65,4 +64,10 @@ package final class CMSSignedData {
       UnsafeBufferPointer(
         start: ASN1_STRING_get0_data(string), count: max(0, Int(ASN1_STRING_length(string)))))
   }
+}
+
+/// The hash functions of receipt signatures.
+package enum CMSDigest: String, Hashable, Sendable, CaseIterable {
+  case sha1 = "SHA-1"
+  case sha256 = "SHA-256"
 }

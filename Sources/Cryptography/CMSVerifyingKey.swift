@@ -1,20 +1,20 @@
 import COpenSSL
 
-/// An RSA key that checks PKCS#1 v1.5 signatures (RFC 8017 section 8.2) with one hash function.
-/// Safe on any thread.
-// @unchecked: the `EVP_PKEY` is never changed here, OpenSSL counts its references atomically, and
-// each check uses a context of its own.
+/// An RSA public key that verifies PKCS #1 v1.5 signatures (RFC 8017 section 8.2) with one hash
+/// function. Safe on any thread.
+// @unchecked: the `EVP_PKEY` is not modified after init, its reference count is atomic, and each
+// verification uses its own context.
 package final class CMSVerifyingKey: @unchecked Sendable {
   package let digest: CMSDigest
-  /// The length of the modulus.
+  /// Length of the modulus in bits.
   package let bits: Int
   private let pointer: OpaquePointer
   private let contexts = ContextPool<CMSVerifyingContext>()
 
-  /// The key that a certificate speaks for.
+  /// Reads the public key of a certificate.
   ///
-  /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not an RSA key, one for
-  ///   PSS alone among them.
+  /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not an RSA key or is
+  ///   restricted to PSS.
   package init(_ certificate: Certificate, digest: CMSDigest) throws(CryptographyError) {
     guard let pointer = X509_get_pubkey(certificate.pointer) else {
       ERR_clear_error()
@@ -24,15 +24,15 @@ package final class CMSVerifyingKey: @unchecked Sendable {
     self.digest = digest
     bits = Int(EVP_PKEY_get_bits(pointer))
     guard EVP_PKEY_is_a(pointer, "RSA") == 1 else {
-      throw CryptographyError(.unsupportedPublicKey, "the public key is not one for RSA")
+      throw CryptographyError(.unsupportedPublicKey, "the public key is not an RSA key")
     }
   }
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// Whether `signature` is this key's signature of `message`.
+  /// Whether `signature` is a valid signature of `message`.
   ///
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL could not decide.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL cannot complete the check.
   package func isValidSignature(
     _ signature: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> Bool {
@@ -53,12 +53,12 @@ package final class CMSVerifyingKey: @unchecked Sendable {
   }
 }
 
-/// One `EVP_PKEY_CTX` that is ready to verify.
+/// An `EVP_PKEY_CTX` that is set up for verification.
 // @unchecked: a context has one user at a time. It is either in a pool or with its borrower.
 private final class CMSVerifyingContext: @unchecked Sendable {
   private let pointer: OpaquePointer
 
-  /// The context holds a reference of its own to `key`.
+  /// The context retains `key`.
   init(key: OpaquePointer, digest: CMSDigest) throws(CryptographyError) {
     guard let pointer = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
       ERR_clear_error()
@@ -85,8 +85,8 @@ private final class CMSVerifyingContext: @unchecked Sendable {
       pointer, signature.baseAddress?.assumingMemoryBound(to: UInt8.self), signature.count, hash,
       hash.count)
     if outcome == 1 { return true }
-    // OpenSSL says "error" of a signature that is longer, or greater, than the modulus: any answer
-    // but yes is no, want of memory apart.
+    // OpenSSL reports an error, not a mismatch, for a signature that is longer or greater than the
+    // modulus. So every failure except out of memory means that the signature is not valid.
     try CryptographyError.checkMemory(for: "a signature check")
     return false
   }

@@ -1,20 +1,20 @@
 import COpenSSL
 
-/// An X.509 certificate as it was signed. Immutable, and safe on any thread.
-// @unchecked: the `X509` is never changed after it was parsed, what OpenSSL caches in it is behind
-// its own lock, and it is freed once, here.
+/// An immutable X.509 certificate. Safe on any thread.
+// @unchecked: the `X509` is not modified after parsing, OpenSSL locks what it caches in it, and
+// `deinit` frees it once.
 package final class Certificate: @unchecked Sendable {
   let pointer: OpaquePointer
-  /// Of the whole certificate in DER.
+  /// SHA-256 of the DER encoding.
   package let fingerprint: CertificateFingerprint
-  /// The first and the last moment of validity (RFC 5280 section 4.1.2.5), in milliseconds since
-  /// the Unix epoch, both inclusive.
+  /// `notBefore` and `notAfter` (RFC 5280 section 4.1.2.5), in milliseconds since the Unix epoch,
+  /// both inclusive.
   package let validity: ClosedRange<Int64>
-  /// What OpenSSL found in the extensions (`EXFLAG_…`).
+  /// OpenSSL's summary of the extensions (`EXFLAG_…`).
   private let flags: UInt32
 
-  /// Reads one certificate in DER that fills `der` exactly. Other encodings that mean the same (BER)
-  /// are refused, so that each certificate has one text and one fingerprint.
+  /// Parses exactly one certificate in DER. BER is rejected, so each certificate has one encoding
+  /// and one fingerprint.
   ///
   /// - Throws: ``CryptographyError/Code/malformedCertificate``, or
   ///   ``CryptographyError/Code/libraryFault``.
@@ -55,37 +55,39 @@ package final class Certificate: @unchecked Sendable {
 
   deinit { X509_free(pointer) }
 
-  /// Whether the basic constraints of a version 3 certificate say that it is an authority.
+  /// Whether the basic constraints of a version 3 certificate mark it as a CA.
   package var isAuthority: Bool {
     flags & UInt32(EXFLAG_CA) != 0 && flags & UInt32(EXFLAG_V1) == 0
   }
 
-  /// How many authorities may stand between this one and the leaf; nil for any number.
+  /// The path length constraint: how many CAs may follow between this certificate and the leaf; nil
+  /// for no limit.
   package var pathLengthLimit: Int? {
     let limit = X509_get_pathlen(pointer)
     return limit < 0 ? nil : limit
   }
 
-  /// Whether the key usage is stated and allows signing certificates.
+  /// Whether the key usage extension is present and allows signing certificates.
   package var mayIssueCertificates: Bool { hasKeyUsage(UInt32(KU_KEY_CERT_SIGN)) }
 
-  /// Whether the key usage is stated and allows signing data.
+  /// Whether the key usage extension is present and allows signing data.
   package var maySignData: Bool { hasKeyUsage(UInt32(KU_DIGITAL_SIGNATURE)) }
 
-  /// Whether a critical extension is present that nobody judges, known to OpenSSL or not: such a
-  /// certificate must not be relied on (RFC 5280 section 4.2).
+  /// Whether the certificate has a critical extension that is not evaluated. Such a certificate
+  /// must be rejected (RFC 5280 section 4.2).
   ///
-  /// Judged are basic constraints and key usage, and certificate policies, of which any will do.
+  /// Basic constraints and key usage are evaluated. Certificate policies are accepted with any
+  /// value.
   ///
-  /// - Parameter judged: the dotted object identifiers of others.
-  package func hasUnknownCriticalExtension(besides judged: [String]) -> Bool {
+  /// - Parameter evaluated: dotted object identifiers of extensions that the caller evaluates.
+  package func hasUnknownCriticalExtension(except evaluated: [String]) -> Bool {
     let known = [NID_basic_constraints, NID_key_usage, NID_certificate_policies]
     return (0..<X509_get_ext_count(pointer)).contains { index in
       let item = X509_get_ext(pointer, index)
       guard X509_EXTENSION_get_critical(item) == 1,
         let object = X509_EXTENSION_get_object(item), !known.contains(OBJ_obj2nid(object))
       else { return false }
-      return !judged.contains { Self.isObject(object, named: $0) }
+      return !evaluated.contains { Self.isObject(object, named: $0) }
     }
   }
 
@@ -101,10 +103,10 @@ package final class Certificate: @unchecked Sendable {
     return X509_get_ext_by_OBJ(pointer, object, -1) >= 0
   }
 
-  /// Whether `issuer` issued this certificate: by name, key identifiers and key usage, and by the
+  /// Whether `issuer` issued this certificate. Checks names, key identifiers, key usage and the
   /// signature.
   ///
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL had no memory for it.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL is out of memory.
   package func isIssued(by issuer: Certificate) throws(CryptographyError) -> Bool {
     ERR_clear_error()
     defer { ERR_clear_error() }
@@ -117,7 +119,7 @@ package final class Certificate: @unchecked Sendable {
     return false
   }
 
-  /// The key that the certificate speaks for.
+  /// The public key.
   ///
   /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not a P-256 key.
   package func verifyingKey() throws(CryptographyError) -> VerifyingKey {
@@ -130,10 +132,10 @@ package final class Certificate: @unchecked Sendable {
     return try VerifyingKey(owning: key)
   }
 
-  /// The subject's name in RFC 2253 form, for people to read.
+  /// The subject name in RFC 2253 form, for display.
   package var subject: String { text(of: X509_get_subject_name(pointer)) }
 
-  /// The issuer's name in RFC 2253 form, for people to read.
+  /// The issuer name in RFC 2253 form, for display.
   package var issuer: String { text(of: X509_get_issuer_name(pointer)) }
 
   private static func isObject(_ object: OpaquePointer, named identifier: String) -> Bool {
@@ -145,7 +147,7 @@ package final class Certificate: @unchecked Sendable {
     return OBJ_cmp(object, named) == 0
   }
 
-  /// The certificate in DER; what was signed stands in it as it came.
+  /// Re-encodes the certificate in DER. OpenSSL keeps the signed part as received.
   private static func encoded(_ pointer: OpaquePointer) -> [UInt8] {
     var output: UnsafeMutablePointer<UInt8>?
     let length = i2d_X509(pointer, &output)
@@ -154,7 +156,7 @@ package final class Certificate: @unchecked Sendable {
   }
 
   private func hasKeyUsage(_ usage: UInt32) -> Bool {
-    // Without the extension OpenSSL reports every usage: only a stated one counts here.
+    // OpenSSL reports every usage if the extension is absent, so it must be present.
     flags & UInt32(EXFLAG_KUSAGE) != 0 && X509_get_key_usage(pointer) & usage != 0
   }
 
@@ -173,7 +175,7 @@ package final class Certificate: @unchecked Sendable {
   ) throws(CryptographyError) -> ClosedRange<Int64> {
     var first: Int64 = 0
     var last: Int64 = 0
-    // Dates of four-digit years: the product with 1000 cannot overflow.
+    // Years have four digits, so the product cannot overflow.
     guard entitle_asn1_time_seconds(X509_get0_notBefore(pointer), &first) == 1,
       entitle_asn1_time_seconds(X509_get0_notAfter(pointer), &last) == 1, first <= last
     else {
@@ -182,4 +184,87 @@ package final class Certificate: @unchecked Sendable {
     }
     return first * 1_000...last * 1_000
   }
+}
+
+extension Certificate {
+  /// The URLs of the OCSP responders (RFC 5280 section 4.2.2.1), in order; empty if the certificate
+  /// has none.
+  package var statusResponderAddresses: [String] {
+    defer { ERR_clear_error() }
+    guard let list = X509_get1_ocsp(pointer) else { return [] }
+    defer { X509_email_free(list) }
+    return (0..<OPENSSL_sk_num(list)).compactMap { index in
+      OPENSSL_sk_value(list, index).map { text in
+        String(cString: text.assumingMemoryBound(to: CChar.self))
+      }
+    }
+  }
+
+  /// Copies a certificate that another OpenSSL object owns.
+  ///
+  /// - Throws: ``CryptographyError`` as ``init(der:)``.
+  convenience init(copying pointer: OpaquePointer) throws(CryptographyError) {
+    var output: UnsafeMutablePointer<UInt8>?
+    let length = i2d_X509(pointer, &output)
+    defer { CRYPTO_free(output, nil, 0) }
+    try self.init(
+      der: Array(UnsafeBufferPointer(start: output, count: max(0, Int(length)))))
+  }
+
+  /// Whether the extended key usage allows signing OCSP responses (RFC 6960 section 4.2.2.2) and
+  /// the key usage, if present, allows signing data.
+  var maySignStatusResponses: Bool {
+    let flags = X509_get_extension_flags(pointer)
+    // OpenSSL reports every usage if the extension is absent. The extended key usage must be
+    // present.
+    return flags & UInt32(EXFLAG_XKUSAGE) != 0
+      && X509_get_extended_key_usage(pointer) & UInt32(XKU_OCSP_SIGN) != 0
+      && X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0
+      && flags & UInt32(EXFLAG_CRITICAL) == 0
+  }
+}
+
+extension Certificate {
+  /// The issuer name and the serial number in DER, concatenated. A CMS signer identifies its
+  /// certificate by them (RFC 5652 section 10.2.4).
+  package var issuerAndSerialNumber: [UInt8] {
+    defer { ERR_clear_error() }
+    var name: UnsafePointer<UInt8>?
+    var length = 0
+    // The certificate owns the name.
+    guard X509_NAME_get0_der(X509_get_issuer_name(pointer), &name, &length) == 1 else { return [] }
+    var number: UnsafeMutablePointer<UInt8>?
+    let numberLength = i2d_ASN1_INTEGER(X509_get0_serialNumber(pointer), &number)
+    defer { CRYPTO_free(number, nil, 0) }
+    return Array(UnsafeBufferPointer(start: name, count: length))
+      + UnsafeBufferPointer(start: number, count: max(0, Int(numberLength)))
+  }
+}
+
+/// The SHA-256 of a certificate in DER.
+package struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible {
+  package let digest: SHA256Digest
+
+  package init(_ digest: SHA256Digest) {
+    self.digest = digest
+  }
+
+  /// Parses `sha256:` and 64 hexadecimal digits. Colons between the bytes, as `openssl x509
+  /// -fingerprint` prints them, are allowed.
+  ///
+  /// - Throws: ``CryptographyError/Code/malformedFingerprint``.
+  package init(parsing text: String) throws(CryptographyError) {
+    let prefix = "sha256:"
+    guard text.lowercased().hasPrefix(prefix),
+      let digest = SHA256Digest(
+        hexadecimal: text.dropFirst(prefix.count).filter { $0 != ":" })
+    else {
+      throw CryptographyError(
+        .malformedFingerprint, "not a fingerprint: expected sha256: and 64 hexadecimal digits")
+    }
+    self.digest = digest
+  }
+
+  /// `sha256:` and 64 lower-case hexadecimal digits.
+  package var description: String { "sha256:" + digest.hexadecimal }
 }

@@ -1,17 +1,15 @@
 import COpenSSL
 
-/// Makes X.509 certificates of version 3 (RFC 5280). Certificates on this path are our own: a
-/// simulated App Store's, and those of tests.
+/// Builds X.509 version 3 certificates (RFC 5280) for the simulated App Store and for tests.
 package struct CertificateBuilder: Sendable {
   /// What the certificate's key may be used for.
   package enum Purpose: Hashable, Sendable {
-    /// Signs certificates; at most `pathLength` more authorities may follow below it, nil for any
-    /// number.
+    /// A CA. At most `pathLength` CAs may follow below it; nil for no limit.
     case authority(pathLength: Int?)
     /// Signs data.
     case signing
-    /// Signs data, and calls itself an authority all the same: the one certificate that StoreKit
-    /// Testing in Xcode makes.
+    /// Signs data but is also marked as a CA, as the certificate that StoreKit Testing in Xcode
+    /// creates.
     case localSigning
   }
 
@@ -23,7 +21,7 @@ package struct CertificateBuilder: Sendable {
     /// The DER inside the extension's octet string.
     package var value: [UInt8]
 
-    /// By default the value is the DER NULL, as in Apple's marks.
+    /// The default value is DER NULL, as in Apple's marker extensions.
     package init(
       objectIdentifier: String, isCritical: Bool = false, value: [UInt8] = [0x05, 0x00]
     ) {
@@ -33,7 +31,7 @@ package struct CertificateBuilder: Sendable {
     }
   }
 
-  /// Who signs a certificate.
+  /// The CA that signs a certificate.
   package struct Issuer: Sendable {
     /// In DER.
     package var certificate: [UInt8]
@@ -46,9 +44,9 @@ package struct CertificateBuilder: Sendable {
   }
 
   package var subject: DistinguishedName
-  /// Positive; RFC 5280 §4.1.2.2 wants it to be different for each certificate of an issuer.
+  /// Positive, and unique for each issuer (RFC 5280 §4.1.2.2).
   package var serialNumber: UInt64
-  /// First and last second of validity, both included, in seconds since the Unix epoch.
+  /// First and last second of validity, both inclusive, since the Unix epoch.
   package var validity: ClosedRange<Int64>
   package var purpose: Purpose
   package var extensions: [Extension]
@@ -64,8 +62,8 @@ package struct CertificateBuilder: Sendable {
     self.extensions = extensions
   }
 
-  /// A certificate for `key`, signed by `issuer`, or by itself when there is none, with the hash that
-  /// goes with the signer's key: see ``CertificateKey/certificateDigestName``.
+  /// Creates a certificate for `key`, signed by `issuer`, or self-signed if it is nil. The signer's
+  /// key determines the hash function: see ``CertificateKey/certificateDigestName``.
   ///
   /// - Returns: the certificate in DER.
   /// - Throws: ``CryptographyError``.
@@ -103,7 +101,7 @@ package struct CertificateBuilder: Sendable {
       "last day of validity")
     for part in subject.parts {
       let value = Array(part.value.utf8)
-      // Position -1 and set 0 append a part of its own.
+      // Position -1 and set 0 append a separate RDN.
       try check(
         X509_NAME_add_entry_by_txt(
           X509_get_subject_name(pointer), part.name, V_ASN1_UTF8STRING, value,
@@ -129,7 +127,7 @@ package struct CertificateBuilder: Sendable {
       constraints = "critical,CA:TRUE,pathlen:0"
       usage = "critical,digitalSignature"
     }
-    // The subject's key identifier comes first: a root's authority key identifier repeats it.
+    // The subject key identifier is added first: the authority key identifier of a root copies it.
     let standard = [
       (NID_basic_constraints, constraints), (NID_key_usage, usage),
       (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
@@ -147,7 +145,7 @@ package struct CertificateBuilder: Sendable {
   private func add(_ item: Extension, to certificate: OwnedCertificate)
     throws(CryptographyError)
   {
-    // 1: the text is an object identifier in digits, not a name.
+    // 1: accept digits only, not names.
     let identifier = OBJ_txt2obj(item.objectIdentifier, 1)
     defer { ASN1_OBJECT_free(identifier) }
     let contents = ASN1_OCTET_STRING_new()
@@ -167,5 +165,33 @@ package struct CertificateBuilder: Sendable {
     guard !isDone else { return }
     ERR_clear_error()
     throw CryptographyError(.libraryFault, "the certificate's \(part) could not be set")
+  }
+}
+
+/// The subject or issuer name of a certificate, with the attributes that Apple's certificates use.
+package struct DistinguishedName: Hashable, Sendable {
+  package var commonName: String
+  package var organizationalUnit: String?
+  package var organization: String?
+  /// Two letters (ISO 3166-1).
+  package var country: String?
+
+  package init(
+    commonName: String, organizationalUnit: String? = nil, organization: String? = nil,
+    country: String? = nil
+  ) {
+    self.commonName = commonName
+    self.organizationalUnit = organizationalUnit
+    self.organization = organization
+    self.country = country
+  }
+
+  /// The attributes that are set, with their short names, in encoding order.
+  var parts: [(name: String, value: String)] {
+    var parts = [("CN", commonName)]
+    if let organizationalUnit { parts.append(("OU", organizationalUnit)) }
+    if let organization { parts.append(("O", organization)) }
+    if let country { parts.append(("C", country)) }
+    return parts.map { (name: $0.0, value: $0.1) }
   }
 }

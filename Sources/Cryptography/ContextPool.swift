@@ -1,11 +1,12 @@
-/// OpenSSL contexts that wait for their next use: setting one up costs more than what it then does.
+import Locks
+
+/// A pool of idle OpenSSL contexts. Setting up a context costs more than the operation itself.
 ///
-/// A context has one user at a time. Borrow it, use it, and give it back; do not give it back after
-/// a failure.
+/// A context has one user at a time. Borrow it, use it, and give it back, but not after a failure.
 final class ContextPool<Context: Sendable>: Sendable {
-  /// More threads than this at once make contexts of their own and free them after use.
+  /// Maximum number of idle contexts. Further contexts are freed after use.
   private let limit = 64
-  private let idle = Guarded<[Context]>([])
+  private let idle = LockedValue<[Context]>([])
 
   func borrow() -> Context? {
     idle.withLock { $0.popLast() }

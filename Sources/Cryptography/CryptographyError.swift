@@ -1,31 +1,32 @@
-/// Why a cryptographic operation could not be done. It never holds key material or payloads.
+import COpenSSL
+
+/// An error of a cryptographic operation. It never contains key material or payloads.
 package struct CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
-    /// Not a certificate in DER, or bytes follow it.
+    /// Not exactly one certificate in DER.
     case malformedCertificate
-    /// Not a CMS message with its content inside and one signer.
+    /// Not a CMS message with attached content and one signer.
     case malformedSignedData
-    /// Not a public key of the kind that is needed.
+    /// Not a public key of the required kind.
     case unsupportedPublicKey
-    /// Not a private key of the kind that is needed.
+    /// Not a private key of the required kind.
     case malformedPrivateKey
-    /// Not base64 in the one form that is accepted.
+    /// Not canonical base64.
     case malformedBase64
-    /// Not a PEM file that holds what is needed.
+    /// Not a PEM file with the required content.
     case malformedPEM
     /// Not a fingerprint such as `sha256:` and 64 hexadecimal digits.
     case malformedFingerprint
     case signingFailed
-    /// Not an OCSP response with exactly one statement on the certificate that was asked for.
+    /// Not an OCSP response with exactly one status of the requested certificate.
     case malformedStatusResponse
-    /// The responder says that it cannot answer (RFC 6960 section 4.2.1).
+    /// The responder returned an error status (RFC 6960 section 4.2.1).
     case statusRefused
-    /// An OCSP response that its signer may not give, or whose signature is wrong.
+    /// An OCSP response with an invalid signature or an unauthorised signer.
     case untrustedStatusResponse
-    /// An OCSP response of another time.
+    /// An OCSP response that is not valid yet or has expired.
     case staleStatusResponse
-    /// OpenSSL could not work, for want of memory or because of its configuration. Says nothing of
-    /// the data.
+    /// OpenSSL failed, for example because it is out of memory. Says nothing about the data.
     case libraryFault
   }
 
@@ -38,4 +39,15 @@ package struct CryptographyError: Error, Hashable, Sendable, CustomStringConvert
   }
 
   package var description: String { "\(code.rawValue): \(message)" }
+}
+
+extension CryptographyError {
+  /// Throws if the last OpenSSL call failed because it was out of memory, which says nothing about
+  /// the data. Clear the error queue before the call.
+  ///
+  /// - Throws: ``Code/libraryFault``.
+  static func checkMemory(for work: StaticString) throws(CryptographyError) {
+    guard ERR_GET_REASON(ERR_peek_error()) == Int32(ERR_R_MALLOC_FAILURE) else { return }
+    throw CryptographyError(.libraryFault, "no memory for \(work)")
+  }
 }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An OpenSSL stream in memory (`BIO`), for PEM in and out.
+/// An in-memory `BIO` of OpenSSL, for reading and writing PEM.
 final class MemoryBuffer {
   let pointer: OpaquePointer
 
@@ -22,11 +22,11 @@ final class MemoryBuffer {
   }
 
   deinit {
-    // Releases the memory too. Its result tells nothing that could be acted on here.
+    // Also frees the memory. A failure cannot be handled here.
     _ = BIO_free(pointer)
   }
 
-  /// What was written and not read yet; taking it empties the buffer.
+  /// The unread bytes. Reading them empties the buffer.
   var bytes: [UInt8] {
     var contents = [UInt8](repeating: 0, count: BIO_ctrl_pending(pointer))
     var count = 0

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// The question for the status of one certificate (RFC 6960 section 4.1).
+/// An OCSP request for the status of one certificate (RFC 6960 section 4.1).
 package enum OCSPRequest {
-  /// The request in DER, as it is posted to a responder.
+  /// The request in DER.
   ///
-  /// It names the certificate by SHA-1, which every responder knows (RFC 5019 section 2.1.1): the
-  /// hash only picks the certificate out, nothing rests on its strength. It carries no nonce: public
-  /// responders hand out answers that were signed before and leave a nonce out, so that one could
-  /// not be insisted on (RFC 5019 section 4). How old an answer may be is said by the answer.
+  /// The certificate is identified with SHA-1, which every responder supports (RFC 5019 section
+  /// 2.1.1). The hash only selects the certificate; no security depends on it. The request has no
+  /// nonce: public responders send pre-signed responses and omit it (RFC 5019 section 4). The
+  /// response states its own validity period.
   ///
   /// - Throws: ``CryptographyError/Code/libraryFault``.
   package static func der(
@@ -34,6 +34,23 @@ package enum OCSPRequest {
 
   private static var fault: CryptographyError {
     ERR_clear_error()
-    return CryptographyError(.libraryFault, "a status request could not be made")
+    return CryptographyError(.libraryFault, "the OCSP request could not be created")
   }
+}
+
+/// The `CertID` of requests and responses: SHA-1 hashes of the issuer's name and key, and the
+/// serial number (RFC 6960 section 4.1.1).
+final class OCSPCertificateID {
+  let pointer: OpaquePointer
+
+  /// - Throws: ``CryptographyError/Code/libraryFault``.
+  init(of certificate: Certificate, issuedBy issuer: Certificate) throws(CryptographyError) {
+    guard let pointer = OCSP_cert_to_id(EVP_sha1(), certificate.pointer, issuer.pointer) else {
+      ERR_clear_error()
+      throw CryptographyError(.libraryFault, "the OCSP certificate ID could not be created")
+    }
+    self.pointer = pointer
+  }
+
+  deinit { OCSP_CERTID_free(pointer) }
 }

@@ -1,22 +1,23 @@
 import COpenSSL
 
-/// An X.509 object while a certificate is being made. What is judged is a ``Certificate``.
+/// A mutable X.509 object, for building certificates. For validation use ``Certificate``.
 final class OwnedCertificate {
   let pointer: OpaquePointer
 
-  /// A new certificate of version 3 without contents.
+  /// An empty version 3 certificate.
   init() throws(CryptographyError) {
     guard let pointer = X509_new() else {
       throw CryptographyError(.libraryFault, "no memory for a certificate")
     }
     self.pointer = pointer
-    // Versions count from zero on the wire (RFC 5280 §4.1.2.1).
+    // Versions are encoded from zero (RFC 5280 §4.1.2.1).
     guard X509_set_version(pointer, 2) == 1 else {
       throw CryptographyError(.libraryFault, "the certificate's version could not be set")
     }
   }
 
-  /// - Throws: ``CryptographyError/Code/malformedCertificate``, also when bytes follow it.
+  /// - Throws: ``CryptographyError/Code/malformedCertificate`` unless `der` is exactly one
+  ///   certificate.
   init(der: [UInt8]) throws(CryptographyError) {
     let (parsed, consumed) = der.withUnsafeBufferPointer { buffer in
       var position = buffer.baseAddress
@@ -34,7 +35,7 @@ final class OwnedCertificate {
     pointer = parsed
   }
 
-  /// Takes over the one reference that the caller owns.
+  /// Takes ownership of the caller's reference.
   init(owning pointer: OpaquePointer) {
     self.pointer = pointer
   }

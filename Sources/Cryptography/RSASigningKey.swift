@@ -1,15 +1,15 @@
 import COpenSSL
 
-/// A private RSA key: what the App Store's legacy receipts are signed with.
+/// An RSA private key, for signing legacy receipts.
 ///
-/// `@unchecked Sendable` holds because the key is never changed after `init`, and OpenSSL allows an
-/// `EVP_PKEY` that nobody changes to be used from many threads; each operation makes its own
-/// context.
+/// `@unchecked Sendable`: the key is not modified after `init`, OpenSSL allows concurrent use of an
+/// unmodified `EVP_PKEY`, and each operation creates its own context.
 package final class RSASigningKey: CertificateKey, @unchecked Sendable {
-  /// The length of Apple's keys for receipts, in bits, and the least that is taken from a file.
+  /// Key length in bits, as Apple uses for receipts. Also the minimum for keys that are read from
+  /// files.
   package static let standardLength = 2_048
 
-  /// The one reference that this object owns.
+  /// The owned reference.
   private let key: OpaquePointer
 
   private init(owning key: OpaquePointer) {
@@ -18,7 +18,7 @@ package final class RSASigningKey: CertificateKey, @unchecked Sendable {
 
   deinit { EVP_PKEY_free(key) }
 
-  /// A new random key of ``standardLength``.
+  /// Generates a random key of ``standardLength``.
   ///
   /// - Throws: ``CryptographyError/Code/libraryFault``.
   package static func generate() throws(CryptographyError) -> RSASigningKey {
@@ -35,10 +35,10 @@ package final class RSASigningKey: CertificateKey, @unchecked Sendable {
     return RSASigningKey(owning: generated)
   }
 
-  /// Reads a PEM file with one private key that is not encrypted.
+  /// Reads an unencrypted private key from PEM.
   ///
-  /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none, or it is no RSA key
-  ///   of at least ``standardLength``.
+  /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none or it is not an
+  ///   RSA key of at least ``standardLength``.
   package init(privateKeyPEM pem: [UInt8]) throws(CryptographyError) {
     let key = try PrivateKeyPEM.read(pem)
     guard EVP_PKEY_is_a(key, "RSA") == 1, EVP_PKEY_get_bits(key) >= Int32(Self.standardLength)
@@ -53,7 +53,7 @@ package final class RSASigningKey: CertificateKey, @unchecked Sendable {
   package var certificateDigestName: String { "SHA256" }
 
   package func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-    // The key lives as long as this object, and the call keeps this object alive.
+    // `self` owns the key and must outlive the call.
     withExtendedLifetime(self) { body(key) }
   }
 }

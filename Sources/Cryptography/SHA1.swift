@@ -1,12 +1,11 @@
 import COpenSSL
 
-/// SHA-1 (FIPS 180-4), for what Apple made with it: old receipts, and the hash of a device. Nothing
-/// that is made here uses it. Safe on any thread.
+/// SHA-1 (FIPS 180-4). Used only to verify old receipts and device hashes. Safe on any thread.
 package enum SHA1 {
   /// Bytes of a digest.
   package static let length = 20
 
-  /// - Throws: ``CryptographyError/Code/libraryFault`` only: every input has a digest.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` only.
   package static func digest(
     of bytes: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> [UInt8] {
@@ -23,5 +22,12 @@ package enum SHA1 {
     try bytes.withUnsafeBufferPointer { (buffer) throws(CryptographyError) in
       try digest(of: UnsafeRawBufferPointer(buffer))
     }
+  }
+}
+
+/// Comparison whose duration does not depend on where the values differ.
+package enum ConstantTime {
+  package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
   }
 }

@@ -2,11 +2,11 @@ import COpenSSL
 
 /// SHA-256 (FIPS 180-4) through OpenSSL's EVP interface. Safe on any thread.
 package enum SHA256 {
-  // The algorithm is looked up once: fetching it costs more than hashing a payload.
+  // Fetched once: fetching costs more than hashing a payload.
   private static let algorithm: Algorithm? = Algorithm()
   private static let contexts = ContextPool<SHA256Context>()
 
-  /// - Throws: ``CryptographyError/Code/libraryFault`` only: every input has a digest.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` only.
   package static func digest(
     of bytes: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> SHA256Digest {
@@ -24,9 +24,9 @@ package enum SHA256 {
     }
   }
 
-  /// What many messages begin with, hashed once. Safe on any thread.
-  // @unchecked: the context is set up before anybody else sees it, and only copied from after that.
-  package final class Beginning: @unchecked Sendable {
+  /// The hash state after a common prefix of many messages. Safe on any thread.
+  // @unchecked: the context is not modified after init, only copied.
+  package final class Prefix: @unchecked Sendable {
     private let context: SHA256Context
 
     /// - Throws: ``CryptographyError/Code/libraryFault`` only.
@@ -37,7 +37,7 @@ package enum SHA256 {
       }
     }
 
-    /// The digest of these bytes followed by others.
+    /// The digest of the prefix followed by `rest`.
     ///
     /// - Throws: ``CryptographyError/Code/libraryFault`` only.
     package func digest(
@@ -61,13 +61,13 @@ package enum SHA256 {
       context = try SHA256Context(algorithm)
     }
     let digest = try body(context)
-    // A context that failed is freed instead: its state is unknown.
+    // A context is not reused after a failure: its state is unknown.
     contexts.giveBack(context)
     return digest
   }
 
   /// The fetched algorithm.
-  // @unchecked: an `EVP_MD` is constant once fetched, and OpenSSL counts its references atomically.
+  // @unchecked: a fetched `EVP_MD` is immutable, and its reference count is atomic.
   fileprivate final class Algorithm: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
@@ -80,7 +80,7 @@ package enum SHA256 {
   }
 }
 
-/// One `EVP_MD_CTX`, set up for SHA-256 and used again and again.
+/// A reusable `EVP_MD_CTX` for SHA-256.
 // @unchecked: a context has one user at a time. It is either in a pool or with its borrower.
 private final class SHA256Context: @unchecked Sendable {
   private let pointer: OpaquePointer
@@ -97,12 +97,12 @@ private final class SHA256Context: @unchecked Sendable {
 
   deinit { EVP_MD_CTX_free(pointer) }
 
-  /// Without an algorithm the context starts over with the one it has, and allocates nothing.
+  /// Restarts the context. Passing no algorithm keeps the current one and allocates nothing.
   func start() throws(CryptographyError) {
     try check(EVP_DigestInit_ex2(pointer, nil, nil))
   }
 
-  /// Goes on from where another one is, which stays as it is.
+  /// Copies the state of another context.
   func become(_ other: SHA256Context) throws(CryptographyError) {
     try check(EVP_MD_CTX_copy_ex(pointer, other.pointer))
   }
@@ -130,5 +130,57 @@ private final class SHA256Context: @unchecked Sendable {
       ERR_clear_error()
       throw CryptographyError(.libraryFault, "SHA-256 failed")
     }
+  }
+}
+
+/// A SHA-256 digest, stored inline.
+package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
+  /// Four big-endian words, the first bytes first.
+  package let words: (UInt64, UInt64, UInt64, UInt64)
+
+  package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+    self.words = words
+  }
+
+  /// Parses 64 hexadecimal digits in either case; nil for anything else.
+  package init?(hexadecimal text: some StringProtocol) {
+    let digits = Array(text.utf8)
+    guard digits.count == 64 else { return nil }
+    var words: [UInt64] = [0, 0, 0, 0]
+    for (index, digit) in digits.enumerated() {
+      let value: UInt8
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
+      default: return nil
+      }
+      words[index / 16] = words[index / 16] << 4 | UInt64(value)
+    }
+    self.words = (words[0], words[1], words[2], words[3])
+  }
+
+  package var bytes: [UInt8] {
+    [words.0, words.1, words.2, words.3].flatMap { word in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
+  }
+
+  /// 64 lower-case hexadecimal digits.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  package var description: String { hexadecimal }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.words == right.words
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
   }
 }

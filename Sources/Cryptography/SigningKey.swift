@@ -1,13 +1,28 @@
 import COpenSSL
 
+/// The curves that the App Store's certificates use.
+package enum SigningCurve: String, Hashable, Sendable, CaseIterable {
+  /// Leaf keys, which sign payloads with ES256.
+  case p256 = "P-256"
+  /// Root and intermediate keys, which sign certificates.
+  case p384 = "P-384"
+
+  /// Length of r and of s in a raw signature, in bytes (RFC 7518 §3.4).
+  package var scalarLength: Int {
+    switch self {
+    case .p256: 32
+    case .p384: 48
+    }
+  }
+}
+
 /// A private key on P-256 or P-384.
 ///
-/// `@unchecked Sendable` holds because the key is never changed after `init`, and OpenSSL allows an
-/// `EVP_PKEY` that nobody changes to be used from many threads; each operation makes its own
-/// context.
+/// `@unchecked Sendable`: the key is not modified after `init`, OpenSSL allows concurrent use of an
+/// unmodified `EVP_PKEY`, and each operation creates its own context.
 package final class SigningKey: CertificateKey, @unchecked Sendable {
   package let curve: SigningCurve
-  /// The one reference that this object owns.
+  /// The owned reference.
   private let key: OpaquePointer
 
   private init(owning key: OpaquePointer, curve: SigningCurve) {
@@ -17,7 +32,7 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
 
   deinit { EVP_PKEY_free(key) }
 
-  /// A new random key.
+  /// Generates a random key.
   ///
   /// - Throws: ``CryptographyError/Code/libraryFault``.
   package static func generate(_ curve: SigningCurve) throws(CryptographyError) -> SigningKey {
@@ -33,10 +48,10 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
     return SigningKey(owning: generated, curve: curve)
   }
 
-  /// Reads a PEM file with one private key that is not encrypted.
+  /// Reads an unencrypted private key from PEM.
   ///
-  /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none, or it is on another
-  ///   curve.
+  /// - Throws: ``CryptographyError/Code/malformedPrivateKey`` when there is none, or it is on
+  ///   another curve.
   package init(privateKeyPEM pem: [UInt8]) throws(CryptographyError) {
     let key = try PrivateKeyPEM.read(pem)
     var name = [CChar](repeating: 0, count: 80)
@@ -75,7 +90,7 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
   package var certificateDigestName: String { curve == .p384 ? "SHA384" : "SHA256" }
 
   package func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-    // The key lives as long as this object, and the call keeps this object alive.
+    // `self` owns the key and must outlive the call.
     withExtendedLifetime(self) { body(key) }
   }
 
@@ -106,7 +121,7 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
 }
 
 extension SigningCurve {
-  /// OpenSSL names P-256 by its older name when it reads a key back.
+  /// OpenSSL returns the older name of P-256 for keys that it has read.
   fileprivate init?(openSSLName name: String) {
     switch name {
     case "prime256v1", "P-256": self = .p256

@@ -1,16 +1,16 @@
 import COpenSSL
 
-/// A P-256 public key that checks ES256 signatures (RFC 7518 section 3.4). Safe on any thread.
-// @unchecked: the `EVP_PKEY` is never changed here, OpenSSL counts its references atomically, and
-// each check uses a context of its own.
+/// A P-256 public key that verifies ES256 signatures (RFC 7518 section 3.4). Safe on any thread.
+// @unchecked: the `EVP_PKEY` is not modified after init, its reference count is atomic, and each
+// verification uses its own context.
 package final class VerifyingKey: @unchecked Sendable {
-  /// r and s, 32 bytes each.
+  /// Bytes of r and s, 32 each.
   package static let signatureLength = 64
 
   private let pointer: OpaquePointer
   private let contexts = ContextPool<VerifyingContext>()
 
-  /// Takes over `pointer` and frees it, also when this throws.
+  /// Takes ownership of `pointer`, also when this throws.
   ///
   /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not a P-256 key.
   init(owning pointer: OpaquePointer) throws(CryptographyError) {
@@ -22,10 +22,10 @@ package final class VerifyingKey: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// Whether `signature` (r‖s) is this key's signature of `message` with SHA-256. Any other length
-  /// than ``signatureLength`` is no signature.
+  /// Whether `signature` (r‖s) is a valid signature of `message` with SHA-256. False for any length
+  /// other than ``signatureLength``.
   ///
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL could not decide.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL cannot complete the check.
   package func isValidSignature(
     _ signature: [UInt8], of message: UnsafeRawBufferPointer
   ) throws(CryptographyError) -> Bool {
@@ -33,10 +33,10 @@ package final class VerifyingKey: @unchecked Sendable {
     return try isValidSignature(signature, ofDigest: try SHA256.digest(of: message))
   }
 
-  /// Whether `signature` (r‖s) is this key's signature of the message with this SHA-256. Any other
-  /// length than ``signatureLength`` is no signature.
+  /// Whether `signature` (r‖s) is a valid signature of a message with this digest. False for any
+  /// length other than ``signatureLength``.
   ///
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL could not decide.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL cannot complete the check.
   package func isValidSignature(
     _ signature: [UInt8], ofDigest digest: SHA256Digest
   ) throws(CryptographyError) -> Bool {
@@ -52,7 +52,7 @@ package final class VerifyingKey: @unchecked Sendable {
     return isValid
   }
 
-  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL could not decide.
+  /// - Throws: ``CryptographyError/Code/libraryFault`` when OpenSSL cannot complete the check.
   package func isValidSignature(
     _ signature: [UInt8], of message: [UInt8]
   ) throws(CryptographyError) -> Bool {
@@ -73,12 +73,12 @@ package final class VerifyingKey: @unchecked Sendable {
   }
 }
 
-/// One `EVP_PKEY_CTX` that is ready to verify.
+/// An `EVP_PKEY_CTX` that is set up for verification.
 // @unchecked: a context has one user at a time. It is either in a pool or with its borrower.
 private final class VerifyingContext: @unchecked Sendable {
   private let pointer: OpaquePointer
 
-  /// The context holds a reference of its own to `key`.
+  /// The context retains `key`.
   init(key: OpaquePointer) throws(CryptographyError) {
     guard let pointer = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
       throw CryptographyError(.libraryFault, "no context for a signature check")
@@ -111,10 +111,50 @@ private final class VerifyingContext: @unchecked Sendable {
     }
     if outcome == 1 { return true }
     ERR_clear_error()
-    // The encoding is ours and well formed, so a negative answer is no statement on the signature.
+    // The DER encoding is well formed, so an error says nothing about the signature.
     guard outcome == 0 else {
       throw CryptographyError(.libraryFault, "a signature check failed to run")
     }
     return false
+  }
+}
+
+/// Converts the raw r‖s of a JWS to the DER form that OpenSSL expects: a sequence of two integers
+/// (RFC 3279 section 2.2.3).
+enum ECDSASignature {
+  /// Two integers of at most 33 bytes with a header of two bytes each, and two bytes for the
+  /// sequence.
+  static let maximumLength = 72
+
+  /// Writes the DER form of r‖s (64 bytes) to `output` and returns its length.
+  ///
+  /// - Parameter output: room for ``maximumLength`` bytes.
+  static func encode(_ raw: [UInt8], into output: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var length = 2
+    appendInteger(raw[..<32], to: output, at: &length)
+    appendInteger(raw[32...], to: output, at: &length)
+    output[0] = 0x30
+    output[1] = UInt8(length - 2)
+    return length
+  }
+
+  private static func appendInteger(
+    _ bytes: ArraySlice<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>,
+    at position: inout Int
+  ) {
+    // DER requires the shortest form. A leading zero keeps the value positive.
+    let digits = bytes.drop { $0 == 0 }
+    let needsZero = digits.first.map { $0 >= 0x80 } ?? true
+    output[position] = 0x02
+    output[position + 1] = UInt8(digits.count + (needsZero ? 1 : 0))
+    position += 2
+    if needsZero {
+      output[position] = 0
+      position += 1
+    }
+    for digit in digits {
+      output[position] = digit
+      position += 1
+    }
   }
 }

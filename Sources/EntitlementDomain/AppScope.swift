@@ -1,14 +1,20 @@
-/// Where the App Store made a statement. Environments never mix (R9).
+/// The environment of the App Store in which a payload was signed. Environments never mix (R9).
 public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
+  /// Purchases of the App Store.
   case production = "Production"
+  /// Purchases of sandbox accounts and of TestFlight.
   case sandbox = "Sandbox"
+  /// Purchases of StoreKit testing in Xcode.
   case xcode = "Xcode"
+  /// Purchases of local StoreKit tests.
   case localTesting = "LocalTesting"
 }
 
-/// One app in one environment: the world in which identifiers have meaning and facts join (R9).
+/// One app in one environment. Identifiers are unique, and facts are merged, only within it (R9).
 public struct AppScope: Hashable, Sendable {
+  /// The app.
   public let bundleID: BundleID
+  /// The environment.
   public let environment: StoreEnvironment
 
   public init(bundleID: BundleID, environment: StoreEnvironment) {

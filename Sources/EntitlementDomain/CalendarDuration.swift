@@ -1,7 +1,7 @@
 /// An ISO 8601 duration such as `P1M` or `PT72H`.
 ///
-/// The date part is counted on the Gregorian calendar in UTC, months before days, clamped at the
-/// end of the month: Jan 31 + P1M = Feb 28 or 29 (R11).
+/// The date part is added on the Gregorian calendar in UTC. Months are added before days, and the
+/// day is clamped to the length of the month: Jan 31 + P1M = Feb 28 or 29 (R11).
 package struct CalendarDuration: Hashable, Sendable {
   /// Whole months, years included.
   package let months: Int64
@@ -16,13 +16,12 @@ package struct CalendarDuration: Hashable, Sendable {
     self.milliseconds = milliseconds
   }
 
-  /// The longest duration that is accepted, so that sums stay far from the range of `Int64`: a
-  /// thousand years.
+  /// The longest accepted duration, about a thousand years. It keeps sums within `Int64`.
   static let maximumDays: Int64 = 366_000
 
   /// Reads `P[nY][nM][nW][nD][T[nH][nM][nS]]` with whole numbers and at least one part.
   ///
-  /// - Returns: nil when the text has another form or is longer than a thousand years.
+  /// - Returns: nil when the text has another form, or the duration exceeds ``maximumDays``.
   package init?(iso8601 text: String) {
     var characters = Substring(text).utf8
     guard characters.popFirst() == UInt8(ascii: "P") else { return nil }
@@ -53,7 +52,7 @@ package struct CalendarDuration: Hashable, Sendable {
     self.init(months: months, days: days, milliseconds: milliseconds)
   }
 
-  /// The moment at which a span of this duration ends when it begins at `start`.
+  /// The end of a span that begins at `start` and has this duration.
   package func end(from start: Milliseconds) -> Milliseconds {
     guard months != 0 else {
       return start.advanced(by: days * Milliseconds.dayLength + milliseconds)
@@ -88,7 +87,7 @@ package struct CalendarDuration: Hashable, Sendable {
     Unit(letter: UInt8(ascii: "S"), isTime: true, milliseconds: 1_000),
   ]
 
-  /// At most nine digits, so that no product of a number and a unit overflows.
+  /// Reads at most nine digits, so that no product of a number and a unit overflows.
   private static func number(from characters: inout Substring.UTF8View) -> Int64? {
     var value: Int64 = 0
     var count = 0

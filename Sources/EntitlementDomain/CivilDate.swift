@@ -1,13 +1,13 @@
 /// A date of the proleptic Gregorian calendar.
 ///
-/// The conversion counts days in years that begin in March, so that the leap day is a year's last
-/// and 400 years are always 146,097 days.
+/// The conversion uses years that begin in March. The leap day is then the last day of a year, and
+/// 400 years always have 146,097 days.
 struct CivilDate {
   var year: Int64
   var month: Int64
   var day: Int64
 
-  /// The caller sees to it that the day exists.
+  /// The caller must pass a date that exists.
   init(year: Int64, month: Int64, day: Int64) {
     self.year = year
     self.month = month
@@ -37,6 +37,7 @@ struct CivilDate {
     return era * 146_097 + dayOfEra - 719_468
   }
 
+  /// Adds months, and clamps the day to the length of the month.
   mutating func add(months count: Int64) {
     let total = year * 12 + (month - 1) + count
     year = total.flooredDivision(by: 12)

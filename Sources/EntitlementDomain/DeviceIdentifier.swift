@@ -1,16 +1,16 @@
-/// What names a device to a legacy receipt: the 16 bytes of Apple's `identifierForVendor`, or, of a
-/// Mac, the 6 of its primary network address.
+/// The identifier of a device in a legacy receipt: the 16 bytes of Apple's `identifierForVendor`,
+/// or on a Mac the 6 bytes of the primary network address.
 package struct DeviceIdentifier: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
-  /// Four times what any device has, in bytes.
+  /// In bytes; four times the length of any device's identifier.
   private static let maximumLength = 64
 
   package init(bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Reads a UUID, or bytes in hexadecimal digits with or without colons; nil for anything else.
+  /// Parses a UUID, or hexadecimal digits with or without colons. Nil for any other text.
   package init?(text: String) {
     let digits = text.filter { $0 != "-" && $0 != ":" }
     let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
@@ -22,7 +22,7 @@ package struct DeviceIdentifier: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// In lower-case hexadecimal digits.
+  /// The bytes in lower-case hexadecimal digits.
   package var description: String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

@@ -1,9 +1,9 @@
-/// A string that names one kind of thing. `Kind` keeps look-alike identifiers apart; it has no
-/// values.
+/// A string that identifies one kind of thing. `Kind` is a phantom type that keeps similar
+/// identifiers apart.
 ///
-/// Identifiers are opaque: they compare byte by byte and are never parsed, except where a rule
-/// says so.
+/// Identifiers are opaque. They compare byte by byte and are not parsed, unless a rule requires it.
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The text of the identifier.
   public let rawValue: String
 
   public init(_ rawValue: String) {
@@ -12,14 +12,14 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 
   public var description: String { rawValue }
 
-  // Strings of Swift are equal when they look the same (canonical equivalence); databases and
-  // callers compare bytes. Equal bytes give equal hashes, so hashing can stay the string's.
+  // Swift strings compare by canonical equivalence; databases and callers compare bytes. Equal
+  // bytes give equal hashes, so the synthesised hash of the string remains valid.
   @inlinable
   public static func == (left: Self, right: Self) -> Bool {
     IdentifierBytes.areEqual(left.rawValue, right.rawValue)
   }
 
-  /// Whether these are its bytes in UTF-8.
+  /// Whether `bytes` are the UTF-8 bytes of this identifier.
   @inlinable
   package func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
     IdentifierBytes.areEqual(rawValue, bytes)
@@ -31,14 +31,14 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     }
   }
 
-  /// The bytes in UTF-8.
+  /// Calls `body` with the UTF-8 bytes.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     IdentifierBytes.withBytes(of: rawValue, body)
   }
 }
 
-/// Comparing by bytes, for identifiers of all kinds. Inlined where they are compared: a caller that sees
-/// that nothing is written need not keep what it compares alive meanwhile.
+/// Compares identifiers of all kinds by their bytes. The functions are inlinable: the compiler then
+/// sees that nothing is written, and omits retains and releases of the compared strings.
 @usableFromInline
 enum IdentifierBytes {
   @inlinable
@@ -55,13 +55,13 @@ enum IdentifierBytes {
   static func withBytes<Result>(
     of text: String, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    // Strings of Swift are contiguous; only one bridged from elsewhere would need the copy.
+    // Native Swift strings are contiguous; only a bridged string needs the copy.
     let fast = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
     if let fast { return fast }
     return Array(text.utf8).withUnsafeBytes(body)
   }
 
-  /// Eight bytes at a time: identifiers are compared more than anything else.
+  // Compares eight bytes at a time, because comparing identifiers is the most frequent operation.
   @inlinable
   static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
@@ -100,24 +100,29 @@ public enum NotificationKind {}
 public enum GrantKind {}
 public enum GrandfatheringRuleKind {}
 
-/// The caller's own customer, identified or anonymous.
+/// A customer, by the id that the caller chose; identified or anonymous.
 public typealias AccountID = Identifier<AccountKind>
 /// An app, by its `bundleId`.
 public typealias BundleID = Identifier<BundleKind>
-/// A chain: all transactions of one app and environment that share it.
+/// A chain: all transactions of one app and environment with the same `originalTransactionId`.
 public typealias OriginalTransactionID = Identifier<ChainKind>
+/// One purchase, renewal or refund of a chain, by its `transactionId`.
 public typealias TransactionID = Identifier<TransactionKind>
-/// One Apple account and app; stable over refunds, redownloads and storefront changes.
+/// One Apple account in one app. It is stable over refunds, redownloads and storefront changes.
 public typealias AppTransactionID = Identifier<AppTransactionKind>
+/// One period of a subscription, by its `webOrderLineItemId`.
 public typealias WebOrderLineItemID = Identifier<WebOrderLineItemKind>
+/// A product of the App Store, by its `productId`.
 public typealias ProductID = Identifier<ProductKind>
+/// A subscription group, by its `subscriptionGroupIdentifier`.
 public typealias SubscriptionGroupID = Identifier<SubscriptionGroupKind>
-/// A named capability that the catalog confers, such as `pro`.
+/// An entitlement of the catalog, such as `pro`.
 public typealias EntitlementID = Identifier<EntitlementKind>
 /// The UUID that the app set at purchase, in lower case. A hint, not an identity (R43).
 public typealias AppAccountToken = Identifier<AppAccountTokenKind>
+/// An App Store Server Notification, by its `notificationUUID`.
 public typealias NotificationUUID = Identifier<NotificationKind>
-/// An operator's grant: a UUID in lower case.
+/// A grant of an operator: a UUID in lower case.
 public typealias GrantID = Identifier<GrantKind>
-/// A grandfathering rule, by the id that the catalog gives it.
+/// A grandfathering rule, by its id in the catalog.
 public typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>

@@ -1,5 +1,6 @@
 /// A moment: integer milliseconds since the Unix epoch, as Apple sends it (R4).
 public struct Milliseconds: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// Milliseconds since the Unix epoch.
   public let rawValue: Int64
 
   public init(_ rawValue: Int64) {
@@ -12,19 +13,143 @@ public struct Milliseconds: Hashable, Comparable, Sendable, CustomStringConverti
     left.rawValue < right.rawValue
   }
 
-  /// The moment `duration` milliseconds later, or the last or first representable one.
+  /// The moment `duration` milliseconds later, clamped to the range of `Int64`.
   public func advanced(by duration: Int64) -> Milliseconds {
     let (sum, overflow) = rawValue.addingReportingOverflow(duration)
     return Milliseconds(overflow ? (duration > 0 ? .max : .min) : sum)
   }
 
+  /// One second, in milliseconds.
   public static let secondsLength: Int64 = 1_000
+  /// One hour, in milliseconds.
   public static let hourLength: Int64 = 3_600_000
+  /// One day of 24 hours, in milliseconds.
   public static let dayLength: Int64 = 86_400_000
 }
 
 extension Milliseconds: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int64) {
     self.init(value)
+  }
+}
+
+extension Milliseconds {
+  /// Parses an RFC 3339 timestamp, or a number of milliseconds since 1970.
+  ///
+  /// - Returns: nil for any other form.
+  package init?(written text: String) {
+    if let number = Int64(text) {
+      self.init(number)
+    } else {
+      self.init(rfc3339: text)
+    }
+  }
+
+  /// Parses a timestamp such as `2026-11-21T09:30:00Z` or `2026-11-21T10:30:00.250+01:00` (RFC
+  /// 3339, section 5.6). The offset is required. Fractions are truncated to milliseconds.
+  ///
+  /// - Returns: nil for any other form, for a day or time that does not exist, and for a leap
+  ///   second, which Unix time cannot represent.
+  package init?(rfc3339 text: String) {
+    var characters = Substring(text).utf8
+    guard let year = Self.digits(4, from: &characters), Self.skip("-", in: &characters),
+      let month = Self.digits(2, from: &characters), (1...12).contains(month),
+      Self.skip("-", in: &characters),
+      let day = Self.digits(2, from: &characters), day >= 1,
+      day <= CivilDate.length(ofMonth: month, year: year),
+      Self.skip("Tt", in: &characters),
+      let hour = Self.digits(2, from: &characters), hour <= 23, Self.skip(":", in: &characters),
+      let minute = Self.digits(2, from: &characters), minute <= 59, Self.skip(":", in: &characters),
+      let second = Self.digits(2, from: &characters), second <= 59,
+      let fraction = Self.fraction(from: &characters),
+      let offset = Self.offset(from: &characters), characters.isEmpty
+    else { return nil }
+    let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
+    let seconds = hour * 3_600 + minute * 60 + second - offset
+    // A year has four digits, so this does not overflow.
+    self.init(days * Self.dayLength + seconds * Self.secondsLength + fraction)
+  }
+
+  private static func skip(_ allowed: StaticString, in characters: inout Substring.UTF8View) -> Bool
+  {
+    guard let first = characters.first,
+      allowed.withUTF8Buffer({ $0.contains(first) })
+    else { return false }
+    characters.removeFirst()
+    return true
+  }
+
+  private static func digits(_ count: Int, from characters: inout Substring.UTF8View) -> Int64? {
+    var value: Int64 = 0
+    for _ in 0..<count {
+      guard let digit = characters.popFirst(), isDigit(digit) else { return nil }
+      value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+    }
+    return value
+  }
+
+  /// Reads an optional fraction of a second, in milliseconds; 0 when there is none.
+  private static func fraction(from characters: inout Substring.UTF8View) -> Int64? {
+    guard skip(".", in: &characters) else { return 0 }
+    var value: Int64 = 0
+    var count = 0
+    while let digit = characters.first, isDigit(digit) {
+      if count < 3 { value = value * 10 + Int64(digit - UInt8(ascii: "0")) }
+      count += 1
+      characters.removeFirst()
+    }
+    guard count > 0 else { return nil }
+    for _ in min(count, 3)..<3 { value *= 10 }
+    return value
+  }
+
+  /// Reads the offset from UTC, in seconds.
+  private static func offset(from characters: inout Substring.UTF8View) -> Int64? {
+    if skip("Zz", in: &characters) { return 0 }
+    let isBehind = characters.first == UInt8(ascii: "-")
+    guard skip("+-", in: &characters), let hours = digits(2, from: &characters), hours <= 23,
+      skip(":", in: &characters), let minutes = digits(2, from: &characters), minutes <= 59
+    else { return nil }
+    let seconds = hours * 3_600 + minutes * 60
+    return isBehind ? -seconds : seconds
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}
+
+extension Milliseconds {
+  /// The moment in UTC, truncated to seconds, such as `2026-11-21T09:30:00Z` (RFC 3339,
+  /// section 5.6). RFC 3339 has the years 0000 to 9999; other moments are written as
+  /// `N ms since 1970`.
+  package var rfc3339: String {
+    wholeSeconds.map { $0 + "Z" } ?? "\(rawValue) ms since 1970"
+  }
+
+  /// As ``rfc3339``, with milliseconds if they are not zero. ``init(written:)`` reads it back.
+  /// Moments outside the years of RFC 3339 are written as a number of milliseconds.
+  package var exactRFC3339: String {
+    guard let wholeSeconds else { return "\(rawValue)" }
+    let fraction =
+      rawValue - rawValue.flooredDivision(by: Self.secondsLength) * Self.secondsLength
+    return wholeSeconds + (fraction > 0 ? ".\(Self.padded(fraction, to: 3))Z" : "Z")
+  }
+
+  /// The timestamp without fraction and offset; nil outside the years of RFC 3339.
+  private var wholeSeconds: String? {
+    let seconds = rawValue.flooredDivision(by: Self.secondsLength)
+    let days = seconds.flooredDivision(by: Self.dayLength / Self.secondsLength)
+    let date = CivilDate(daysSinceEpoch: days)
+    guard (0...9_999).contains(date.year) else { return nil }
+    let second = seconds - days * (Self.dayLength / Self.secondsLength)
+    return "\(Self.padded(date.year, to: 4))-\(Self.padded(date.month))-\(Self.padded(date.day))"
+      + "T\(Self.padded(second / 3_600)):\(Self.padded(second / 60 % 60))"
+      + ":\(Self.padded(second % 60))"
+  }
+
+  private static func padded(_ number: Int64, to width: Int = 2) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
 }

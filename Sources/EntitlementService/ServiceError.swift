@@ -1,34 +1,34 @@
 import EntitlementStore
 import Verification
 
-/// Why a use case could not answer. The front maps each code to one status of the wire; messages
-/// never hold payloads, tokens or SQL.
+/// The error of the use cases. The front maps each code to one status of the protocol. Messages
+/// never contain payloads, tokens or SQL.
 package struct ServiceError: Error, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable {
-    /// The request says something that cannot be; `field` names where.
+    /// The request is invalid; `field` names the field at fault.
     case invalidArgument(field: String)
-    /// What the request names is not known.
+    /// The customer, chain or grant of the request is not known.
     case notFound
-    /// What the request would make is there already, in another way.
+    /// The target exists already, with other values than requested.
     case alreadyExists
-    /// Things are not as the request says that they must be. Nothing was done.
+    /// The current state does not meet the condition of the request. Nothing was changed.
     case failedPrecondition
-    /// The change feed does not reach back so far any more, or what was told of it is lost.
+    /// The change feed no longer contains the position of the request.
     case outOfRange
     /// The catalog does not accept archived responses of the app. Nothing was stored.
     case archivesNotAccepted
-    /// A queue is full: nothing was done, and the same call may succeed later.
+    /// A queue is full. Nothing was done; a retry may succeed.
     case resourceExhausted
-    /// More is read than can be answered in time: nothing was read, and the same call may succeed later.
+    /// The read was shed in overload. A retry may succeed.
     case overloaded
-    /// As many accounts are being exported as may be at once: the same call may succeed later.
+    /// The limit of concurrent exports is reached. A retry may succeed.
     case tooManyExports
     case deadlineExceeded
-    /// Nobody waits for the answer any more. Nothing was stored.
+    /// The caller cancelled the call. Nothing was stored.
     case cancelled
-    /// A passing fault: the same call may succeed later.
+    /// A transient fault. A retry may succeed.
     case unavailable
-    /// No room left to store anything. Nothing of the call was stored.
+    /// The disk of the store is full. Nothing of the call was stored.
     case storageFull
     case internalFault
   }
@@ -46,11 +46,11 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
   init(_ error: StoreError) {
     switch error.code {
     case .unavailable, .locked, .closed:
-      self.init(.unavailable, "the store cannot answer now: \(error.message)")
+      self.init(.unavailable, "the store is unavailable: \(error.message)")
     case .full:
       self.init(.storageFull, "the store is full: \(error.message)")
     case .cursorExpired:
-      self.init(.outOfRange, "the change feed does not reach back to this position, or has lost it")
+      self.init(.outOfRange, "the change feed no longer contains this position")
     case .newerSchema, .olderSchema, .corrupt, .internalFault:
       self.init(.internalFault, "the store failed: \(error.message)")
     }
@@ -58,9 +58,9 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
 
   init(_ error: PoolError) {
     switch error {
-    case .full: self.init(.resourceExhausted, "too many payloads wait to be verified")
+    case .full: self.init(.resourceExhausted, "the verification queue is full")
     case .deadlineExceeded: self.init(.deadlineExceeded, "the deadline passed before verification")
-    case .cancelled: self.init(.cancelled, "the caller does not wait any more")
+    case .cancelled: self.init(.cancelled, "the caller cancelled the call")
     case .shutdown: self.init(.unavailable, "the server is shutting down")
     }
   }

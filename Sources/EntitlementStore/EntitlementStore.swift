@@ -1,132 +1,130 @@
 package import EntitlementDomain
 
-/// Keeps facts with what Apple signed, who owns which chain, and the feed of changes.
+/// Stores facts with their signed payloads, links, grants and the change feed.
 ///
-/// Every method may be called from any thread. An answered write is durable: it survives a crash
+/// Methods may be called from any thread. A write that has returned is durable: it survives a crash
 /// of the process and of the machine.
 package protocol EntitlementStore: Sendable {
   /// Merges the facts (R3, R5), links their chains (R42–R44), records the notification, reviews it
-  /// (R47) and appends to the change feed: all of it or nothing, durable when this returns.
-  /// Concurrent calls may share one commit.
+  /// (R47) and appends to the change feed. Atomic, and durable when it returns. Concurrent calls
+  /// may share one transaction.
   ///
-  /// A submission that changes nothing bumps no revision. It appends to the feed only the events of
-  /// a notification that was not known.
+  /// A submission that changes nothing increases no revision. It appends only the events of a new
+  /// notification to the feed.
   func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt
 
-  /// Everything that is known of each customer that is asked for, in their order and in one round trip
-  /// as a rule; revision 0 and no facts where nothing is known. See ``StoredCustomer`` for how a
-  /// selector finds its customer. The answers may be of different moments. A failure of one lookup
-  /// does not fail the others.
+  /// Looks up customers, usually in one round trip. The results are in the order of the lookups. An
+  /// unknown customer has revision 0 and no facts. See ``StoredCustomer`` for how a selector finds
+  /// its customer. The results may come from different snapshots. A failed lookup does not fail the
+  /// others.
   func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>]
 
-  /// Whom `selector` finds, as ``customers(_:)``, without the facts.
+  /// The customer that `selector` finds, as in ``customers(_:)``, without the facts.
   func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
 
-  /// The bundle ids under which transactions of this chain that Apple signed are known in an
-  /// environment: what a renewal info without an app of its own can be bound to.
+  /// The bundle ids of the chain's signed transactions in an environment. A renewal info names no
+  /// app and is bound to one of them.
   func bundleIDs(
     ofChain chain: OriginalTransactionID, environment: StoreEnvironment
   ) async throws(StoreError) -> [BundleID]
 
-  /// Accounts of one scope in the order of their ids, after `after`; at most `limit` of them.
+  /// At most `limit` accounts of a scope, in the order of their ids, after `after`.
   func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
     -> [AccountSummary]
 
-  /// Changes of all scopes in commit order, after a sequence number (0: from the first that is
-  /// kept); at most `limit` of them. None that is committed later will have a lower number than one
-  /// that was answered: the feed has no gaps.
+  /// At most `limit` changes of all scopes after a sequence number, in commit order; 0 starts at
+  /// the first change that is stored. The feed has no gaps: a later commit never gets a lower
+  /// number than a change that was returned.
   ///
   /// - Throws: ``StoreError/Code/cursorExpired`` when changes after `sequence` were trimmed.
   func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change]
 
-  /// Where the feed ends now: ``changes(after:limit:)`` after this position gives what is committed
-  /// from now on, and perhaps a little of what was committed before.
+  /// The current end of the feed. ``changes(after:limit:)`` after this position returns what is
+  /// committed from now on, and perhaps some changes that were committed just before.
   func feedEnd() async throws(StoreError) -> Int64
 
-  /// When a change that was read was committed, so that the feed can be read on after it; nil for the
-  /// last one that was trimmed.
+  /// The commit time of a change, which identifies it; nil for the last change that was trimmed.
   ///
-  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after it were trimmed, and when there is
-  ///   no such change, as in a database that goes on from an earlier moment.
-  func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds?
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after it were trimmed, and when it
+  ///   does not exist, as in a database that was restored to an earlier moment.
+  func commitTimeOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds?
 
-  /// For somebody who holds nothing, and begins now to ask who changed.
+  /// The cursor of the current end of the feed, for a follower that starts with an empty cache.
   func followerCursor() async throws(StoreError) -> FollowerCursor
 
-  /// Who changed since a cursor was made, in no order, by any process: a part of them where there are
-  /// many. Unlike the feed it tells at once of every commit that was answered, and may tell of one
-  /// twice.
+  /// The customers that any process changed since a cursor, in no order; a page if there are many.
+  /// Unlike the feed, it includes every commit that has returned, without a wait for older
+  /// transactions. A customer may be returned twice.
   ///
-  /// - Throws: ``StoreError/Code/cursorExpired`` when it cannot be told: changes were trimmed, or the
-  ///   database has another history than the one that the cursor is of.
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes were trimmed, or the database has
+  ///   another history than the cursor.
   func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers
 
-  /// A value whenever the feed may have grown, by any process, and whenever announcements may have
-  /// been lost; unread ones join. Ends when the store closes.
+  /// Yields when any process may have appended to the feed, and when announcements may have been
+  /// lost. Pending announcements are coalesced. The stream ends when the store closes.
   func announcements() -> AsyncStream<Void>
 
-  /// Deletes changes that were committed before a moment, the oldest first, and accounts whose
-  /// deletion they told; at most `limit` of them. Nothing behind one that has to stay goes. A change
-  /// whose moment has not come yet was written by a clock that was ahead: how old it is, those
-  /// behind it tell.
+  /// Deletes at most `limit` changes that were committed before a moment, the oldest first, with
+  /// the rows of accounts whose deletion they record. It stops at the first change that has to
+  /// stay. A change with a commit time after `now` was written by a node whose clock was ahead; the
+  /// changes after it decide its age.
   ///
-  /// - Returns: how many it deleted.
+  /// - Returns: the number of deleted changes.
   func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
 
-  /// Keeps a grant (R32), and makes its account where nothing was known of it. Idempotent: of a
-  /// grant whose id is known, what is kept stands.
+  /// Adds a grant (R32), and its account when it is not known. Idempotent: a grant with a known id
+  /// is not changed.
   func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt
 
-  /// Ends a grant before its time; one that was withdrawn before stays as it is.
+  /// Withdraws a grant. Idempotent: a withdrawn grant is not changed.
   ///
   /// - Returns: nil when no grant of this scope has the id.
   func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
     async throws(StoreError) -> GrantReceipt?
 
-  /// Every grant of an account, withdrawn ones included, oldest first, then by id.
+  /// All grants of an account, withdrawn ones included, oldest first, then by id.
   func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
 
-  /// Does what somebody asked for by name, and audits it (R46): all of it or nothing, durable when
-  /// this returns.
+  /// Performs and audits an explicit change of links (R46). Atomic, and durable when it returns.
   func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer
 
-  /// What an account owns: chains before app transactions, then by id. An account that was merged
-  /// is the one that it was merged into.
+  /// The links of an account, chains before app transactions, then by id. A merged account has the
+  /// links of the account that it was merged into.
   func links(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [LinkedTarget]
 
   /// The history of a link, oldest first (R41).
   func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
     -> [LinkEvent]
 
-  /// Every step that gave an account something or took it, oldest first.
+  /// All link events of an account, oldest first.
   func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [TargetLinkEvent]
 
-  /// Chains that no account has, in the order of their ids, after `after`; at most `limit` of them.
+  /// At most `limit` unlinked chains, in the order of their ids, after `after`.
   func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
 
-  /// What happened to an account, on one snapshot, without what Apple signed; nil when nothing is
-  /// known of it.
+  /// The history of an account from one snapshot, without signed payloads; nil for an unknown
+  /// account.
   func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountHistory?
 
-  /// All that is known of an account, on one snapshot; nil when nothing is.
+  /// Everything that is stored about an account, from one snapshot; nil for an unknown account.
   func export(_ account: AccountID, in scope: AppScope) async throws(StoreError) -> AccountExport?
 
-  /// The standing version of a fact with what Apple signed, so that it can be proved again; nil
-  /// when it is not known.
+  /// The standing version of a fact with its signed payload, which can be verified again; nil for
+  /// an unknown fact.
   func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError) -> SignedFact?
 
-  /// A recorded notification with what Apple signed; nil when it is not known.
+  /// A stored notification with its signed payload; nil for an unknown one.
   func notification(_ uuid: NotificationUUID) async throws(StoreError) -> SignedNotification?
 
-  /// Throws when the store cannot answer now.
+  /// Throws when the store cannot serve calls now.
   func checkHealth() async throws(StoreError)
 
-  /// Finishes commits under way and closes. Later calls throw ``StoreError/Code/closed``.
+  /// Waits for commits in flight and closes. Later calls throw ``StoreError/Code/closed``.
   func close() async
 }
 
@@ -151,7 +149,7 @@ extension EntitlementStore {
     return customers
   }
 
-  /// As ``trimChanges(committedBefore:now:limit:)`` where every clock was right.
+  /// As ``trimChanges(committedBefore:now:limit:)``, without a check for clocks that were ahead.
   package func trimChanges(committedBefore moment: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   {
@@ -172,23 +170,23 @@ package struct CustomerLookup: Hashable, Sendable {
   }
 }
 
-/// How new an answer of a store must be.
+/// How fresh an answer of a store must be.
 package enum StoreFreshness: Hashable, Sendable {
-  /// Every commit that was answered before the call is in it.
+  /// The answer includes every commit that returned before the call.
   case primary
-  /// Every change up to this position of the feed is in it: a copy of the database may answer that
-  /// has come so far. One that has not is passed over for the primary.
+  /// The answer includes every change up to this position of the feed. A replica that has replayed
+  /// it may answer; otherwise the primary does.
   case includes(position: Int64)
 }
 
-/// What one call hands to the store.
+/// The facts of one call, to be committed together.
 package struct Submission: Sendable {
   package var facts: [SignedFact]
-  /// The account that the submission names (R42, R44); nil when it names none.
+  /// The account that the submission names (R42, R44); nil for none.
   package var accountID: AccountID?
   package var notification: SignedNotification?
   package var receivedAt: Milliseconds
-  /// Under which claims are judged (R44) and notifications reviewed (R47).
+  /// The catalog for the decision on claims (R44) and the review of notifications (R47).
   package var catalog: Catalog
 
   package init(
@@ -203,26 +201,26 @@ package struct Submission: Sendable {
   }
 }
 
-/// What the store did with a submission.
+/// The outcome of a committed submission.
 package struct CommitReceipt: Hashable, Sendable {
-  /// One for each fact of the submission, in its order.
+  /// One for each fact of the submission, in order.
   package var dispositions: [FactDisposition]
-  /// One for each fact of the submission, in its order.
+  /// One for each fact of the submission, in order.
   package var links: [LinkOutcome]
-  /// The customers that the submission concerns, each once, with their revision after it, whether
-  /// it changed them or not. A submission that names an account is told of no other one: neither of
-  /// whoever keeps what it claims, nor of whoever loses it (R44).
+  /// The customers of the submission, each once, with their revisions after it, changed or not. A
+  /// submission that names an account gets no other account: neither the owner that keeps a claimed
+  /// chain, nor the one that loses it (R44).
   package var customers: [CustomerRevision]
-  /// Everybody whose facts or links changed: answers held for them are out of date. Former owners
-  /// and those who keep what was claimed are among them: never for whoever submits.
+  /// All customers whose facts or links changed. Their cached answers are out of date. The list
+  /// includes former owners and owners that keep a claimed chain, so it must not be sent to the
+  /// caller.
   package var changed: [CustomerSubject]
-  /// The sequence number of the latest change that the submission made, whoever it concerns; where
-  /// it made none, that of the customers told of, 0 without any. What is read at it or beyond shows
-  /// all that was written.
+  /// The sequence number of the latest change of the submission, of any customer. Without a change,
+  /// the latest revision of ``customers``, or 0. A read that includes it reflects the submission.
   package var latest: Int64
   /// True when the submission's notification was known already.
   package var notificationWasKnown: Bool
-  /// What the notification asks somebody to do or to know; empty when it was known.
+  /// The events of the notification; empty when it was known.
   package var events: [FeedEvent]
 
   package init(
@@ -240,44 +238,44 @@ package struct CommitReceipt: Hashable, Sendable {
   }
 }
 
-/// Raw values are those of the wire.
+/// What the store did with a fact. Raw values are those of the protocol.
 package enum FactDisposition: Int, Hashable, Sendable, CaseIterable {
-  /// A fact not known before.
+  /// The fact is new.
   case added = 1
-  /// A newer version of a known fact: it stands now.
+  /// A newer version of a known fact, which stands now.
   case replaced = 2
-  /// This very statement was known.
+  /// The same version was known.
   case duplicate = 3
-  /// A newer version was known: it stands, this one is not kept.
+  /// A newer version was known and stands. This one is not stored.
   case superseded = 4
 }
 
-/// What a submission meant for the owner of a fact's chain, or of its app transaction (R42, R44):
-/// the same for all its facts of one chain. Raw values are those of the wire.
+/// The effect of a submission on the owner of a chain or app transaction (R42, R44). All facts of
+/// one chain have the same outcome. Raw values are those of the protocol.
 package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
-  /// Nobody's: no account is known for it.
+  /// No account is known for it.
   case unlinked = 1
-  /// Its account is the one that it had before.
+  /// It has the same account as before.
   case unchanged = 2
   /// It had no account, and has one now.
   case linked = 3
-  /// It left another account for the one that the submission named.
+  /// It moved from another account to the one that the submission named.
   case transferred = 4
-  /// It belongs to another account, and stays there: by the app's policy, or because nobody signed
-  /// what claims it.
+  /// It belongs to another account and stays there, by the link policy of the app or because the
+  /// claim is unsigned.
   case alreadyLinked = 5
-  /// It belongs to another account, and stays there for now: who claims it has claimed as much as
-  /// one may in a day.
+  /// It belongs to another account and stays there, as the claiming account has reached its claims
+  /// per day.
   case claimLimited = 6
 }
 
-/// What the store did with a grant.
+/// The outcome of adding or withdrawing a grant.
 package struct GrantReceipt: Hashable, Sendable {
-  /// As it is kept.
+  /// The grant as stored.
   package var grant: Grant
-  /// With the sequence number of the change, which is the only one.
+  /// The account; its revision is the number of the change.
   package var customer: CustomerRevision
-  /// False when it stood so before.
+  /// False when nothing had to be changed.
   package var isChanged: Bool
 
   package init(grant: Grant, customer: CustomerRevision, isChanged: Bool) {
@@ -287,12 +285,13 @@ package struct GrantReceipt: Hashable, Sendable {
   }
 }
 
-/// Whose state something concerns: an account, or a chain that no account has claimed.
+/// A customer: an account, or an unlinked chain.
 package enum CustomerSubject: Hashable, Sendable {
   case account(AppScope, AccountID)
   case unlinkedChain(AppScope, OriginalTransactionID)
 }
 
+/// A customer with its revision.
 package struct CustomerRevision: Hashable, Sendable {
   package var subject: CustomerSubject
   package var revision: Int64
@@ -303,7 +302,7 @@ package struct CustomerRevision: Hashable, Sendable {
   }
 }
 
-/// The answer to a selector.
+/// A customer as stored. A selector finds it as follows.
 ///
 /// | selector | customer |
 /// |---|---|
@@ -311,11 +310,11 @@ package struct CustomerRevision: Hashable, Sendable {
 /// | original transaction | the account that the chain is linked to, else the chain alone |
 /// | transaction | as for the chain of the transaction's standing version (R7) |
 /// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
-/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that do; only what Apple signed carries one |
+/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that carry it; only signed facts carry one |
 package struct StoredCustomer: Hashable, Sendable {
   package var record: CustomerRecord
-  /// The one subject that the answer depends on beside facts not seen yet; nil when it depends on
-  /// more than one, or on none, and must not be held in memory.
+  /// The subject whose changes invalidate the answer; nil when the answer depends on several
+  /// subjects or on none, and must not be cached.
   package var subject: CustomerSubject?
 
   package init(record: CustomerRecord, subject: CustomerSubject?) {
@@ -324,6 +323,7 @@ package struct StoredCustomer: Hashable, Sendable {
   }
 }
 
+/// An entry of the list of accounts.
 package struct AccountSummary: Hashable, Sendable {
   package var accountID: AccountID
   package var revision: Int64
@@ -340,15 +340,15 @@ package struct AccountSummary: Hashable, Sendable {
   }
 }
 
-/// One entry of the change feed. Sequence numbers grow in commit order; the revision of a customer
-/// is the sequence number of the latest change of its facts, links or grants.
+/// An entry of the change feed. Sequence numbers increase in commit order. The revision of a
+/// customer is the sequence number of the latest change of its facts, links or grants.
 package struct Change: Hashable, Sendable {
   package var sequence: Int64
   package var scope: AppScope
-  /// Nil for events that concern no customer that is known.
+  /// Nil for events of a notification without a known customer.
   package var subject: CustomerSubject?
   package var kinds: ChangeKinds
-  /// Of a notification, in the order in which they were found.
+  /// Events of a notification, in the order of its review.
   package var events: [FeedEvent]
   package var committedAt: Milliseconds
 
@@ -365,7 +365,7 @@ package struct Change: Hashable, Sendable {
   }
 }
 
-/// Raw values are stored: they keep their meaning.
+/// The kinds of a change. Raw values are stored, so they keep their meaning.
 package struct ChangeKinds: OptionSet, Hashable, Sendable {
   package let rawValue: Int
   package init(rawValue: Int) { self.rawValue = rawValue }
@@ -373,18 +373,18 @@ package struct ChangeKinds: OptionSet, Hashable, Sendable {
   package static let facts = ChangeKinds(rawValue: 1)
   /// A chain or app transaction was linked to this account.
   package static let linked = ChangeKinds(rawValue: 2)
-  /// A chain or app transaction left this account; or this chain, which had none, got an account,
-  /// or lost the one that it had.
+  /// For an account: a chain or app transaction was unlinked from it. For a chain: it was linked to
+  /// an account, or lost its account.
   package static let unlinked = ChangeKinds(rawValue: 4)
-  /// A grant was given or withdrawn.
+  /// A grant was added or withdrawn.
   package static let grants = ChangeKinds(rawValue: 8)
-  /// A notification brought events. Alone, it moves no revision.
+  /// A notification had events. Alone, it does not increase the revision.
   package static let events = ChangeKinds(rawValue: 16)
-  /// The account was merged into another, or another into it.
+  /// The account was merged into another one, or another one into it.
   package static let merged = ChangeKinds(rawValue: 32)
   /// The account was deleted.
   package static let deleted = ChangeKinds(rawValue: 64)
 
-  /// Whether such a change makes answers out of date.
-  package var movesRevision: Bool { !subtracting(.events).isEmpty }
+  /// Whether such a change increases the revision and invalidates cached answers.
+  package var increasesRevision: Bool { !subtracting(.events).isEmpty }
 }

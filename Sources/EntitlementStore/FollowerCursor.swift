@@ -1,38 +1,40 @@
-/// How far somebody was told who changed. Made and read by the store.
+/// The position of a follower of the change feed. Only the store creates and interprets it.
 package struct FollowerCursor: Hashable, Sendable {
-  /// Every change of the feed up to here was told of.
+  /// Every change of the feed up to here was returned.
   package var position: Int64
-  /// The latest change that was told of: at least `position`, and beyond it where one that was begun
-  /// before has not been committed yet. What is read from now on has to include it.
+  /// The latest change that was returned, at least ``position``. It is above ``position`` while an
+  /// older transaction is in flight. Later reads have to include it.
   package var latest: Int64
-  /// What may still be committed below `latest`, in the store's own words; nil: nothing.
-  package var underWay: String?
-  /// The history of the database that the numbers are of, in the store's own words. Another one may
-  /// lack changes that were told of, and give their numbers to others. Nil: there is only one.
+  /// The transactions in flight that may commit below ``latest``, in the store's own format; nil:
+  /// none.
+  package var inFlight: String?
+  /// The history (timeline) of the database that the numbers belong to, in the store's own format.
+  /// Another history may lack returned changes and give their numbers to other changes. Nil: the
+  /// store has only one.
   package var history: String?
 
-  /// - Parameter latest: nil: as `position`.
+  /// - Parameter latest: nil: the same as `position`.
   package init(
-    position: Int64, latest: Int64? = nil, underWay: String? = nil, history: String? = nil
+    position: Int64, latest: Int64? = nil, inFlight: String? = nil, history: String? = nil
   ) {
     self.position = position
     self.latest = max(position, latest ?? position)
-    self.underWay = underWay
+    self.inFlight = inFlight
     self.history = history
   }
 }
 
-/// Who changed since a ``FollowerCursor``.
+/// A page of the customers that changed since a ``FollowerCursor``.
 package struct ChangedCustomers: Hashable, Sendable {
   package var subjects: [CustomerSubject]
-  /// To ask from next.
+  /// The cursor of the next page.
   package var cursor: FollowerCursor
-  /// Whether this is all; else there is more to ask for.
-  package var isWhole: Bool
+  /// False when there are more pages.
+  package var isComplete: Bool
 
-  package init(subjects: [CustomerSubject], cursor: FollowerCursor, isWhole: Bool = true) {
+  package init(subjects: [CustomerSubject], cursor: FollowerCursor, isComplete: Bool = true) {
     self.subjects = subjects
     self.cursor = cursor
-    self.isWhole = isWhole
+    self.isComplete = isComplete
   }
 }

@@ -1,11 +1,11 @@
 package import EntitlementDomain
 
-/// One thing that an account owns.
+/// A chain or app transaction of an account.
 package struct LinkedTarget: Hashable, Sendable {
   package var target: LinkTarget
-  /// Nobody signed what the account was named with.
+  /// True when the account was named with unsigned facts only.
   package var isUnsigned: Bool
-  /// When and why it got this account.
+  /// When the target was linked to this account.
   package var since: Milliseconds
   package var reason: LinkReason
 
@@ -17,17 +17,19 @@ package struct LinkedTarget: Hashable, Sendable {
   }
 }
 
-/// One step in the history of a link (R41, R46).
+/// An event in the history of a link (R41, R46).
 package struct LinkEvent: Hashable, Sendable {
+  /// Nil when the target was unlinked before, or the account was deleted since.
   package var from: AccountID?
+  /// Nil when the target is unlinked from then on, or the account was deleted since.
   package var to: AccountID?
-  /// The account of `from`, or of `to`, was deleted since: it is nil, though it was not then.
+  /// True when `from`, or `to`, is nil because the account was deleted since.
   package var isFromErased: Bool
   package var isToErased: Bool
   package var reason: LinkReason
-  /// Who asked for it, in their words; nil when a submission brought it about.
+  /// The author of an explicit request, as free text; nil for the effect of a submission.
   package var author: String?
-  /// Why, in the words of who asked; nil as `author`.
+  /// The reason of an explicit request, as free text; nil for the effect of a submission.
   package var note: String?
   package var at: Milliseconds
 
@@ -46,7 +48,7 @@ package struct LinkEvent: Hashable, Sendable {
   }
 }
 
-/// A step in the history of what it concerned.
+/// A link event with its target.
 package struct TargetLinkEvent: Hashable, Sendable {
   package var target: LinkTarget
   package var event: LinkEvent
@@ -57,11 +59,11 @@ package struct TargetLinkEvent: Hashable, Sendable {
   }
 }
 
-/// A chain that no account has.
+/// A chain without an account.
 package struct UnlinkedChain: Hashable, Sendable {
   package var chain: OriginalTransactionID
   package var revision: Int64
-  /// When that change was made.
+  /// The commit time of the change that gave the revision.
   package var changedAt: Milliseconds
 
   package init(chain: OriginalTransactionID, revision: Int64, changedAt: Milliseconds) {
@@ -71,10 +73,10 @@ package struct UnlinkedChain: Hashable, Sendable {
   }
 }
 
-/// Whom a selector finds.
+/// The customer that a selector finds.
 package struct ResolvedCustomer: Hashable, Sendable {
-  /// The account, or the one chain without an account; nil when nobody is known, or several
-  /// unlinked chains are.
+  /// The account, or the only unlinked chain; nil when no customer is known, or several unlinked
+  /// chains are.
   package var subject: CustomerSubject?
   package var revision: Int64
 
@@ -84,14 +86,14 @@ package struct ResolvedCustomer: Hashable, Sendable {
   }
 }
 
-/// What happened to one account.
+/// The history of an account, without signed payloads.
 package struct AccountHistory: Hashable, Sendable {
   package var accountID: AccountID
-  /// Every step that concerned the account, oldest first.
+  /// All link events of the account, oldest first.
   package var linkEvents: [TargetLinkEvent]
   /// Withdrawn ones included, oldest first.
   package var grants: [Grant]
-  /// Those whose facts speak of its chains, oldest first.
+  /// Notifications with facts of the account's chains, oldest first.
   package var notifications: [ReceivedRecord]
 
   package init(
@@ -105,7 +107,7 @@ package struct AccountHistory: Hashable, Sendable {
   }
 }
 
-/// A notification, without what Apple signed, and when it came.
+/// A notification without its signed payload.
 package struct ReceivedRecord: Hashable, Sendable {
   package var record: NotificationRecord
   package var receivedAt: Milliseconds
@@ -116,23 +118,23 @@ package struct ReceivedRecord: Hashable, Sendable {
   }
 }
 
-/// All that a store knows of one account (R46).
+/// Everything that is stored about an account (R46).
 package struct AccountExport: Hashable, Sendable {
   package var accountID: AccountID
   package var revision: Int64
-  /// When the latest change was made; nil when there was none.
+  /// The commit time of the latest change; nil when there is none.
   package var changedAt: Milliseconds?
   /// Accounts that were merged into it.
   package var merged: [AccountID]
   package var tokens: [AppAccountToken]
   package var links: [LinkedTarget]
-  /// Every step that concerned the account, oldest first.
+  /// All link events of the account, oldest first.
   package var linkEvents: [TargetLinkEvent]
-  /// Every standing fact of what it owns. Those out of one document share the bytes of it: a document
-  /// is as long as a mebibyte, and hundreds of facts may come out of it.
+  /// The standing facts of the account's links. Facts of one document share its bytes, as a
+  /// document may have a mebibyte and hundreds of facts.
   package var facts: [SignedFact]
   package var grants: [Grant]
-  /// Those whose facts speak of its chains, oldest first.
+  /// Notifications with facts of the account's chains, oldest first.
   package var notifications: [ReceivedNotification]
 
   package init(
@@ -153,6 +155,7 @@ package struct AccountExport: Hashable, Sendable {
   }
 }
 
+/// A notification with its signed payload.
 package struct ReceivedNotification: Hashable, Sendable {
   package var notification: SignedNotification
   package var receivedAt: Milliseconds

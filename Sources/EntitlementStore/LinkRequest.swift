@@ -1,28 +1,28 @@
 package import EntitlementDomain
 
-/// A change of who owns what that a person or a service asks for by name (R46). No policy keeps it
-/// from being done: it is the operator's or the backend's own decision, and is audited.
+/// An explicit change of links by an operator or a backend (R46). No link policy applies, and the
+/// change is audited.
 package struct LinkRequest: Hashable, Sendable {
   package enum Change: Hashable, Sendable {
-    /// Gives what has no account to one. Done already when it is that account's.
+    /// Links an unlinked target. No change when the account has it already.
     case link(LinkTarget, to: AccountID)
-    /// Takes it from its account; hints do not lead it back. Done already when it has none.
+    /// Unlinks a target; hints do not link it again. No change when it has no account.
     case unlink(LinkTarget)
-    /// Gives it to another account.
-    /// - `from`: whose it has to be now; nil: anybody's, or nobody's.
+    /// Links a target to another account. `from` is the account that must have it now; nil: no
+    /// condition.
     case transfer(LinkTarget, from: AccountID?, to: AccountID)
-    /// Gives everything of one account to another, under whose id the first is known from then on.
+    /// Merges an account into another. The first id is an alias of the second from then on.
     case merge(AccountID, into: AccountID)
-    /// Unlinks everything of an account and deletes what is known of the account itself. Done
-    /// already for as long as the feed tells of an earlier deletion, unless it came back since.
+    /// Unlinks everything of an account and deletes the data of the account itself. No change while
+    /// the feed contains an earlier deletion, unless the account was created again since.
     case delete(AccountID)
   }
 
   package var scope: AppScope
   package var change: Change
-  /// Who asks, in the caller's words.
+  /// The author, as free text of the caller.
   package var author: String
-  /// Why, in the caller's words.
+  /// The reason, as free text of the caller.
   package var reason: String
   package var at: Milliseconds
 
@@ -37,22 +37,24 @@ package struct LinkRequest: Hashable, Sendable {
   }
 }
 
-/// What became of a ``LinkRequest``.
+/// The outcome of a ``LinkRequest``.
 package enum LinkAnswer: Hashable, Sendable {
   case done(LinkReceipt)
   case refused(LinkRefusal)
 }
 
+/// The outcome of a ``LinkRequest`` that was done, or had been done before.
 package struct LinkReceipt: Hashable, Sendable {
-  /// What changed hands, chains before app transactions, then by id; empty when it stood so before.
+  /// The targets whose account changed, chains before app transactions, then by id; empty when
+  /// nothing changed.
   package var targets: [LinkTarget]
-  /// The accounts and unlinked chains concerned, with their revisions after it.
+  /// The affected accounts and unlinked chains, with their revisions after the request.
   package var customers: [CustomerRevision]
-  /// Everybody whose facts or links changed: answers held for them are out of date.
+  /// All customers whose facts or links changed. Their cached answers are out of date.
   package var changed: [CustomerSubject]
   /// As ``CommitReceipt/latest``.
   package var latest: Int64
-  /// False when it stood so before.
+  /// False when nothing had to be changed.
   package var isChanged: Bool
 
   package init(
@@ -67,14 +69,14 @@ package struct LinkReceipt: Hashable, Sendable {
   }
 }
 
-/// Why a ``LinkRequest`` was not done; nothing changed.
+/// The reason why a ``LinkRequest`` was refused. Nothing was changed.
 package enum LinkRefusal: Hashable, Sendable {
-  /// No fact of the chain or app transaction is known, and no link.
+  /// Neither a fact nor a link of the target is known.
   case targetUnknown
-  /// Nothing is known of the account to take from.
+  /// The account that is to lose the target, to be merged or to be deleted is not known.
   case accountUnknown
-  /// It belongs to another account than the request allows.
+  /// The target belongs to another account than the request allows.
   case linkedElsewhere
-  /// The two accounts are one, by an earlier merge too; but to merge the same again is done already.
+  /// Both ids name the same account, perhaps by an earlier merge. A repeated merge is not refused.
   case sameAccount
 }

@@ -1,23 +1,23 @@
-/// Why a store could not do what it was asked. Stores translate the codes of their database
-/// themselves; `message` never holds SQL, payloads or tokens.
+/// The error of a store. Each store maps the error codes of its database. `message` never contains
+/// SQL, payloads or tokens.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
-    /// Passing trouble: the same call may succeed later.
+    /// A transient fault. A retry may succeed.
     case unavailable
-    /// No room left to write. Nothing of the call was stored.
+    /// The disk is full. Nothing of the call was stored.
     case full
-    /// Another process holds the database.
+    /// Another process has locked the database.
     case locked
     /// The database was written by a newer version of this program.
     case newerSchema
-    /// The database has an older schema, or none: `entitlectl database migrate` helps.
+    /// The database has an older schema, or none. `entitlectl database migrate` updates it.
     case olderSchema
-    /// The feed does not reach so far back any more.
+    /// The feed no longer contains the position.
     case cursorExpired
-    /// What is stored cannot be read.
+    /// Stored data cannot be read.
     case corrupt
     case closed
-    /// Any other fault of the database.
+    /// Any other fault.
     case internalFault
   }
 

@@ -1,11 +1,13 @@
 package import ArgumentParser
 import Programs
+import RPCClient
+import Wire
 
-/// `entitlectl`: everything an operator does from a terminal.
+/// The root command of `entitlectl`, the operator's command line.
 package struct EntitleControl: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "entitlectl",
-    abstract: "Asks and feeds an entitlement server, and looks at what Apple signed.",
+    abstract: "Queries and operates an entitlement server, and inspects data that Apple signed.",
     discussion: """
       Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 refused or \
       not found, 3 server unreachable, 4 not authorised, 64 usage.
@@ -22,6 +24,57 @@ package struct EntitleControl: AsyncParsableCommand {
 
   /// Runs the command line and ends the process with its exit code.
   package static func runAndExit() async -> Never {
-    await runAndExit { CommandFailure.tell($0) }
+    await runAndExit { CommandFailure.printMessage($0) }
+  }
+}
+
+struct HealthCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "health", abstract: "Shows whether the server is serving, and its version.",
+    discussion: """
+      Exit code 0 when it is serving, 1 when it is not, 3 when it cannot be reached.
+      """)
+
+  @Option(help: "Full name of one service. Default: the whole server.")
+  var service: String = ""
+
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  /// One line of text for a terminal.
+  static func text(of response: HealthCheckResponse) -> String {
+    let status = wireName(response.status)
+    guard let version = response.version else { return status }
+    return "\(status), version \(TerminalText.escaped(version))"
+  }
+
+  func run() async throws {
+    let response = try await server.withClient { try await $0.health(of: service) }
+    try output.write(response, table: Self.text)
+    guard response.status == .serving else {
+      throw CommandFailure(.failed, "the server is not serving")
+    }
+  }
+}
+
+struct StatisticsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "statistics",
+    abstract: "Shows the server's counters since its start, and its version.",
+    discussion: "deploy/docs/operations.md describes the counters.")
+
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let response = try await server.withClient { try await $0.statistics() }
+    try output.write(response, table: Self.table)
+  }
+
+  static func table(of response: GetStatisticsResponse) -> String {
+    var table = TextTable(header: ["NAME", "VALUE"])
+    if let version = response.version { table.add(["version", version]) }
+    for counter in response.counters { table.add([counter.name, "\(counter.value)"]) }
+    return table.text
   }
 }

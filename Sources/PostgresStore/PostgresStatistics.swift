@@ -1,33 +1,46 @@
-/// What a PostgreSQL store is doing, and has done since it was opened.
+import Synchronization
+
+/// Current state of a PostgreSQL store, and its counters since it was opened.
 package struct PostgresStatistics: Hashable, Sendable {
-  /// Connections to the primary that many reads share, and to replicas.
+  /// Connections to the primary and to replicas that concurrent reads share.
   package var readingConnections = 0
   package var replicaConnections = 0
-  /// Connections for transactions, and how many of them somebody has.
+  /// Connections for transactions, and the number in use.
   package var writingConnections = 0
   package var writingConnectionsInUse = 0
-  /// Reads on their way, and those that wait for a place.
+  /// Reads in flight, and reads waiting for a connection.
   package var readsInFlight = 0
   package var waitingReads = 0
-  /// Reads that the primary answered: those that share a statement count once.
+  /// Exchanges answered by the primary. Reads that share a statement count once.
   package var exchanges = 0
-  /// Connections that were made, those that could not be, and those that were lost.
+  /// Connections made, failed attempts to connect, and lost connections.
   package var connects = 0
   package var failedConnects = 0
   package var lostConnections = 0
-  /// Calls whose time was up: when they were sent, and before there was a connection for them.
+  /// Calls that timed out after they were sent, and calls that timed out waiting for a connection.
   package var timeouts = 0
   package var waitTimeouts = 0
-  /// Transactions that wrote for callers, and the writes that they held.
+  /// Committed write transactions, and the writes in them.
   package var batches = 0
   package var commits = 0
-  /// Transactions that were begun again.
+  /// Transactions that were retried.
   package var retries = 0
-  /// Commits whose connection was lost, and whose outcome was found out.
+  /// Commits whose connection was lost and whose outcome was resolved afterwards.
   package var resolvedCommits = 0
-  /// Reads that a replica answered, and those that the primary had to since none was new enough.
+  /// Reads answered by a replica, and reads that fell back to the primary because no replica was
+  /// new enough.
   package var replicaReads = 0
-  package var passedReplicas = 0
+  package var replicaFallbacks = 0
 
   package init() {}
+}
+
+/// Counters since the store was opened.
+final class PostgresCounters: Sendable {
+  let batches = Atomic(0)
+  let jobs = Atomic(0)
+  let retries = Atomic(0)
+  let resolvedCommits = Atomic(0)
+  let replicaReads = Atomic(0)
+  let replicaFallbacks = Atomic(0)
 }

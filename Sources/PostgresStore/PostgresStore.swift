@@ -5,25 +5,25 @@ import Synchronization
 
 /// The store for many nodes: a PostgreSQL database that any number of processes share.
 ///
-/// Writes share transactions (``WriteQueue``), each under locks of what it reads, and are answered
-/// when the server has flushed its log. A read is one statement, on one snapshot.
+/// Writes share transactions (``WriteQueue``). Each transaction locks what it reads, and is
+/// acknowledged after the server has flushed its log. A read is one statement on one snapshot.
 package final class PostgresStore: EntitlementStore {
   let primary: PostgresPool
   let replicas: ReplicaSet
   let limits: PostgresStoreLimits
-  let scopes: ScopeDirectory
-  let headers: HeaderDirectory
+  let scopes: ScopeCache
+  let headers: HeaderCache
   private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
   private let counters: PostgresCounters
 
-  /// Connects to a database that `entitlectl database migrate` has prepared.
+  /// Connects to a database whose schema `entitlectl database migrate` has created.
   ///
-  /// - Throws: ``StoreError/Code/olderSchema`` and ``StoreError/Code/newerSchema`` when its version is
-  ///   not the program's; ``StoreError/Code/unavailable`` when it cannot be reached;
-  ///   ``StoreError/Code/internalFault`` when the connection string is malformed, or the server's
-  ///   settings do not suit.
+  /// - Throws: ``StoreError/Code/olderSchema`` or ``StoreError/Code/newerSchema`` when the version
+  ///   of the schema is not the program's; ``StoreError/Code/unavailable`` when the database cannot
+  ///   be reached; ``StoreError/Code/internalFault`` when the connection string is malformed or a
+  ///   server setting is not supported.
   package static func open(
     _ configuration: PostgresStoreConfiguration, logger: Logger
   ) async throws(StoreError) -> PostgresStore {
@@ -58,22 +58,22 @@ package final class PostgresStore: EntitlementStore {
     self.replicas = replicas
     self.limits = limits
     self.counters = counters
-    scopes = ScopeDirectory(pool: primary, limits: limits)
-    headers = HeaderDirectory(pool: primary, limits: limits)
+    scopes = ScopeCache(pool: primary, limits: limits)
+    headers = HeaderCache(pool: primary, limits: limits)
     let listener = primary.listener(on: "entitle_changes")
     let hub = hub
     let writer = BatchWriter(
       pool: primary, limits: limits, logger: logger, counters: counters,
       announce: {
         listener.announce()
-        // Who listens here need not wait for the server to say so.
-        hub.tell()
+        // Subscribers of this process are notified without a round trip through the server.
+        hub.broadcast()
       })
     queue = WriteQueue(limits: limits) { await writer.commit($0) }
     self.listener = listener
     let announcements = listener.announcements
     Task {
-      for await _ in announcements { hub.tell() }
+      for await _ in announcements { hub.broadcast() }
       hub.close()
     }
   }
@@ -92,7 +92,7 @@ package final class PostgresStore: EntitlementStore {
       switch signed.proof {
       case .jws(let header, _): add(HeaderKey(header))
       case .document(let bytes):
-        // All facts out of one document share it; counting it for each errs to the safe side.
+        // Facts of one document share its bytes. Counting them for each fact overestimates.
         byteCount += bytes.count
         add(HeaderKey([]))
       }
@@ -119,7 +119,7 @@ package final class PostgresStore: EntitlementStore {
   package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
     async throws(StoreError) -> GrantReceipt?
   {
-    guard try await scopes.number(of: scope) != nil else { return nil }
+    guard try await scopes.id(of: scope) != nil else { return nil }
     return try await write(LedgerKey.expected(byWithdrawing: id, in: scope), in: [scope]) {
       ledger in
       let receipt = try ledger.withdraw(id, in: scope, withdrawal)
@@ -133,12 +133,11 @@ package final class PostgresStore: EntitlementStore {
     }
   }
 
-  /// Lets a ledger decide within a transaction that others may share, and returns when that is
-  /// committed.
+  /// Runs `decide` within a transaction that other writes may share. Returns after the commit.
   ///
   /// - Parameters:
   ///   - keys: what the ledger will probably read.
-  ///   - wanted: every app and environment that it can come to.
+  ///   - wanted: every app and environment that the write may touch.
   private func write<Value: Sendable>(
     _ keys: Set<LedgerKey>, in wanted: Set<AppScope>, headers: [HeaderKey] = [],
     byteCount: Int = 0,
@@ -146,30 +145,30 @@ package final class PostgresStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<LoadedRows>) throws ->
       @Sendable (ChangeNumbering) -> Value
   ) async throws(StoreError) -> Value {
-    for _ in 0..<Self.maximumNumberings {
-      let numbers = try await scopes.interned(wanted)
-      let headerNumbers = try await self.headers.interned(headers)
-      let written: Value? = try await queue.commit { tell in
+    for _ in 0..<Self.maximumIDLookups {
+      let scopeIDs = try await scopes.interned(wanted)
+      let headerIDs = try await self.headers.interned(headers)
+      let written: Value? = try await queue.commit { complete in
         WriteJob(
-          keys: keys, scopes: numbers, headers: headerNumbers, byteCount: byteCount,
+          keys: keys, scopes: scopeIDs, headers: headerIDs, byteCount: byteCount,
           decide: { ledger in
             let receipt = try decide(&ledger)
-            return { numbering in tell(.success(receipt(numbering))) }
+            return { numbering in complete(.success(receipt(numbering))) }
           },
-          fail: { tell(.failure($0)) },
-          renumber: { tell(.success(nil)) })
+          fail: { complete(.failure($0)) },
+          refreshIDs: { complete(.success(nil)) })
       }
       if let written { return written }
-      // The database has lost what was numbered last: see `WriteTransaction`.
+      // A failover has lost ids of apps or headers that were cached: see `WriteTransaction`.
       scopes.forget()
       self.headers.forget()
     }
-    throw StoreError(.unavailable, "the database loses again and again what was numbered")
+    throw StoreError(.unavailable, "the database keeps losing the ids of apps or headers")
   }
 
-  /// How often apps and headers are numbered for one write: once, and again after each failover that
-  /// lost some. Jobs that share the transaction may each need it.
-  private static let maximumNumberings = 4
+  /// Attempts to look up ids for one write: the first, and one after each failover that lost ids.
+  /// Every write of the shared transaction can cause one.
+  private static let maximumIDLookups = 4
 
   // MARK: Life cycle
 
@@ -189,7 +188,7 @@ package final class PostgresStore: EntitlementStore {
     await replicas.close()
   }
 
-  /// Writes that wait for their turn or are under way.
+  /// Writes that wait for a transaction or are in flight.
   var waitingWrites: Int { queue.pendingCount }
 
   package var statistics: PostgresStatistics {
@@ -214,7 +213,85 @@ package final class PostgresStore: EntitlementStore {
     statistics.retries = counters.retries.load(ordering: .relaxed)
     statistics.resolvedCommits = counters.resolvedCommits.load(ordering: .relaxed)
     statistics.replicaReads = counters.replicaReads.load(ordering: .relaxed)
-    statistics.passedReplicas = counters.passedReplicas.load(ordering: .relaxed)
+    statistics.replicaFallbacks = counters.replicaFallbacks.load(ordering: .relaxed)
     return statistics
+  }
+}
+
+/// Checks that the settings of a server are supported.
+enum ServerCheck {
+  /// - Throws: ``StoreError/Code/internalFault`` when a setting is not supported; errors of the
+  ///   database.
+  static func check(_ pool: PostgresPool, limit: Duration, logger: Logger) async throws(StoreError)
+  {
+    let rows = try await pool.query(settings, [], within: limit)
+    let version = try rows.number(0, 0)
+    guard version >= 14_00_00 else {
+      throw StoreError(.internalFault, "PostgreSQL 14 or later is required")
+    }
+    guard try rows.string(0, 1) == "UTF8" else {
+      throw StoreError(.internalFault, "the encoding of the database is not UTF8")
+    }
+    guard try rows.string(0, 2) != "off" else {
+      throw StoreError(
+        .internalFault,
+        "synchronous_commit is off for this database or user: commits would be acknowledged "
+          + "before they are on disk")
+    }
+    if try rows.string(0, 3) == "off" {
+      logger.warning(
+        "fsync is off in PostgreSQL: commits may be lost when its operating system stops")
+    }
+  }
+
+  private static let settings = PostgresStatement(
+    """
+    SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'),
+      current_setting('synchronous_commit'), current_setting('fsync')
+    """, name: "server_settings")
+}
+
+/// Forwards the announcements of one listener to all subscribers.
+final class AnnouncementHub: Sendable {
+  private struct State {
+    var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var nextNumber = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Pending announcements are coalesced. The stream ends when the hub is closed.
+  func subscribe() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number: Int? = state.withLock { state in
+      if state.isClosed { return nil }
+      state.nextNumber += 1
+      state.subscribers[state.nextNumber] = continuation
+      return state.nextNumber
+    }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  func broadcast() {
+    let subscribers = state.withLock { Array($0.subscribers.values) }
+    for subscriber in subscribers { subscriber.yield() }
+  }
+
+  func close() {
+    let subscribers = state.withLock { state in
+      state.isClosed = true
+      defer { state.subscribers = [:] }
+      return Array(state.subscribers.values)
+    }
+    for subscriber in subscribers { subscriber.finish() }
   }
 }

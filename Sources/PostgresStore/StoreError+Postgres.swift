@@ -2,16 +2,16 @@ import EntitlementStore
 
 extension StoreError {
   static let lockedElsewhere = StoreError(
-    .unavailable, "another session of PostgreSQL keeps locked what is wanted (55P03)")
+    .unavailable, "another PostgreSQL session holds a required lock (55P03)")
 
-  /// Translates what the database or the way to it said. Messages name the SQLSTATE only: the
-  /// server's own texts can hold values.
+  /// Translates an error of the database or of the connection. The message contains only the
+  /// SQLSTATE, because messages of the server can quote values.
   init(translating failure: PostgresFailure) {
     switch failure.kind {
     case .server(.lockNotAvailable):
       self = .lockedElsewhere
     case .server(let state):
-      self.init(Self.code(of: state), "PostgreSQL said \(state.code)")
+      self.init(Self.code(of: state), "PostgreSQL reported SQLSTATE \(state.code)")
     case .connectionLost:
       self.init(.unavailable, "the connection to PostgreSQL was lost")
     case .timedOut:
@@ -19,58 +19,69 @@ extension StoreError {
     case .cannotConnect:
       self.init(.unavailable, "PostgreSQL cannot be reached: \(failure.message)")
     case .poolTimedOut:
-      self.init(.unavailable, "all connections to PostgreSQL were busy")
+      self.init(.unavailable, "no connection to PostgreSQL became free in time")
     case .overloaded:
-      self.init(.unavailable, "too many calls wait for PostgreSQL")
+      self.init(.unavailable, "too many calls are waiting for PostgreSQL")
     case .cancelled:
       self.init(.unavailable, "the call was cancelled")
     case .closed:
       self.init(.closed, "the store is closed")
     case .protocolViolation:
-      self.init(.internalFault, "PostgreSQL answered what was not expected")
+      self.init(.internalFault, "PostgreSQL returned an unexpected result")
     }
   }
 
-  /// By the classes of PostgreSQL's manual, appendix A.
+  /// By SQLSTATE and its class (PostgreSQL manual, appendix A).
   private static func code(of state: SQLState) -> Code {
     switch state.code {
     case "53100": return .full
-    // Damaged data, a damaged index; what another program wrote into our columns.
+    // Damaged data or index, or a value that another program wrote.
     case "XX001", "XX002": return .corrupt
-    // No such table or column, though the version is ours: somebody else changed the schema.
+    // The table or column is missing although the version matches: the schema was changed by hand.
     case "42P01", "42703": return .corrupt
-    // A table may not be used.
+    // Missing privilege on a table.
     case "42501": return .internalFault
     case "25006", "40001", "40P01": return .unavailable
     default: break
     }
     switch state.category {
-    // Connections, resources, the operator's intervention, errors of the server's system.
+    // Connection, resources, operator intervention, system error.
     case "08", "53", "57", "58": return .unavailable
     default: return .internalFault
     }
   }
 }
 
+extension StoreError {
+  /// Translates any error that a call of ``PostgresPool`` throws.
+  init(of error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let failure as PostgresFailure: self.init(translating: failure)
+    default: self.init(.internalFault, "unexpected error of type \(type(of: error))")
+    }
+  }
+}
+
 extension PostgresFailure {
-  /// Whether the same transaction may well succeed when it is begun again.
-  var isWorthAnotherAttempt: Bool {
+  /// Whether the same transaction may succeed when it is retried.
+  var isRetryable: Bool {
     switch kind {
     case .connectionLost: true
     case .server(let state):
       [.serializationFailure, .deadlockDetected, .lockNotAvailable].contains(state)
-        || isServerLeaving
+        || isPrimaryLost
     default: false
     }
   }
 
-  /// Whether the server said that it stops, or that it is no primary any more.
-  var isServerLeaving: Bool {
+  /// Whether the server shuts down or is no longer the primary.
+  var isPrimaryLost: Bool {
     guard case .server(let state) = kind else { return false }
     return state == .readOnlyTransaction || state.code.hasPrefix("57P")
   }
 
-  /// Whether a commit that was among the commands may have been done.
+  /// Whether a commit among the commands may have taken place.
   var leavesCommitUnknown: Bool {
     guard wasSent else { return false }
     switch kind {

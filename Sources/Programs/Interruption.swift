@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Runs an action at the first of some signals instead of ending the process. The second one ends
-/// it, whatever it is about.
+/// Runs an action at the first of the given signals. The second signal ends the process, as by
+/// default.
 package final class Interruption: Sendable {
   private let numbers: [CInt]
-  /// Sources are safe to use from any thread, which their protocol does not say.
+  /// Dispatch sources are thread-safe, but their protocol is not declared `Sendable`.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
-  /// Returns when the signals are listened to.
+  /// Installs the handlers. Returns when they are active.
   package init(by numbers: [CInt], _ action: @escaping @Sendable () -> Void) {
     self.numbers = numbers
     let listening = DispatchGroup()
@@ -23,12 +23,12 @@ package final class Interruption: Sendable {
       source.resume()
       return source
     }
-    // Until then a signal ends the process, and from then on Dispatch catches it. Were it ignored at
-    // first, it would be lost.
+    // A signal before this point ends the process; after it, Dispatch catches the signal. If the
+    // signals were ignored meanwhile, one could be lost.
     listening.wait()
   }
 
-  /// Signals end the process again.
+  /// Restores the default: signals end the process.
   package func end() {
     for source in sources { source.cancel() }
     for number in numbers { signal(number, SIG_DFL) }

@@ -1,9 +1,9 @@
-/// The version of all programs of this package. They are released together.
+/// The version of all programs of this package, which are released together.
 package enum ProgramVersion {
-  /// By Semantic Versioning 2.0.0. The only place that has to change for a release.
+  /// Follows Semantic Versioning 2.0.0. A release changes only this line.
   package static let current = "0.1.0"
 
-  /// What `--version` prints: the program's name and the version, as the GNU Coding Standards ask.
+  /// The output of `--version`: name and version of the program, as in the GNU Coding Standards.
   package static func line(of program: String) -> String {
     "\(program) \(current)"
   }

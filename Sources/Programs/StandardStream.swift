@@ -1,15 +1,16 @@
 import Glibc
 
-/// Where what a program says goes: data to ``output``, everything else to ``error``.
+/// The standard streams of a process: data goes to ``output``, all other text to ``error``.
 package enum StandardStream: CInt {
   case output = 1
   case error = 2
 
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-  /// Writes all of a text.
+  /// Writes the whole text.
   ///
-  /// - Returns: 0, or the `errno` of the failure: `EPIPE` when nobody reads it any more.
+  /// - Returns: 0, or the `errno` of the failure, such as `EPIPE` if the reader has closed the
+  ///   pipe.
   package func write(_ text: String) -> CInt {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -24,11 +25,11 @@ package enum StandardStream: CInt {
   }
 }
 
-/// Progress, prompts and messages.
+/// Standard error, for progress, prompts and messages.
 package enum StandardError {
   package static var isTerminal: Bool { StandardStream.error.isTerminal }
 
-  /// Writes a line. That nobody can read it is no reason to stop.
+  /// Writes a line. Errors are ignored: a lost message must not stop the program.
   package static func write(_ text: String) {
     _ = StandardStream.error.write(text + "\n")
   }

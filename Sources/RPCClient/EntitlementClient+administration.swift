@@ -1,9 +1,10 @@
 package import Wire
 
-// Operating: grants, the catalog, the change feed, archived responses, counters.
+// Calls of operators: grants, the catalog, the change feed, archived responses, metrics.
 extension EntitlementClient {
-  /// Gives an account an entitlement. With a grant id in the request it is idempotent: after an
-  /// error it may be repeated.
+  /// Grants an entitlement to an account.
+  ///
+  /// With a grant id in the request, the call is idempotent and can be repeated after an error.
   package func addGrant(
     _ request: AddGrantRequest
   ) async throws(RPCClientError) -> GrantResponse {
@@ -12,49 +13,50 @@ extension EntitlementClient {
       idempotency: request.grantID == nil ? .unknown : .idempotent)
   }
 
-  /// Idempotent: after an error it may be repeated.
+  /// Withdraws a grant. The call is idempotent and can be repeated after an error.
   package func withdrawGrant(
     _ request: WithdrawGrantRequest
   ) async throws(RPCClientError) -> GrantResponse {
     try await call(WireMethods.withdrawGrant, request)
   }
 
-  /// Every grant of an account, withdrawn ones included, oldest first.
+  /// Lists all grants of an account, withdrawn ones included, oldest first.
   package func grants(
     _ request: ListGrantsRequest
   ) async throws(RPCClientError) -> ListGrantsResponse {
     try await call(WireMethods.listGrants, request)
   }
 
-  /// The catalog in force.
+  /// Reads a summary of the active catalog.
   package func catalog() async throws(RPCClientError) -> CatalogResponse {
     try await call(WireMethods.getCatalog, GetCatalogRequest())
   }
 
-  /// Has the server read its catalog file again. Whether that is in force now is in the answer's
-  /// last attempt: a file that is not valid is no error of the call.
+  /// Makes the server reload its catalog file. A file that is not valid is not an error of the
+  /// call: the last attempt in the answer says whether the new catalog is active.
   package func reloadCatalog(
     _ request: ReloadCatalogRequest = ReloadCatalogRequest()
   ) async throws(RPCClientError) -> CatalogResponse {
     try await call(WireMethods.reloadCatalog, request)
   }
 
-  /// One page of the change feed.
+  /// Reads one page of the change feed.
   package func changes(
     _ request: ListChangesRequest
   ) async throws(RPCClientError) -> ListChangesResponse {
     try await call(WireMethods.listChanges, request)
   }
 
-  /// Imports a response of `verifyReceipt` that somebody kept: what nobody signed. Idempotent:
-  /// after an error it may be repeated.
+  /// Imports an archived response of `verifyReceipt`, which is not signed.
+  ///
+  /// The call is idempotent and can be repeated after an error.
   package func importArchivedResponse(
     _ request: ImportArchivedResponseRequest
   ) async throws(RPCClientError) -> SubmitReceiptResponse {
     try await call(WireMethods.importArchivedResponse, request)
   }
 
-  /// What the server counted since its start, and its version.
+  /// Reads the server's counters since its start, and its version.
   package func statistics() async throws(RPCClientError) -> GetStatisticsResponse {
     try await call(WireMethods.getStatistics, GetStatisticsRequest())
   }

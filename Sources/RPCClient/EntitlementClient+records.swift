@@ -1,17 +1,19 @@
 package import EntitlementDomain
 package import Wire
 
-// What is recorded of customers: history, export, deletion, and what nobody owns.
+// Records of customers: history, export, deletion, and chains without an account.
 extension EntitlementClient {
-  /// What happened to an account, oldest first.
+  /// Reads the history of an account, oldest entry first.
   package func customerHistory(
     _ request: GetCustomerHistoryRequest
   ) async throws(RPCClientError) -> GetCustomerHistoryResponse {
     try await call(WireMethods.getCustomerHistory, request)
   }
 
-  /// All that is known of an account, as one JSON document in pieces. It is held to the client's
-  /// timeout as a whole, and to `RPCLimits.streamReadBuffer`: pieces that nobody takes end it.
+  /// Exports everything that is known of an account, as one JSON document in pieces.
+  ///
+  /// The whole export has the client's timeout. It also ends when its reader is more than
+  /// `RPCLimits.streamReadBuffer` bytes behind.
   package func exportCustomer(
     _ request: ExportCustomerRequest
   ) throws(RPCClientError) -> ExportSequence {
@@ -19,22 +21,23 @@ extension EntitlementClient {
       messages: try stream(WireMethods.exportCustomer, request, timeout: timeout))
   }
 
-  /// Deletes what is known of an account itself, and unlinks all that it owns. Idempotent in that
-  /// one that is gone is NOT_FOUND.
+  /// Deletes the data of an account, and unlinks its purchases. Repeating the call gives NOT_FOUND.
   package func deleteCustomer(
     _ request: DeleteCustomerRequest
   ) async throws(RPCClientError) -> LinkResponse {
     try await call(WireMethods.deleteCustomer, request)
   }
 
-  /// One page; ``unlinkedChains(in:pageSize:)`` goes through all.
+  /// Reads one page of the chains without an account. ``unlinkedChains(in:pageSize:)`` reads all
+  /// pages.
   package func listUnlinkedChains(
     _ request: ListUnlinkedChainsRequest
   ) async throws(RPCClientError) -> ListUnlinkedChainsResponse {
     try await call(WireMethods.listUnlinkedChains, request)
   }
 
-  /// All chains of an app and environment that no account has, by id, fetched page by page.
+  /// All chains of an app and environment without an account, in the order of their ids. Each page
+  /// is requested when the iteration reaches it.
   package func unlinkedChains(
     in scope: AppScope, pageSize: Int = ListUnlinkedChainsRequest.largestPageSize
   ) -> PageSequence<UnlinkedChainEntry> {

@@ -1,33 +1,41 @@
-import Wire
+import Framing
 
-/// How a client behaves. Every bound has a default that fits a service with a few servers.
+/// The limits and retry settings of an ``EntitlementClient``. The defaults fit a service with a few
+/// servers.
 public struct EntitlementClientConfiguration: Sendable {
-  /// How long each call may take, with waiting for a connection, all attempts and the waits between
-  /// them; what is left of it is told to the server. Nil waits for ever. A watch is not held to it.
+  /// The timeout of each call: the wait for a connection, all attempts, and the waits between them.
+  /// Each attempt sends the remaining time to the server. Nil waits without limit. A watch has no
+  /// timeout.
   public var timeout: Duration?
-  /// Sent with each call.
+  /// Pairs that are sent with each call.
   public var metadata: [(key: String, value: String)]
-  /// For looking up a host and connecting to each of its addresses.
+  /// The timeout of one attempt to connect: the host lookup and the attempts for each of its
+  /// addresses.
   public var connectTimeout: Duration
-  /// Connections to one server, each shared by many calls. The second is made when the first is
-  /// busy. Held to 1 to 1,000.
+  /// The most connections to one server. Many calls share a connection; the second one is
+  /// opened when the first is busy. Limited to the range of 1 to 1,000.
   public var connectionsPerAddress: Int
-  /// Calls in flight on one connection; further ones wait. A server refuses more than 1,024 of them
-  /// by default. Held to 1 to 1,000,000.
+  /// The most calls in flight on one connection; further calls wait. A server refuses more than
+  /// 1,024 by default. Limited to the range of 1 to 1,000,000.
   public var callsPerConnection: Int
-  /// Calls that may wait for a connection or for room on one; further ones fail with
+  /// The most calls that may wait for a connection or for capacity on one. Further calls fail with
   /// RESOURCE_EXHAUSTED.
   public var waitingCalls: Int
-  /// How long a call waits for a connection or for room on one, while connections are made again
-  /// and again. Once there was none for so long, calls fail at once as long as that lasts.
+  /// The longest wait of a call for a connection or for capacity on one. The client keeps trying to
+  /// connect meanwhile. When it had no connection for this time, calls fail at once until it has
+  /// one.
   public var waitingTime: Duration
+  /// When a failed call is attempted again.
   public var retries: RetryPolicy
-  /// After this time a read that has no answer yet is sent once more over another connection, and
-  /// the first answer counts. That comes out of the budget of ``retries``. Nil: never.
+  /// When a read has no answer after this time, it is sent a second time over another connection,
+  /// and the first answer counts. The second request uses the budget of ``retries``. Nil turns
+  /// hedging off.
   public var hedgingDelay: Duration?
-  /// Bytes of one stream that are kept for its reader; it ends when they are not read in time.
+  /// The most bytes of one stream that wait for its reader. The stream ends with RESOURCE_EXHAUSTED
+  /// when its reader is further behind.
   public var streamReadBuffer: Int
 
+  /// Makes a configuration. Each parameter is described at the property of its name.
   public init(
     timeout: Duration? = defaultTimeout, metadata: [(key: String, value: String)] = [],
     connectTimeout: Duration = .seconds(5), connectionsPerAddress: Int = 2,
@@ -47,12 +55,13 @@ public struct EntitlementClientConfiguration: Sendable {
     self.streamReadBuffer = streamReadBuffer
   }
 
-  /// Longer than the largest submission takes on a busy server.
+  /// The default of ``timeout``, 30 seconds: longer than the largest submission takes on a busy
+  /// server.
   public static let defaultTimeout = Duration.seconds(30)
 
   var pool: ConnectionPoolLimits {
     ConnectionPoolLimits(
-      // Beyond these there is no limit in practice, and no sum of them overflows.
+      // Larger values are no limit in practice. Up to these, no sum overflows.
       connectionsPerAddress: min(max(1, connectionsPerAddress), 1_000),
       callsPerConnection: min(max(1, callsPerConnection), 1_000_000),
       waitingCalls: max(0, waitingCalls),

@@ -1,10 +1,10 @@
+import Framing
 import Glibc
 import NIOCore
 import NIOPosix
-import Wire
 
 extension RPCClientError {
-  /// Why connecting failed.
+  /// The error for a failed attempt to connect.
   init(connectingTo address: ServerAddress, cause: any Error) {
     self.init(.unreachable, "\(address): \(Self.reason(of: cause))")
   }
@@ -15,13 +15,13 @@ extension RPCClientError {
       if let attempt = error.connectionErrors.first {
         return reason(of: attempt.error)
       }
-      return "the host is not known"
+      return "unknown host"
     case let error as IOError:
       return reason(errno: error.errnoCode)
     case ChannelError.connectTimeout:
-      return "no answer in time"
+      return "timed out"
     case is SocketAddressError:
-      return "not a usable address"
+      return "not a valid address"
     default:
       return "cannot connect"
     }
@@ -29,11 +29,11 @@ extension RPCClientError {
 
   private static func reason(errno: CInt) -> String {
     switch errno {
-    case ECONNREFUSED: "nobody listens there"
+    case ECONNREFUSED: "connection refused"
     case ENOENT: "there is no such socket"
-    case EACCES, EPERM: "not permitted"
-    case ETIMEDOUT: "no answer in time"
-    case EHOSTUNREACH, ENETUNREACH: "no route to it"
+    case EACCES, EPERM: "permission denied"
+    case ETIMEDOUT: "timed out"
+    case EHOSTUNREACH, ENETUNREACH: "no route to the host"
     default: "cannot connect (error number \(errno))"
     }
   }

@@ -1,11 +1,12 @@
 import EntitlementDomain
 package import EntitlementService
 import EntitlementStore
+import Framing
 package import RPCServer
 import Wire
 
-/// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, what is known of
-/// customers, figures.
+/// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, customer
+/// records and metrics.
 package struct AdminEndpoint: Sendable {
   private let grants: GrantService
   private let catalog: CatalogHolder
@@ -16,7 +17,7 @@ package struct AdminEndpoint: Sendable {
   private let statistics: ServiceStatistics
   private let version: String
 
-  /// - Parameter version: the server's; GetStatistics tells it.
+  /// - Parameter version: The server's version, for GetStatistics.
   package init(
     grants: GrantService, catalog: CatalogHolder, reloader: CatalogReloader, feed: ChangeFeed,
     submissions: SubmissionService, records: CustomerRecords, statistics: ServiceStatistics,
@@ -131,7 +132,7 @@ package struct AdminEndpoint: Sendable {
     answer.respond(to: call, GetCustomerHistoryRequest.self) { request in
       .later {
         let history = try await records.history(of: request.accountID, in: request.scope)
-        return try FittingMessage.encoded(
+        return try TruncatedList.encoded(
           history.entries.map { CustomerHistoryEntry($0) }, keeping: .last
         ) {
           GetCustomerHistoryResponse(accountID: history.accountID, entries: $0)
@@ -189,6 +190,65 @@ package struct AdminEndpoint: Sendable {
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
       let counters = statistics.values.map { StatisticsCounter(name: $0.name, value: $0.value) }
       return .now(try GetStatisticsResponse(counters: counters, version: version).encoded())
+    }
+  }
+}
+
+// MARK: Messages
+
+extension GrantResponse {
+  init(_ receipt: GrantReceipt) {
+    self.init(
+      grant: receipt.grant, isChanged: receipt.isChanged, revision: receipt.customer.revision)
+  }
+}
+
+extension CatalogResponse {
+  init(
+    _ snapshot: CatalogHolder.Snapshot, lastAttempt: CatalogReloadAttempt?
+  ) {
+    let size = snapshot.catalog.size
+    self.init(
+      digest: snapshot.digest, inForceSince: snapshot.inForceSince, appCount: size.apps,
+      productCount: size.products, entitlementCount: size.entitlements,
+      grandfatheringRuleCount: size.grandfatheringRules, warnings: snapshot.warnings,
+      lastAttempt: lastAttempt.map { CatalogAttempt($0) })
+  }
+}
+
+extension CatalogAttempt {
+  init(_ attempt: CatalogReloadAttempt) {
+    self.init(
+      at: attempt.at, isValid: attempt.isValid, digest: attempt.digest, issues: attempt.issues,
+      failure: attempt.failure)
+  }
+}
+
+extension ChangeEntry {
+  init(_ change: Change) {
+    self.init(
+      sequence: change.sequence, scope: change.scope,
+      subject: change.subject.map { SubmittedCustomer.Subject($0) },
+      committedAt: change.committedAt, hasFacts: change.kinds.contains(.facts),
+      isLinked: change.kinds.contains(.linked), isUnlinked: change.kinds.contains(.unlinked),
+      hasGrants: change.kinds.contains(.grants), events: change.events,
+      isMerged: change.kinds.contains(.merged), isDeleted: change.kinds.contains(.deleted))
+  }
+}
+
+extension SubmittedCustomer.Subject {
+  init(_ subject: CustomerSubject) {
+    switch subject {
+    case .account(_, let id): self = .account(id)
+    case .unlinkedChain(_, let id): self = .unlinkedChain(id)
+    }
+  }
+}
+
+extension CustomerSubject {
+  var scope: AppScope {
+    switch self {
+    case .account(let scope, _), .unlinkedChain(let scope, _): scope
     }
   }
 }

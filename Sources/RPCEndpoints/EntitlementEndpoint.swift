@@ -1,13 +1,14 @@
 package import EntitlementDomain
 package import EntitlementService
+import EntitlementStore
+import Framing
 package import NIOCore
 package import RPCServer
 import Wire
 
-/// `entitle.v1.EntitlementService`: what a customer may use now.
+/// `entitle.v1.EntitlementService`: the entitlements of customers.
 ///
-/// An answer that is in memory is sent from the event loop, as it was encoded when its customer
-/// last changed.
+/// A cached answer is sent from the event loop, as it was encoded when its customer last changed.
 package struct EntitlementEndpoint: Sendable {
   private let reader: CustomerReader
   private let states: CustomerStates
@@ -24,7 +25,7 @@ package struct EntitlementEndpoint: Sendable {
     self.watch = watch
   }
 
-  /// How the reader encodes a state for this endpoint.
+  /// Encodes a state for ``CustomerReader`` as the response of GetCustomerState.
   @Sendable
   package static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
     do throws(MessageError) {
@@ -36,10 +37,10 @@ package struct EntitlementEndpoint: Sendable {
 
   package func register(in router: inout RPCRouter) {
     router.unary(
-      WireMethods.getCustomerState, immediate: getCustomerStateAtOnce, getCustomerState)
+      WireMethods.getCustomerState, immediate: cachedCustomerState, getCustomerState)
     router.unary(WireMethods.batchGetCustomerState, batchGetCustomerState)
     router.unary(
-      WireMethods.checkEntitlement, immediate: checkEntitlementAtOnce, checkEntitlement)
+      WireMethods.checkEntitlement, immediate: cachedEntitlementCheck, checkEntitlement)
     router.unary(WireMethods.explainCustomerState, explainCustomerState)
     router.serverStreaming(WireMethods.watchCustomerStates, watchCustomerStates)
     router.unary(WireMethods.listCustomers, listCustomers)
@@ -49,48 +50,52 @@ package struct EntitlementEndpoint: Sendable {
   private func getCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, GetCustomerStateRequest.self) { request in
       let query = CustomerQuery(
-        selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
-        at: request.at)
-      return try read(query, answer) { [held = request.ifRevisionDiffers] customer in
-        try Self.payload(customer, unlessRevisionIs: held)
+        selector: request.customer, scope: request.scope,
+        consistency: request.consistency.serviceConsistency, at: request.at)
+      return try read(query, answer) { [knownRevision = request.ifRevisionDiffers] customer in
+        try Self.payload(customer, unlessRevisionIs: knownRevision)
       }
     }
   }
 
-  /// Answers with what `payload` makes of a customer's answer: now where it is in memory.
+  /// Reads a customer and answers with the result of `payload`, immediately if the customer is
+  /// cached.
   private func read(
     _ query: CustomerQuery, _ answer: RPCAnswer,
     _ payload: @escaping @Sendable (CustomerAnswer) throws -> ByteBuffer
   ) throws -> Response {
-    let cached = try reader.answer(to: query, orTell: { ReadCall(answer, payload) })
+    let cached = try reader.answer(to: query, orFinish: { ReadCall(answer, payload) })
     return try cached.map { .now(try payload($0)) } ?? .elsewhere
   }
 
-  /// The answer that ``getCustomerState(_:_:)`` would give from memory, to nearly every request.
+  /// The cached answer that ``getCustomerState(_:_:)`` would give. Handles the usual form of
+  /// requests.
   @Sendable
-  private func getCustomerStateAtOnce(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
+  private func cachedCustomerState(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
     guard let read = PlainRead(getCustomerState: request),
-      let cached = reader.cachedAnswer(to: read.question)
+      let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
     return try? Self.payload(cached, unlessRevisionIs: read.ifRevisionDiffers)
   }
 
-  /// A caller that holds this revision is spared the body, unless time (R30) or another catalog has
-  /// changed the state since that revision came to be.
+  /// NOT_MODIFIED if the caller has this revision, unless time (R30) or a new catalog has changed
+  /// the state since.
   private static func payload(
-    _ answer: CustomerAnswer, unlessRevisionIs held: Int64?
+    _ answer: CustomerAnswer, unlessRevisionIs knownRevision: Int64?
   ) throws -> ByteBuffer {
-    guard held == answer.revision, answer.isUnchangedSinceRevision else { return answer.encoded }
+    guard knownRevision == answer.revision, answer.isUnchangedSinceRevision else {
+      return answer.encoded
+    }
     return try GetCustomerStateResponse.notModified(revision: answer.revision).encoded()
   }
 
-  /// The bytes of a request that must name more customers than are looked up on the event loop, unless
-  /// their names are very long.
+  /// Requests above this size, in bytes, name more customers than are looked up on the event loop,
+  /// unless their ids are very long.
   private static let largeBatchLength = 1_024
 
   @Sendable
   private func batchGetCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
-    // Decoding a large one takes long compared with a refusal.
+    // Refused before decoding: to decode a large request takes much longer than to refuse it.
     if call.payload.readableBytes > Self.largeBatchLength, reader.refusesLargeBatches {
       answer.fail(.overloaded)
       return
@@ -99,8 +104,9 @@ package struct EntitlementEndpoint: Sendable {
       let cached = try reader.answers(
         to: BatchQuery(
           selectors: request.customers, scope: request.scope,
-          consistency: request.consistency.inUse, at: request.at),
-        orTell: { result in answer.finish(Result { Self.joined(try result.get()) }) },
+          consistency: request.consistency.serviceConsistency, at: request.at),
+        on: call.eventLoop,
+        orFinish: { result in answer.finish(Result { Self.joined(try result.get()) }) },
         isWaiting: { !answer.isCancelled })
       return cached.map { .now(Self.joined($0)) } ?? .elsewhere
     }
@@ -114,8 +120,8 @@ package struct EntitlementEndpoint: Sendable {
   private func checkEntitlement(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, CheckEntitlementRequest.self) { request in
       let query = CustomerQuery(
-        selector: request.customer, scope: request.scope, consistency: request.consistency.inUse,
-        at: request.at)
+        selector: request.customer, scope: request.scope,
+        consistency: request.consistency.serviceConsistency, at: request.at)
       return try read(query, answer) { [id = request.entitlementID] customer in
         try Self.check(id, in: customer.encoded)
       }
@@ -123,22 +129,22 @@ package struct EntitlementEndpoint: Sendable {
   }
 
   @Sendable
-  private func checkEntitlementAtOnce(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
+  private func cachedEntitlementCheck(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
     guard let read = PlainRead(checkEntitlement: request), let entitlementID = read.entitlementID,
-      let cached = reader.cachedAnswer(to: read.question)
+      let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
     let id = EntitlementID(String(decoding: entitlementID, as: UTF8.self))
     return try? Self.check(id, in: cached.encoded)
   }
 
-  /// Reads the encoded state: caching the decoded one too would double the memory of every
+  /// Reads the encoded state. Caching the decoded state too would double the memory of each
   /// customer.
   private static func check(_ id: EntitlementID, in encoded: ByteBuffer) throws -> ByteBuffer {
     let response: CheckEntitlementResponse
     do throws(WireError) {
       response = try CheckEntitlementResponse(of: id, readingEncoded: encoded)
     } catch {
-      throw ServiceError(.internalFault, "an answer without a state: \(error)")
+      throw ServiceError(.internalFault, "the cached answer has no state: \(error)")
     }
     return try response.encoded()
   }
@@ -168,7 +174,7 @@ package struct EntitlementEndpoint: Sendable {
           for item in try await watcher.next() {
             try await producer.send(try item.encoded(), cursor: item.cursor.description)
           }
-          // Before the next states are loaded.
+          // Sent before the next states are loaded.
           try await producer.flush()
         }
       }
@@ -184,7 +190,8 @@ package struct EntitlementEndpoint: Sendable {
         let size = request.effectivePageSize
         let customers = try await states.page(
           in: request.scope, after: request.pageToken.map { AccountID($0) }, limit: size)
-        // The token is the last account of the page: pages stay right while customers come in.
+        // The token is the last account of the page, so that pages stay correct while accounts are
+        // added.
         let next = customers.count < size ? nil : customers.last?.accountID?.rawValue
         return try ListCustomersResponse(customers: customers, nextPageToken: next).encoded()
       }
@@ -193,22 +200,74 @@ package struct EntitlementEndpoint: Sendable {
 }
 
 extension PlainRead {
-  fileprivate var question: QuestionBytes {
+  fileprivate var cacheKey: QueryBytes {
     switch selector {
-    case .account: QuestionBytes(account: id, bundleID: bundleID, environment: environment)
+    case .account: QueryBytes(account: id, bundleID: bundleID, environment: environment)
     case .originalTransaction:
-      QuestionBytes(originalTransaction: id, bundleID: bundleID, environment: environment)
+      QueryBytes(originalTransaction: id, bundleID: bundleID, environment: environment)
     }
   }
 }
 
 extension ReadConsistency {
-  /// The same, in the words of the use cases.
-  fileprivate var inUse: Consistency {
+  /// The consistency in the type of the use cases.
+  fileprivate var serviceConsistency: Consistency {
     switch self {
     case .minimizeLatency: .minimizeLatency
     case .atLeastAsFresh(let revision): .atLeastAsFresh(revision: revision)
     case .fullyConsistent: .fullyConsistent
+    }
+  }
+}
+
+// MARK: Messages of watches
+
+extension WatchRequest {
+  init(_ request: WatchCustomerStatesRequest) throws {
+    self.init(
+      cursor: try request.cursor.map { try WatchCursor(parsing: $0) }, bundleID: request.bundleID,
+      environment: request.environment, accounts: Set(request.accountIDs),
+      kinds: ChangeKinds(request.kinds.map { ChangeKinds($0) }),
+      isWithoutStates: request.isWithoutStates)
+  }
+}
+
+extension WatchItem {
+  /// The encoded message. Omits the state if change and state together do not fit a frame, as the
+  /// watcher could not continue after it otherwise.
+  func encoded() throws -> ByteBuffer {
+    let response = WatchCustomerStatesResponse(
+      cursor: cursor.description, change: change.map { CustomerChange($0) })
+    if let state, let joined = try response.encoded(joining: state),
+      joined.readableBytes <= RPCLimits.maximumFrameData
+    {
+      return joined
+    }
+    return try response.encoded()
+  }
+}
+
+extension CustomerChange {
+  init(_ change: Change) {
+    self.init(
+      sequence: change.sequence, scope: change.scope,
+      subject: change.subject.map { SubmittedCustomer.Subject($0) },
+      committedAt: change.committedAt,
+      kinds: Set(ChangeKind.allCases.filter { change.kinds.contains(ChangeKinds($0)) }),
+      events: change.events)
+  }
+}
+
+extension ChangeKinds {
+  init(_ kind: ChangeKind) {
+    switch kind {
+    case .facts: self = .facts
+    case .linked: self = .linked
+    case .unlinked: self = .unlinked
+    case .grants: self = .grants
+    case .events: self = .events
+    case .merged: self = .merged
+    case .deleted: self = .deleted
     }
   }
 }

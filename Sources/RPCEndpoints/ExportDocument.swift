@@ -4,19 +4,21 @@ import EntitlementService
 import EntitlementStore
 import Wire
 
-/// The JSON document of a ``CustomerExport`` (`deploy/docs/entitlectl-json.md`), made piece by piece: its
-/// sender holds one piece beside what the store gave. What is a message has the JSON form of messages.
+/// The JSON document of a ``CustomerExport`` (`deploy/docs/entitlectl-json.md`), generated in
+/// pieces, so that only one piece is in memory in addition to the exported data. Messages have the
+/// JSON form of messages.
 struct ExportDocument {
-  /// Bytes of a piece: several fit a connection's buffer, so that reading and making overlap.
+  /// The size of a piece, in bytes. Several pieces fit a connection's write buffer, so that
+  /// generating and reading overlap.
   static let pieceLength = 256 * 1_024
 
-  /// A member with one value, or an element of a list; each is made when its turn comes.
+  /// A member with one value or a list. Values are generated when they are written.
   private enum Part {
     case member(String, () throws -> [UInt8])
     case list(String, count: Int, (Int) throws -> [UInt8])
   }
 
-  // Holds the place among the exports.
+  /// Retained until the document is complete: it keeps the permit of the export.
   private let export: CustomerExport
   private let parts: [Part]
   private var part = 0
@@ -47,15 +49,16 @@ struct ExportDocument {
     self.parts = parts.compactMap { $0 }
   }
 
-  /// The next piece; nil after the last. All but the last have ``pieceLength`` bytes.
+  /// Returns the next piece; nil after the last. All pieces but the last have ``pieceLength``
+  /// bytes.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/internalFault`` when something of it cannot be written.
+  /// - Throws: ``ServiceError/Code-swift.enum/internalFault`` if a value cannot be encoded.
   mutating func next() throws(ServiceError) -> [UInt8]? {
     while buffer.count < Self.pieceLength, !isFinished {
       do {
         try step()
       } catch {
-        throw ServiceError(.internalFault, "the document cannot be written")
+        throw ServiceError(.internalFault, "the export document cannot be encoded")
       }
     }
     guard !buffer.isEmpty else { return nil }
@@ -98,21 +101,21 @@ struct ExportDocument {
   }
 }
 
-/// What Apple signed, in an export: each fact with its proof, and each document once, however many
-/// facts came out of it.
+/// The signed payloads of an export: each fact with its proof, and each document once, even if
+/// several facts come from it.
 private struct ExportedPayloads {
   private let facts: [SignedFact]
-  /// For each fact the position of its document; nil for a JWS.
+  /// For each fact the index of its document; nil for a JWS.
   private let documentIndices: [Int?]
-  /// Receipts and archived responses.
+  /// The receipts and archived responses.
   let documents: [[UInt8]]
 
   init(_ facts: [SignedFact]) {
     var documents: [[UInt8]] = []
     documentIndices = facts.map { fact in
       guard case .document(let bytes) = fact.signed.proof else { return nil }
-      // Facts out of one document share its bytes, so that this compares two pointers: to hash a
-      // mebibyte for each fact would take longer than all the rest.
+      // Facts from one document share its array, so that this only compares pointers. Hashing up to
+      // a mebibyte for each fact would take most of the time.
       if let index = documents.firstIndex(of: bytes) { return index }
       documents.append(bytes)
       return documents.count - 1
@@ -154,8 +157,8 @@ private struct ExportedPayloads {
       ], received.notification.signed)
   }
 
-  /// The members that are there, the proof of a JWS, and the payload as it is kept: what Apple wrote is
-  /// neither reordered nor rounded.
+  /// A JSON object of the members that are not nil, the signed payload of a JWS, and the stored
+  /// payload. Apple's payload is copied verbatim, so that nothing is reordered or rounded.
   private static func object(
     _ members: [(name: String, json: [UInt8]?)], _ signed: SignedPayload
   ) -> [UInt8] {
@@ -183,7 +186,7 @@ private struct ExportedPayloads {
 }
 
 extension StoreEnvironment {
-  /// Its name in `Protos/`.
+  /// The environment's name in `Protos/`.
   fileprivate var jsonName: String {
     switch self {
     case .production: "STORE_ENVIRONMENT_PRODUCTION"

@@ -1,15 +1,17 @@
+import Framing
 import NIOCore
 package import RPCServer
+import Synchronization
 import Wire
 
-/// `grpc.health.v1.Health`: an application ping, answered on the event loop.
+/// `grpc.health.v1.Health`, answered on the event loop.
 package struct HealthEndpoint: Sendable {
-  private let board: HealthBoard
+  private let health: HealthStatus
   private let version: String
 
-  /// - Parameter version: the server's; it is in each answer.
-  package init(board: HealthBoard, version: String) {
-    self.board = board
+  /// - Parameter version: The server's version, which each answer contains.
+  package init(health: HealthStatus, version: String) {
+    self.health = health
     self.version = version
   }
 
@@ -18,7 +20,7 @@ package struct HealthEndpoint: Sendable {
     router.serverStreaming(WireMethods.watchHealth, watch)
   }
 
-  /// The server as a whole (an empty name), or one of its services.
+  /// The empty name stands for the server as a whole.
   private static let knownServices: Set<String> = [
     "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.links,
     ServiceNames.submissions, ServiceNames.admin,
@@ -30,12 +32,12 @@ package struct HealthEndpoint: Sendable {
       guard Self.knownServices.contains(request.service) else {
         throw RPCStatus(.notFound, "no service has this name here")
       }
-      return .now(try response(board.isServing ? .serving : .notServing))
+      return .now(try response(health.isServing ? .serving : .notServing))
     }
   }
 
-  /// Sends the status, and every change of it. As the health protocol asks, a service that is not
-  /// known is told as such and the stream stays open.
+  /// Sends the current status and every change. For an unknown service, the health protocol
+  /// requires SERVICE_UNKNOWN and an open stream.
   @Sendable
   private func watch(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
@@ -45,12 +47,12 @@ package struct HealthEndpoint: Sendable {
         return
       }
       let eventLoop = call.eventLoop
-      let watcher = board.watch { isServing in
+      let watcher = health.watch { isServing in
         guard let payload = try? response(isServing ? .serving : .notServing) else { return }
-        // Never at once: sending may find the client gone, which ends this very watch.
+        // Deferred: sending may detect a closed connection, which would end this watch under the lock.
         eventLoop.execute { stream.send(payload) }
       }
-      stream.onCancel { board.endWatch(watcher) }
+      stream.onCancel { health.endWatch(watcher) }
     } catch {
       stream.fail(RPCStatus(mapping: error))
     }
@@ -60,5 +62,54 @@ package struct HealthEndpoint: Sendable {
     _ status: HealthCheckResponse.ServingStatus
   ) throws(MessageError) -> ByteBuffer {
     try HealthCheckResponse(status: status, version: version).encoded()
+  }
+}
+
+/// The health status of the server, and the watchers of its changes.
+package final class HealthStatus: Sendable {
+  package struct WatchID: Hashable, Sendable {
+    fileprivate let number: UInt64
+  }
+
+  private struct State {
+    var isServing = false
+    var watchers: [WatchID: @Sendable (Bool) -> Void] = [:]
+    var count: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  package var isServing: Bool {
+    state.withLock { $0.isServing }
+  }
+
+  /// Sets the status, and calls every watcher if it changed.
+  package func set(isServing: Bool) {
+    // Called under the lock, so that every watcher gets changes in order.
+    state.withLock { state in
+      guard state.isServing != isServing else { return }
+      state.isServing = isServing
+      for watcher in state.watchers.values { watcher(isServing) }
+    }
+  }
+
+  /// Calls `changed` with the current status immediately, and with each later status until the
+  /// watch ends. `changed` runs under the lock: it must not block, and must not end a
+  /// watch.
+  package func watch(_ changed: @escaping @Sendable (Bool) -> Void) -> WatchID {
+    state.withLock { state in
+      state.count += 1
+      let id = WatchID(number: state.count)
+      state.watchers[id] = changed
+      changed(state.isServing)
+      return id
+    }
+  }
+
+  /// Ends a watch. No effect if it has ended.
+  package func endWatch(_ id: WatchID) {
+    state.withLock { $0.watchers[id] = nil }
   }
 }

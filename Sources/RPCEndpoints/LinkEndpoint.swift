@@ -4,7 +4,7 @@ import EntitlementStore
 package import RPCServer
 import Wire
 
-/// `entitle.v1.LinkService`: who owns what, by the caller's own decision.
+/// `entitle.v1.LinkService`: explicit links between accounts and purchases.
 package struct LinkEndpoint: Sendable {
   private let links: LinkService
 
@@ -87,7 +87,7 @@ package struct LinkEndpoint: Sendable {
     answer.respond(to: call, ListLinksRequest.self) { request in
       .later {
         let links = try await links.links(of: request.accountID, in: request.scope)
-        return try FittingMessage.encoded(links.map { AccountLink($0) }, keeping: .first) {
+        return try TruncatedList.encoded(links.map { AccountLink($0) }, keeping: .first) {
           ListLinksResponse(links: $0)
         }
       }
@@ -103,10 +103,78 @@ package struct LinkEndpoint: Sendable {
           case .target(let target): try await links.history(of: target, in: request.scope)
           case .account(let account): try await links.history(of: account, in: request.scope)
           }
-        return try FittingMessage.encoded(events.map { LinkHistoryEntry($0) }, keeping: .last) {
+        return try TruncatedList.encoded(events.map { LinkHistoryEntry($0) }, keeping: .last) {
           GetLinkHistoryResponse(events: $0)
         }
       }
     }
+  }
+}
+
+// MARK: Messages
+
+extension LinkResponse {
+  /// Contains the first ``LinkLimits/receiptEntries`` targets and customers. If there are more
+  /// customers, accounts come before chains; otherwise they keep the order of the feed.
+  init(_ receipt: LinkReceipt) {
+    var customers = receipt.customers
+    if customers.count > LinkLimits.receiptEntries {
+      customers = customers.filter(\.isAccount) + customers.filter { !$0.isAccount }
+    }
+    self.init(
+      isChanged: receipt.isChanged,
+      targets: Array(receipt.targets.prefix(LinkLimits.receiptEntries)),
+      customers: customers.prefix(LinkLimits.receiptEntries).map { SubmittedCustomer($0) })
+  }
+}
+
+extension CustomerRevision {
+  fileprivate var isAccount: Bool {
+    if case .account = subject { true } else { false }
+  }
+}
+
+extension AccountLink {
+  init(_ link: LinkedTarget) {
+    self.init(
+      target: link.target, since: link.since, reason: link.reason, isUnsigned: link.isUnsigned)
+  }
+}
+
+extension LinkHistoryEntry {
+  init(_ step: TargetLinkEvent) {
+    let event = step.event
+    self.init(
+      target: step.target, at: event.at, fromAccountID: event.from, toAccountID: event.to,
+      isFromDeleted: event.isFromErased, isToDeleted: event.isToErased, reason: event.reason,
+      author: event.author, note: event.note)
+  }
+}
+
+extension CustomerHistoryEntry {
+  init(_ entry: CustomerHistory.Entry) {
+    let occurrence: Occurrence =
+      switch entry.occurrence {
+      case .link(let step): .link(LinkHistoryEntry(step))
+      case .grant(let grant): .grant(grant)
+      case .grantWithdrawal(let grant): .grantWithdrawal(grant)
+      case .notification(let record): .notification(NotificationEntry(record))
+      }
+    self.init(at: entry.at, occurrence: occurrence)
+  }
+}
+
+extension NotificationEntry {
+  init(_ record: NotificationRecord) {
+    self.init(
+      notificationUUID: record.uuid, type: record.type, subtype: record.subtype,
+      signedDate: record.signedDate)
+  }
+}
+
+extension UnlinkedChainEntry {
+  init(_ chain: UnlinkedChain) {
+    self.init(
+      originalTransactionID: chain.chain, revision: chain.revision, changedAt: chain.changedAt)
   }
 }

@@ -1,19 +1,22 @@
 import EntitlementService
+import Framing
 import NIOCore
 import RPCServer
 import Wire
 
-/// How a call is answered: on the event loop at once, or after work elsewhere.
+/// How a method answers a call.
 enum Response: Sendable {
+  /// With this payload, on the event loop.
   case now(ByteBuffer)
+  /// With the result of this work, in a task.
   case later(@Sendable () async throws -> ByteBuffer)
-  /// By a reader that was given the way to answer.
+  /// By ``CustomerReader``, which calls back when it has the answer.
   case elsewhere
 }
 
 extension RPCAnswer {
-  /// Decodes the request and answers with what `body` gives; every error becomes its status.
-  /// `body` runs on the event loop and must not block.
+  /// Decodes the request and answers as `body` returns. Errors are mapped to statuses. `body` runs
+  /// on the event loop and must not block.
   func respond<Request: WireMessage>(
     to call: RPCCall, _ type: Request.Type, _ body: (Request) throws -> Response
   ) {
@@ -40,18 +43,17 @@ extension RPCAnswer {
         fail(RPCStatus(mapping: error))
       }
     }
-    // When nobody waits any more, what has not begun is not done. What a submission has handed
-    // to the store by then is committed all the same.
+    // Cancels work that has not begun. A submission that the store has accepted is still committed.
     onCancel { task.cancel() }
   }
 }
 
-/// A call that waits for the answer of a reader.
+/// A call that waits for a customer's answer from ``CustomerReader``.
 final class ReadCall: ReadWaiter {
   private let answer: RPCAnswer
   private let payload: @Sendable (CustomerAnswer) throws -> ByteBuffer
 
-  /// - Parameter payload: what the call is answered with.
+  /// - Parameter payload: Makes the call's answer from the customer's answer.
   init(_ answer: RPCAnswer, _ payload: @escaping @Sendable (CustomerAnswer) throws -> ByteBuffer) {
     self.answer = answer
     self.payload = payload
@@ -59,12 +61,15 @@ final class ReadCall: ReadWaiter {
 
   var isWaiting: Bool { !answer.isCancelled }
 
+  var eventLoop: (any EventLoop)? { answer.eventLoop }
+
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
     answer.finish(Result { try payload(try result.get()) })
   }
 }
 
 extension RPCAnswer {
+  /// Answers with a payload, or with the status of an error.
   func finish(_ result: Result<ByteBuffer, any Error>) {
     switch result {
     case .success(let payload): succeed(payload)
@@ -74,10 +79,25 @@ extension RPCAnswer {
 }
 
 extension RPCCall {
-  /// The deadline on the clock that the use cases know.
+  /// The deadline on the clock of the use cases.
   var instant: ContinuousClock.Instant? {
     deadline.map { deadline in
       ContinuousClock.now + .nanoseconds((deadline - .now()).nanoseconds)
     }
+  }
+}
+
+extension RPCRouter {
+  mutating func unary<Request, Response>(
+    _ method: WireMethod<Request, Response>, immediate: ImmediateBody? = nil,
+    _ body: @escaping UnaryBody
+  ) {
+    unary(method.service, method.name, immediate: immediate, body)
+  }
+
+  mutating func serverStreaming<Request, Response>(
+    _ method: WireMethod<Request, Response>, _ body: @escaping ServerStreamingBody
+  ) {
+    serverStreaming(method.service, method.name, body)
   }
 }

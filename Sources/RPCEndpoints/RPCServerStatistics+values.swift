@@ -1,9 +1,10 @@
 package import EntitlementService
+import Framing
 package import RPCServer
 import Wire
 
 extension RPCServerStatistics {
-  /// Its figures by their names.
+  /// The counters with the names under which GetStatistics returns them.
   package var values: [StatisticValue] {
     [
       StatisticValue("connections.open", connectionsOpen),

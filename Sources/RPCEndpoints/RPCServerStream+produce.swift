@@ -1,24 +1,25 @@
+import Framing
 import NIOCore
 import RPCServer
 import Synchronization
 import Wire
 
 extension RPCServerStream {
-  /// Sends what `body` makes, in a task of its own, no faster than it is read, and ends the stream
-  /// when `body` returns, with its error when it throws. Nothing is made any more once the client is
-  /// gone.
+  /// Runs `body` in a task and sends its messages with backpressure. The stream ends when `body`
+  /// returns, or fails with the error that it throws. The task is cancelled if the client
+  /// disconnects.
   ///
-  /// - Parameter limit: when the stream ends with RESOURCE_EXHAUSTED, though it may be read; nil:
-  ///   it takes as long as it takes.
+  /// - Parameter limit: The longest duration of the stream, after which it ends with
+  ///   RESOURCE_EXHAUSTED; nil for no limit.
   func produce(
     within limit: Duration? = nil,
     _ body: @escaping @Sendable (StreamProducer) async throws -> Void
   ) {
-    let alarm = limit.map { limit in
-      peer.eventLoop.scheduleTask(in: TimeAmount(limit)) { self.giveUp(.notRead(within: limit)) }
+    let timeout = limit.map { limit in
+      peer.eventLoop.scheduleTask(in: TimeAmount(limit)) { self.abort(.notRead(within: limit)) }
     }
     let task = Task {
-      defer { alarm?.cancel() }
+      defer { timeout?.cancel() }
       do {
         let producer = StreamProducer(self)
         try await body(producer)
@@ -32,15 +33,15 @@ extension RPCServerStream {
   }
 }
 
-/// Sends the messages of one stream, several at once, and waits for the reader between them.
+/// Sends the messages of one stream in batches, and waits for the reader between batches.
 final class StreamProducer: Sendable {
   private struct Batch {
     var messages: [StreamMessage] = []
     var bytes = 0
   }
 
-  /// Bytes that are sent at once: a few messages in one write, and less than a connection holds for a
-  /// client that reads.
+  /// The size of a batch, in bytes: enough for several messages in one write, and less than
+  /// `RPCLimits.writeBufferPause`.
   private static let batchBytes = 65_536
 
   private let stream: RPCServerStream
@@ -50,10 +51,10 @@ final class StreamProducer: Sendable {
     self.stream = stream
   }
 
-  /// Sends a message, or keeps it for the next ones until ``flush()``.
+  /// Adds a message to the batch, and sends the batch if it is full.
   ///
-  /// - Parameter cursor: told to a client whose stream is ended since it reads too slowly.
-  /// - Throws: `CancellationError` when the stream has ended.
+  /// - Parameter cursor: Sent to the client if the stream ends because it is read too slowly.
+  /// - Throws: `CancellationError` if the stream has ended.
   func send(_ message: ByteBuffer, cursor: String? = nil) async throws {
     let isFull = batch.withLock { batch in
       batch.messages.append(StreamMessage(message, cursor: cursor))
@@ -63,9 +64,9 @@ final class StreamProducer: Sendable {
     if isFull { try await flush() }
   }
 
-  /// Sends what was kept.
+  /// Sends the batch.
   ///
-  /// - Throws: `CancellationError` when the stream has ended.
+  /// - Throws: `CancellationError` if the stream has ended.
   func flush() async throws {
     let messages = batch.withLock { exchange(&$0, with: Batch()).messages }
     if messages.isEmpty { return }

@@ -1,28 +1,29 @@
 import EntitlementService
+import Framing
 import Wire
 
 extension RPCStatus {
-  /// The one place where errors become statuses of the wire.
+  /// Maps every error of a call to its status. The only place that does so.
   init(mapping error: any Error) {
     switch error {
     case let error as ServiceError: self.init(error)
     case let error as MessageError: self.init(error)
     case let status as RPCStatus: self = status
-    case is CancellationError: self.init(.cancelled, "nobody waits for the answer any more")
+    case is CancellationError: self.init(.cancelled, "the call was cancelled")
     default: self.init(.internal, "an unexpected error")
     }
   }
 
-  /// A stream was not read to its end in time.
+  /// A stream was not read completely in time.
   static func notRead(within limit: Duration) -> RPCStatus {
     RPCStatus(
-      .resourceExhausted, "the stream was not read within \(limit), and is incomplete",
+      .resourceExhausted, "the stream is incomplete: it was not read within \(limit)",
       errorInfo: ErrorInfo(reason: "SLOW_READER", domain: domain))
   }
 
-  /// More is read than can be answered in time.
+  /// Reads are shed because the server is overloaded.
   static let overloaded = RPCStatus(
-    .resourceExhausted, "more is read than can be answered in time",
+    .resourceExhausted, "the server is overloaded by reads",
     errorInfo: ErrorInfo(reason: "OVERLOADED", domain: domain), retryDelay: retryDelay)
 
   private init(_ error: ServiceError) {
@@ -80,10 +81,10 @@ extension RPCStatus {
     }
   }
 
-  /// Whose reasons they are, in `ErrorInfo`.
+  /// The `domain` of `ErrorInfo`.
   private static let domain = "entitle"
 
-  /// How long a caller should wait before it tries again: long enough for a queue to drain, short
-  /// enough for a purchase to be waited for.
+  /// The delay before a retry: long enough for a queue to drain, and short for a person who waits
+  /// for a purchase.
   private static let retryDelay = Duration.milliseconds(200)
 }

@@ -1,12 +1,14 @@
+import Framing
 import NIOCore
 import Synchronization
 import Wire
 
-/// Token bucket for short connections: leaves new ones in the system's queue while it is empty.
+/// Token bucket for short-lived connections. While it is empty, new connections wait in the
+/// kernel's queue.
 ///
-/// To accept and close a connection takes as long as a dozen calls. Clients that do nothing else would
-/// take that time from those that stay connected. Only connections that were short take a token, when
-/// they end: a fleet that reconnects and stays never waits.
+/// Accepting and closing a connection takes as long as a dozen calls. Clients that only connect and
+/// close would take that time from clients that stay connected. Only short-lived connections take a
+/// token, when they end: clients that reconnect and stay never wait.
 final class AcceptPacing: Sendable {
   private struct State {
     var bucket: TokenBucket
@@ -19,22 +21,24 @@ final class AcceptPacing: Sendable {
     state = Mutex(State(bucket: TokenBucket(tokensPerSecond: limits.shortConnectionsPerSecond)))
   }
 
-  /// How often the next connection was not accepted at once.
+  /// How often an accept was delayed.
   var pauses: Int {
     state.withLock(\.pauses)
   }
 
+  /// Takes a token if the connection was short-lived.
   func connectionEnded(acceptedAt: NIODeadline, now: NIODeadline) {
     if now - acceptedAt < TimeAmount(RPCLimits.shortConnectionTime) {
       state.withLock { _ = $0.bucket.take(now: now) }
     }
   }
 
+  /// Takes a token.
   func connectionRefused(now: NIODeadline) {
     state.withLock { _ = $0.bucket.take(now: now) }
   }
 
-  /// When the next connection may be accepted; nil: now.
+  /// When the next connection may be accepted; nil if now. Counts a pause.
   fileprivate func nextAccept(now: NIODeadline) -> NIODeadline? {
     state.withLock { state in
       let moment = state.bucket.nextToken(now: now)
@@ -44,7 +48,7 @@ final class AcceptPacing: Sendable {
   }
 }
 
-/// Has a listener accept as ``AcceptPacing`` allows.
+/// Delays the accepts of a listener as ``AcceptPacing`` demands.
 final class AcceptPacingHandler: ChannelDuplexHandler {
   typealias InboundIn = any Channel
   typealias OutboundIn = any Channel

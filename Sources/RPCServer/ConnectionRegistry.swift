@@ -1,13 +1,14 @@
+import Framing
 import NIOCore
 import Synchronization
 import Wire
 
-/// The open connections of a server, their number limited, and what they have counted.
+/// The open connections of a server, up to a limit, and the sum of their counters.
 final class ConnectionRegistry: Sendable {
   private struct State {
     var open: [UInt64: any Channel] = [:]
     var lastID: UInt64 = 0
-    /// Set once the server stops; from then on no connection is admitted.
+    /// Set when the server shuts down. No connection is admitted afterwards.
     var shutdown: ShutdownStarted?
     var waiters: [CheckedContinuation<Void, Never>] = []
     var statistics = RPCServerStatistics()
@@ -22,7 +23,7 @@ final class ConnectionRegistry: Sendable {
 
   /// Admits a new connection.
   ///
-  /// - Returns: Its number, or nil when it must be closed at once.
+  /// - Returns: The connection's number, or nil if it must be closed immediately.
   func admit(_ channel: any Channel) -> UInt64? {
     state.withLock { state in
       guard state.shutdown == nil, state.open.count < limit else {
@@ -36,6 +37,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
+  /// Removes a closed connection.
   func remove(_ id: UInt64) {
     let waiters = state.withLock { state in
       state.open[id] = nil
@@ -49,7 +51,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Adds what a connection has counted, which counts from nothing again.
+  /// Adds the counters of a connection and resets them.
   func take(_ statistics: inout RPCServerStatistics) {
     state.withLock { $0.statistics.take(&statistics) }
   }
@@ -62,7 +64,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Admits no more, and tells every connection to finish.
+  /// Admits no more connections, and starts the shutdown of every open one.
   func shutDown(_ event: ShutdownStarted) {
     let channels = state.withLock { state in
       state.shutdown = event
@@ -73,7 +75,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Returns when no connection is open. Each closes itself within the limits.
+  /// Returns when no connection is open. Connections close within the limits' timeouts.
   func allClosed() async {
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
@@ -89,8 +91,8 @@ final class ConnectionRegistry: Sendable {
   }
 }
 
-/// Sent through a connection's pipeline when the server stops.
+/// The event sent through each connection's pipeline when the server shuts down.
 struct ShutdownStarted: Sendable {
-  /// When calls in flight are given up.
+  /// When calls in flight are ended.
   let deadline: NIODeadline
 }

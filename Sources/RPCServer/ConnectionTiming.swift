@@ -1,18 +1,18 @@
+import Framing
 import NIOCore
 import Wire
 
-/// When something is due on one connection besides the deadlines of its calls: a client that is
-/// silent or does not read, a frame that does not arrive, the end of a shutdown, the end of
-/// closing. No clock and no I/O: what happened is reported, ``due(now:isBusy:isWritable:)`` says
-/// what follows.
+/// The timeouts of one connection except the deadlines of its calls: idle client, unread answers,
+/// incomplete frame, shutdown and closing. A state machine without a clock or I/O: the handler
+/// reports events, and ``due(now:isBusy:isWritable:)`` returns the action to take.
 struct ConnectionTiming {
   enum Due: Hashable, Sendable {
     case nothing
-    /// The time of a shutdown is over: the calls in flight are to be ended.
+    /// The shutdown timeout passed: end the calls in flight.
     case endOfShutdown
-    /// The client has been silent, or has not read, or a frame has been arriving for too long.
+    /// The client was idle or did not read for too long, or a frame did not arrive in time.
     case timeOut
-    /// The client has had its time to read what was written before closing.
+    /// The time for the client to read the last answers passed.
     case close
   }
 
@@ -20,15 +20,15 @@ struct ConnectionTiming {
   private let frameTime: TimeAmount
   private let lingerTime: TimeAmount
 
-  /// The last moment at which the client showed that it is there and reads.
+  /// The last time at which the client was known to be connected and reading.
   private var lastActivity: NIODeadline
-  /// Since when the frame that has begun has been arriving.
+  /// When the incomplete frame began to arrive; nil if there is none.
   private var partialFrameSince: NIODeadline?
-  /// When calls in flight are given up, once the server stops.
+  /// When calls in flight are ended; nil unless the server is shutting down.
   private var shutdownDeadline: NIODeadline?
-  /// When the connection is closed whatever the client has read, once it is closing.
+  /// When the connection is closed, even if the client has not read everything; nil unless closing.
   private var closeDeadline: NIODeadline?
-  /// Whether all is sent, and only the client's own end is waited for.
+  /// Whether all data is sent and the connection waits for the client to close.
   private(set) var isLingering = false
 
   init(limits: RPCLimits, now: NIODeadline) {
@@ -38,21 +38,21 @@ struct ConnectionTiming {
     lastActivity = now
   }
 
-  /// Whether the server is stopping.
+  /// Whether the server is shutting down.
   var isShuttingDown: Bool {
     shutdownDeadline != nil
   }
 
-  /// Whether nothing more is said on the connection, except what is written already.
+  /// Whether the connection is closing: pending data is sent, and nothing new is written.
   var isClosing: Bool {
     closeDeadline != nil
   }
 
-  /// The next moment at which ``due(now:isBusy:isWritable:)`` must be asked.
+  /// When ``due(now:isBusy:isWritable:)`` must be called next.
   ///
   /// - Parameter earliestCall: The earliest deadline of a call in flight.
   func next(earliestCall: NIODeadline) -> NIODeadline {
-    // A closing connection is neither silent nor busy: all other moments may be over for good.
+    // While closing, the other timeouts do not apply.
     if let closeDeadline {
       return closeDeadline
     }
@@ -66,9 +66,11 @@ struct ConnectionTiming {
     return next
   }
 
+  /// The action to take now.
+  ///
   /// - Parameters:
   ///   - isBusy: Whether the client may be waiting for an answer.
-  ///   - isWritable: Whether the client reads what is written.
+  ///   - isWritable: Whether the client reads its answers.
   mutating func due(now: NIODeadline, isBusy: Bool, isWritable: Bool) -> Due {
     if let closeDeadline {
       return closeDeadline <= now ? .close : .nothing
@@ -83,41 +85,42 @@ struct ConnectionTiming {
       return .nothing
     }
     if isBusy, isWritable {
-      // A call may take long, and a stream may be quiet: keep-alive watches over the client.
+      // A call may be long and a stream idle: TCP keep-alive detects a dead client.
       lastActivity = now
       return .nothing
     }
     return .timeOut
   }
 
-  // MARK: What happened
+  // MARK: Events
 
-  /// Something was received or sent. It shows nothing about a client that does not read.
+  /// Data was received or sent. This does not count as activity if the client does not read.
   mutating func wasActive(now: NIODeadline, isWritable: Bool) {
     if isWritable {
       lastActivity = now
     }
   }
 
-  /// The client has read enough, or from now on does not.
+  /// The channel became writable or not writable.
   mutating func writabilityChanged(now: NIODeadline) {
     lastActivity = now
   }
 
-  /// All that was received is handled, except the start of a frame.
+  /// All received frames were handled, and an incomplete one remains.
   ///
-  /// - Parameter isNew: Whether another frame was completed since the last time.
+  /// - Parameter isNew: Whether a frame was completed since the last call, so that this one is new.
   mutating func frameIsPartial(isNew: Bool, now: NIODeadline) {
     if isNew || partialFrameSince == nil {
       partialFrameSince = now
     }
   }
 
-  /// No frame is on its way, or the server has stopped reading it.
+  /// No incomplete frame remains, or the server paused reading.
   mutating func noFrameIsPartial() {
     partialFrameSince = nil
   }
 
+  /// The server is shutting down. Calls in flight end at `deadline`.
   mutating func shutdownStarted(deadline: NIODeadline, now: NIODeadline) {
     shutdownDeadline = deadline
     if let closeDeadline {
@@ -125,15 +128,14 @@ struct ConnectionTiming {
     }
   }
 
-  /// All is said; what is written may still take its time to be read, but not past the end of a
-  /// shutdown.
+  /// No more answers follow. Pending data may still be sent, but no longer than a shutdown allows.
   mutating func closingStarted(now: NIODeadline) {
     closeDeadline =
       shutdownDeadline.map { max($0, now + lingerTime) }
       ?? now + frameTime
   }
 
-  /// All is sent: only the client's own end is waited for.
+  /// All data is sent. The connection waits for the client to close.
   mutating func lingeringStarted(now: NIODeadline) {
     isLingering = true
     let lingerDeadline = now + lingerTime

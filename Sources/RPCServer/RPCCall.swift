@@ -1,14 +1,15 @@
+package import Framing
 package import NIOCore
 import Synchronization
-package import Wire
+import Wire
 
-/// What a client asks for.
+/// A call from a client.
 package struct RPCCall: Sendable {
-  /// The encoded request message. A slice of what was received: a call that is kept for long
-  /// should keep what it decoded from this instead, as the slice holds a whole read's memory.
+  /// The encoded request message: a slice of the receive buffer. A long call should keep the
+  /// decoded message instead, as the slice retains the whole buffer.
   package let payload: ByteBuffer
   package let metadata: RPCMetadata
-  /// When the client stops waiting; nil is never. After it the server answers by itself.
+  /// When the client stops waiting; nil if never. The server then answers DEADLINE_EXCEEDED.
   package let deadline: NIODeadline?
   package let peer: RPCPeer
 
@@ -21,17 +22,20 @@ package struct RPCCall: Sendable {
   }
 }
 
-/// The way to answer one unary call, once, from any thread. Uses after the first, and after the
-/// call has ended by itself, have no effect.
+/// Sends the answer of one unary call, from any thread. Only the first answer counts; an answer
+/// after the call has ended is ignored.
 ///
-/// On the call's event loop the answer is written at once and flushed with all others of the same
-/// read; from elsewhere it hops to the loop. Every call must be answered: until then, or until
-/// its deadline, it counts as in flight.
+/// On the call's event loop, the answer is written immediately and flushed together with the other
+/// answers of the same read. From other threads, it is scheduled on the event loop. Every call must
+/// be answered: it is in flight until then or until its deadline.
 package struct RPCAnswer: Sendable {
   let call: CallID
   let deadline: NIODeadline?
   let peer: RPCPeer
   let connection: NIOLoopBound<ServerConnectionHandler>
+
+  /// The event loop of the call's connection.
+  package var eventLoop: any EventLoop { peer.eventLoop }
 
   /// Answers with an encoded response message.
   package func succeed(_ payload: ByteBuffer) {
@@ -42,6 +46,7 @@ package struct RPCAnswer: Sendable {
     }
   }
 
+  /// Answers with a failure.
   package func fail(_ status: RPCStatus) {
     if peer.eventLoop.inEventLoop {
       connection.value.fail(call, status)
@@ -50,16 +55,15 @@ package struct RPCAnswer: Sendable {
     }
   }
 
-  /// Whether it is known on every thread that nobody waits for the answer any more: the
-  /// connection is gone or the deadline has passed.
+  /// Whether the connection is closed or the deadline has passed. Safe to read on any thread.
   package var isCancelled: Bool {
     peer.isClosed || (deadline.map { $0 <= .now() } ?? false)
   }
 
-  /// Runs `body` on the event loop when the call ends without its answer: the client went away,
-  /// broke the protocol, the deadline passed, or the server shuts down. Runs it soon if the call
-  /// has ended already. It has a turn of the loop to itself: no method of this module is on the
-  /// stack.
+  /// Runs `body` on the event loop when the call ends without its answer: the client disconnected
+  /// or broke the protocol, the deadline passed, or the server shuts down. If the call has ended
+  /// already, `body` runs soon. It is scheduled as a separate task: no function of this module is
+  /// on the call stack.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
     if peer.eventLoop.inEventLoop {
       connection.value.onCancel(of: call, body)
@@ -69,13 +73,13 @@ package struct RPCAnswer: Sendable {
   }
 }
 
-/// The other end of one connection. Safe to keep and to use from any thread.
+/// The client of one connection. Safe to use from any thread.
 package final class RPCPeer: Sendable {
-  /// Counts the server's connections from 1.
+  /// The number of the connection, counted from 1 for each server.
   package let connectionID: UInt64
-  /// Nil when the peer was gone before it could be asked for; a Unix socket's peer has no path.
+  /// Nil if the peer disconnected before the address was read. A Unix socket's peer has no path.
   package let address: SocketAddress?
-  /// The loop that all calls of the connection start on.
+  /// The event loop on which all calls of the connection start.
   package let eventLoop: any EventLoop
   package let allocator: ByteBufferAllocator
   private let closed = Atomic(false)
@@ -87,7 +91,7 @@ package final class RPCPeer: Sendable {
     self.allocator = channel.allocator
   }
 
-  /// Whether the connection is gone.
+  /// Whether the connection is closed.
   package var isClosed: Bool {
     closed.load(ordering: .relaxed)
   }

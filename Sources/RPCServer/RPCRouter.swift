@@ -1,21 +1,21 @@
+import Framing
 package import NIOCore
 import Wire
 
-/// What a server can be asked, put together before it starts.
+/// The methods of a server, registered before it starts.
 package struct RPCRouter: Sendable {
-  /// Runs on the connection's event loop: it must not block. It answers at once, or keeps
-  /// `answer` and has the work done elsewhere.
+  /// Runs on the connection's event loop and must not block. Answers immediately, or keeps `answer`
+  /// and does the work on another thread.
   package typealias UnaryBody = @Sendable (_ call: RPCCall, _ answer: RPCAnswer) -> Void
 
-  /// Runs on the connection's event loop: it must not block. It keeps `stream` and sends from
-  /// wherever messages arise.
+  /// Runs on the connection's event loop and must not block. Keeps `stream` and sends messages from
+  /// any thread.
   package typealias ServerStreamingBody =
     @Sendable (_ call: RPCCall, _ stream: RPCServerStream) -> Void
 
-  /// Answers from the bytes of the request at once, or gives nil: then the call is opened and goes to its
-  /// ``UnaryBody``, whose answer must be the same. Metadata and peer are not seen: it is not for a method
-  /// whose answer depends on them. Runs on the connection's event loop, must not block and must not keep
-  /// the bytes.
+  /// Returns the answer for the encoded request, or nil. If nil, the call goes to its
+  /// ``UnaryBody``, which must give the same answer. Not for methods that depend on metadata or
+  /// peer. Runs on the connection's event loop; must not block and must not keep the bytes.
   package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> ByteBuffer?
 
   enum Body: Sendable {
@@ -33,9 +33,9 @@ package struct RPCRouter: Sendable {
   ///
   /// - Parameters:
   ///   - service: The full proto name, such as `grpc.health.v1.Health`.
-  ///   - method: The method's name, such as `Check`. Each may be added once.
-  ///   - immediate: Tried before `body` with a call that would be started, in time. Nil for a method
-  ///     whose answers are never at hand.
+  ///   - method: The method's name, such as `Check`. Each method may be added once.
+  ///   - immediate: Called before `body`, for admitted calls whose deadline has not passed. Nil if
+  ///     the method has no immediate answers.
   package mutating func unary(
     _ service: String, _ method: String, immediate: ImmediateBody? = nil,
     _ body: @escaping UnaryBody
@@ -64,22 +64,22 @@ package struct RPCRouter: Sendable {
     bodies.append(body)
   }
 
-  /// Nil when there are none.
+  /// The methods with immediate answers; nil if there are none.
   var immediateMethods: ImmediateMethods? {
     immediates.isEmpty ? nil : ImmediateMethods(immediates)
   }
 
-  /// Indices in it are those of ``bodies``.
+  /// The table of all methods. Its indices are those of ``bodies``.
   var methodTable: MethodTable {
     MethodTable(methods)
   }
 }
 
-/// The methods of a router that may be answered from the bytes of a request alone. An object: handing
-/// it on counts one reference.
+/// The methods of a router that may be answered from the bytes of a request alone. A class, so that
+/// passing it costs one reference count.
 final class ImmediateMethods: Sendable {
   struct Method: Sendable {
-    /// How the envelope of its requests begins.
+    /// The first bytes of the method's request envelopes.
     let prefix: [UInt8]
     let body: RPCRouter.ImmediateBody
   }
@@ -90,7 +90,7 @@ final class ImmediateMethods: Sendable {
     self.methods = methods
   }
 
-  /// The answer to a request envelope; nil when it has to be opened as a call.
+  /// The answer to a request envelope; nil if the request must be started as a call.
   func answer(
     to envelope: UnsafeRawBufferPointer, arrivedAt arrival: NIODeadline, now: NIODeadline
   ) -> ByteBuffer? {

@@ -1,11 +1,13 @@
+package import Framing
 import Glibc
 package import Logging
 package import NIOCore
 import NIOPosix
 import Synchronization
-package import Wire
+import Wire
 
-/// The framed front: listens, and has calls carried out by what its router says.
+/// A ttrpc server: listens on TCP and Unix sockets, and dispatches calls to the methods of its
+/// router.
 ///
 /// A server is started once and shut down once.
 package final class RPCServer: Sendable {
@@ -14,7 +16,7 @@ package final class RPCServer: Sendable {
     let socketFile: UnixSocketFile?
   }
 
-  /// idle → starting → running → stopped, or starting → idle when an address cannot be used.
+  /// idle → starting → running → stopped, or starting → idle if an address cannot be used.
   private enum State {
     case idle
     case starting
@@ -29,11 +31,11 @@ package final class RPCServer: Sendable {
   private let group: any EventLoopGroup
   private let logger: Logger
   private let registry: ConnectionRegistry
-  /// For all listeners on TCP.
+  /// Shared by all TCP listeners.
   private let pacing: AcceptPacing
   private let state = Mutex(State.idle)
 
-  /// - Parameter group: Where connections live, each on one loop. Must outlive the server.
+  /// - Parameter group: The event loops of the connections. Must outlive the server.
   package init(
     router: RPCRouter, limits: RPCLimits = RPCLimits(),
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
@@ -54,11 +56,10 @@ package final class RPCServer: Sendable {
     return statistics
   }
 
-  /// Listens on all addresses, or on none.
+  /// Starts listening on all addresses. If one fails, no address stays open.
   ///
-  /// - Returns: The addresses in the order given, with the port that the system chose where 0 was
-  ///   asked for.
-  /// - Throws: ``RPCServerError``, with the address that could not be used.
+  /// - Returns: The bound addresses, in the order given. Port 0 is replaced by the assigned port.
+  /// - Throws: ``RPCServerError`` with the address that could not be used.
   package func start(
     on addresses: [ServerAddress]
   ) async throws(RPCServerError) -> [ServerAddress] {
@@ -103,8 +104,8 @@ package final class RPCServer: Sendable {
     return bound
   }
 
-  /// Stops listening, lets calls in flight finish, refuses new ones with UNAVAILABLE, and returns
-  /// when every connection is closed: at the latest `shutdownTime` and `lingerTime` from now.
+  /// Stops listening, refuses new calls with UNAVAILABLE, and lets calls in flight finish. Returns
+  /// when all connections are closed, after `shutdownTime` plus `lingerTime` at the latest.
   package func shutDown() async {
     let listeners = state.withLock { state -> [Listener] in
       defer { state = .stopped }
@@ -128,7 +129,7 @@ package final class RPCServer: Sendable {
         let channel = try await tcpBootstrap.bind(host: host, port: Int(port)).get()
         return Listener(channel: channel, socketFile: nil)
       case .unix(let path):
-        // Not paced: its clients are processes of this machine, and an operator always gets through.
+        // Not paced: the clients are local processes, and an operator can always connect.
         let channel = try await bootstrap(pacing: nil).bind(unixDomainSocketPath: path).get()
         return Listener(channel: channel, socketFile: UnixSocketFile(at: path))
       }
@@ -143,7 +144,7 @@ package final class RPCServer: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // Out of file descriptors, it waits before it accepts again.
+          // Delays the next accept if file descriptors are exhausted.
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
           if let pacing {
             try channel.pipeline.syncOperations.addHandler(AcceptPacingHandler(pacing))
@@ -155,7 +156,7 @@ package final class RPCServer: Sendable {
       }
   }
 
-  /// Connections inherit the socket options of their listener (Linux), without a system call for each.
+  /// On Linux, connections inherit the listener's socket options, without further system calls.
   private var tcpBootstrap: ServerBootstrap {
     bootstrap(pacing: pacing)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -178,7 +179,7 @@ package final class RPCServer: Sendable {
       throw ConnectionRefused()
     }
     let pause = limits.writeBufferPause
-    // Set here they cost less than as the options of a bootstrap, each of which is a future.
+    // Cheaper here than as options of the bootstrap, which uses a future for each.
     if let options = channel.syncOptions {
       try options.setOption(.allowRemoteHalfClosure, value: true)
       try options.setOption(.maxMessagesPerRead, value: RPCLimits.readsPerTurn)
@@ -208,12 +209,12 @@ package final class RPCServer: Sendable {
 
   private static func close(_ listeners: [Listener]) async {
     for listener in listeners {
-      // It is closed afterwards in any case; an error says that it was so before.
+      // The only possible error is that the listener was closed before.
       try? await listener.channel.close().get()
       listener.socketFile?.remove()
     }
   }
 }
 
-/// Makes swift-nio close a connection that was not admitted.
+/// Thrown by a channel initializer to make swift-nio close a connection that was not admitted.
 private struct ConnectionRefused: Error {}

@@ -1,30 +1,31 @@
+package import Framing
 import Glibc
 import NIOCore
-package import Wire
+import Wire
 
-/// Why a server could not start.
+/// The reason why a server could not start.
 package struct RPCServerError: Error, Hashable, Sendable {
   package enum Code: Hashable, Sendable {
-    /// Another server answers there.
+    /// Another server uses the address.
     case addressInUse
-    /// The address is not one of this machine, or the folder of a Unix socket does not exist.
+    /// This machine does not have the address, or the directory of a Unix socket does not exist.
     case addressNotAvailable
-    /// A privileged port, or a folder that may not be written.
+    /// The port is privileged, or the directory is not writable.
     case permissionDenied
     /// The host name has no address.
     case unknownHost
-    /// Something that is not a socket is at the Unix socket's path; it is left alone.
+    /// The file at the Unix socket's path is not a socket. It is not removed.
     case notASocket
-    /// The server was started or stopped before.
+    /// The server has been started or stopped before.
     case alreadyStarted
-    /// Another refusal of the operating system.
+    /// Another error of the operating system.
     case bindFailed
   }
 
   package let code: Code
-  /// Which of the addresses it was.
+  /// The address that failed, if any.
   package let address: ServerAddress?
-  /// The operating system's error number, if it was the cause.
+  /// The operating system's error number, if there is one.
   package let errno: CInt?
 
   package init(_ code: Code, address: ServerAddress? = nil, errno: CInt? = nil) {
@@ -42,8 +43,8 @@ extension RPCServerError: CustomStringConvertible {
     case .addressInUse: "\(place): the address is in use"
     case .addressNotAvailable: "\(place): the address is not available on this machine"
     case .permissionDenied: "\(place): not permitted to listen there"
-    case .unknownHost: "\(place): the host is not known"
-    case .notASocket: "\(place): the file there is not a socket; it was left alone"
+    case .unknownHost: "\(place): unknown host"
+    case .notASocket: "\(place): the file there is not a socket; it was not removed"
     case .alreadyStarted: "the server was started before"
     case .bindFailed: "\(place): cannot listen\(cause)"
     }
@@ -51,7 +52,7 @@ extension RPCServerError: CustomStringConvertible {
 }
 
 extension RPCServerError {
-  /// Tells apart what can go wrong when binding.
+  /// Maps an error of binding to a code.
   init(bindingTo address: ServerAddress, cause: any Error) {
     switch cause {
     case let error as IOError:

@@ -1,29 +1,29 @@
-package import Wire
+package import Framing
+import Wire
 
-/// What a server has done since it started. Numbers of one connection arrive with its flushes.
+/// Counters of a server since its start. A connection adds its counters when it flushes.
 package struct RPCServerStatistics: Hashable, Sendable {
   package var connectionsOpen = 0
   package var connectionsAccepted = 0
-  /// Closed at once because the limit was reached or the server was stopping.
+  /// Closed immediately because of the connection limit or a shutdown.
   package var connectionsRefused = 0
-  /// Calls that are over, by how they ended; those cancelled by the client's going count as
-  /// CANCELLED.
-  package var calls = CallTally()
+  /// Finished calls by status code. Calls of a client that disconnected count as CANCELLED.
+  package var calls = CallCounts()
   /// Messages sent on streams.
   package var streamMessages = 0
-  /// Frames that broke the protocol: too long, a malformed envelope, a wrong stream id or data
-  /// where none belongs.
+  /// Frames that broke the protocol: too long, a malformed envelope, an invalid stream id or
+  /// unexpected data.
   package var brokenFrames = 0
-  /// Connections closed for silence or for a frame that did not arrive in time.
+  /// Connections closed because they were idle or a frame did not arrive in time.
   package var connectionsTimedOut = 0
-  /// Connections that ended because their client broke the protocol.
+  /// Connections closed because the client broke the protocol.
   package var connectionsBroken = 0
-  /// How often the next connection was not accepted at once, since too many had been short.
+  /// How often an accept was delayed because of short-lived connections.
   package var acceptPauses = 0
 
   package init() {}
 
-  /// Adds all that another has counted, and leaves nothing in it.
+  /// Adds the counters of `other` and resets them.
   mutating func take(_ other: inout RPCServerStatistics) {
     connectionsOpen += exchange(&other.connectionsOpen, with: 0)
     connectionsAccepted += exchange(&other.connectionsAccepted, with: 0)
@@ -37,9 +37,9 @@ package struct RPCServerStatistics: Hashable, Sendable {
   }
 }
 
-/// Numbers of calls by how they ended.
-package struct CallTally: Hashable, Sendable {
-  /// Kept apart: counting a success costs an addition, not a look-up.
+/// Numbers of finished calls by status code.
+package struct CallCounts: Hashable, Sendable {
+  /// Separate, so that counting a success needs no dictionary lookup.
   private var succeeded = 0
   private var failed: [RPCCode: Int] = [:]
 
@@ -65,7 +65,7 @@ package struct CallTally: Hashable, Sendable {
     succeeded += count
   }
 
-  mutating func take(_ other: inout CallTally) {
+  mutating func take(_ other: inout CallCounts) {
     succeeded += exchange(&other.succeeded, with: 0)
     if !other.failed.isEmpty {
       failed.merge(exchange(&other.failed, with: [:]), uniquingKeysWith: +)

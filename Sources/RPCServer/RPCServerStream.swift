@@ -1,12 +1,13 @@
+package import Framing
 package import NIOCore
 import Synchronization
-package import Wire
+import Wire
 
-/// The way to send the messages of one server-streaming call, from any thread.
+/// Sends the messages of one server-streaming call, from any thread.
 ///
-/// Messages of one thread keep their order. A stream whose client does not read is ended with
-/// RESOURCE_EXHAUSTED once the connection's write buffer is full (`RPCLimits.writeBuffer`), so
-/// that a slow reader holds neither memory nor others.
+/// Messages of one thread keep their order. If the client does not read and the connection's write
+/// buffer is full (`RPCLimits.writeBuffer`), the stream ends with RESOURCE_EXHAUSTED, which bounds
+/// the memory of a slow reader.
 package final class RPCServerStream: Sendable {
   let call: CallID
   package let peer: RPCPeer
@@ -24,17 +25,17 @@ package final class RPCServerStream: Sendable {
     self.connection = connection
   }
 
-  /// Whether nothing can be sent any more: the stream was finished, failed or cancelled.
+  /// Whether the stream was finished, failed or cancelled, so that nothing more can be sent.
   package var isEnded: Bool {
     ended.load(ordering: .relaxed) || peer.isClosed || (deadline.map { $0 <= .now() } ?? false)
   }
 
   /// Sends one encoded message.
   ///
-  /// - Parameter cursor: Where a reader that has this message can resume; told to the client if
-  ///   the stream is ended for being read too slowly.
-  /// - Returns: Whether the stream is still open. From another thread than the event loop this is
-  ///   what is known before sending: a refusal shows with the next message.
+  /// - Parameter cursor: Where a reader that has this message can resume. Sent to the client if the
+  ///   stream ends because it is read too slowly.
+  /// - Returns: Whether the stream is still open. On other threads than the event loop, a failure
+  ///   of this message is reported only by the next call.
   @discardableResult
   package func send(_ payload: ByteBuffer, cursor: String? = nil) -> Bool {
     if isEnded {
@@ -44,10 +45,10 @@ package final class RPCServerStream: Sendable {
     return !isEnded
   }
 
-  /// Sends messages as soon as the client has read most of what was sent before, and after those of
-  /// the connection's other streams that have waited longer: whoever makes messages faster than they
-  /// are read waits here, and is not ended for it. A client that reads too little for
-  /// `RPCLimits.slowReaderTime` has the streams that wait ended with RESOURCE_EXHAUSTED.
+  /// Sends messages after the client has read most of the earlier ones, and after streams of the
+  /// same connection that have waited longer. This applies backpressure to a producer that is
+  /// faster than its reader. If the client reads too little for `RPCLimits.slowReaderTime`, the
+  /// waiting streams end with RESOURCE_EXHAUSTED.
   ///
   /// - Returns: Whether the stream is still open.
   package func sendWhenRead(_ messages: [StreamMessage]) async -> Bool {
@@ -58,28 +59,29 @@ package final class RPCServerStream: Sendable {
     }
   }
 
-  /// Ends the stream well.
+  /// Ends the stream successfully.
   package func finish() {
     perform { $0.finish(self.call) }
   }
 
+  /// Ends the stream with a failure.
   package func fail(_ status: RPCStatus) {
     perform { $0.fail(self.call, status) }
   }
 
-  /// Fails, and runs what was handed to ``onCancel(_:)``.
-  package func giveUp(_ status: RPCStatus) {
-    perform { $0.giveUp(self.call, status) }
+  /// Ends the stream with a failure and runs the handlers of ``onCancel(_:)``.
+  package func abort(_ status: RPCStatus) {
+    perform { $0.abort(self.call, status) }
   }
 
-  /// Runs `body` on the event loop when the stream ends in another way than by ``finish()`` and
-  /// ``fail(_:)``. Runs it soon if the stream has ended already. It has a turn of the loop to
-  /// itself: no method of this module is on the stack.
+  /// Runs `body` on the event loop when the stream ends other than by ``finish()`` or ``fail(_:)``.
+  /// If the stream has ended already, `body` runs soon. It is scheduled as a separate task: no
+  /// function of this module is on the call stack.
   package func onCancel(_ body: @escaping @Sendable () -> Void) {
     perform { $0.onCancel(of: self.call, body) }
   }
 
-  /// The connection has ended the stream. On the event loop.
+  /// Marks the stream as ended. Called on the event loop.
   func markEnded() {
     ended.store(true, ordering: .relaxed)
   }
@@ -93,11 +95,11 @@ package final class RPCServerStream: Sendable {
   }
 }
 
-/// A message of a stream, encoded.
+/// An encoded message of a stream.
 package struct StreamMessage: Sendable {
   package let payload: ByteBuffer
-  /// Where a reader that has this message can resume; told to the client if the stream is ended for
-  /// being read too slowly.
+  /// Where a reader that has this message can resume. Sent to the client if the stream ends because
+  /// it is read too slowly.
   package let cursor: String?
 
   package init(_ payload: ByteBuffer, cursor: String? = nil) {

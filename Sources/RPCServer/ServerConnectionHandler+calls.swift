@@ -1,17 +1,19 @@
+import Framing
 import Logging
 import NIOCore
 import Wire
 
-/// From frames to calls, and from what calls produce to frames.
+/// Turns frames into calls, and the output of calls into frames.
 extension ServerConnectionHandler {
   // MARK: Frames
 
+  /// Decodes and handles the received frames until the client's answers must be read first.
   func handleFrames(now: NIODeadline) {
-    let arrival = heldBackSince ?? now
+    let arrival = undecodedSince ?? now
     isHandlingFrames = true
     var hasCompletedFrame = false
     while !isPaused, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
-      if answerAtOnce(arrivedAt: arrival, now: now) {
+      if answerImmediately(arrivedAt: arrival, now: now) {
         hasCompletedFrame = true
       } else if let decoded = decoder.next() {
         hasCompletedFrame = true
@@ -25,7 +27,7 @@ extension ServerConnectionHandler {
     }
     isHandlingFrames = false
     decoder.compact()
-    heldBackSince = isPaused && decoder.hasPartialFrame ? arrival : nil
+    undecodedSince = isPaused && decoder.hasPartialFrame ? arrival : nil
     if isPaused || timing.isClosing || !decoder.hasPartialFrame {
       timing.noFrameIsPartial()
     } else {
@@ -33,15 +35,15 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Answers the next frames as long as their methods have the answer at hand: no stream is opened, no
-  /// call is made, and the client cannot tell.
+  /// Answers the next frames as long as ``ImmediateMethods`` has their answers. Such a call opens
+  /// no stream; the client sees no difference.
   ///
-  /// - Returns: Whether there was such a frame.
-  private func answerAtOnce(arrivedAt arrival: NIODeadline, now: NIODeadline) -> Bool {
+  /// - Returns: Whether any frame was answered.
+  private func answerImmediately(arrivedAt arrival: NIODeadline, now: NIODeadline) -> Bool {
     guard let immediates else {
       return false
     }
-    // Kept here meanwhile: each use of a property that may change is checked, at the price of a look-up.
+    // A local variable: each access to a stored property of a class is checked for exclusivity.
     var batch = exchange(&batch, with: ByteBuffer())
     let capacity = batchCapacity
     let admission = streams.admission
@@ -122,8 +124,9 @@ extension ServerConnectionHandler {
     }
   }
 
-  // MARK: What calls produce
+  // MARK: Output of calls
 
+  /// Sends the answer of a unary call.
   func answer(_ call: CallID, with payload: ByteBuffer) {
     let length = payload.readableBytes
     switch streams.answerProduced(call, payloadLength: length, waiting: waitingBytes) {
@@ -138,6 +141,7 @@ extension ServerConnectionHandler {
     forget(call)
   }
 
+  /// Ends a call with a failure.
   func fail(_ call: CallID, _ status: RPCStatus) {
     guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
       return
@@ -146,6 +150,7 @@ extension ServerConnectionHandler {
     forget(call)
   }
 
+  /// Sends the next message of a stream.
   func send(_ payload: ByteBuffer, cursor: String?, on call: CallID) {
     let length = payload.readableBytes
     let action = streams.streamItemProduced(
@@ -168,6 +173,7 @@ extension ServerConnectionHandler {
     }
   }
 
+  /// Ends a stream successfully.
   func finish(_ call: CallID) {
     guard case .send = streams.streamFinished(call) else {
       return
@@ -178,8 +184,9 @@ extension ServerConnectionHandler {
     forget(call)
   }
 
-  // MARK: Calls that end by themselves
+  // MARK: Cancellation
 
+  /// Registers `body` to run when the call is cancelled, or schedules it if the call has ended.
   func onCancel(of call: CallID, _ body: @escaping @Sendable () -> Void) {
     if streams.isInFlight(call) {
       openCalls[call, default: OpenCall()].cancellations.append(body)
@@ -188,7 +195,7 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Ends calls that the streams have given up already.
+  /// Sends a failure for calls that ``ServerStreams`` has ended, and cancels them.
   func end(_ calls: [CallID], _ status: RPCStatus) {
     for call in calls {
       writeFailure(call.streamID, status)
@@ -196,8 +203,8 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Ends a call that takes too long for the server: whoever waits to be told of its end is told.
-  func giveUp(_ call: CallID, _ status: RPCStatus) {
+  /// Ends a call with a failure and runs its cancellation handlers.
+  func abort(_ call: CallID, _ status: RPCStatus) {
     guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
       return
     }
@@ -205,7 +212,7 @@ extension ServerConnectionHandler {
     cancel(call)
   }
 
-  /// The client hears nothing any more.
+  /// Cancels all calls of a closed connection.
   func abandonCalls() {
     for call in streams.channelClosed() {
       statistics.calls.count(.cancelled)
@@ -213,12 +220,13 @@ extension ServerConnectionHandler {
     }
   }
 
+  /// Runs the cancellation handlers of a call that has ended.
   func cancel(_ call: CallID) {
     guard let openCall = openCalls.removeValue(forKey: call) else {
       return
     }
     openCall.end()
-    // The caller may be the send of a method's body, this call's or another's.
+    // Deferred: this may be called from a send in a method's body, of this call or another.
     for body in openCall.cancellations {
       peer.eventLoop.execute(body)
     }
@@ -232,25 +240,25 @@ extension ServerConnectionHandler {
   }
 }
 
-/// What has to be told when a call ends, for calls that keep going after their frame was handled.
+/// State of a call that outlives the handling of its frame, and its handlers to run when it ends.
 struct OpenCall {
-  /// Messages that wait for the client to read what was sent before.
-  struct WaitingSend {
+  /// Messages that wait for the client to read earlier ones.
+  struct PendingSend {
     let messages: [StreamMessage]
     let since: NIODeadline
-    /// Told whether the stream is still open.
+    /// Called after the messages are sent, with whether the stream is still open.
     let sent: (Bool) -> Void
   }
 
   var stream: RPCServerStream?
-  /// The cursor of the last message sent on the stream.
+  /// The cursor of the last message that was sent on the stream.
   var lastCursor: String?
   var cancellations: [@Sendable () -> Void] = []
-  var waitingSends: CircularBuffer<WaitingSend> = []
+  var pendingSends: CircularBuffer<PendingSend> = []
 
   /// The call is over.
   func end() {
     stream?.markEnded()
-    for waiting in waitingSends { waiting.sent(false) }
+    for waiting in pendingSends { waiting.sent(false) }
   }
 }

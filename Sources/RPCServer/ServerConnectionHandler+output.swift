@@ -1,15 +1,17 @@
+import Framing
 import NIOCore
 import Wire
 
 /// Writing and flushing in batches.
 extension ServerConnectionHandler {
-  /// Call before writing to the batch: gives an empty one its memory in one piece.
+  /// Allocates an empty batch at its expected size. Call before writing to the batch.
   func prepareBatch() {
     if batch.readableBytes == 0, batchCapacity > 0 {
       batch = peer.allocator.buffer(capacity: batchCapacity)
     }
   }
 
+  /// Writes the status of a failed call and counts it.
   func writeFailure(_ streamID: StreamID, _ status: RPCStatus) {
     statistics.calls.count(status.code)
     FrameEncoder.writeResponse(streamID: streamID, status: status, into: &batch)
@@ -29,21 +31,21 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Writes what belongs to the prefix at the end of the batch.
+  /// Writes the payload that belongs to the prefix at the end of the batch.
   func writePayload(_ payload: ByteBuffer) {
     if payload.readableBytes <= RPCLimits.maximumCopiedPayload {
       batch.writeImmutableBuffer(payload)
     } else {
-      passBatchOn()
+      writeBatch()
       context?.write(wrapOutboundOut(payload), promise: nil)
     }
     batchGrew()
   }
 
-  /// Sees to it that what was written is sent, but not now: the caller may be a method's body.
+  /// Schedules a flush. Does not flush now, as the caller may be a method's body.
   func batchGrew() {
     if batch.readableBytes >= RPCLimits.fullBatch {
-      passBatchOn()
+      writeBatch()
     }
     if !isHandlingFrames, !isFlushScheduled {
       isFlushScheduled = true
@@ -56,8 +58,8 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Bytes that wait for the client to read them. While the channel is writable those inside it
-  /// are fewer than `RPCLimits.writeBufferPause` and are not looked up.
+  /// Bytes written that the client has not read. While the channel is writable, its own buffer is
+  /// smaller than `RPCLimits.writeBufferPause` and is not counted.
   var waitingBytes: Int {
     guard !isWritable, let channel = context?.channel else {
       return batch.readableBytes
@@ -66,47 +68,47 @@ extension ServerConnectionHandler {
     return batch.readableBytes + (buffered ?? 0)
   }
 
-  /// Sends all that is written. The channel may be closed afterwards. Never called while a
+  /// Flushes the batch and the channel. The channel may be closed afterwards. Never called while a
   /// method's body runs.
   func flush() {
     guard let context else {
       return
     }
-    passBatchOn()
+    writeBatch()
     isFlushDue = false
     isFlushing = true
     context.flush()
     isFlushing = false
     hasFlushedSinceRead = true
-    // Only the channel ends a pause: while it waits for the socket, a flush changes nothing.
+    // The pause ends with the channel's writability event: until then a flush has no effect.
     if !isWritable {
       isPaused = true
     }
   }
 
-  private func passBatchOn() {
+  private func writeBatch() {
     isFlushDue = true
     if batch.readableBytes == 0 {
       return
     }
-    // What was needed now is a good guess for the next time.
+    // The next batch probably has a similar size.
     let capacity = min(batch.readableBytes, RPCLimits.fullBatch)
     context?.write(wrapOutboundOut(batch), promise: nil)
     batch = ByteBuffer()
     batchCapacity = capacity
   }
 
-  /// Brings everything to rest after something happened: sends what is written, closes when all
-  /// is said, and sees to the next deadline.
+  /// Call after each event: flushes pending writes, closes a finished connection, and schedules the
+  /// timer.
   func settle() {
-    // Who flushes settles afterwards.
+    // The caller of `flush` calls `settle` afterwards.
     if isFlushing {
       return
     }
     if isInputClosed, !isPaused {
       streams.inputClosed()
     }
-    // Before the flush: a client that has read an answer finds it counted.
+    // Before the flush, so that a client that has read an answer finds it counted.
     publishStatistics()
     if isFlushDue || batch.readableBytes > 0 {
       flush()
@@ -114,20 +116,21 @@ extension ServerConnectionHandler {
     if streams.isFinished {
       closeGracefully()
     }
-    armAlarm()
+    scheduleTimer()
   }
 }
 
-/// Streams that wait with their next messages until the client has read what was sent, so that making
-/// messages is no faster than reading them.
+/// Backpressure for streams: a stream sends its next messages when the client has read the earlier
+/// ones.
 ///
-/// They take turns, the one that has waited longest first, and none is told to go on before its
-/// messages are written: if all of them went on as soon as there is room, they would fill the write
-/// buffer together, and a client that reads would be taken for one that does not.
+/// Waiting streams are served in order of waiting time, and each continues only after its messages
+/// are written. If all streams continued as soon as there is room, they would fill the write buffer
+/// together, and a client that reads would be treated as a slow reader.
 extension ServerConnectionHandler {
-  /// Writes messages when it is their turn.
+  /// Writes messages when the stream reaches the front of the send queue.
   ///
-  /// - Parameter sent: told then, on the event loop, whether the stream is still open.
+  /// - Parameter sent: Called after the write, on the event loop, with whether the stream is still
+  ///   open.
   func sendWhenRead(
     _ messages: [StreamMessage], on call: CallID, _ sent: @escaping (Bool) -> Void
   ) {
@@ -135,36 +138,36 @@ extension ServerConnectionHandler {
       sent(false)
       return
     }
-    // Whoever waited was served when the channel became writable.
+    // A writable channel has no waiting streams: they were served when it became writable.
     if isWritable {
       sent(send(messages, on: call))
       return
     }
-    openCalls[call, default: OpenCall()].waitingSends.append(
-      OpenCall.WaitingSend(messages: messages, since: peer.eventLoop.now, sent: sent))
-    turns.append(call)
-    armAlarm()
+    openCalls[call, default: OpenCall()].pendingSends.append(
+      OpenCall.PendingSend(messages: messages, since: peer.eventLoop.now, sent: sent))
+    sendQueue.append(call)
+    scheduleTimer()
   }
 
-  /// The client has read so much that more may be sent.
+  /// The channel became writable: serves the waiting streams.
   func clientHasRead(now: NIODeadline) {
     lastRead = now
-    while isWritable, let call = turns.popFirst() {
-      // A call that has ended since waits for nothing.
-      guard let next = openCalls[call]?.waitingSends.popFirst() else { continue }
+    while isWritable, let call = sendQueue.popFirst() {
+      // The call may have ended since it was queued.
+      guard let next = openCalls[call]?.pendingSends.popFirst() else { continue }
       next.sent(send(next.messages, on: call))
     }
   }
 
-  /// When the stream that has waited longest is given up, unless the client reads before.
+  /// When the stream that has waited longest is ended, unless the client reads before.
   var stallTime: NIODeadline {
-    if turns.isEmpty { return .distantFuture }
-    return turns.lazy.compactMap { self.stallTime(of: $0) }.first ?? .distantFuture
+    if sendQueue.isEmpty { return .distantFuture }
+    return sendQueue.lazy.compactMap { self.stallTime(of: $0) }.first ?? .distantFuture
   }
 
-  /// Ends the streams that have waited too long.
+  /// Ends the streams that have waited for `slowReaderTime`.
   func endStalledStreams(now: NIODeadline) {
-    for call in turns where stallTime(of: call).map({ $0 <= now }) ?? false {
+    for call in sendQueue where stallTime(of: call).map({ $0 <= now }) ?? false {
       let action = streams.streamStalled(call, lastCursor: openCalls[call]?.lastCursor)
       guard case .sendFailure(let status) = action else { continue }
       writeFailure(call.streamID, status)
@@ -172,9 +175,9 @@ extension ServerConnectionHandler {
     }
   }
 
-  /// Whoever waits while others are served waits for a client that reads: that time does not count.
+  /// Time before the client's last read does not count: the stream waited for other streams then.
   private func stallTime(of call: CallID) -> NIODeadline? {
-    openCalls[call]?.waitingSends.first.map { max($0.since, lastRead) + slowReaderTime }
+    openCalls[call]?.pendingSends.first.map { max($0.since, lastRead) + slowReaderTime }
   }
 
   private func send(_ messages: [StreamMessage], on call: CallID) -> Bool {

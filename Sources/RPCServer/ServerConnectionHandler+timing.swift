@@ -1,23 +1,24 @@
+import Framing
 import Logging
 import NIOCore
 import Wire
 
-/// Deadlines, silence, shutdown and closing. One alarm a connection serves them all.
+/// Deadlines, idle timeout, shutdown and closing. Each connection has one timer.
 extension ServerConnectionHandler {
-  /// Sets the alarm for the next thing that can happen, unless it is set early enough.
-  func armAlarm() {
+  /// Schedules the timer for the next deadline, unless the timer is set for an earlier time.
+  func scheduleTimer() {
     let next = min(timing.next(earliestCall: streams.earliestDeadline), stallTime)
-    guard next < alarmTime, context?.channel.isActive == true else {
+    guard next < timerDeadline, context?.channel.isActive == true else {
       return
     }
-    alarm?.cancel()
-    alarmTime = next
-    alarm = peer.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.alarmFired() }
+    timer?.cancel()
+    timerDeadline = next
+    timer = peer.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.timerFired() }
   }
 
-  private func alarmFired() {
-    alarm = nil
-    alarmTime = .distantFuture
+  private func timerFired() {
+    timer = nil
+    timerDeadline = .distantFuture
     guard let context else {
       return
     }
@@ -40,14 +41,15 @@ extension ServerConnectionHandler {
     }
   }
 
+  /// Ends streams, refuses new calls, and lets unary calls finish until the event's deadline.
   func shutDown(_ event: ShutdownStarted) {
     timing.shutdownStarted(deadline: event.deadline, now: peer.eventLoop.now)
     end(streams.shutdownStarted(), ServerStreams.shuttingDown)
     settle()
   }
 
-  /// Closes so that the client can read all that was written: first the own direction, when all
-  /// is sent, then the rest, when the client has closed its side or has taken too long.
+  /// Closes the connection so that the client can read all answers. Closes the output when all data
+  /// is sent, and the input when the client closes its side or the linger time passes.
   func closeGracefully() {
     guard !timing.isClosing, !peer.isClosed, let context else {
       return
@@ -67,11 +69,11 @@ extension ServerConnectionHandler {
       return
     }
     timing.lingeringStarted(now: peer.eventLoop.now)
-    // One that broke the protocol is told so, and sees the end only later: a client that connects again
-    // as soon as it is closed does so once in that time, in which its socket is not read.
+    // After a protocol error, the output stays open for the linger time and the socket is not read.
+    // This slows down a client that reconnects as soon as its connection closes.
     if !streams.hasFailed {
       context.close(mode: .output, promise: nil)
     }
-    armAlarm()
+    scheduleTimer()
   }
 }

@@ -1,17 +1,18 @@
+import Framing
 import Glibc
 import Logging
 import NIOCore
 import Wire
 
-/// Carries out what ``ServerStreams`` decides, for one connection, on its event loop.
+/// Carries out the actions of ``ServerStreams`` for one connection, on its event loop.
 ///
-/// Answers given while frames are being handled are written together and flushed when the read is
-/// done; answers from elsewhere are flushed once a turn of the loop. While the client does not read
-/// its answers, no more of its requests are handled.
+/// Answers that are produced while frames are handled are written in one batch and flushed after
+/// the read. Later answers are flushed once in each turn of the event loop. While the client does
+/// not read its answers, no more of its requests are handled.
 ///
-/// A flush can find that the client is gone and end every call on the same stack. Nothing that a
-/// method's body calls flushes, therefore, and what calls have asked to be told about their end
-/// is told in a turn of its own: a body may hold a lock while it sends.
+/// A flush may detect a closed connection and end all calls in the same call stack. A method's body
+/// may hold a lock while it sends. Therefore nothing that a body calls flushes, and cancellation
+/// handlers run in a later turn of the event loop.
 final class ServerConnectionHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -25,41 +26,41 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   var streams: ServerStreams
   var decoder = FrameDecoder()
-  /// Calls that someone must be told about when they end.
+  /// Calls with handlers to run when they end.
   var openCalls: [CallID: OpenCall] = [:]
-  /// Those that wait for the client to read, in the order of their turns; some may have ended.
-  var turns: CircularBuffer<CallID> = []
-  /// When the client had last read so much that more could be sent.
+  /// Streams that wait for the client to read, longest wait first. Some may have ended.
+  var sendQueue: CircularBuffer<CallID> = []
+  /// When the channel last became writable.
   var lastRead = NIODeadline.distantPast
   let slowReaderTime: TimeAmount
-  /// Answers that are not yet handed to the channel.
+  /// Answers that are not yet written to the channel.
   var batch = ByteBuffer()
-  /// Memory that a new batch gets, in bytes.
+  /// The initial capacity of a new batch, in bytes.
   var batchCapacity = 0
   var statistics = RPCServerStatistics()
 
   private(set) var context: ChannelHandlerContext?
-  /// The socket's descriptor, only for TCP.
+  /// The socket's file descriptor; nil unless TCP.
   private var tcpSocket: CInt?
   var isHandlingFrames = false
   var isFlushScheduled = false
-  /// The channel has something that it was not yet told to send.
+  /// Data was written to the channel and not flushed.
   var isFlushDue = false
   var isFlushing = false
   var hasFlushedSinceRead = false
-  /// Whether the client reads what is sent: the channel's own word, which it gives with an event when it
-  /// changes; asking it costs as much as a look-up.
+  /// Whether the client reads its answers. Cached from the channel's writability events, as each
+  /// query of the channel is comparatively slow.
   private(set) var isWritable = true
-  /// The client does not read: its frames stay undecoded.
+  /// Whether decoding is paused because the client does not read its answers.
   var isPaused = false
-  /// When the oldest of the bytes arrived that stay undecoded.
-  var heldBackSince: NIODeadline?
-  private var isReadHeld = false
+  /// When the oldest undecoded bytes arrived; nil if decoding is not paused.
+  var undecodedSince: NIODeadline?
+  private var isReadDeferred = false
   private(set) var isInputClosed = false
 
   var timing: ConnectionTiming
-  var alarm: Scheduled<Void>?
-  var alarmTime = NIODeadline.distantFuture
+  var timer: Scheduled<Void>?
+  var timerDeadline = NIODeadline.distantFuture
 
   init(
     router: RPCRouter, methods: MethodTable, immediates: ImmediateMethods?, limits: RPCLimits,
@@ -99,7 +100,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // What arrives inside a flush is what the socket still holds of a client that is gone.
+    // A read inside a flush drains the socket of a client that has disconnected.
     if timing.isClosing || isFlushing {
       return
     }
@@ -122,7 +123,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     if isWritable, !streams.hasFailed {
       context.read()
     } else {
-      isReadHeld = true
+      isReadDeferred = true
     }
   }
 
@@ -137,8 +138,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
         handleFrames(now: now)
         settle()
       }
-      if isReadHeld, isWritable, !streams.hasFailed {
-        isReadHeld = false
+      if isReadDeferred, isWritable, !streams.hasFailed {
+        isReadDeferred = false
         context.read()
       }
     }
@@ -165,7 +166,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Mostly a reset by the client; the connection is of no use after any of them.
+    // Usually a reset by the client. The connection is unusable after any error.
     logger.debug(
       "connection failed",
       metadata: ["connection": "\(peer.connectionID)", "error": "\(error)"])
@@ -175,8 +176,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     peer.markClosed()
     abandonCalls()
-    alarm?.cancel()
-    alarm = nil
+    timer?.cancel()
+    timer = nil
     publishStatistics()
     context.fireChannelInactive()
   }
@@ -185,17 +186,19 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     registry.take(&statistics)
   }
 
-  /// Has the kernel acknowledge at once what was received, if no answer has carried the
-  /// acknowledgement. Clients that write header and body apart, or send the next call while one is
-  /// in flight, would otherwise wait 40 ms for it. The option wears off, so that it is set anew.
+  /// Makes the kernel acknowledge received data immediately, if no answer has carried the
+  /// acknowledgement. Clients that write header and body separately, or send a call while another
+  /// is in flight, would otherwise wait 40 ms for it. The kernel resets the option, so it is set
+  /// each time.
   private func acknowledge() {
     setTCPOption(TCP_QUICKACK, 1)
   }
 
-  /// Over TCP, a client that has closed everything looks like one that has closed its sending
-  /// side and waits for answers. Its kernel acknowledges probes for a minute (`tcp_fin_timeout`),
-  /// then resets the connection at the next one. Probing often keeps a quiet stream from outliving
-  /// its client for longer. Unix sockets tell the two apart by themselves.
+  /// Over TCP, a client that has closed its socket looks like one that has closed only its sending
+  /// side and waits for answers. Its kernel acknowledges probes for a minute (`tcp_fin_timeout`)
+  /// and resets the connection at the next probe. Frequent probes detect this soon after that
+  /// minute, so that an idle stream does not outlive its client for longer. Unix sockets report the
+  /// difference.
   private func watchHalfClosedClient() {
     setTCPOption(TCP_KEEPIDLE, RPCLimits.halfClosedKeepAliveSeconds)
     setTCPOption(TCP_KEEPINTVL, RPCLimits.halfClosedKeepAliveSeconds)
@@ -206,7 +209,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
       return
     }
     var value = CInt(value)
-    // A refusal costs time, nothing else.
+    // If this fails, the connection is only slower.
     _ = setsockopt(
       tcpSocket, CInt(IPPROTO_TCP), name, &value, socklen_t(MemoryLayout<CInt>.size))
   }

@@ -1,16 +1,17 @@
+import Framing
 import Glibc
 import Wire
 
-/// The file of a Unix socket that this process listens on.
+/// The file of a Unix socket on which this process listens.
 ///
-/// The kernel leaves the file behind when a process ends. A stale one is recognised by that
-/// nobody answers; only then it is removed.
+/// The kernel does not remove the file when a process ends. A file is stale, and is removed, if
+/// connecting to it is refused.
 struct UnixSocketFile: Sendable {
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// - Returns: Nil when there is no socket at the path.
+  /// Records the identity of the file. Nil if there is no socket at the path.
   init?(at path: String) {
     guard let status = Self.status(of: path), status.st_mode & S_IFMT == S_IFSOCK else {
       return nil
@@ -20,7 +21,7 @@ struct UnixSocketFile: Sendable {
     self.inode = status.st_ino
   }
 
-  /// Removes the file, unless another server has put its own there since.
+  /// Removes the file, unless another server has replaced it.
   func remove() {
     guard let status = Self.status(of: path), status.st_dev == device, status.st_ino == inode
     else {
@@ -29,9 +30,10 @@ struct UnixSocketFile: Sendable {
     _ = unlink(path)
   }
 
-  /// Makes room for a new socket.
+  /// Removes a stale socket file.
   ///
-  /// - Throws: ``RPCServerError`` when a server answers there, or the file is something else.
+  /// - Throws: ``RPCServerError`` if a server accepts connections there or the file is not a
+  ///   socket.
   static func removeStale(at path: String) throws(RPCServerError) {
     let address = ServerAddress.unix(path: path)
     guard let status = status(of: path) else {
@@ -50,7 +52,7 @@ struct UnixSocketFile: Sendable {
     case EACCES, EPERM:
       throw RPCServerError(.permissionDenied, address: address, errno: EACCES)
     default:
-      // Also when its queue of new connections is full.
+      // This includes a server whose accept queue is full (EAGAIN).
       throw RPCServerError(.addressInUse, address: address)
     }
   }
@@ -60,7 +62,7 @@ struct UnixSocketFile: Sendable {
     return lstat(path, &status) == 0 ? status : nil
   }
 
-  /// The error number of connecting to the socket, 0 when it is accepted. Does not wait.
+  /// Tries to connect without waiting. Returns the error number, or 0 on success.
   private static func connectError(_ path: String) -> CInt {
     let descriptor = socket(
       AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)

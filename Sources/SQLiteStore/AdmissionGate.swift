@@ -1,7 +1,7 @@
 import EntitlementStore
 import Synchronization
 
-/// Counts the calls under way: refuses those beyond a limit, and lets `close` wait for the rest.
+/// Limits concurrent calls. Calls beyond the limit are rejected, and `close` waits for the rest.
 final class AdmissionGate: Sendable {
   private struct State {
     var active = 0
@@ -13,13 +13,13 @@ final class AdmissionGate: Sendable {
   private let name: String
   private let state = Mutex(State())
 
-  /// - Parameter name: what the calls are, in the plural, for the message of a refusal.
+  /// - Parameter name: the kind of calls, in the plural, for error messages.
   init(limit: Int, name: String) {
     self.limit = limit
     self.name = name
   }
 
-  /// Every success must be followed by one ``leave()``.
+  /// Every successful call must be followed by one ``leave()``.
   func enter() throws(StoreError) {
     let refusal: StoreError? = state.withLock { state in
       if state.isClosed { return StoreError(.closed, "the store is closed") }
@@ -40,7 +40,7 @@ final class AdmissionGate: Sendable {
     for continuation in drained { continuation.resume() }
   }
 
-  /// Refuses further calls and returns when none is under way.
+  /// Rejects further calls and returns when no call is in progress.
   func close() async {
     await withCheckedContinuation { continuation in
       let isDrained = state.withLock { state in

@@ -2,25 +2,24 @@ import EntitlementStore
 import GRDB
 import Synchronization
 
-/// Lets concurrent writes share SQLite transactions, and so the disk's flush, which is most of what
-/// a commit costs.
+/// Group commit: concurrent writes share SQLite transactions, and so the disk flush, which is most
+/// of the cost of a commit.
 ///
-/// The first write that finds the writer idle starts it; those that arrive while it is at work make
-/// up its next transaction. Each runs in a savepoint of its own, and its caller resumes after the
-/// COMMIT.
+/// A write starts the writer if it is idle. Writes that arrive while it is active form its next
+/// transaction. Each write runs in its own savepoint, and its caller resumes after COMMIT.
 final class CommitQueue: Sendable {
   /// Resumes a caller.
-  private typealias Answer = @Sendable () -> Void
+  private typealias Completion = @Sendable () -> Void
 
   private struct Job: Sendable {
-    /// Writes, and returns how to answer once that is committed.
-    let apply: @Sendable (Database) throws -> Answer
+    /// Writes, and returns a closure that resumes the caller after the commit.
+    let apply: @Sendable (Database) throws -> Completion
     let fail: @Sendable (StoreError) -> Void
   }
 
   private struct State {
     var waiting: [Job] = []
-    var isWriterAtWork = false
+    var isWriterActive = false
   }
 
   private let pool: DatabasePool
@@ -32,7 +31,7 @@ final class CommitQueue: Sendable {
     self.maximumCommitsPerTransaction = max(1, maximumCommitsPerTransaction)
   }
 
-  /// - Parameter write: may run twice, the first time to no effect.
+  /// - Parameter write: may run twice. The first run is then rolled back.
   func commit<Value: Sendable>(
     _ write: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -45,8 +44,8 @@ final class CommitQueue: Sendable {
         fail: { continuation.resume(returning: .failure($0)) })
       let startsWriter = state.withLock { state in
         state.waiting.append(job)
-        defer { state.isWriterAtWork = true }
-        return !state.isWriterAtWork
+        defer { state.isWriterActive = true }
+        return !state.isWriterActive
       }
       if startsWriter {
         pool.asyncWriteWithoutTransaction { database in self.drain(into: database) }
@@ -64,7 +63,7 @@ final class CommitQueue: Sendable {
   private func nextJobs() -> [Job]? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
-        state.isWriterAtWork = false
+        state.isWriterActive = false
         return nil
       }
       let jobs = Array(state.waiting.prefix(maximumCommitsPerTransaction))
@@ -81,50 +80,50 @@ final class CommitQueue: Sendable {
   }
 
   private func write(_ jobs: [Job], to database: Database) {
-    let answers: [Answer]
+    let completions: [Completion]
     do {
-      answers = try Self.commit(jobs, to: database)
+      completions = try Self.commit(jobs, to: database)
     } catch {
       let failure = StoreError(translating: error)
       if failure.code == .full, jobs.count > 1 {
-        // The whole transaction is gone because one write found the disk full. Those that can be
-        // stored shall be: each gets a transaction of its own.
+        // A full disk has rolled back the whole transaction. Each write is retried in its own
+        // transaction, so that the ones that fit are stored.
         for job in jobs { write([job], to: database) }
         return
       }
-      // Any other failure would meet each of them again, after as long a wait. Those that came
-      // meanwhile have waited as long, and are told the same.
+      // Any other failure would recur for each write after the same delay. Writes that arrived
+      // meanwhile have waited as long, so they fail with the same error.
       let others = failure.code == .unavailable ? takeWaiting() : []
       for job in jobs + others { job.fail(failure) }
       return
     }
-    for answer in answers { answer() }
+    for completion in completions { completion() }
   }
 
-  /// Throws when nothing was committed; otherwise there is one answer for each job.
-  private static func commit(_ jobs: [Job], to database: Database) throws -> [Answer] {
-    var answers: [Answer] = []
+  /// Throws when nothing was committed. Otherwise there is one completion for each job.
+  private static func commit(_ jobs: [Job], to database: Database) throws -> [Completion] {
+    var completions: [Completion] = []
     try database.inTransaction(.immediate) {
       for job in jobs {
-        answers.append(try apply(job, to: database))
+        completions.append(try apply(job, to: database))
       }
       return .commit
     }
-    return answers
+    return completions
   }
 
-  /// Throws when the failure of this job took the transaction with it, as a full disk does.
-  private static func apply(_ job: Job, to database: Database) throws -> Answer {
+  /// Throws when the failure rolled back the whole transaction, as a full disk does.
+  private static func apply(_ job: Job, to database: Database) throws -> Completion {
     do {
-      var answer: Answer?
+      var completion: Completion?
       try database.inSavepoint {
-        answer = try job.apply(database)
+        completion = try job.apply(database)
         return .commit
       }
-      guard let answer else {
-        throw StoreError(.internalFault, "a savepoint ended without an answer")
+      guard let completion else {
+        throw StoreError(.internalFault, "a savepoint ended without a result")
       }
-      return answer
+      return completion
     } catch {
       guard database.isInsideTransaction else { throw error }
       let failure = StoreError(translating: error)

@@ -3,28 +3,29 @@ import EntitlementStore
 import GRDB
 
 extension Database {
-  /// Where the feed ends: the number of its last change.
+  /// Sequence number of the last change.
   func feedEnd() throws -> Int64 {
     try numberOfFeed(.feedEnd)
   }
 
-  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after a number were trimmed; 0 means
-  ///   the first that is kept.
+  /// - Throws: ``StoreError/Code/cursorExpired`` when changes after `sequence` were trimmed. 0
+  ///   means the oldest change that is kept.
   func checkFeedReaches(_ sequence: Int64) throws {
     let trimmed = try trimmedThrough()
     if sequence > 0, sequence < trimmed {
-      throw StoreError(.cursorExpired, "the feed is kept from change \(trimmed + 1) on")
+      throw StoreError(.cursorExpired, "the feed starts at change \(trimmed + 1)")
     }
   }
 
-  /// Up to where the feed was trimmed.
+  /// Sequence number of the last trimmed change.
   func trimmedThrough() throws -> Int64 {
     try numberOfFeed(.trimmedThrough)
   }
 
-  /// When the next change after one was committed that no clock wrote which was ahead.
+  /// Commit time of the next change that is not later than `now`. A clock that was ahead may have
+  /// written later times.
   ///
-  /// - Parameter change: of ``StoreStatement/oldestChanges``.
+  /// - Parameter change: a row of ``StoreStatement/oldestChanges``.
   func moment(after change: Row?, before now: Milliseconds) throws -> Milliseconds? {
     guard let change else { return nil }
     return try row(.nextChange, [change[0] as Int64, now.rawValue]).map { Milliseconds($0[0]) }
@@ -32,12 +33,12 @@ extension Database {
 
   private func numberOfFeed(_ statement: StoreStatement) throws -> Int64 {
     guard let row = try row(statement, []) else {
-      throw StoreError(.corrupt, "where the feed begins is not stored")
+      throw StoreError(.corrupt, "the start of the feed is not stored")
     }
     return row[0]
   }
 
-  /// - Parameter row: of ``StoreStatement/changePage``.
+  /// - Parameter row: a row of ``StoreStatement/changePage``.
   func change(_ row: Row) throws -> Change {
     let scope = try row.scope(bundleID: 5, environment: 6)
     var subject: CustomerSubject?

@@ -17,7 +17,7 @@ extension Database {
     try Row.fetchAll(cachedStatement(sql: statement.rawValue), arguments: arguments)
   }
 
-  /// Hands each row to `body` while the statement stands on it, without a copy.
+  /// Calls `body` with each row without copying it. A row is valid only during the call.
   func forEachRow(
     _ statement: StoreStatement, _ arguments: StatementArguments, _ body: (Row) throws -> Void
   ) throws {
@@ -27,12 +27,12 @@ extension Database {
 }
 
 extension Row {
-  /// A blob column as bytes; empty for NULL, which no blob column of ours allows.
+  /// A blob column as bytes; empty for NULL, which no blob column allows.
   func bytes(_ index: Int) throws -> [UInt8] {
     try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no 32 bytes.
+  /// - Throws: ``StoreError/Code/corrupt`` unless the column has 32 bytes.
   func digest(_ index: Int) throws -> PayloadDigest {
     let bytes = try bytes(index)
     guard bytes.count == 32 else {
@@ -41,7 +41,7 @@ extension Row {
     return PayloadDigest(bytes)
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the environment is not one of Apple's.
+  /// - Throws: ``StoreError/Code/corrupt`` when the environment is not known.
   func scope(bundleID: Int, environment: Int) throws -> AppScope {
     guard let environment = StoreEnvironment(rawValue: self[environment]) else {
       throw StoreError(.corrupt, "a stored environment is not known")
@@ -58,13 +58,13 @@ extension Row {
   }
 }
 
-// Text goes to SQLite as a C string, which a NUL would cut short: two different identifiers would
-// become one. No identifier of Apple's holds one, so such a text is refused.
+// SQLite receives text as a C string. A NUL would truncate it, and two different identifiers would
+// become equal. Apple's identifiers contain no NUL, so such text is rejected.
 extension String {
   var stored: DatabaseValue {
     get throws {
       guard !utf8.contains(0) else {
-        throw StoreError(.internalFault, "an identifier holds a NUL character")
+        throw StoreError(.internalFault, "an identifier contains a NUL character")
       }
       return databaseValue
     }

@@ -3,23 +3,24 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// The database file, held by this process alone for as long as this lives.
+/// The database file, locked by this process for the lifetime of this object.
 ///
-/// The hold is an `flock` on a file beside it, which the kernel lets go when the process dies. The
-/// database file itself is never opened here while SQLite may hold it: closing any descriptor of a
-/// file drops all POSIX locks that the process has on it, SQLite's too.
+/// The lock is an `flock` on a separate file, which the kernel releases when the process exits. The
+/// database file itself is never opened here while SQLite may have it open: closing any descriptor
+/// of a file releases all POSIX locks of the process on it, including SQLite's.
 final class DatabaseFile: Sendable {
-  /// Absolute and free of symbolic links, so that two names of one file share one lock.
+  /// Absolute, with symbolic links resolved, so that two names of one file share one lock.
   let path: String
   /// Nil when released.
   private let lockDescriptor: Mutex<Int32?>
 
-  /// Owner only: customers' purchases are personal data. SQLite gives its log the same mode.
+  /// Owner only: purchases of customers are personal data. SQLite uses the same mode for its log.
   private static let mode: mode_t = 0o600
 
   /// - Throws: ``StoreError/Code/locked``, ``StoreError/Code/newerSchema``,
   ///   ``StoreError/Code/corrupt`` when it is another kind of file, ``StoreError/Code/full``, or
-  ///   ``StoreError/Code/internalFault`` when the path cannot be used. The file is left as it was.
+  ///   ``StoreError/Code/internalFault`` when the path cannot be used. The file is not changed
+  ///   then.
   init(at path: String) throws(StoreError) {
     let resolved = try Self.resolve(path)
     let descriptor = try Self.lock(beside: resolved)
@@ -37,7 +38,7 @@ final class DatabaseFile: Sendable {
     release()
   }
 
-  /// Lets another process have the file. Does nothing the second time.
+  /// Releases the lock. Has no effect the second time.
   func release() {
     lockDescriptor.withLock { descriptor in
       if let descriptor { _ = close(descriptor) }
@@ -47,7 +48,7 @@ final class DatabaseFile: Sendable {
 
   private static func resolve(_ path: String) throws(StoreError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.internalFault, "the database path is empty or holds a NUL character")
+      throw StoreError(.internalFault, "the database path is empty or contains a NUL character")
     }
     if let resolved = canonical(path) {
       var status = stat()
@@ -57,7 +58,7 @@ final class DatabaseFile: Sendable {
       }
       return resolved
     }
-    // A file yet to be made: its folder has to exist.
+    // The file does not exist yet, but its folder must.
     let separator = path.lastIndex(of: "/")
     let folder = separator.map { String(path[...$0]) } ?? "."
     let name = separator.map { path[path.index(after: $0)...] } ?? path[...]
@@ -80,14 +81,14 @@ final class DatabaseFile: Sendable {
       let code = errno
       _ = close(descriptor)
       if code == EWOULDBLOCK {
-        throw StoreError(.locked, "another process holds the database \(path)")
+        throw StoreError(.locked, "another process has the database \(path) open")
       }
       throw fault("the lock file cannot be locked", code)
     }
     return descriptor
   }
 
-  /// Makes the file if it is missing, looks whose it is, and narrows its mode.
+  /// Creates the file if it is missing, checks which program it belongs to, and restricts its mode.
   private static func prepare(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw fault("the database file cannot be opened", errno) }
@@ -108,7 +109,8 @@ final class DatabaseFile: Sendable {
     return stat("\(path)-wal", &status) == 0 && status.st_size > 0
   }
 
-  /// Looks at the tables in the log without writing to the file, which opening it as ours would do.
+  /// Checks the tables in the log on a read-only connection, because opening it for writing would
+  /// change the file.
   private static func checkTables(_ path: String) throws(StoreError) {
     var configuration = Configuration()
     configuration.label = "SQLiteStore.owner"
@@ -126,5 +128,55 @@ final class DatabaseFile: Sendable {
     StoreError(
       code == ENOSPC || code == EDQUOT ? .full : .internalFault,
       "\(message): \(String(cString: strerror(code)))")
+  }
+}
+
+/// The first bytes of an SQLite database (SQLite, "Database File Format", 1.3). They are checked
+/// before SQLite opens the file, because opening it would write to it even if its schema is newer.
+enum FileHeader {
+  static let length = 108
+  private static let magic = Array("SQLite format 3\u{0}".utf8)
+  private static let userVersionOffset = 60
+  private static let applicationIDOffset = 68
+  /// The first page follows the file header and holds the schema table (1.6): the page type, then
+  /// the number of cells.
+  private static let pageTypeOffset = 100
+  private static let cellCountOffset = 103
+  private static let leafTable: UInt8 = 0x0d
+
+  /// The program that the file belongs to, as far as the header shows.
+  enum Owner {
+    case thisProgram
+    /// The file has no tables yet, but its log may have some.
+    case unknown
+  }
+
+  /// - Parameter bytes: the first ``length`` bytes, or fewer if the file is shorter.
+  /// - Throws: ``StoreError/Code/corrupt`` when the file is not a database of this program,
+  ///   ``StoreError/Code/newerSchema``.
+  static func owner(_ bytes: [UInt8]) throws(StoreError) -> Owner {
+    // A new file.
+    if bytes.isEmpty { return .thisProgram }
+    guard bytes.count == length, bytes.starts(with: magic) else {
+      throw StoreError(.corrupt, "the file is not a database")
+    }
+    let version = bigEndian(bytes, at: userVersionOffset)
+    let application = bigEndian(bytes, at: applicationIDOffset)
+    // Both are zero until the first migration has moved from the log to the file. The tables move
+    // with it, on the same page.
+    if application == 0, version == 0 {
+      guard bytes[pageTypeOffset] == leafTable, bytes[cellCountOffset] == 0,
+        bytes[cellCountOffset + 1] == 0
+      else { throw Schema.foreign }
+      return .unknown
+    }
+    guard application == Schema.applicationID else { throw Schema.foreign }
+    try Schema.checkSupported(version: Int(version))
+    return .thisProgram
+  }
+
+  private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> Int32 {
+    let word = bytes[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return Int32(bitPattern: word)
   }
 }

@@ -1,9 +1,9 @@
 import EntitlementDomain
 import GRDB
 
-/// Keeps legacy receipts and archived responses, whole and each once, for the facts of one write.
+/// Stores legacy receipts and archived responses, each once, for the facts of one write.
 struct DocumentWriter {
-  /// What stands for a proof in the columns of a fact.
+  /// The columns of a fact that refer to its proof.
   struct StoredProof {
     let headerID: Int64
     let signature: [UInt8]
@@ -12,7 +12,8 @@ struct DocumentWriter {
   }
 
   let database: Database
-  /// All facts of a receipt share one, which is hashed once. There are seldom two.
+  /// Documents that this write has stored. All facts of a receipt share one, so it is hashed once.
+  /// There are seldom two.
   private var interned: [(bytes: [UInt8], id: Int64)] = []
 
   init(database: Database) {
@@ -32,7 +33,7 @@ struct DocumentWriter {
   }
 
   private mutating func documentID(of bytes: [UInt8]) throws -> Int64 {
-    // Facts out of one document mostly share its storage too: then this compares two pointers.
+    // Facts of one document usually share the array, so this compares two pointers.
     if let known = interned.first(where: { $0.bytes == bytes }) { return known.id }
     let id = try database.internedDocumentID(bytes)
     interned.append((bytes, id))

@@ -1,46 +1,46 @@
 import Synchronization
 
-/// Tells all who listen that the feed may have grown. What nobody has heard yet joins.
+/// Notifies subscribers of new changes in the feed. Pending notifications are coalesced.
 final class FeedAnnouncer: Sendable {
   private struct State {
-    var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
-    var nextListener = 0
+    var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var nextSubscriber = 0
     var isClosed = false
   }
 
   private let state = Mutex(State())
 
-  func listen() -> AsyncStream<Void> {
-    // One that was not heard yet tells of all that follow it, too.
+  func subscribe() -> AsyncStream<Void> {
+    // One pending notification covers all later ones.
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state -> Int? in
       if state.isClosed { return nil }
-      defer { state.nextListener += 1 }
-      state.listeners[state.nextListener] = continuation
-      return state.nextListener
+      defer { state.nextSubscriber += 1 }
+      state.subscribers[state.nextSubscriber] = continuation
+      return state.nextSubscriber
     }
     guard let number else {
       continuation.finish()
       return stream
     }
     continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { state in _ = state.listeners.removeValue(forKey: number) }
+      self?.state.withLock { state in _ = state.subscribers.removeValue(forKey: number) }
     }
     return stream
   }
 
   func announce() {
-    // Outside the lock: a listener that ends takes it.
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
+    // Outside the lock, because the termination handler of a subscriber takes it.
+    for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield() }
   }
 
-  /// Ends every stream, and those that are asked for later.
+  /// Finishes every stream, and later ones at once.
   func close() {
-    let listeners = state.withLock { state in
-      defer { state.listeners = [:] }
+    let subscribers = state.withLock { state in
+      defer { state.subscribers = [:] }
       state.isClosed = true
-      return Array(state.listeners.values)
+      return Array(state.subscribers.values)
     }
-    for listener in listeners { listener.finish() }
+    for subscriber in subscribers { subscriber.finish() }
   }
 }

@@ -4,7 +4,7 @@ import GRDB
 
 extension SQLiteStore {
   package func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] {
-    // SQLite takes a negative limit for none.
+    // SQLite treats a negative limit as no limit.
     let limit = max(0, limit)
     return try await read { database in
       try database.checkFeedReaches(sequence)
@@ -18,12 +18,12 @@ extension SQLiteStore {
     try await read { try $0.feedEnd() }
   }
 
-  package func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+  package func commitTimeOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
     try await read { database in
       let trimmed = try database.trimmedThrough()
       if trimmed == sequence { return nil }
-      guard trimmed < sequence, let row = try database.row(.momentOfChange, [sequence]) else {
-        throw StoreError(.cursorExpired, "this change is not in the feed any more")
+      guard trimmed < sequence, let row = try database.row(.commitTimeOfChange, [sequence]) else {
+        throw StoreError(.cursorExpired, "the change is no longer in the feed")
       }
       return Milliseconds(row[0])
     }
@@ -41,7 +41,7 @@ extension SQLiteStore {
       var subjects: Set<CustomerSubject> = []
       var last = try max(cursor.position, database.trimmedThrough())
       var count = 0
-      try database.forEachRow(.changedCustomers, [last, Self.changesOfPart]) { row in
+      try database.forEachRow(.changedCustomers, [last, Self.maximumChangesPerAnswer]) { row in
         count += 1
         last = row[0]
         let scope = try row.scope(bundleID: 3, environment: 4)
@@ -53,32 +53,33 @@ extension SQLiteStore {
       }
       return ChangedCustomers(
         subjects: Array(subjects), cursor: FollowerCursor(position: last),
-        isWhole: count < Self.changesOfPart)
+        isComplete: count < Self.maximumChangesPerAnswer)
     }
   }
 
-  /// Changes that one answer tells of: as many as can be dropped from memory without a pause that
-  /// readers notice.
-  private static let changesOfPart = 1_000
+  /// Maximum changes per answer. Dropping as many cached customers causes no noticeable pause.
+  private static let maximumChangesPerAnswer = 1_000
 
   package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   {
     let limit = max(0, limit)
     return try await write { database in
-      var going = try database.rows(.oldestChanges, [database.trimmedThrough(), limit])
+      var trimmed = try database.rows(.oldestChanges, [database.trimmedThrough(), limit])
         .prefix { $0[1] < moment.rawValue || $0[1] > now.rawValue }
-      // How old the last ones are, if a clock that was ahead wrote them, the next one tells.
-      let next = try going.count == limit ? database.moment(after: going.last, before: now) : nil
+      // Changes at the end with a time later than `now` were written by a clock that was ahead.
+      // They are trimmed only if the next change with a valid time is old enough.
+      let next =
+        try trimmed.count == limit ? database.moment(after: trimmed.last, before: now) : nil
       if next.map({ $0 >= moment }) ?? true {
-        while let last = going.last, last[1] > now.rawValue { going.removeLast() }
+        while let last = trimmed.last, last[1] > now.rawValue { trimmed.removeLast() }
       }
-      guard let last: Int64 = going.last?[0] else { return 0 }
+      guard let last: Int64 = trimmed.last?[0] else { return 0 }
       try database.run(.deleteEvents, [last])
       try database.run(.deleteChanges, [last])
       try database.run(.setTrimmedThrough, [last])
       try database.run(.deleteTombstones, [last])
-      return going.count
+      return trimmed.count
     }
   }
 }

@@ -3,7 +3,8 @@ package import EntitlementStore
 import GRDB
 
 extension SQLiteStore {
-  /// There is one copy of the file: every answer is of the latest commit, whatever is asked for.
+  /// There is one copy of the data, so every answer reflects the latest commit, whatever freshness
+  /// is requested.
   package func customers(
     _ lookups: [CustomerLookup]
   ) async -> [Result<StoredCustomer, StoreError>] {
@@ -12,7 +13,7 @@ extension SQLiteStore {
         lookups.map { lookup in
           Result { () throws(StoreError) in
             do {
-              return try CustomerReader(database: database, scope: lookup.scope)
+              return try SQLiteCustomerReader(database: database, scope: lookup.scope)
                 .customer(lookup.selector)
             } catch {
               throw StoreError(translating: error)
@@ -29,7 +30,7 @@ extension SQLiteStore {
     -> ResolvedCustomer
   {
     try await read { database in
-      try CustomerReader(database: database, scope: scope).resolve(selector)
+      try SQLiteCustomerReader(database: database, scope: scope).resolve(selector)
     }
   }
 
@@ -45,7 +46,7 @@ extension SQLiteStore {
   package func accounts(in scope: AppScope, after: AccountID?, limit: Int)
     async throws(StoreError) -> [AccountSummary]
   {
-    // SQLite takes a negative limit for none.
+    // SQLite treats a negative limit as no limit.
     let limit = max(0, limit)
     return try await read { database in
       guard let scopeID = try database.scopeID(scope) else { return [] }
@@ -64,7 +65,7 @@ extension SQLiteStore {
     -> [Grant]
   {
     try await read { database in
-      guard let account = try database.meantAccount(account, in: scope) else { return [] }
+      guard let account = try database.resolvedAccount(account, in: scope) else { return [] }
       return try database.grants(ofAccount: account.id, in: scope)
     }
   }
@@ -73,7 +74,7 @@ extension SQLiteStore {
     -> [LinkedTarget]
   {
     try await read { database in
-      guard let account = try database.meantAccount(account, in: scope) else { return [] }
+      guard let account = try database.resolvedAccount(account, in: scope) else { return [] }
       return try database.links(ofAccount: account.id)
     }
   }
@@ -91,7 +92,7 @@ extension SQLiteStore {
     -> [TargetLinkEvent]
   {
     try await read { database in
-      guard let account = try database.meantAccount(account, in: scope) else { return [] }
+      guard let account = try database.resolvedAccount(account, in: scope) else { return [] }
       return try database.linkHistory(of: account)
     }
   }
@@ -114,7 +115,7 @@ extension SQLiteStore {
     -> AccountHistory?
   {
     try await read { database in
-      guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
+      guard let account = try database.resolvedAccount(account, in: scope), !account.isDeleted
       else { return nil }
       return AccountHistory(
         accountID: account.accountID, linkEvents: try database.linkHistory(of: account),
@@ -127,9 +128,9 @@ extension SQLiteStore {
     -> AccountExport?
   {
     try await read { database in
-      guard let account = try database.meantAccount(account, in: scope), !account.isDeleted
+      guard let account = try database.resolvedAccount(account, in: scope), !account.isDeleted
       else { return nil }
-      // The same signers signed facts and notifications.
+      // Facts and notifications share headers.
       var proofs = ProofReader(database: database)
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
@@ -151,7 +152,7 @@ extension SQLiteStore {
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
       var proofs = ProofReader(database: database)
-      return try StoredFact.signed(row, &proofs, scope: scope)
+      return try SQLiteStoredFact.signed(row, &proofs, scope: scope)
     }
   }
 
@@ -162,16 +163,17 @@ extension SQLiteStore {
   }
 
   package func checkHealth() async throws(StoreError) {
-    // A statement that reads the file, not only the connection.
+    // Reads the file, so that this fails if only the connection works.
     try await read { database in
       _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema")
     }
   }
 
-  /// How SQLite runs a statement, one line a step, for the test that keeps reads on indexes.
+  /// The query plan of a statement, one line for each step. For the test that statements use
+  /// indexes.
   package func plan(of statement: StoreStatement) async throws(StoreError) -> [String] {
     try await read { database in
-      // The values do not matter to the plan, only their number does.
+      // The plan depends on the number of arguments, not on their values.
       let count = statement.rawValue.count { $0 == "?" }
       let arguments = StatementArguments([DatabaseValue](repeating: .null, count: count))
       let plan = "EXPLAIN QUERY PLAN \(statement.rawValue)"

@@ -6,9 +6,9 @@ import Synchronization
 
 /// The embedded store: one SQLite file, owned by one process.
 ///
-/// Writes go through one connection in shared transactions (``CommitQueue``), flushed to the disk
-/// before they are answered. Reads run beside them, each on one snapshot. Both run on threads of
-/// their own, never on the caller's.
+/// Writes share transactions on one connection (``CommitQueue``) and are flushed to disk before
+/// they are acknowledged. Reads run concurrently, each on a snapshot. Both run on their own
+/// threads, never on the caller's.
 package final class SQLiteStore: EntitlementStore {
   private let file: DatabaseFile
   private let pool: DatabasePool
@@ -16,15 +16,15 @@ package final class SQLiteStore: EntitlementStore {
   private let commits: AdmissionGate
   private let reads: AdmissionGate
   private let announcer = FeedAnnouncer()
-  /// One close at a time; it waits for connections, which must not happen on a caller's thread.
+  /// Serialises `close`, which waits for connections and must not block a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
 
-  /// Opens the database at a path, and makes it if it is missing; its folder has to exist. Blocks
-  /// while it recovers what a crash left in the log, and while it migrates.
+  /// Opens the database at a path, or creates it if it is missing. Its folder must exist. Blocks
+  /// during crash recovery and migration.
   ///
-  /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this one, has
-  ///   it; ``StoreError/Code/newerSchema``, with the file left as it was;
+  /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
+  ///   has it open; ``StoreError/Code/newerSchema``, without changing the file;
   ///   ``StoreError/Code/corrupt`` when it is not a database of this program;
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
@@ -60,19 +60,19 @@ package final class SQLiteStore: EntitlementStore {
     return configuration
   }
 
-  /// Settings of the writing connection, after GRDB's own, which flush the log only now and then.
+  /// Settings of the writing connection. GRDB's defaults do not flush the log with every commit.
   private static func setUpWriter(_ database: Database, limits: SQLiteStoreLimits) throws {
     // Success means committed (R49): the log is flushed with every commit.
     try database.execute(sql: "PRAGMA synchronous = FULL")
-    // SQLite passes over what it cannot do without an error: 2 is FULL.
+    // SQLite ignores settings that it does not support. 2 is FULL.
     guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2,
       try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
     else {
       throw StoreError(.internalFault, "SQLite does not flush its log with every commit here")
     }
-    // What is deleted of an account (R46) is overwritten, as some builds of SQLite do by themselves.
+    // Deleted data of an account (R46) is overwritten. Some builds of SQLite do this by default.
     try database.execute(sql: "PRAGMA secure_delete = ON")
-    // Pragmas take no arguments; all values are integers.
+    // Pragmas take no arguments. All values are integers.
     try database.execute(sql: "PRAGMA journal_size_limit = \(limits.maximumIdleLogBytes)")
     if let bytes = limits.maximumDatabaseBytes {
       let pageSize = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
@@ -102,25 +102,25 @@ package final class SQLiteStore: EntitlementStore {
   }
 
   package func announcements() -> AsyncStream<Void> {
-    announcer.listen()
+    announcer.subscribe()
   }
 
-  /// Writes what a ledger decides, and tells of it when that is on the disk.
+  /// Writes the changes of a ledger, and notifies subscribers after the commit.
   private func decide<Answer: Sendable>(
     _ decision:
-      @escaping @Sendable (inout Ledger<StoredRows>) throws
+      @escaping @Sendable (inout Ledger<SQLiteLedgerReader>) throws
       -> @Sendable (ChangeNumbering) -> Answer
   ) async throws(StoreError) -> Answer {
     let (answer, isChanged) = try await write { database in
-      let written = try ChangesWriter.write(to: database, decision)
+      let written = try SQLiteChangesWriter.write(to: database, decision)
       return (written.decision(written.numbering), written.isChanged)
     }
     if isChanged { announcer.announce() }
     return answer
   }
 
-  /// Runs `body` on the writing connection, in a transaction that it may share, and returns when
-  /// that is on the disk.
+  /// Runs `body` on the writing connection, in a transaction that may be shared. Returns after the
+  /// commit was flushed.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -141,21 +141,21 @@ package final class SQLiteStore: EntitlementStore {
     }
   }
 
-  /// On the closing queue.
+  /// Runs on the closing queue.
   private func closeConnections() {
-    // A closed connection must not be used any more.
+    // A closed connection must not be used again.
     guard !wasClosed.exchange(true, ordering: .relaxed) else { return }
-    // Leaves one file behind, so that a copy of it is whole. Without it the log would stay, as the
-    // connection that is closed last may be one that only reads. Should it fail, the log holds
-    // what the file lacks.
+    // Moves the log into the database file, so that a copy of the file is complete. Otherwise
+    // SQLite keeps the log if a read-only connection is closed last. On failure the log still has
+    // the data.
     _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-    // It fails only while a statement runs, and none does any more. Should it all the same, the
-    // connections close with the process, and nothing that was answered is lost.
+    // Fails only while a statement runs, and none does. On failure the connections close with the
+    // process, and no acknowledged write is lost.
     try? pool.close()
     file.release()
   }
 
-  /// Runs `body` on a snapshot, on a reading connection's thread.
+  /// Runs `body` on a snapshot, on the thread of a read connection.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -174,4 +174,34 @@ package final class SQLiteStore: EntitlementStore {
     }
     return try outcome.get()
   }
+}
+
+/// Limits of the embedded store.
+package struct SQLiteStoreLimits: Hashable, Sendable {
+  /// Maximum queued writes. More are rejected at once, so that a slow disk causes errors and not
+  /// unbounded memory use.
+  package var maximumWaitingCommits = 4_096
+
+  /// Maximum writes in one SQLite transaction. It bounds how long the first write waits for the
+  /// last one. A few dozen are enough to share the cost of the disk flush.
+  package var maximumCommitsPerTransaction = 128
+
+  /// Maximum reads in progress or waiting for a connection.
+  package var maximumWaitingReads = 4_096
+
+  /// Maximum concurrent read connections. A read is short and seldom waits for the disk.
+  package var maximumReaders = 4
+
+  /// Maximum size of the database file in bytes; nil for no limit. A commit beyond it fails with
+  /// ``StoreError/Code/full``.
+  package var maximumDatabaseBytes: Int64?
+
+  /// Maximum size of the write-ahead log after a checkpoint, in bytes.
+  package var maximumIdleLogBytes: Int64 = 64 << 20
+
+  /// How long a statement waits for an SQLite lock, in seconds. Only other programs that open the
+  /// file, such as a backup, hold one.
+  package var lockTimeoutSeconds = 5.0
+
+  package init() {}
 }

@@ -1,5 +1,5 @@
 extension Schema {
-  /// The first step: facts, links, the feed and notifications.
+  /// Version 1: facts, links, the feed and notifications.
   static let version1 = """
     -- An app in an environment. As many as the operator has apps, times four.
     CREATE TABLE scopes (

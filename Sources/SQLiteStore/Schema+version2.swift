@@ -1,5 +1,5 @@
 extension Schema {
-  /// The second step: how much a fact weighs, operators' grants, and events in the feed.
+  /// Version 2: the authority of facts, grants of operators, and events in the feed.
   static let version2 = """
     -- A `FactAuthority`. Everything that was kept before came as a JWS.
     ALTER TABLE facts ADD COLUMN authority INTEGER NOT NULL DEFAULT 2;

@@ -1,5 +1,5 @@
 extension Schema {
-  /// The third step: legacy receipts and archived responses, and links that rest on no signature.
+  /// Version 3: legacy receipts, archived responses, and unsigned links.
   static let version3 = """
     -- Legacy receipts and archived responses, whole and once: all facts out of one share it. Kept
     -- while a fact refers to it.

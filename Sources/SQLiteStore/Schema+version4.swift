@@ -1,5 +1,5 @@
 extension Schema {
-  /// The fourth step: accounts that merge and go, links that are ended, and a feed that is trimmed.
+  /// Version 4: merged and deleted accounts, detached links, and trimming of the feed.
   static let version4 = """
     -- The account that it was merged into, which is never merged itself.
     ALTER TABLE accounts ADD COLUMN merged_into INTEGER REFERENCES accounts (id);

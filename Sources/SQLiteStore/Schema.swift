@@ -1,22 +1,22 @@
 import EntitlementStore
 import GRDB
 
-/// The tables and how they came to be: numbered steps, each applied once and for ever unchanged.
+/// The schema as a list of migrations. A released migration never changes.
 ///
-/// The number of steps applied is SQLite's `user_version`, written in the transaction that applies
-/// them. Tables are STRICT, so that what is read has the type that was declared.
+/// The version is SQLite's `user_version`, written in the transaction that applies the migrations.
+/// Tables are STRICT, so that values have the declared types.
 enum Schema {
-  /// SQLite's `application_id` of our files ("Entl"), which tells them from any other database.
+  /// The `application_id` ("Entl") of the database files of this program.
   static let applicationID: Int32 = 0x456e_746c
 
   static let steps = [version1, version2, version3, version4]
 
   static var currentVersion: Int { steps.count }
 
-  /// Brings the schema up to date, all steps or none.
+  /// Applies the missing migrations in one transaction.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/corrupt`` when the tables are not
-  ///   ours; errors of SQLite.
+  /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/corrupt`` when the tables are of
+  ///   another program; errors of SQLite.
   static func migrate(_ database: Database) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     try checkSupported(version: version)
@@ -28,7 +28,7 @@ enum Schema {
       for step in steps[version...] {
         try database.execute(sql: step)
       }
-      // Pragmas take no arguments; both are constants of ours.
+      // Pragmas take no arguments. Both values are integers.
       try database.execute(sql: "PRAGMA application_id = \(applicationID)")
       try database.execute(sql: "PRAGMA user_version = \(currentVersion)")
       return .commit
@@ -37,7 +37,7 @@ enum Schema {
 
   static let foreign = StoreError(.corrupt, "the file is a database of another program")
 
-  /// - Throws: ``StoreError/Code/corrupt`` when there are tables that are not ours; errors of
+  /// - Throws: ``StoreError/Code/corrupt`` when the tables are of another program; errors of
   ///   SQLite.
   static func checkOwner(_ database: Database) throws {
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0

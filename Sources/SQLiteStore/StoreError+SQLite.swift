@@ -2,8 +2,8 @@ import EntitlementStore
 import GRDB
 
 extension StoreError {
-  /// Translates what GRDB and SQLite throw. Messages name the result code only: SQLite's own texts
-  /// can hold SQL.
+  /// Converts errors of GRDB and SQLite. Messages contain only the result code, because messages of
+  /// SQLite may contain SQL.
   init(translating error: any Error) {
     switch error {
     case let error as StoreError:
@@ -18,16 +18,16 @@ extension StoreError {
   }
 
   private static func code(of result: ResultCode) -> Code {
-    // A code without a suffix matches all its extended codes.
+    // A primary code matches all its extended codes.
     switch result {
-    // A quota that is used up shows as a failed write, and a full disk as a log index that cannot
+    // An exhausted quota appears as a failed write, and a full disk as a log index that cannot
     // grow.
     case .SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_SHMSIZE: .full
     case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_IOERR, .SQLITE_INTERRUPT,
       .SQLITE_ABORT:
       .unavailable
     case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
-    // GRDB's code for a connection that was closed.
+    // GRDB's code for a closed connection.
     case .SQLITE_MISUSE: .closed
     default: .internalFault
     }

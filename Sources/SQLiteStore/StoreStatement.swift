@@ -1,8 +1,8 @@
-/// Every statement that runs against the tables, so that a test can look at each one's plan.
+/// All SQL statements of the store, so that a test can check each query plan.
 ///
-/// Identifiers in the tables: `scope_id`, `chain_id`, `account`, `header_id` and `document_id` are
-/// small integers that stand for the long names; `kind` is a `FactKind`, `kinds` are `ChangeKinds`,
-/// `authority` is a `FactAuthority`: 0 is that of what nobody signed.
+/// `scope_id`, `chain_id`, `account`, `header_id` and `document_id` are integer row ids. `kind` is
+/// a `FactKind`, `kinds` are `ChangeKinds`, and `authority` is a `FactAuthority`, 0 for unsigned
+/// facts.
 package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Scopes, headers and documents
 
@@ -94,7 +94,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     ORDER BY bundle_id
     """
 
-  // MARK: Chains and what hints at their account
+  // MARK: Chains and hints
 
   case findChain = """
     SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
@@ -161,7 +161,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     ORDER BY original_transaction_id LIMIT ?
     """
 
-  // MARK: Accounts, and what is linked to them beside chains
+  // MARK: Accounts, tokens and app transactions
 
   case findAccount = """
     SELECT id, scope_id, account_id, revision, updated_at, merged_into, is_deleted, claims,
@@ -188,7 +188,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case mergedAccounts = """
     SELECT id, account_id FROM accounts WHERE merged_into = ? ORDER BY account_id
     """
-  // Each index is named where the planner might take another: it cannot know how few are listed.
+  // The index is named because the planner does not know how few accounts are listed.
   case accountPage = """
     SELECT account_id, revision, updated_at,
       (SELECT COUNT(*) FROM chains WHERE chains.account = accounts.id)
@@ -369,7 +369,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT committed_at FROM changes WHERE sequence > ? AND committed_at <= ?
     ORDER BY sequence LIMIT 1
     """
-  case momentOfChange = "SELECT committed_at FROM changes WHERE sequence = ?"
+  case commitTimeOfChange = "SELECT committed_at FROM changes WHERE sequence = ?"
   case deleteEvents = "DELETE FROM change_events WHERE sequence <= ?"
   case deleteChanges = "DELETE FROM changes WHERE sequence <= ?"
   case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"

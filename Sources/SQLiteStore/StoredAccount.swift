@@ -11,7 +11,7 @@ struct StoredAccount {
   let revision: Int64
   /// When that change was made; nil when there was none.
   let changedAt: Milliseconds?
-  /// The row of the account that it was merged into.
+  /// Row id of the account that it was merged into.
   let mergedInto: Int64?
   let isDeleted: Bool
   let claims: Int
@@ -39,18 +39,18 @@ extension Database {
     try row(.accountByID, [rowID]).map(StoredAccount.init)
   }
 
-  /// An account that something stored names.
+  /// Reads an account that another row refers to.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` when it is not stored.
   func linkedAccount(_ rowID: Int64) throws -> StoredAccount {
     guard let account = try account(rowID: rowID) else {
-      throw StoreError(.corrupt, "something stored names an account that is not")
+      throw StoreError(.corrupt, "a stored row refers to an account that is not stored")
     }
     return account
   }
 
-  /// Whom an account id means: the account itself, or the one that it was merged into.
-  func meantAccount(_ id: AccountID, in scope: AppScope) throws -> StoredAccount? {
+  /// The account with this id, or the account that it was merged into.
+  func resolvedAccount(_ id: AccountID, in scope: AppScope) throws -> StoredAccount? {
     guard let scopeID = try scopeID(scope), let account = try account(id, scopeID: scopeID)
     else { return nil }
     return try account.mergedInto.map { try linkedAccount($0) } ?? account

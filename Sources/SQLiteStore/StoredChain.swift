@@ -6,15 +6,15 @@ struct StoredChain {
   let id: Int64
   let scopeID: Int64
   let originalTransactionID: OriginalTransactionID
-  /// The linked account's row; nil while no account has the chain.
+  /// Row id of the linked account; nil if the chain is not linked.
   let account: Int64?
   /// Sequence number of the latest change as an unlinked chain; 0 when there was none.
   let revision: Int64
   /// When that change was made; nil when there was none.
   let changedAt: Milliseconds?
-  /// Nobody signed what the account was named with: the link leads nothing else to it.
+  /// The link comes from unsigned data, so no other target is linked by it.
   let isLinkUnsigned: Bool
-  /// An operator took it from its account: hints do not lead it to one.
+  /// An operator detached the chain from its account, so hints do not link it again.
   let isDetached: Bool
 
   init(_ row: Row) {

@@ -2,15 +2,15 @@ import Foundation
 
 /// Finds scenario files.
 package enum ScenarioSearch {
-  /// Holds catalogs, which are YAML files too.
+  /// Folders of this name are skipped: catalogs are YAML files too.
   private static let catalogFolder = "catalogs"
   private static let extensions: Set<String> = ["yaml", "yml", "json"]
 
-  /// The files themselves, and those in the folders at any depth, in the order of their paths
-  /// within each folder. Folders named `catalogs` are passed over.
+  /// The scenario files at a path: the file itself, or all files of a folder at any depth, sorted
+  /// by name within each folder. Folders named `catalogs` are skipped.
   ///
-  /// - Throws: ``ScenarioError/Code/unreadable`` for a path where there is nothing, and for a folder
-  ///   without scenarios, which would pass without having shown anything.
+  /// - Throws: ``ScenarioError/Code/unreadable`` when the path does not exist, and for a folder
+  ///   without scenarios, which would otherwise pass without running anything.
   package static func files(at path: String) throws(ScenarioError) -> [String] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -19,7 +19,7 @@ package enum ScenarioSearch {
     guard isFolder.boolValue else { return [path] }
     let files = try files(inFolder: path)
     guard !files.isEmpty else {
-      throw ScenarioError(.unreadable, "the folder holds no scenario files")
+      throw ScenarioError(.unreadable, "the folder contains no scenario files")
     }
     return files
   }

@@ -4,24 +4,37 @@ import StoreSimulator
 struct AuthorityCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "authority",
-    abstract: "Make a signing authority, or load it, and print its roots' fingerprints.",
+    abstract: "Create or load a signing authority, and print the fingerprints of its roots.",
     discussion: """
-      Two lines: the root of what StoreKit 2 and notifications carry, then the root of legacy \
-      receipts, as Apple has one for each. A fingerprint, sha256: and 64 hexadecimal digits, is \
-      what --trust-root of entitled and entitlectl takes; both take several. They stay the same as \
-      long as the directory does; a directory from before there were receipts gains their root. \
-      Keys are kept in PEM files that only their owner can read.
+      Prints two lines: the root for StoreKit 2 and notifications, then the root for legacy \
+      receipts. Apple has one root for each, too. A fingerprint is sha256: and 64 hexadecimal \
+      digits; --trust-root of entitled and entitlectl takes it, and can be repeated. The roots do \
+      not change while the directory exists; a root for receipts is added to an older directory \
+      without one. Keys are stored in PEM files that only their owner can read.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Where the authority is kept; made when it is absent.", valueName: "directory"))
+      "Directory of the authority; created if it does not exist.", valueName: "directory"))
   var directory: String
 
   func run() throws {
     let authority = try SigningAuthority.loadOrCreate(inDirectory: directory)
     let receiptAuthority = try ReceiptAuthority.loadOrCreate(inDirectory: directory)
-    try StandardOutput.print(
+    try SimulatorOutput.print(
       "\(authority.rootFingerprint)\n\(receiptAuthority.rootFingerprint)")
+  }
+}
+
+struct AuthorityOption: ParsableArguments {
+  @Option(
+    name: .customLong("authority"),
+    help: ArgumentHelp(
+      "Directory of the signing authority, made by `storesim authority`.",
+      valueName: "directory"))
+  var directory: String
+
+  func load() throws(SimulatorError) -> SigningAuthority {
+    try SigningAuthority.load(fromDirectory: directory)
   }
 }

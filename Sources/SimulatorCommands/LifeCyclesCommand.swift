@@ -12,8 +12,8 @@ struct LifeCyclesCommand: ParsableCommand {
     commandName: "life-cycles",
     abstract: "List the life cycles that customers can go through.",
     discussion: """
-      In JSON each has its name, a summary, and characteristicDay: the days from its start to the \
-      state that it is named after.
+      In JSON each life cycle has its name, a summary, and characteristicDay: the number of days \
+      from its start to the state that it is named after.
       """)
 
   @Option(help: "A table, one JSON array, or one JSON object a line.")
@@ -25,12 +25,12 @@ struct LifeCyclesCommand: ParsableCommand {
       let width = LifeCycle.allCases.map(\.rawValue.count).max() ?? 0
       for lifeCycle in LifeCycle.allCases {
         let padding = String(repeating: " ", count: width - lifeCycle.rawValue.count)
-        try StandardOutput.print("\(lifeCycle.rawValue)\(padding)  \(lifeCycle.summary)")
+        try SimulatorOutput.print("\(lifeCycle.rawValue)\(padding)  \(lifeCycle.summary)")
       }
     case .json:
-      try StandardOutput.print("[\(LifeCycle.allCases.map(Self.json).joined(separator: ",\n "))]")
+      try SimulatorOutput.print("[\(LifeCycle.allCases.map(Self.json).joined(separator: ",\n "))]")
     case .jsonl:
-      for lifeCycle in LifeCycle.allCases { try StandardOutput.print(Self.json(of: lifeCycle)) }
+      for lifeCycle in LifeCycle.allCases { try SimulatorOutput.print(Self.json(of: lifeCycle)) }
     }
   }
 

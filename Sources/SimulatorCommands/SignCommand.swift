@@ -7,9 +7,9 @@ struct SignCommand: ParsableCommand {
     commandName: "sign",
     abstract: "Sign one customer's history up to a moment.",
     discussion: """
-      Prints one compact JWS a line, in the order of signing, as `entitlectl submit -` reads them; \
-      or writes one file for each into a directory. Nothing is signed before the life cycle \
-      starts: then there is no output.
+      Prints one compact JWS a line, in the order of signing, as `entitlectl submit -` reads them, \
+      or writes each to a file in a directory. There is no output before the start of the life \
+      cycle.
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -21,9 +21,9 @@ struct SignCommand: ParsableCommand {
 
   @OptionGroup var authority: AuthorityOption
 
-  @OptionGroup var customer: CustomerOptions
+  @OptionGroup var customer: LifeCycleOptions
 
-  @Option(help: "Which payloads; transactions stands for renewal infos and app transactions too.")
+  @Option(help: "Kinds of payloads; transactions includes renewal infos and app transactions.")
   var include = SignedLineKinds.transactions
 
   @Option(help: "On standard output: compact JWS, or objects with at, kind and signedPayload.")
@@ -41,8 +41,8 @@ struct SignCommand: ParsableCommand {
     if output == "-" {
       for line in lines {
         switch format {
-        case .jws: try StandardOutput.print(line.jws)
-        case .jsonl: try StandardOutput.print(line.json.text)
+        case .jws: try SimulatorOutput.print(line.jws)
+        case .jsonl: try SimulatorOutput.print(line.json.text)
         }
       }
     } else {

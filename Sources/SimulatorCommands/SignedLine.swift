@@ -1,8 +1,10 @@
 import ArgumentParser
 import EntitlementDomain
+import FoundationEssentials
+import Programs
 import StoreSimulator
 
-/// Which payloads of a history are wanted.
+/// The kinds of payloads to write.
 enum SignedLineKinds: String, CaseIterable, ExpressibleByArgument {
   case transactions
   case notifications
@@ -30,7 +32,7 @@ struct SignedLine {
     return writer
   }
 
-  /// In the order of signing.
+  /// The payloads of `events`, in the order of signing.
   static func lines(of events: [SignedEvent], include: SignedLineKinds) -> [SignedLine] {
     events.flatMap { event in
       var lines: [SignedLine] = []
@@ -45,6 +47,30 @@ struct SignedLine {
         lines.append(SignedLine(at: event.at, kind: .notification, jws: notification))
       }
       return lines
+    }
+  }
+}
+
+/// A directory with one file for each signed payload, named by order and kind:
+/// `001-transaction.jws`.
+struct SignedLineDirectory {
+  let path: String
+
+  /// Creates the directory unless it exists, and replaces files of the same names.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func write(_ lines: [SignedLine]) throws(CommandFailure) {
+    let directory = URL(filePath: path, directoryHint: .isDirectory)
+    try CommandFailure.writing("the directory \(path)") {
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+    for (index, line) in lines.enumerated() {
+      let number = String(index + 1)
+      let padding = String(repeating: "0", count: max(0, 3 - number.count))
+      let file = directory.appending(path: "\(padding)\(number)-\(line.kind.rawValue).jws")
+      try CommandFailure.writing(file.path) {
+        try Data("\(line.jws)\n".utf8).write(to: file, options: .atomic)
+      }
     }
   }
 }

@@ -1,10 +1,11 @@
-/// How what the App Store signed reaches a server.
+/// How signed payloads are delivered to a server.
 package enum Delivery: String, CaseIterable, Sendable {
-  /// As an app hands them in: transactions, renewal infos and app transactions.
+  /// As an app submits them: transactions, renewal infos and app transactions.
   case transactions
-  /// As the App Store sends them. What no notification carries is handed in as by the app.
+  /// As notifications of the App Store. Facts that no notification carries are submitted as by an
+  /// app.
   case notifications
-  /// Every other event as a notification, the rest as by the app.
+  /// Every other event as a notification, the rest as by an app.
   case mixed
 }
 
@@ -16,27 +17,27 @@ package enum DeliveryStep: Hashable, Sendable {
 }
 
 extension Delivery {
-  /// The calls that bring a history to a server, in the order of signing. Facts that follow each
-  /// other share a call, up to `factsPerCall`.
+  /// The calls that deliver a history to a server, in the order of signing. Consecutive facts share
+  /// a call, up to `factsPerCall`.
   ///
   /// - Parameter factsPerCall: positive.
   package func steps(for events: [SignedEvent], factsPerCall: Int) -> [DeliveryStep] {
     var steps: [DeliveryStep] = []
-    var waiting: [String] = []
+    var pending: [String] = []
     func flush() {
-      for start in stride(from: 0, to: waiting.count, by: factsPerCall) {
-        steps.append(.facts(Array(waiting[start..<min(start + factsPerCall, waiting.count)])))
+      for start in stride(from: 0, to: pending.count, by: factsPerCall) {
+        steps.append(.facts(Array(pending[start..<min(start + factsPerCall, pending.count)])))
       }
-      waiting = []
+      pending = []
     }
     for (index, event) in events.enumerated() {
       guard let notification = event.notification, notifies(ofEvent: index) else {
-        waiting += event.facts
+        pending += event.facts
         continue
       }
       flush()
       steps.append(.notification(notification))
-      waiting += event.factsOutsideNotification
+      pending += event.factsOutsideNotification
     }
     flush()
     return steps

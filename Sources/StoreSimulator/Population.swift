@@ -1,19 +1,19 @@
 package import EntitlementDomain
 
-/// Many customers from one seed, in turn in each of the life cycles, and each in the state that its
-/// life cycle is named after.
+/// Many customers from one seed. They take the life cycles in turn, and each is in the
+/// characteristic state of its life cycle.
 ///
-/// A customer does not depend on how many others there are. Within one day (UTC) the same seed gives
-/// the same payloads; on the next day the same purchases a day later.
+/// A customer does not depend on the size of the population. Within one day (UTC) the same seed
+/// gives the same payloads; on the next day it gives the same purchases, one day later.
 package struct Population: Sendable {
-  /// The most customers that one population has.
+  /// The maximum size of a population.
   package static let maximumCount = StoreIdentifiers.maximumCustomers
 
   package let seed: UInt64
   /// At most ``maximumCount``.
   package let count: Int
   package let environment: StoreEnvironment
-  /// The moment up to which the App Store has signed.
+  /// The current time. All events up to it are signed.
   package let now: Milliseconds
 
   /// - Parameters:
@@ -31,7 +31,7 @@ package struct Population: Sendable {
   /// - Parameter index: from 0, below ``count``.
   package func customer(at index: Int) -> SimulatedCustomer {
     let lifeCycle = LifeCycle.allCases[index % LifeCycle.allCases.count]
-    // The hour of the start lies within the day that the characteristic state lasts at least.
+    // A random time of the day. The characteristic state lasts for at least a day.
     var clock = SeededGenerator(seed: seed, label: "hours", index: UInt64(index))
     let start = SimulatedCalendar.floorDay(now)
       .adding(days: -lifeCycle.characteristicDay)
@@ -42,7 +42,7 @@ package struct Population: Sendable {
     return SimulatedCustomer(accountID: Self.accountID(at: index), timeline: timeline)
   }
 
-  /// The customers in their order, each made when it is asked for.
+  /// The customers in order, made lazily.
   package var customers: some Sequence<SimulatedCustomer> {
     (0..<count).lazy.map { customer(at: $0) }
   }

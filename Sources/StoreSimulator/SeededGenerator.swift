@@ -1,5 +1,5 @@
-/// Random numbers that depend on a seed alone (SplitMix64), on every machine and in every version:
-/// what it makes may be printed, repeated and compared.
+/// A seeded random number generator (SplitMix64). Its numbers are the same on every machine and in
+/// every version, so results can be repeated and compared.
 package struct SeededGenerator: Sendable {
   private var state: UInt64
 
@@ -7,9 +7,9 @@ package struct SeededGenerator: Sendable {
     state = seed
   }
 
-  /// A stream of its own for each label and index under one seed.
+  /// An independent stream for each label and index under one seed.
   package init(seed: UInt64, label: String, index: UInt64 = 0) {
-    // FNV-1a: mixes the label in without depending on Swift's hashing, which differs by process.
+    // FNV-1a. Swift's own hashing differs by process.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in label.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     var mixer = SeededGenerator(seed: seed ^ hash)
@@ -24,8 +24,8 @@ package struct SeededGenerator: Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 to `bound` - 1. The remainder favours small numbers by less than one part in a
-  /// million for bounds below 2^44, which is of no concern to made-up data.
+  /// A number from 0 to `bound` - 1. The modulo bias is below one in a million for bounds below
+  /// 2^44, which does not matter for simulated data.
   ///
   /// - Parameter bound: positive.
   package mutating func number(below bound: Int) -> Int {

@@ -23,7 +23,7 @@ package enum SimulatedApp {
 
   package static let products = [basicMonthly, proMonthly, proYearly, season, adFree, tokens]
 
-  /// The catalog under which the expectations of the life cycles hold.
+  /// The catalog for which the expected states of the life cycles hold.
   package static let catalogYAML = """
     version: 1
     apps:
@@ -66,4 +66,26 @@ package enum SimulatedApp {
         type: consumable
 
     """
+}
+
+/// A product of the simulated app.
+package struct SimulatedProduct: Hashable, Sendable {
+  package let id: ProductID
+  package let type: ProductType
+  /// The entitlements that it confers while it is in force, sorted by id.
+  package let entitlements: [EntitlementID]
+  /// In thousandths of the currency's unit.
+  package let price: Int64
+
+  init(_ id: ProductID, _ type: ProductType, entitlements: [EntitlementID], price: Int64) {
+    self.id = id
+    self.type = type
+    self.entitlements = entitlements
+    self.price = price
+  }
+
+  /// The app has one subscription group.
+  package var group: SubscriptionGroupID? {
+    type == .autoRenewable ? SimulatedApp.subscriptionGroup : nil
+  }
 }

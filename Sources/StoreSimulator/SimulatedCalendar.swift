@@ -1,10 +1,10 @@
 package import EntitlementDomain
 
-/// The calendar by which the simulated App Store sets the ends of periods: Gregorian, UTC. It does
-/// not share code with the catalog's durations, so that each checks the other.
+/// The calendar that gives the ends of subscription periods: Gregorian, UTC. It shares no code with
+/// the durations of the catalog, so that tests can compare two implementations.
 package enum SimulatedCalendar {
-  /// The moments that may be simulated: from 2009-07-01 to 2099-01-01. Before and after it there is
-  /// room for every life cycle within the validity of the authority's certificates.
+  /// The times that can be simulated: from 2009-07-01 to 2099-01-01. The certificates of the
+  /// authority are valid for longer, so that every life cycle fits.
   package static let range = Milliseconds(1_246_406_400_000)...Milliseconds(4_070_908_800_000)
 
   /// The same day and time `months` later, or the month's last day where it has no such day.
@@ -25,7 +25,7 @@ package enum SimulatedCalendar {
       days -= daysInMonth(month, of: year)
       month += 1
     }
-    // Now `days` is the day within its month, from 0. Days of the months between add up.
+    // `days` is now the day of the month, from 0. Add the days of the months in between.
     var total = floorDay(moment).rawValue / Milliseconds.dayLength - days
     for _ in 0..<months {
       total += daysInMonth(month, of: year)

@@ -1,11 +1,13 @@
-/// Why the simulated App Store could not do what it was asked. Never holds key material.
+import Cryptography
+
+/// An error of the simulated App Store. It never contains key material.
 package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
     /// A file of the authority could not be read or written.
     case file
-    /// The directory holds something else than one complete authority.
+    /// The directory does not contain one complete authority.
     case damagedAuthority
-    /// A key or certificate could not be made or used.
+    /// A key or certificate could not be created or used.
     case cryptography
   }
 
@@ -18,4 +20,17 @@ package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertibl
   }
 
   package var description: String { message }
+}
+
+extension SimulatorError {
+  /// Runs `body` and converts its error to a ``SimulatorError``.
+  static func wrapping<Result>(
+    _ body: () throws(CryptographyError) -> Result
+  ) throws(SimulatorError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw SimulatorError(.cryptography, error.message)
+    }
+  }
 }

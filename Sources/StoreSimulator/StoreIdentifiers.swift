@@ -3,24 +3,24 @@ import EntitlementDomain
 /// The identifiers of one simulated customer, in the lengths that the App Store uses.
 ///
 /// They depend on the seed, the label and the index alone. Customers of one population never share
-/// one: the index has digits of its own.
+/// an identifier, because the index has its own digits.
 struct StoreIdentifiers: Sendable {
   let appAccountToken: AppAccountToken?
-  /// The one that the app sets later, where it changes its mind (R43).
+  /// A second token that the app sets later (R43).
   let laterAppAccountToken: AppAccountToken?
   let appTransactionID: AppTransactionID
   private let block: Int64
   private var transactionCount: Int64 = 0
 
-  /// Transactions that one customer has room for; the longest life cycle has fewer than ten.
+  /// The range of transaction ids of one customer. The longest life cycle uses fewer than ten.
   private static let transactionsPerCustomer: Int64 = 100
-  /// Customers that one population has room for.
+  /// The maximum number of customers of one population.
   static let maximumCustomers = 100_000_000
 
   init(seed: UInt64, label: String, index: Int, hasToken: Bool) {
-    var world = SeededGenerator(seed: seed, label: label)
-    // Populations of different seeds are apart in all but one of 90,000 cases.
-    let slot = Int64(world.next() % 90_000)
+    var shared = SeededGenerator(seed: seed, label: label)
+    // Populations of two seeds share identifiers with a probability of 1 in 90,000.
+    let slot = Int64(shared.next() % 90_000)
     block = (slot * Int64(Self.maximumCustomers) + Int64(index)) * Self.transactionsPerCustomer
     var own = SeededGenerator(seed: seed, label: label, index: UInt64(index))
     let token = own.uuid()
@@ -36,7 +36,7 @@ struct StoreIdentifiers: Sendable {
     return TransactionID(String(2_000_000_000_000_000 + block + transactionCount))
   }
 
-  /// Numbered like the transaction that was made last.
+  /// Has the number of the last transaction.
   var webOrderLineItemID: WebOrderLineItemID {
     WebOrderLineItemID(String(3_000_000_000_000_000 + block + transactionCount))
   }

@@ -1,21 +1,21 @@
 package import EntitlementDomain
 
-/// One customer's life cycle on the simulated clock: what the App Store signs when, and what must be
-/// said of the customer. The same arguments always give the same payloads.
+/// One customer's life cycle on the simulated clock: the signed events and the expected states. The
+/// same arguments always give the same payloads.
 package struct Timeline: Sendable {
   package let lifeCycle: LifeCycle
   package let start: Milliseconds
-  /// Everything that is ever signed, in the order of signing.
+  /// All events, in the order of signing.
   package let events: [StoreEvent]
-  /// Spans of time without gaps, the first from the beginning of time.
-  package let stretches: [ExpectedStretch]
+  /// The expected states, in intervals without gaps. The first one begins before every other time.
+  package let intervals: [ExpectedInterval]
   let environment: StoreEnvironment
-  /// What is random about the customer's device.
+  /// The seed for the random values of the customer's device.
   let deviceSeed: UInt64
 
-  /// A timeline on its own.
+  /// A timeline that does not belong to a population.
   ///
-  /// - Parameter start: of the first purchase, within ``SimulatedCalendar/range``.
+  /// - Parameter start: the time of the first purchase, within ``SimulatedCalendar/range``.
   package init(
     _ lifeCycle: LifeCycle, seed: UInt64, start: Milliseconds,
     environment: StoreEnvironment = .production
@@ -26,15 +26,16 @@ package struct Timeline: Sendable {
   }
 
   /// - Parameters:
-  ///   - label: names the world in which identifiers are not given twice.
-  ///   - index: of the customer in that world, from 0, below ``StoreIdentifiers/maximumCustomers``.
+  ///   - label: the namespace in which identifiers are unique.
+  ///   - index: the customer's index in that namespace, from 0, below
+  ///     ``StoreIdentifiers/maximumCustomers``.
   init(
     _ lifeCycle: LifeCycle, seed: UInt64, label: String, index: Int, start: Milliseconds,
     environment: StoreEnvironment
   ) {
     var generator = SeededGenerator(
       seed: seed, label: "\(label) details", index: UInt64(index))
-    // Most apps that use server notifications set a token; some purchases go without.
+    // Apps set a token for most purchases, but not for all: three of four customers have one.
     let hasToken = !generator.next().isMultiple(of: 4)
     var script = LifeCycleScript(
       start: start, environment: environment,
@@ -47,21 +48,21 @@ package struct Timeline: Sendable {
     var device = SeededGenerator(seed: seed, label: "\(label) device", index: UInt64(index))
     deviceSeed = device.next()
     events = script.events
-    stretches = script.stretches
+    intervals = script.intervals
   }
 
-  /// Everything signed up to a moment, that moment included.
+  /// All events up to a time, inclusive.
   package func history(until moment: Milliseconds) -> [StoreEvent] {
     Array(events.prefix { $0.at <= moment })
   }
 
-  /// What must be said at a moment when everything signed up to it is known.
+  /// The expected state at a time, when all events up to that time are known.
   package func expectation(at moment: Milliseconds) -> ExpectedState {
-    // The first stretch begins before every moment, so there always is one.
-    stretches.last { $0.from <= moment }?.state ?? .new
+    // The first interval begins before every time, so one always matches.
+    intervals.last { $0.from <= moment }?.state ?? .new
   }
 
-  /// A moment in the state that the life cycle is named after.
+  /// A time in the characteristic state of the life cycle.
   package var characteristicMoment: Milliseconds {
     start.adding(days: lifeCycle.characteristicDay)
   }

@@ -1,16 +1,19 @@
 package import Cryptography
+package import EntitlementDomain
 
-/// The certificates of an `x5c` header, judged apart from any moment.
+/// The certificate chain of a JWS or a receipt. It is validated independently of the time.
 package struct CertificateChain: Sendable {
-  /// From the leaf to the root: each but the last is issued by the next one, once this was judged.
+  /// From the leaf to the root. After validation, each certificate is issued by the next one.
   ///
-  /// Three; or one alone, a root that signs payloads itself, as StoreKit Testing in Xcode has it.
+  /// Three certificates, or a single root that signs payloads itself, as in StoreKit Testing in
+  /// Xcode.
   package let certificates: [Certificate]
 
-  private static let leafMark = "1.2.840.113635.100.6.11.1"
-  private static let intermediateMark = "1.2.840.113635.100.6.2.1"
+  private static let leafMarker = "1.2.840.113635.100.6.11.1"
+  private static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
-  /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` unless there are three, or one.
+  /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` unless there are three certificates
+  ///   or one.
   package init(_ certificates: [Certificate]) throws(Refusal) {
     guard certificates.count == 3 || certificates.count == 1 else {
       throw Refusal(
@@ -19,18 +22,18 @@ package struct CertificateChain: Sendable {
     self.certificates = certificates
   }
 
-  /// The one that speaks for the key that signs payloads.
+  /// The certificate of the signing key.
   package var leaf: Certificate { certificates[0] }
 
-  /// Whether the root signs payloads itself. Nothing but the operator's word speaks for it, so it
-  /// is believed of environments alone that are on a developer's machine.
-  package var isRootAlone: Bool { certificates.count == 1 }
+  /// Whether the root signs payloads itself. Only the operator's configuration vouches for it, so
+  /// it is accepted only for environments of a developer's machine.
+  package var isSingleRoot: Bool { certificates.count == 1 }
 
-  /// The leaf's key, once all of this is right; the moment of judgement is left to the caller.
+  /// Validates the chain and returns the key of the leaf. Validity periods are checked separately.
   ///
-  /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` for Apple's marks, the key's curve
-  ///   and one certificate that the operator did not name; ``Verdict/untrustedChain`` for
-  ///   everything else.
+  /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` for a missing marker extension,
+  ///   another curve, or a single certificate that the operator did not name;
+  ///   ``Verdict/untrustedChain`` otherwise.
   func trustedKey(
     under anchors: TrustAnchors
   ) throws(Refusal) -> (key: VerifyingKey, origin: TrustAnchors.Origin) {
@@ -39,27 +42,27 @@ package struct CertificateChain: Sendable {
 
   /// As ``trustedKey(under:)``, for a key of another kind.
   ///
-  /// - Parameter read: reads the leaf's key, once its marks are right.
+  /// - Parameter read: reads the leaf's key after the marker extensions were checked.
   func trustedKey<Key>(
     under anchors: TrustAnchors, reading read: (Certificate) throws(Refusal) -> Key
   ) throws(Refusal) -> (key: Key, origin: TrustAnchors.Origin) {
-    let marks = [Self.leafMark, Self.intermediateMark]
+    let markers = [Self.leafMarker, Self.intermediateMarker]
     for certificate in certificates
-    where certificate.hasUnknownCriticalExtension(besides: marks) {
+    where certificate.hasUnknownCriticalExtension(except: markers) {
       throw Refusal(
-        .invalidCertificate, "a certificate has a critical extension that is not understood")
+        .invalidCertificate, "a certificate has a critical extension that is not supported")
     }
-    if isRootAlone {
-      return (try read(leaf), try originOfRootAlone(under: anchors))
+    if isSingleRoot {
+      return (try read(leaf), try originOfSingleRoot(under: anchors))
     }
     let (intermediate, root) = (certificates[1], certificates[2])
-    try checkMarks(intermediate: intermediate)
+    try checkMarkers(intermediate: intermediate)
     let key = try read(leaf)
     guard let origin = anchors.origin(of: root.fingerprint) else {
-      throw Refusal(.untrustedChain, "the root certificate is not one that is trusted")
+      throw Refusal(.untrustedChain, "the root certificate is not trusted")
     }
     try checkUsage(intermediate: intermediate, root: root)
-    // The two signature checks are the dear part, so they come last.
+    // The two signature checks are expensive, so they come last.
     try Self.check(
       intermediate, issuedBy: root, else: "the root certificate did not issue the intermediate one")
     try Self.check(
@@ -87,26 +90,26 @@ package struct CertificateChain: Sendable {
     }
   }
 
-  /// Xcode's certificate has neither Apple's marks nor the usage of an authority, and its signature
-  /// is its own: its fingerprint is all that there is to judge.
-  private func originOfRootAlone(
+  /// Xcode's certificate has no marker extensions and no CA key usage, and it is self-signed. So
+  /// only its fingerprint is checked.
+  private func originOfSingleRoot(
     under anchors: TrustAnchors
   ) throws(Refusal) -> TrustAnchors.Origin {
     guard anchors.origin(of: leaf.fingerprint) == .operatorNamed else {
       throw Refusal(
         .invalidCertificate,
-        "one certificate instead of three, and it is not a root that the operator named")
+        "one certificate instead of three, and the operator did not name it as a root")
     }
     return .operatorNamed
   }
 
-  private func checkMarks(intermediate: Certificate) throws(Refusal) {
-    guard leaf.hasExtension(Self.leafMark) else {
-      throw Refusal(.invalidCertificate, "the leaf certificate lacks Apple's mark for signing data")
+  private func checkMarkers(intermediate: Certificate) throws(Refusal) {
+    guard leaf.hasExtension(Self.leafMarker) else {
+      throw Refusal(.invalidCertificate, "the leaf certificate lacks Apple's marker extension")
     }
-    guard intermediate.hasExtension(Self.intermediateMark) else {
+    guard intermediate.hasExtension(Self.intermediateMarker) else {
       throw Refusal(
-        .invalidCertificate, "the intermediate certificate lacks Apple's mark of an authority")
+        .invalidCertificate, "the intermediate certificate lacks Apple's marker extension")
     }
   }
 
@@ -116,12 +119,46 @@ package struct CertificateChain: Sendable {
         throw Refusal(.untrustedChain, "the \(name) certificate may not issue certificates")
       }
     }
-    // One authority stands between the root and the leaf (RFC 5280 section 4.2.1.9).
+    // One CA follows between the root and the leaf (RFC 5280 section 4.2.1.9).
     guard (root.pathLengthLimit ?? 1) >= 1 else {
-      throw Refusal(.untrustedChain, "the root certificate allows no intermediate one")
+      throw Refusal(.untrustedChain, "the root certificate allows no intermediate certificate")
     }
     guard leaf.maySignData, !leaf.isAuthority else {
       throw Refusal(.untrustedChain, "the leaf certificate is not for signing data")
     }
+  }
+}
+
+extension CertificateChain {
+  /// Checks the validity periods of all certificates.
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/certificateExpired`` unless all certificates were valid
+  ///   at `moment`, the first and the last moment included.
+  package func checkValidity(at moment: Milliseconds) throws(Refusal) {
+    for (index, certificate) in certificates.enumerated() {
+      let validity = certificate.validity
+      guard moment.rawValue >= validity.lowerBound else {
+        throw Refusal(.certificateExpired, "the \(name(at: index)) certificate was not valid yet")
+      }
+      guard moment.rawValue <= validity.upperBound else {
+        throw Refusal(.certificateExpired, "the \(name(at: index)) certificate was no longer valid")
+      }
+    }
+  }
+
+  private func name(at index: Int) -> String {
+    if isSingleRoot { return "only" }
+    return index == 0 ? "leaf" : index == certificates.count - 1 ? "root" : "intermediate"
+  }
+}
+
+// Chains are equal when their certificates have the same fingerprints.
+extension CertificateChain: Hashable {
+  package static func == (left: Self, right: Self) -> Bool {
+    left.certificates.elementsEqual(right.certificates) { $0.fingerprint == $1.fingerprint }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for certificate in certificates { hasher.combine(certificate.fingerprint) }
   }
 }

@@ -1,13 +1,13 @@
 package import Cryptography
 
-/// The root certificates under which payloads are believed, by fingerprint.
+/// The trusted root certificates, by fingerprint.
 package struct TrustAnchors: Hashable, Sendable {
-  /// Who vouches for a root.
+  /// The origin of a trusted root.
   package enum Origin: Hashable, Sendable {
-    /// Built in: Apple's own.
+    /// A built-in root of Apple.
     case apple
-    /// Named by the operator: a simulator's, or one for tests. Environments that are not the App
-    /// Store's are accepted only under these (R9).
+    /// Named by the operator, for example for a simulator or for tests. Environments other than the
+    /// App Store's are accepted only under these roots (R9).
     case operatorNamed
   }
 
@@ -29,34 +29,34 @@ package struct TrustAnchors: Hashable, Sendable {
     self.origins = origins
   }
 
-  /// Trusts one more root. Naming one of Apple's changes nothing.
+  /// Adds a root. Adding one of Apple's has no effect.
   package mutating func trust(_ fingerprint: CertificateFingerprint) {
     if origins[fingerprint] == nil { origins[fingerprint] = .operatorNamed }
   }
 
-  /// Trusts the root that a text such as `sha256:` and 64 hexadecimal digits names.
+  /// Adds a root by its fingerprint: `sha256:` and 64 hexadecimal digits.
   ///
   /// - Throws: ``CryptographyError/Code/malformedFingerprint``.
   package mutating func trust(fingerprint text: String) throws(CryptographyError) {
     trust(try CertificateFingerprint(parsing: text))
   }
 
-  /// Trusts every certificate of a file: one in DER, or any number in PEM.
+  /// Adds every certificate of a file: one in DER, or any number in PEM.
   ///
-  /// - Throws: ``CryptographyError``; then nothing more is trusted.
+  /// - Throws: ``CryptographyError``. No root is added then.
   package mutating func trust(certificateFile contents: [UInt8]) throws(CryptographyError) {
     for certificate in try Certificate.certificates(inFile: contents) {
       trust(certificate.fingerprint)
     }
   }
 
-  /// The roots that the operator named beside Apple's, in the order of their digits.
+  /// The roots that the operator named, sorted by fingerprint.
   package var named: [CertificateFingerprint] {
     origins.filter { $0.value == .operatorNamed }.keys
       .sorted { $0.description < $1.description }
   }
 
-  /// Who vouches for this root; nil when nobody does.
+  /// The origin of a root; nil if it is not trusted.
   package func origin(of fingerprint: CertificateFingerprint) -> Origin? {
     origins[fingerprint]
   }

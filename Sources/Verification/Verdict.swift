@@ -1,29 +1,35 @@
-/// What became of a signed payload: one verdict per cause. Raw values are those of the wire.
+import AppStorePayloads
+import Cryptography
+import EntitlementDomain
+
+/// The result of verifying a signed payload, one verdict for each cause. Raw values are those of
+/// the wire protocol.
 package enum Verdict: Int, Hashable, Sendable, CaseIterable {
   case ok = 1
-  /// Not three base64url parts with a JSON object as header and payload, or a payload that lacks
-  /// what its kind cannot be without.
+  /// Not three base64url parts with a JSON object as header and payload, or a payload without a
+  /// required field.
   case malformed = 2
-  /// Another algorithm than ES256, or extensions that must be understood (`crit`).
+  /// An algorithm that is not supported, or critical header parameters (`crit`).
   case unsupportedAlgorithm = 3
-  /// Not three certificates with Apple's marks, nor one that the operator named.
+  /// Not three certificates with Apple's marker extensions, and not a single root that the operator
+  /// named.
   case invalidCertificate = 4
   /// The certificates do not lead to a trusted root.
   case untrustedChain = 5
-  /// A certificate was not valid at the moment that is judged.
+  /// A certificate was not valid at the validation time.
   case certificateExpired = 6
   case certificateRevoked = 7
-  /// Nothing was decided: the same payload may be accepted later.
+  /// No decision: the same payload may be accepted later.
   case retryable = 8
   case invalidSignature = 9
   /// Authentic, but for an app that is not accepted.
   case wrongApp = 10
-  /// Authentic, but from an environment that is not accepted, or from none.
+  /// Authentic, but from an environment that is not accepted, or without an environment.
   case wrongEnvironment = 11
-  /// An authentic receipt, but made for another device than the one named.
+  /// An authentic receipt, but for another device.
   case wrongDevice = 12
 
-  /// The name by which people and programs know it.
+  /// The name in JSON, logs and messages.
   package var name: String {
     switch self {
     case .ok: "OK"
@@ -39,5 +45,44 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
     case .wrongEnvironment: "WRONG_ENVIRONMENT"
     case .wrongDevice: "WRONG_DEVICE"
     }
+  }
+}
+
+/// Why a signed payload is not accepted.
+package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Never ``Verdict/ok``.
+  package let verdict: Verdict
+  /// One sentence without a full stop, for messages. It never contains values of the payload.
+  package let detail: String
+
+  package init(_ verdict: Verdict, _ detail: String) {
+    self.verdict = verdict
+    self.detail = detail
+  }
+
+  package var description: String { "\(verdict.name): \(detail)" }
+
+  /// - Parameter part: the part of the input that could not be read.
+  init(_ error: PayloadError, in part: String) {
+    switch error.code {
+    case .environmentAbsent, .environmentUnknown:
+      self.init(.wrongEnvironment, "\(part): \(error.message)")
+    default:
+      self.init(.malformed, "\(part): \(error.message)")
+    }
+  }
+
+  /// - Parameters:
+  ///   - verdict: the verdict if the data caused the error.
+  ///   - part: the part of the input that could not be read.
+  init(_ error: CryptographyError, as verdict: Verdict, in part: String) {
+    // A library fault says nothing about the payload.
+    let isFault = error.code == .libraryFault
+    self.init(isFault ? .retryable : verdict, "\(part): \(error.message)")
+  }
+
+  /// The same refusal, with the field of the notification that carries the payload.
+  func inside(_ kind: SignedKind) -> Refusal {
+    Refusal(verdict, "\(kind.notificationField ?? kind.label): \(detail)")
   }
 }

@@ -1,11 +1,11 @@
 package import EntitlementDomain
 
-/// Which authentic payloads are accepted: for which apps, from which environments (R8, R9).
+/// The apps and environments that are accepted (R8, R9).
 package struct VerificationPolicy: Hashable, Sendable {
   /// An app that the operator configured.
   package struct App: Hashable, Sendable {
     package var bundleID: BundleID
-    /// Checked in Production, where the payload's kind carries it; nil accepts any.
+    /// Checked in Production, for kinds that have it; nil accepts any.
     package var appAppleID: Int64?
     package var environments: Set<StoreEnvironment>
 
@@ -25,21 +25,20 @@ package struct VerificationPolicy: Hashable, Sendable {
 
   private let rule: Rule
 
-  /// Accepts what is for one of `apps`. Of two with the same bundle id the later one counts.
+  /// Accepts payloads of `apps`. If two have the same bundle id, the later one applies.
   package init(apps: [App]) {
     rule = .apps(Dictionary(apps.map { ($0.bundleID, $0) }, uniquingKeysWith: { $1 }))
   }
 
-  /// Accepts what meets the expectations that are given; nil accepts anything. For looking at
-  /// payloads, not for a service.
+  /// Accepts payloads with these values; nil accepts any value. For inspection, not for a service.
   package init(
     expectingBundleID bundleID: BundleID?, environment: StoreEnvironment?, appAppleID: Int64?
   ) {
     rule = .expectation(bundleID: bundleID, environment: environment, appAppleID: appAppleID)
   }
 
-  /// Whether facts of this app and environment are accepted: the check for a renewal info that was
-  /// bound to an app after it was verified.
+  /// Whether facts of this app and environment are accepted. Used for a renewal info, which is
+  /// bound to an app after verification.
   package func accepts(_ scope: AppScope) -> Bool {
     switch rule {
     case .apps(let apps):
@@ -50,6 +49,8 @@ package struct VerificationPolicy: Hashable, Sendable {
     }
   }
 
+  /// Checks app and environment of a payload.
+  ///
   /// - Throws: ``Refusal`` with ``Verdict/wrongApp`` or, when the app is right,
   ///   ``Verdict/wrongEnvironment``.
   func check(_ claims: PayloadClaims, under origin: TrustAnchors.Origin) throws(Refusal) {
@@ -62,27 +63,28 @@ package struct VerificationPolicy: Hashable, Sendable {
     switch rule {
     case .apps(let apps):
       guard let bundleID = claims.bundleID else {
-        throw Refusal(.wrongApp, "the \(claims.kind.label) names no bundle id")
+        throw Refusal(.wrongApp, "the \(claims.kind.label) has no bundle id")
       }
       guard let app = apps[bundleID] else {
-        throw Refusal(.wrongApp, "the bundle id is not one that is accepted")
+        throw Refusal(.wrongApp, "the bundle id is not accepted")
       }
       expectedAppAppleID = app.appAppleID
     case .expectation(let bundleID, _, let appAppleID):
       guard bundleID == nil || claims.bundleID == bundleID else {
-        throw Refusal(.wrongApp, "the bundle id is not the one that is accepted")
+        throw Refusal(.wrongApp, "the bundle id is not the expected one")
       }
       expectedAppAppleID = appAppleID
     }
-    // Sandbox payloads carry 0 or nothing, so only Production's are held to it.
+    // Sandbox payloads have 0 or no value, so only Production payloads are checked.
     guard let expectedAppAppleID, claims.namesAppAppleID,
       claims.environment == .known(.production)
     else { return }
     guard let appAppleID = claims.appAppleID else {
-      throw Refusal(.wrongApp, "the \(claims.kind.label) is of Production and has no app Apple id")
+      throw Refusal(
+        .wrongApp, "the \(claims.kind.label) is from Production and has no app Apple id")
     }
     guard appAppleID == expectedAppAppleID else {
-      throw Refusal(.wrongApp, "the app Apple id is not the one that is accepted")
+      throw Refusal(.wrongApp, "the app Apple id is not the expected one")
     }
   }
 
@@ -95,17 +97,17 @@ package struct VerificationPolicy: Hashable, Sendable {
       environment = known
     case .absent:
       if case .expectation(_, nil, _) = rule { return }
-      throw Refusal(.wrongEnvironment, "the \(claims.kind.label) names no environment")
+      throw Refusal(.wrongEnvironment, "the \(claims.kind.label) has no environment")
     case .unknown:
-      throw Refusal(.wrongEnvironment, "the environment is not one that is known")
+      throw Refusal(.wrongEnvironment, "the environment is not known")
     }
     try Self.check(environment, under: origin)
     guard accepts(environment, for: claims.bundleID) else {
-      throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted here")
+      throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted")
     }
   }
 
-  /// Apple's certificates vouch for the App Store alone (R9).
+  /// Apple's roots are valid only for the environments of the App Store (R9).
   ///
   /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
   static func check(
@@ -122,7 +124,8 @@ package struct VerificationPolicy: Hashable, Sendable {
     }
   }
 
-  /// - Parameter bundleID: nil for a renewal info: one of the apps must accept the environment.
+  /// - Parameter bundleID: nil for a renewal info. Then one of the apps must accept the
+  ///   environment.
   private func accepts(_ environment: StoreEnvironment, for bundleID: BundleID?) -> Bool {
     switch rule {
     case .apps(let apps):
@@ -130,6 +133,26 @@ package struct VerificationPolicy: Hashable, Sendable {
       return apps.values.contains { $0.environments.contains(environment) }
     case .expectation(_, let expected, _):
       return expected == nil || expected == environment
+    }
+  }
+}
+
+extension VerificationPolicy {
+  /// Checks app and environment of a receipt.
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/wrongApp`` or, when the app is right,
+  ///   ``Verdict/wrongEnvironment``.
+  package func check(_ receipt: Receipt, under origin: TrustAnchors.Origin) throws(Refusal) {
+    let isAppAccepted = StoreEnvironment.allCases.contains { environment in
+      accepts(AppScope(bundleID: receipt.bundleID, environment: environment))
+    }
+    guard isAppAccepted else {
+      throw Refusal(.wrongApp, "the bundle id is not accepted")
+    }
+    let environment = try receipt.knownEnvironment()
+    try Self.check(environment, under: origin)
+    guard accepts(AppScope(bundleID: receipt.bundleID, environment: environment)) else {
+      throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted")
     }
   }
 }

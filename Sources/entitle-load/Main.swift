@@ -1,7 +1,7 @@
 import LoadClient
 
 @main
-enum Main {
+enum EntitleLoadProgram {
   static func main() async {
     await LoadProgram.runAndExit()
   }

@@ -1,7 +1,7 @@
 import OperatorCommands
 
 @main
-enum Main {
+enum EntitlectlProgram {
   static func main() async {
     await EntitleControl.runAndExit()
   }

@@ -3,24 +3,24 @@ import Configuration
 import Foundation
 import Programs
 
-/// The server's command line. Every option may also stand in the environment or in the file; see
-/// ``SettingKey``.
+/// The command line of the server. Every option can also be set in the environment or in the
+/// configuration file: see ``SettingKey``.
 @main
 struct Entitled: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "entitled",
-    abstract: "Answers what a customer may use, from what the App Store signed.",
+    abstract: "Serves the entitlements of customers, computed from what the App Store signed.",
     discussion: """
       Each option can also be set by an environment variable (--cache-megabytes is \
-      ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option goes \
-      before the environment, and the environment before the file. SIGTERM and SIGINT stop the \
-      server: calls in flight are answered first. SIGHUP has it read its catalog again, which it \
-      also does when the file changes.
+      ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option \
+      takes precedence over the environment, and the environment over the file. SIGTERM and SIGINT \
+      stop the server: calls in flight are answered first. SIGHUP reloads the catalog; so does a \
+      change of the catalog file.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
-      available, 70 stopping took too long, 73 the database cannot be opened, 74 the database has to \
-      be migrated, 75 the database is locked, 76 the database is of a newer version, 77 address not \
-      permitted, 78 bad configuration.
+      available, 70 shutdown timed out, 73 the database cannot be opened, 74 the database has to \
+      be migrated, 75 the database is locked, 76 the database is of a newer version, 77 address \
+      not permitted, 78 bad configuration.
       """,
     version: ProgramVersion.line(of: "entitled"))
 
@@ -38,42 +38,42 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help: """
-      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. Others see a password here: keep it \
-      in the configuration file or in PGPASSFILE. Default: sqlite:entitle.sqlite.
+      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. Other users of the machine can see \
+      a password here: use the configuration file or PGPASSFILE. Default: sqlite:entitle.sqlite.
       """)
   var store: String?
 
   @Option(
     name: .customLong("store-replica"),
     help: """
-      PostgreSQL: a standby that may answer reads: postgresql://USER@HOST/DATABASE. Repeatable.
+      PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE. Repeatable.
       """)
   var storeReplicas: [String] = []
 
-  @Option(help: "PostgreSQL: connections that read. Default: 4.")
+  @Option(help: "PostgreSQL: connections for reads. Default: 4.")
   var storeReaders: String?
 
-  @Option(help: "PostgreSQL: connections that write. Default: 2.")
+  @Option(help: "PostgreSQL: connections for writes. Default: 2.")
   var storeWriters: String?
 
   @Option(
     help: """
-      Seconds that an answer in memory is served for without a look at what other nodes have \
-      written. Default: 5.
+      Seconds that cached answers are served without a poll of the writes of other nodes. \
+      Default: 5.
       """)
   var stalenessSeconds: String?
 
-  @Option(help: "Days that the change feed is kept; 0: for ever. Default: 30.")
+  @Option(help: "Days that changes are kept in the change feed; 0: forever. Default: 30.")
   var changeRetentionDays: String?
 
   @Option(
     name: .customLong("trust-root"),
     help: """
-      Root certificate to trust beside Apple's: sha256:HEX or a PEM or DER file. Repeatable.
+      Root certificate to trust in addition to Apple's: sha256:HEX or a PEM or DER file. Repeatable.
       """)
   var trustRoots: [String] = []
 
-  @Flag(help: "Serve on addresses that other machines can reach, without any access control.")
+  @Flag(help: "Allow addresses that other machines can reach, without any access control.")
   var allowUnprotectedListen = false
 
   @Option(help: "Threads that verify signatures. Default: one for each core.")
@@ -84,41 +84,43 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help: """
-      Ask for the status of Apple's certificates: off, soft (no answer passes) or strict (no \
-      answer is to be retried). Default: off.
+      Check the status of Apple's certificates: off, soft (accept if there is no answer) or strict \
+      (require an answer; otherwise RETRYABLE). Default: off.
       """)
   var certificateStatus: String?
 
-  @Option(help: "Memory for answers, in megabytes. Default: 256.")
+  @Option(help: "Memory for cached answers, in megabytes. Default: 256.")
   var cacheMegabytes: String?
 
-  @Option(help: "Connections at a time. Default: 10000.")
+  @Option(help: "Open connections. Default: 10000.")
   var maximumConnections: String?
 
   @Option(
-    help:
-      "TCP connections a second that may end within two; with more, new ones wait. Default: 2500.")
+    help: """
+      TCP connections that may end within two seconds, each second; above that, new connections \
+      wait. Default: 2500.
+      """)
   var shortConnectionsPerSecond: String?
 
-  @Option(help: "Seconds after which a silent connection is closed. Default: 600.")
+  @Option(help: "Seconds after which an idle connection is closed. Default: 600.")
   var idleSeconds: String?
 
-  @Option(help: "Seconds that calls in flight have when the server stops. Default: 10.")
+  @Option(help: "Seconds for calls in flight to finish when the server stops. Default: 10.")
   var shutdownSeconds: String?
 
   @Option(help: "trace, debug, info, notice, warning, error or critical. Default: info.")
   var logLevel: String?
 
-  @Option(help: "text or json, one event a line on stderr. Default: text.")
+  @Option(help: "text or json, one event on each line of stderr. Default: text.")
   var logFormat: String?
 
-  @Flag(help: "Check configuration and catalog, print what is in force, and exit.")
+  @Flag(help: "Check configuration and catalog, print the settings in force, and exit.")
   var checkConfig = false
 
   func run() async throws {
-    // Whoever reads the log or a connection may be gone: that is an error of the write.
+    // A write to a closed pipe or connection then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
-    // Who asks for the catalog to be read again before anybody listens has it read anyway.
+    // A SIGHUP during startup is ignored, as the catalog is about to be read anyway.
     signal(SIGHUP, SIG_IGN)
     do {
       let settings = try await Settings.load(
@@ -136,7 +138,7 @@ struct Entitled: AsyncParsableCommand {
     }
   }
 
-  /// Writes to stdout.
+  /// Writes a line to stdout.
   private func write(_ text: String) throws(StartFailure) {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
@@ -145,7 +147,7 @@ struct Entitled: AsyncParsableCommand {
     }
   }
 
-  /// What the command line gave, by setting.
+  /// The options of the command line, by setting.
   private var flags: [SettingKey: ConfigContent] {
     let texts: [(SettingKey, String?)] = [
       (.catalog, catalog), (.store, store), (.certificateStatus, certificateStatus),
@@ -161,7 +163,7 @@ struct Entitled: AsyncParsableCommand {
     ]
     var flags: [SettingKey: ConfigContent] = [:]
     for case (let key, let text?) in texts { flags[key] = .string(text) }
-    // What is not a number stays text, and is reported with everything else that is wrong.
+    // A value that is not a number stays text, and is reported together with the other problems.
     for case (let key, let text?) in numbers {
       flags[key] = Int(text).map { .int($0) } ?? .string(text)
     }
@@ -170,5 +172,29 @@ struct Entitled: AsyncParsableCommand {
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }
     if allowUnprotectedListen { flags[.allowUnprotectedListen] = .bool(true) }
     return flags
+  }
+}
+
+/// The reason why `entitled` did not start. Each reason has its own exit code, from `sysexits.h` if
+/// one fits. ``ShutdownWatchdog`` has the exit code of a shutdown that timed out.
+struct StartFailure: Error, CustomStringConvertible {
+  enum Reason: Int32, CaseIterable {
+    case failed = 1
+    case badCatalog = 65
+    case addressUnavailable = 69
+    case cannotOpenStore = 73
+    case olderSchema = 74
+    case storeLocked = 75
+    case newerSchema = 76
+    case addressNotPermitted = 77
+    case badConfiguration = 78
+  }
+
+  let reason: Reason
+  let description: String
+
+  init(_ reason: Reason, _ description: String) {
+    self.reason = reason
+    self.description = description
   }
 }

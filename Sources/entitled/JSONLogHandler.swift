@@ -1,7 +1,8 @@
 import Foundation
 import Logging
 
-/// One JSON object a line on stderr: `time`, `level`, `message`, `logger` and the metadata.
+/// Writes each log event as one line of JSON to stderr: `time`, `level`, `message`, `logger` and
+/// the metadata.
 struct JSONLogHandler: LogHandler {
   private let label: String
   var logLevel = Logger.Level.info
@@ -29,7 +30,7 @@ struct JSONLogHandler: LogHandler {
         withJSONObject: fields, options: [.sortedKeys, .withoutEscapingSlashes])
     else { return }
     line.append(UInt8(ascii: "\n"))
-    // A log that cannot be written must not stop the server.
+    // Errors are ignored: a log that cannot be written must not stop the server.
     try? FileHandle.standardError.write(contentsOf: line)
   }
 }

@@ -2,6 +2,7 @@ import EntitlementService
 import PostgresStore
 
 extension PostgresStatistics {
+  /// The counters with the names under which GetStatistics returns them.
   var values: [StatisticValue] {
     [
       StatisticValue("store.reading_connections", readingConnections),
@@ -21,7 +22,7 @@ extension PostgresStatistics {
       StatisticValue("store.retries", retries),
       StatisticValue("store.resolved_commits", resolvedCommits),
       StatisticValue("store.replica_reads", replicaReads),
-      StatisticValue("store.passed_replicas", passedReplicas),
+      StatisticValue("store.passed_replicas", replicaFallbacks),
     ]
   }
 }

@@ -1,7 +1,9 @@
+import CatalogFiles
 import CertificateStatus
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Framing
 import Logging
 import NIOCore
 import PostgresStore
@@ -14,21 +16,21 @@ import UnixSignals
 import Verification
 import Wire
 
-/// Puts the parts together, in the order in which they depend on each other, and takes them apart
-/// in the reverse order.
+/// Creates and starts the components in the order of their dependencies, and stops them in reverse
+/// order.
 struct Server {
   let settings: Settings
 
   /// Serves until SIGTERM or SIGINT.
   ///
-  /// - Throws: ``StartFailure`` when it cannot start.
+  /// - Throws: ``StartFailure`` if the server cannot start.
   func run() async throws {
     let logger = makeLogger()
-    // Before anything can fail, so that the log of a failed start names the version, too.
+    // First, so that the log of a failed start contains the version.
     logger.info("starting", metadata: ["version": "\(ProgramVersion.current)"])
     try settings.checkAddresses()
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
-    // Before the file is read: what changes from now on is read again.
+    // Taken before the file is read: any later change causes a reload.
     let catalogVersion = catalogFile.version
     let (contents, digest) = try CatalogLoader.load(settings.catalogPath)
     for warning in contents.warnings {
@@ -36,49 +38,52 @@ struct Server {
     }
     let opened = try await openStore(logger: logger)
     let store = opened.store
-    let parts = Parts(
+    let components = ServerComponents(
       settings: settings,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.source, opened: opened, logger: logger)
     let addresses: [ServerAddress]
     do {
-      addresses = try await parts.rpcServer.start(on: settings.listen)
+      addresses = try await components.rpcServer.start(on: settings.listen)
     } catch {
-      await parts.pool.shutdown()
-      await parts.status?.responder.shutDown()
+      await components.pool.shutdown()
+      await components.status?.responder.shutDown()
       await store.close()
       throw StartFailure(error)
     }
-    parts.health.set(isServing: true)
+    components.health.set(isServing: true)
 
-    // Caught until the very end: it must not kill a server that is stopping.
+    // Trapped until the end: SIGHUP must not kill a server that is stopping.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
-    // Graceful shutdown goes from the last service to the first: its limit begins, the catalog stays
-    // as it is, nobody says any more that the store is well, the front finishes its calls, what other
-    // nodes write is not followed any more, the workers end, issuers are not asked any more, the
+    // A graceful shutdown stops the services from the last to the first: the watchdog starts,
+    // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
+    // no longer followed, the verification pool and the certificate status checks end, and the
     // store closes.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
-          .init(service: StoreLife(store: store)),
-          .init(service: CertificateStatusLife(responder: parts.status?.responder)),
-          .init(service: PoolLife(pool: parts.pool)),
-          .init(service: FollowingLife(follower: parts.follower, trimmer: parts.trimmer)),
+          .init(service: StoreService(store: store)),
+          .init(service: CertificateStatusService(responder: components.status?.responder)),
+          .init(service: VerificationPoolService(pool: components.pool)),
           .init(
-            service: FrontLife(
-              server: parts.rpcServer, addresses: addresses, health: parts.health, logger: logger)),
-          .init(service: HealthMonitor(store: store, board: parts.health, logger: logger)),
+            service: ChangeFeedService(
+              follower: components.follower, trimmer: components.trimmer)),
           .init(
-            service: CatalogLife(
-              file: catalogFile, seen: catalogVersion, hangups: hangups,
-              reloader: parts.reloader, logger: logger)),
-          .init(service: StopLimit(shutdownTime: settings.shutdownTime, logger: logger)),
+            service: RPCService(
+              server: components.rpcServer, addresses: addresses, health: components.health,
+              logger: logger)),
+          .init(service: HealthMonitor(store: store, health: components.health, logger: logger)),
+          .init(
+            service: CatalogService(
+              file: catalogFile, initialVersion: catalogVersion, hangups: hangups,
+              reloader: components.reloader, logger: logger)),
+          .init(service: ShutdownWatchdog(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
     withExtendedLifetime(hangups) {}
-    logger.info("stopped", metadata: parts.finalCounts)
+    logger.info("stopped", metadata: components.finalCounts)
   }
 
   private func makeLogger() -> Logger {
@@ -93,7 +98,7 @@ struct Server {
     return logger
   }
 
-  /// The life cycle's own steps are of interest only when something is wrong with them.
+  /// A logger for the service group, which logs only warnings and errors.
   private static func quiet(_ logger: Logger) -> Logger {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
@@ -117,12 +122,12 @@ struct Server {
         case .newerSchema: .newerSchema
         default: .cannotOpenStore
         }
-      throw StartFailure(reason, "the database \(settings.store.place): \(error.message)")
+      throw StartFailure(reason, "the database \(settings.store.location): \(error.message)")
     }
   }
 }
 
-/// A store, and its own figures.
+/// A store and its metrics.
 private struct OpenedStore {
   let store: any EntitlementStore
   let statistics: ServiceStatistics.Source
@@ -136,16 +141,16 @@ private struct OpenedStore {
   }
 }
 
-/// Everything between the store and the sockets.
-private struct Parts {
+/// The components between the store and the sockets.
+private struct ServerComponents {
   let pool: VerificationPool
-  /// Nil when nobody is asked.
-  let status: CertificateStatusParts?
+  /// Nil if the status of certificates is not checked.
+  let status: CertificateStatusComponents?
   let reloader: CatalogReloader
   let rpcServer: RPCServer
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
-  let health = HealthBoard()
+  let health = HealthStatus()
   private let reader: CustomerReader
 
   init(
@@ -153,22 +158,22 @@ private struct Parts {
     opened: OpenedStore, logger: Logger
   ) {
     let store = opened.store
-    let status = CertificateStatusParts(policy: settings.certificateStatus, logger: logger)
+    let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)
     self.status = status
     let pool = VerificationPool(
-      verifier: JWSVerifier(anchors: settings.trustAnchors, judgesNow: status != nil),
+      verifier: JWSVerifier(anchors: settings.trustAnchors, validatesNow: status != nil),
       status: status?.checker, width: settings.verificationWorkers,
       capacity: settings.verificationQueue)
     self.pool = pool
     let counters = ServiceCounters()
-    let horizon = FeedHorizon(staleness: settings.staleness, timer: .system)
+    let watermark = FeedWatermark(staleness: settings.staleness, timer: .system)
     let reader = CustomerReader(
-      store: store, catalog: catalog, clock: .system, horizon: horizon,
+      store: store, catalog: catalog, clock: .system, watermark: watermark,
       cacheBytes: settings.cacheBytes, limits: ReadLimits(permits: settings.store.readPermits),
       encode: EntitlementEndpoint.encode)
     self.reader = reader
     follower = ChangeFollower(
-      store: store, horizon: horizon, limits: FollowingLimits(staleness: settings.staleness),
+      store: store, watermark: watermark, limits: FollowingLimits(staleness: settings.staleness),
       logger: logger, changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
     trimmer = ChangeTrimmer(
       store: store, retention: settings.changeRetention, clock: .system, logger: logger)
@@ -181,7 +186,7 @@ private struct Parts {
     let audited = AuditedChange(
       store: store, catalog: catalog, clock: .system, counters: counters,
       customersChanged: { reader.customersChanged($0) })
-    let watch = CustomerWatch(store: store, reader: reader, horizon: horizon)
+    let watch = CustomerWatch(store: store, reader: reader, watermark: watermark)
     reloader = CatalogReloader(
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
     let statistics = ServiceStatistics([
@@ -208,7 +213,7 @@ private struct Parts {
         store: store, catalog: catalog, clock: .system, changes: audited),
       statistics: statistics, version: ProgramVersion.current
     ).register(in: &router)
-    HealthEndpoint(board: health, version: ProgramVersion.current).register(in: &router)
+    HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(
@@ -216,17 +221,47 @@ private struct Parts {
         shutdownTime: settings.shutdownTime,
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond),
       logger: logger)
-    // The server holds its methods, and they the figures.
+    // Weak, to avoid a reference cycle: the server retains its methods, and they retain
+    // `statistics`.
     statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
   }
 
-  /// What was done in all, for the last line of the log.
+  /// Totals for the last line of the log.
   var finalCounts: Logger.Metadata {
     let cache = reader.statistics
     return [
       "calls": "\(rpcServer.statistics.calls.total)", "hits": "\(cache.hits)",
       "misses": "\(cache.misses)", "verified": "\(pool.statistics.work.done)",
     ]
+  }
+}
+
+/// The components that check the status of certificates, if the settings enable it.
+private struct CertificateStatusComponents: Sendable {
+  let checker: StatusChecker
+  let responder: HTTPStatusResponder
+
+  /// Nil if `policy` is `off`.
+  init?(policy: StatusPolicy, logger: Logger) {
+    guard policy != .off else { return nil }
+    responder = HTTPStatusResponder()
+    checker = StatusChecker(policy: policy, responder: responder) { event in
+      Self.log(event, to: logger)
+    }
+  }
+
+  private static func log(_ event: StatusEvent, to logger: Logger) {
+    var metadata: Logger.Metadata = [
+      "outcome": "\(event.kind.rawValue)", "certificate": "\(event.subject)",
+      "reason": "\(event.detail)",
+    ]
+    if let address = event.address { metadata["responder"] = "\(address)" }
+    switch event.kind {
+    case .revoked:
+      logger.error("a certificate was revoked", metadata: metadata)
+    case .unknown, .unusable, .unreachable, .withoutResponder:
+      logger.warning("the status of a certificate is not known", metadata: metadata)
+    }
   }
 }
 

@@ -1,5 +1,8 @@
+import CatalogFiles
 import Configuration
+import EntitlementDomain
 import Foundation
+import Framing
 import Logging
 import PostgresStore
 import RPCServer
@@ -8,21 +11,21 @@ import Verification
 import Wire
 import Yams
 
-/// What `entitled` runs with, checked.
+/// The validated settings of `entitled`.
 struct Settings: Sendable {
   var listen: [ServerAddress]
   var catalogPath: String
   var store: StoreChoice
-  /// How long a held answer may be served without a look at what other nodes have written.
+  /// How old the last poll of the change feed may be while cached answers are served.
   var staleness: Duration
-  /// How long the change feed is kept; nil: for ever.
+  /// How long changes are kept; nil if forever.
   var changeRetention: Duration?
   var trustAnchors: TrustAnchors
   var allowUnprotectedListen: Bool
   var verificationWorkers: Int
-  /// Payloads that may wait for a worker.
+  /// The number of payloads that may wait for a worker.
   var verificationQueue: Int
-  /// Whether issuers are asked for the status of their certificates, and what that counts for.
+  /// Whether the status of certificates is checked, and whether a missing answer is accepted.
   var certificateStatus: StatusPolicy
   var cacheBytes: Int
   var maximumConnections: Int
@@ -39,12 +42,13 @@ struct Settings: Sendable {
 }
 
 extension Settings {
-  /// Reads the settings: flags first, then the environment, then the file.
+  /// Reads the settings. Flags take precedence over the environment, and the environment over the
+  /// file.
   ///
   /// - Parameters:
-  ///   - flags: what the command line gave, by key.
-  ///   - file: the configuration file; nil: the one that the environment names, if any.
-  /// - Throws: ``StartFailure`` with all that is wrong, a line each.
+  ///   - flags: The options of the command line, by key.
+  ///   - file: The configuration file; nil for the file that the environment names, if any.
+  /// - Throws: ``StartFailure`` with all problems, one on each line.
   static func load(
     flags: [SettingKey: ConfigContent], file: String?, environment: [String: String]
   ) async throws -> Settings {
@@ -77,13 +81,13 @@ extension Settings {
     return settings
   }
 
-  /// What Kubernetes sets in every container for a Service, here one whose name begins with
-  /// `entitle`: nobody can keep it from that, and no setting is spelled so.
+  /// Variables that Kubernetes sets in every container for a Service whose name begins with
+  /// `entitle`. They cannot be prevented, and no setting has such a name.
   private static var serviceVariable: Regex<Substring> {
     /.+_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT(?:_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)/
   }
 
-  /// A misspelled variable would be ignored in silence otherwise.
+  /// Reports misspelled variables, which would be ignored otherwise.
   private static func unknownVariables(in environment: [String: String]) -> [String] {
     let known = Set(
       SettingKey.allCases.map(\.environmentVariable) + [SettingKey.configurationFileVariable])
@@ -110,7 +114,50 @@ extension Settings {
   }
 }
 
-/// Reads one setting after the other and collects what is wrong with them.
+extension Settings {
+  /// Refuses addresses that other machines can reach, as there is no access control, unless the
+  /// operator allows them.
+  func checkAddresses() throws(StartFailure) {
+    guard !allowUnprotectedListen, let address = listen.first(where: { !$0.isLoopback })
+    else { return }
+    throw StartFailure(
+      .addressNotPermitted,
+      "\(address) can be reached from other machines, and there is no access control. Listen on "
+        + "127.0.0.1, [::1] or a Unix socket, or set --allow-unprotected-listen.")
+  }
+
+  /// The settings in force, one on each line, for `--check-config`.
+  func summary(catalog: CatalogFile.Contents) -> String {
+    let settings: [(SettingKey, String)] = [
+      (.listen, listen.map(\.description).joined(separator: ", ")),
+      (.catalog, catalogPath),
+      (.store, store.description),
+      (.stalenessSeconds, String(staleness.components.seconds)),
+      (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
+      (.trustRoots, (["Apple's"] + trustAnchors.named.map { "\($0)" }).joined(separator: ", ")),
+      (.allowUnprotectedListen, String(allowUnprotectedListen)),
+      (.verificationWorkers, String(verificationWorkers)),
+      (.verificationQueue, String(verificationQueue)),
+      (.certificateStatus, certificateStatus.rawValue),
+      (.cacheMegabytes, String(cacheBytes >> 20)),
+      (.maximumConnections, String(maximumConnections)),
+      (.shortConnectionsPerSecond, String(shortConnectionsPerSecond)),
+      (.idleSeconds, String(idleTime.components.seconds)),
+      (.shutdownSeconds, String(shutdownTime.components.seconds)),
+      (.logLevel, logLevel.rawValue),
+      (.logFormat, logFormat.rawValue),
+    ]
+    var lines = settings.map { "\($0.rawValue): \($1)" }
+    lines += catalog.warnings.map { "\(catalogPath): \($0)" }
+    let counts = catalog.catalog
+    lines.append(
+      "The configuration is valid: \(counts.apps.count) apps, \(counts.products.count) products, "
+        + "\(counts.entitlements.count) entitlements.")
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// Reads all settings and collects the problems.
 private struct SettingsReader {
   let config: ConfigReader
   var problems: [String]
@@ -127,7 +174,7 @@ private struct SettingsReader {
     let retention = await integer(.changeRetentionDays, default: 30, range: 0...3_650)
     let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
-    // One submission must fit: its batch is queued as a whole.
+    // The queue must have room for the largest submission, which is queued as a whole.
     let queue = await integer(
       .verificationQueue, default: 4_096,
       range: SubmitSignedTransactionsRequest.maximumItems...1_000_000)
@@ -154,7 +201,7 @@ private struct SettingsReader {
     problems.append("\(key.rawValue): \(problem)")
   }
 
-  // MARK: Values with a form of their own
+  // MARK: Structured values
 
   private mutating func address(parsing text: String) -> ServerAddress? {
     do {
@@ -179,7 +226,7 @@ private struct SettingsReader {
         (.storeReplicas, !replicas.isEmpty), (.storeReaders, readers != nil),
         (.storeWriters, writers != nil),
       ]
-      for (key, isGiven) in given where isGiven { report(key, "only a PostgreSQL store has it") }
+      for (key, isGiven) in given where isGiven { report(key, "requires a PostgreSQL store") }
       return .sqlite(path: path)
     case .postgres(var configuration):
       configuration.replicas = replicas
@@ -187,7 +234,7 @@ private struct SettingsReader {
       if let writers { configuration.limits.writingConnections = writers }
       return .postgres(configuration)
     case nil:
-      // The text may hold a password.
+      // The value may contain a password, so it is not repeated.
       report(.store, "sqlite:PATH or postgresql://USER@HOST/DATABASE is expected")
       return nil
     }
@@ -262,4 +309,36 @@ private struct SettingsReader {
       return nil
     }
   }
+}
+
+/// All settings, by their names in the configuration file. The option has dashes instead of
+/// underscores. The environment variable is in capitals after `ENTITLE_`, and separates lists by
+/// commas.
+enum SettingKey: String, CaseIterable {
+  case listen
+  case catalog
+  case store
+  case storeReplicas = "store_replicas"
+  case storeReaders = "store_readers"
+  case storeWriters = "store_writers"
+  case stalenessSeconds = "staleness_seconds"
+  case changeRetentionDays = "change_retention_days"
+  case trustRoots = "trust_roots"
+  case allowUnprotectedListen = "allow_unprotected_listen"
+  case verificationWorkers = "verification_workers"
+  case verificationQueue = "verification_queue"
+  case certificateStatus = "certificate_status"
+  case cacheMegabytes = "cache_megabytes"
+  case maximumConnections = "maximum_connections"
+  case shortConnectionsPerSecond = "short_connections_per_second"
+  case idleSeconds = "idle_seconds"
+  case shutdownSeconds = "shutdown_seconds"
+  case logLevel = "log_level"
+  case logFormat = "log_format"
+
+  var environmentVariable: String { Self.environmentPrefix + rawValue.uppercased() }
+
+  static let environmentPrefix = "ENTITLE_"
+  /// The path of the configuration file. The only variable that is not a setting.
+  static let configurationFileVariable = environmentPrefix + "CONFIG"
 }

@@ -1,14 +1,12 @@
 import PostgresStore
 import SQLiteStore
 
-/// Which database the server keeps its facts in.
+/// The database of the server.
 enum StoreChoice: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgres(PostgresStoreConfiguration)
 
-  /// Reads `sqlite:PATH` or a connection URI of PostgreSQL.
-  ///
-  /// - Returns: nil when it is neither.
+  /// Parses `sqlite:PATH` or a connection URI of PostgreSQL. Nil if the text is neither.
   init?(parsing text: String) {
     let scheme = "sqlite:"
     if text.hasPrefix(scheme), text.count > scheme.count {
@@ -24,7 +22,7 @@ enum StoreChoice: Sendable, CustomStringConvertible {
     if case .postgres = self { true } else { false }
   }
 
-  /// Batches of reads in flight that keep the store busy without a pause.
+  /// The number of concurrent read batches that the store can use.
   var readPermits: Int {
     switch self {
     case .sqlite: SQLiteStoreLimits().maximumReaders
@@ -32,15 +30,15 @@ enum StoreChoice: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Where the database is, for messages; never a password.
-  var place: String {
+  /// The location of the database for messages, without passwords.
+  var location: String {
     switch self {
     case .sqlite(let path): path
     case .postgres(let configuration): configuration.description
     }
   }
 
-  /// As it was given, but without passwords.
+  /// The setting's value, without passwords.
   var description: String {
     switch self {
     case .sqlite(let path): "sqlite:\(path)"

@@ -1,27 +1,27 @@
 import ArgumentParser
 import Glibc
 
-/// Everything that is measured beside something else, in turn.
+/// Runs all comparing benchmarks in turn.
 struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "all", abstract: "Reads from memory, stress, verification and the store, in turn.")
 
-  @Option(help: "How often each is measured.")
+  @Option(help: "How many rounds to measure.")
   var rounds: Int?
 
-  @Option(help: "How long each is measured in a round, in seconds.")
+  @Option(help: "How long a measurement in a round lasts, in seconds.")
   var seconds: Int?
 
   @Option(help: "Customers in the database.")
   var customers: Int?
 
-  @Option(help: "URI of a PostgreSQL database; its role may create others beside it.")
+  @Option(help: "URI of a PostgreSQL database; its role must be able to create others.")
   var postgres: String
 
   @OptionGroup var output: ReportOptions
 
   func validate() throws {
-    // Before anything is measured, what each of them takes.
+    // Parses the options of all benchmarks before the first one runs.
     _ = try benchmarks
   }
 
@@ -31,7 +31,7 @@ struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
     var parts: [Report.Part] = []
     for benchmark in try benchmarks {
       parts += try await benchmark.measure()
-      // The next one takes long: what is known is shown.
+      // The next benchmark takes long, so the tables so far are printed.
       fflush(nil)
     }
     return parts
@@ -50,7 +50,7 @@ struct AllBenchmark: AsyncParsableCommand, ReportingBenchmark {
     }
   }
 
-  /// Nothing when it is not given: each has defaults of its own.
+  /// Empty without a value: the benchmarks have different defaults.
   private static func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
     value.map { [name, $0.description] } ?? []
   }

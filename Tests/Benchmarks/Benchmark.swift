@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures parts of the service against their targets. A report, never a test.
+/// Measures parts of the service against their targets. It reports and never fails as a test.
 @main
 struct Benchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,14 +1,16 @@
 import Foundation
+import Framing
 import Glibc
 import LoadClient
+import PostgresBulkLoader
 import StoreSimulator
 import TestSupport
 import Wire
 
-/// A whole `entitled`, the program beside this one, on an address of its own. It is killed when nobody
-/// holds this any more.
+/// An `entitled` process on its own address, started from the folder of this program. It is killed
+/// when this object is released.
 final class EntitledProcess {
-  /// The first that it listens on.
+  /// The first address that it listens on.
   let address: ServerAddress
   private let program: Subprocess
   private let folder: TemporaryFolder
@@ -17,7 +19,7 @@ final class EntitledProcess {
     let description: String
   }
 
-  /// Where it listens.
+  /// The kind of address.
   enum Listener {
     case unixSocket
     /// A free port of the loopback address.
@@ -25,17 +27,17 @@ final class EntitledProcess {
   }
 
   private static let patience = Duration.seconds(30)
-  /// Between looks at whether it listens: short against the time that it takes to start.
+  /// Between two checks whether it listens: short compared with its start.
   private static let interval = Duration.milliseconds(5)
 
   /// Starts it, and waits until it listens.
   ///
   /// - Parameters:
-  ///   - store: as `--store` takes it.
+  /// - store: the value of `--store`.
   ///   - catalog: YAML.
-  ///   - arguments: more of the command line.
-  ///   - processor: the only one that it may use; nil: all that this thread may.
-  /// - Throws: ``Failure`` with what it logged when it ends or does not listen in time.
+  /// - arguments: further arguments.
+  /// - processor: the only processor that it may use; nil for all processors of this thread.
+  /// - Throws: ``Failure`` with its log when it ends or does not listen in time.
   init(
     store: String, listener: Listener = .unixSocket, catalog: String = SimulatedApp.catalogYAML,
     arguments: [String] = [], processor: Int? = nil
@@ -72,13 +74,13 @@ final class EntitledProcess {
 
   var identifier: pid_t { program.identifier }
 
-  /// User and system time of all its threads, those that ended included, in microseconds.
+  /// User and system time of all its threads, including ended ones, in microseconds.
   var processorTime: Double { ProcessorTime.used(by: program.identifier) }
 
-  /// What is its own, in bytes: anonymous memory that is resident (proc(5), `RssAnon`).
+  /// Its private memory in bytes: anonymous resident memory (proc(5), `RssAnon`).
   var ownMemory: Int { memory("RssAnon") }
 
-  /// All that is resident, in bytes: with its code and what it shares with others.
+  /// Its resident memory in bytes, including code and shared pages.
   var residentMemory: Int { memory("VmRSS") }
 
   private func memory(_ name: String) -> Int {
@@ -88,7 +90,7 @@ final class EntitledProcess {
     return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }.map { $0 * 1_024 } ?? 0
   }
 
-  /// Stops it in order, within its own `--shutdown-seconds`.
+  /// Stops it with SIGTERM, within its `--shutdown-seconds`.
   ///
   /// - Throws: ``Subprocess/Failure`` when it ended with an error.
   func stop() throws {
@@ -96,7 +98,7 @@ final class EntitledProcess {
     try program.end()
   }
 
-  /// Of a program that is built beside this one.
+  /// The path of a program in the folder of this one.
   static func path(of program: String) -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(filePath: own).deletingLastPathComponent().appending(path: program).path
@@ -107,11 +109,11 @@ final class EntitledProcess {
     let address: String?
   }
 
-  /// Nil as long as it has not logged it.
+  /// Nil until the address is in the log.
   private static func listeningAddress(in log: String) -> String? {
     guard let text = try? Data(contentsOf: URL(filePath: log)) else { return nil }
     for line in text.split(separator: UInt8(ascii: "\n")) {
-      // A line that is not whole yet is read the next time.
+      // An incomplete line is read the next time.
       let line = try? JSONDecoder().decode(LogLine.self, from: line)
       if let line, line.message == "listening" { return line.address }
     }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import EntitlementDomain
 
-/// The time to evaluate one customer: from standing facts to the state with its next transition.
+/// The time to evaluate one customer: from the facts to the state with its next transition.
 struct EvaluateBenchmark: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "evaluate", abstract: "CPU time to evaluate customers of several sizes.")
 
-  @Option(help: "How often each customer is measured; the median is told.")
+  @Option(help: "How often each customer is measured; the median is printed.")
   var rounds = 15
 
   @Option(help: "Measure only this customer.")
@@ -18,7 +18,7 @@ struct EvaluateBenchmark: ParsableCommand {
   /// Microseconds of processor time by number of transactions.
   private static let targets = [(transactions: 5, target: 5.0), (transactions: 200, target: 50.0)]
 
-  /// About how many transactions a round evaluates.
+  /// The approximate number of transactions that a round evaluates.
   private static let roundSize = 200_000
 
   func validate() throws {
@@ -37,7 +37,7 @@ struct EvaluateBenchmark: ParsableCommand {
         Case(customer: customer, transactions: $0.transactions, target: $0.target)
       }
     }
-    // In turn, so that a busy moment of the machine falls on all of them.
+    // In turn, so that short loads of the machine affect all customers alike.
     for _ in 0..<rounds {
       for index in cases.indices {
         cases[index].measure(repeats: Self.roundSize / cases[index].transactions)
@@ -47,7 +47,7 @@ struct EvaluateBenchmark: ParsableCommand {
     for measured in cases { print(measured.row) }
   }
 
-  /// One customer, and what was measured of it.
+  /// One customer and its measurement.
   private struct Case {
     let customer: EvaluatedCustomer
     let transactions: Int
@@ -69,7 +69,7 @@ struct EvaluateBenchmark: ParsableCommand {
       }
     }
 
-    /// Keeps the optimiser from leaving the work out.
+    /// Prevents the optimiser from removing the work.
     @inline(never)
     private static func use(_ state: CustomerState) {}
 
@@ -82,7 +82,7 @@ struct EvaluateBenchmark: ParsableCommand {
         + (measurement.median < target ? "  met" : "  missed")
     }
 
-    /// With one decimal, to the right.
+    /// With one decimal, aligned to the right.
     private static func padded(_ number: Double, _ width: Int) -> String {
       let tenths = Int((number * 10).rounded())
       let text = "\(tenths / 10).\(tenths % 10)"

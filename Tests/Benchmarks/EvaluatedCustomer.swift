@@ -1,9 +1,9 @@
 import ArgumentParser
 import EntitlementDomain
 
-/// Customers as the App Store makes them, with identifiers of Apple's lengths.
+/// Customers of the shapes that the App Store has, with identifiers of Apple's lengths.
 enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
-  /// One monthly subscription, renewed again and again.
+  /// One monthly subscription with many renewals.
   case subscriber
   /// Several chains of two products, with upgrades, refunds and other purchases.
   case mixed
@@ -33,7 +33,7 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
         id: "com.example.scribe.adfree", kind: .nonConsumable, entitlements: ["ad_free"]),
     ])
 
-  /// Within the last period.
+  /// A date within the last period.
   func now(transactions: Int) -> Milliseconds {
     let periods = self == .mixed ? (transactions + 3) / 4 : transactions
     return Milliseconds(Self.start + (Int64(periods) * 30 - 15) * Milliseconds.dayLength)
@@ -68,7 +68,8 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// Text of its own for each fact, as decoding makes it: literals are shared and never counted.
+  /// A separate string for each fact, as after decoding: literals are shared and not
+  /// reference-counted.
   private static func copy(_ text: String) -> String {
     String(decoding: Array(text.utf8), as: UTF8.self)
   }

@@ -1,6 +1,7 @@
 import LoadClient
+import PostgresBulkLoader
 
-/// What `openssl speed` measures of one algorithm, for comparison: it does nothing but the curve.
+/// Algorithms that `openssl speed` measures, for comparison: it does nothing but the signatures.
 enum OpenSSLSpeed: String {
   case ecdsaP256 = "ecdsap256"
   case rsa2048
@@ -9,9 +10,10 @@ enum OpenSSLSpeed: String {
     let description: String
   }
 
-  /// Verifications in a second of processor time, on one thread.
+  /// Verifications per second of processor time, on one thread.
   ///
-  /// - Parameter seconds: how long it measures; it signs for as long before that.
+  /// - Parameter seconds: how long verifying is measured; signing is measured for as long before
+  ///   it.
   /// - Throws: ``Subprocess/Failure`` when there is no `openssl`, ``Failure`` when its output is not
   ///   understood.
   func verificationsPerSecond(seconds: Int) throws -> Double {
@@ -24,13 +26,13 @@ enum OpenSSLSpeed: String {
     return rate
   }
 
-  /// The last number of a line like `+F4:3:256:64259.183673:21821.649485`: after the algorithm's
-  /// index and its bits, signatures and verifications a second. Other lines are passed over.
+  /// The last number of a line like `+F4:3:256:64259.183673:21821.649485`: after the index of the
+  /// algorithm and its bits, signatures and verifications per second. Other lines are ignored.
   static func verifications(inMachineReadable text: String) -> Double? {
     for line in text.split(whereSeparator: \.isNewline)
     where line.hasPrefix("+F2:") || line.hasPrefix("+F4:") {
       let fields = line.split(separator: ":")
-      // A rate below one would be seconds a call, as early versions told.
+      // Early versions printed seconds per call, which is a number below one.
       if fields.count == 5, let rate = Double(fields[4]), rate.isFinite, rate > 1 { return rate }
     }
     return nil

@@ -1,26 +1,27 @@
 import Foundation
 import Glibc
 
-/// On which processors a thread runs, and what it starts (sched_setaffinity(2)).
+/// The processors on which a thread and the threads and processes that it starts may run
+/// (sched_setaffinity(2)).
 enum ProcessorAffinity {
-  /// A bit for each processor, as many as a `cpu_set_t` has.
+  /// One bit for each processor, as many as in a `cpu_set_t`.
   private typealias Mask = [UInt8]
   private typealias Call = @convention(c) (pid_t, Int, UnsafeMutableRawPointer) -> CInt
 
   private static let maskLength = 128
-  /// The C library declares them for GNU's extensions alone, which Swift does not see.
+  /// The C library declares both functions for GNU extensions only, so Swift does not import them.
   private static let getAffinity = call("sched_getaffinity")
   private static let setAffinity = call("sched_setaffinity")
 
-  /// Those that this thread may use, in order.
+  /// The processors that this thread may use, in order.
   static var available: [Int] {
     let mask = current
     return (0..<maskLength * 8).filter { mask[$0 / 8] & 1 << ($0 % 8) != 0 }
   }
 
-  /// Runs `body` on one processor, and threads and processes that it starts stay there.
+  /// Runs `body` on one processor. Threads and processes that it starts stay there.
   ///
-  /// - Parameter processor: nil: wherever this thread may run already.
+  /// - Parameter processor: nil for all processors that this thread may use.
   static func with<Result>(_ processor: Int?, _ body: () throws -> Result) rethrows -> Result {
     guard let processor else { return try body() }
     let before = current
@@ -29,9 +30,10 @@ enum ProcessorAffinity {
     return try body()
   }
 
-  /// Runs `body` with all threads of this process on one processor, and those that they start.
+  /// Runs `body` with all threads of this process, and the threads that they start, on one
+  /// processor.
   ///
-  /// - Parameter processor: nil: wherever they may run already.
+  /// - Parameter processor: nil for all processors that the threads may use.
   static func withProcess<Result>(
     _ processor: Int?, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -48,7 +50,7 @@ enum ProcessorAffinity {
     return mask
   }
 
-  /// Threads that end meanwhile are none to set; those that begin have their starter's.
+  /// Threads that end meanwhile are skipped; new threads inherit the mask of their creator.
   private static func setAll(_ mask: Mask) {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     var mask = mask
@@ -57,7 +59,8 @@ enum ProcessorAffinity {
 
   private static var current: Mask {
     var mask = Mask(repeating: 0, count: maskLength)
-    // Of a thread's own mask it gives the number of bytes, or fails on more than 1,024 processors.
+    // For the calling thread it returns the length of the mask; it fails on more than 1,024
+    // processors.
     precondition(getAffinity(0, maskLength, &mask) >= 0, "the system has too many processors")
     return mask
   }
@@ -65,7 +68,7 @@ enum ProcessorAffinity {
   private static func set(_ mask: Mask) {
     var mask = mask
     let status = setAffinity(0, maskLength, &mask)
-    precondition(status == 0, "only processors that are there are asked for")
+    precondition(status == 0, "only existing processors are requested")
   }
 
   private static func call(_ name: String) -> Call {

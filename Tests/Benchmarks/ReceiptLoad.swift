@@ -2,13 +2,13 @@ import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// Receipts of as many purchases each, all by one signer, one after the other as SubmitReceipt hands
-/// them in.
+/// Receipts with equal numbers of purchases, all by one signer, submitted one after the other as by
+/// SubmitReceipt.
 struct ReceiptLoad: VerifyLoad {
   struct Refused: Error {}
 
   let workers = 1
-  /// Bytes of one receipt.
+  /// The length of one receipt in bytes.
   let length: Int
   private let pool: VerificationPool
   private let receipts: [[UInt8]]
@@ -33,7 +33,7 @@ struct ReceiptLoad: VerifyLoad {
 
   func run(until end: ContinuousClock.Instant) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
-      // The next receipts wait while one is worked on.
+      // The next receipts wait while one is verified.
       for caller in 0..<8 {
         group.addTask { try await submit(from: caller * 7, until: end) }
       }

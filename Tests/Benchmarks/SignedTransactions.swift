@@ -2,7 +2,7 @@ import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// Transactions as the App Store signs them, each another one, all by one signer.
+/// Distinct transactions as the App Store signs them, all by one signer.
 struct SignedTransactions {
   static let signedDate: Milliseconds = 1_704_067_200_000
   static let policy = VerificationPolicy(apps: [
@@ -24,7 +24,7 @@ struct SignedTransactions {
     }
   }
 
-  /// Bytes of one JWS.
+  /// The length of one JWS in bytes.
   var length: Int { items[0].jws.count }
 
   /// With the fields of a renewed subscription, in the order in which Apple writes them.

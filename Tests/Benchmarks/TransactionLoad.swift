@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Verification
 
-/// Transactions in batches, as SubmitSignedTransactions hands them in.
+/// Transactions in batches, as SubmitSignedTransactions gets them.
 struct TransactionLoad: VerifyLoad {
   struct Refused: Error {}
 
@@ -21,7 +21,7 @@ struct TransactionLoad: VerifyLoad {
 
   func run(until end: ContinuousClock.Instant) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
-      // Two callers for each worker: the next batch waits while one is worked on.
+      // Two callers for each worker: the next batch waits while one is verified.
       for caller in 0..<2 * workers {
         group.addTask { try await submit(from: caller * 3, until: end) }
       }

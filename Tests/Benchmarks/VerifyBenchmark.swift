@@ -1,27 +1,27 @@
 import ArgumentParser
 import StoreSimulator
 
-/// The cost of verification beside the curve's own (P4).
+/// The cost of verification, compared with the cost of the signature alone (P4).
 struct VerifyBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "CPU time to verify, beside what openssl needs for the signature alone.")
+    abstract: "CPU time to verify, compared with openssl for the signature alone.")
 
-  @Option(help: "How often each is measured, in turn; the median is told.")
+  @Option(help: "How often each is measured, in turn; the median is printed.")
   var rounds = 9
 
-  @Option(help: "How long each is measured in a round, in seconds.")
+  @Option(help: "How long a measurement in a round lasts, in seconds.")
   var seconds = 1
 
   @OptionGroup var output: ReportOptions
 
-  /// Distinct transactions, 2 MB of them: five batches. In the service a payload was just received,
-  /// so it is in the processor's caches too.
+  /// Distinct transactions, 2 MB in total: five batches. In the service a payload was just
+  /// received, so it is in the processor caches too.
   private static let transactions = 500
-  /// Workers, and how many verifications there must be in the time that one of openssl takes (P4).
+  /// Workers, and the minimum number of verifications in the time of one by openssl (P4).
   private static let widths = [(workers: 1, target: 0.85), (workers: 2, target: 1.7)]
 
-  /// Of each size; they take long to sign.
+  /// The number of each size; they take long to sign.
   private static let receipts = 200
   private static let purchases = [2, 20, 187]
 
@@ -52,7 +52,7 @@ struct VerifyBenchmark: AsyncParsableCommand, ReportingBenchmark {
           name: "\(purchases) purchases, \((load.length + 500) / 1_000) kB", load: load,
           target: nil)
       })
-    // In turn, so that a busy moment of the machine falls on all of them.
+    // In turn, so that short loads of the machine affect all of them alike.
     for _ in 0..<rounds {
       try await curve.measureRound(seconds: seconds)
       try await receipts.measureRound(seconds: seconds)

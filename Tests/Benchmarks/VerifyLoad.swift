@@ -1,6 +1,6 @@
-/// Work for a pool of workers that never has nothing to do.
+/// A load that keeps a pool of workers busy.
 protocol VerifyLoad: Sendable {
   var workers: Int { get }
-  /// - Returns: how many verifications ended, all of them well.
+  /// - Returns: the number of finished verifications, all of them successful.
   func run(until end: ContinuousClock.Instant) async throws -> Int
 }

@@ -1,15 +1,14 @@
-/// What was measured of one load, and its line of the table.
+/// The measurements of one load, and its row of the table.
 struct VerifyRow {
   let name: String
   let load: any VerifyLoad
-  /// The least ratio wanted; nil for none.
+  /// The minimum ratio; nil without a target.
   let target: Double?
-  /// Microseconds of processor time for each verification.
+  /// Microseconds of processor time per verification.
   private var costs = Measurement()
-  /// Verifications in the time that one of openssl takes, on as many processors as there are
-  /// workers.
+  /// Verifications in the time of one by openssl, on as many processors as there are workers.
   private var ratios = Measurement()
-  /// Verifications in a second of the clock: less when others use the processors.
+  /// Verifications per second of the clock: fewer when other programs use the processors.
   private var rates = Measurement()
 
   init(name: String, load: any VerifyLoad, target: Double?) {
@@ -18,7 +17,7 @@ struct VerifyRow {
     self.target = target
   }
 
-  /// - Parameter bound: microseconds of processor time of one verification of openssl, of the same
+  /// - Parameter bound: microseconds of processor time of one verification by openssl, in the same
   ///   round.
   mutating func measure(for duration: Duration, beside bound: Double) async throws {
     let clock = ContinuousClock()
@@ -31,7 +30,7 @@ struct VerifyRow {
     rates.add(Double(count) / (started.duration(to: clock.now) / .seconds(1)))
   }
 
-  /// The same for programs.
+  /// The row as part of a JSON report.
   var figures: [Figure] {
     [
       Figure(name, unit: "µs", values: costs),
@@ -44,7 +43,7 @@ struct VerifyRow {
     "", ["µs, median", "lowest", "highest", "a second", "× openssl", "lowest", "highest"],
     "target")
 
-  /// The line of what is compared with.
+  /// The row of the baseline.
   static func bound(_ name: String, _ costs: Measurement) -> String {
     line(name, spread(costs, digits: 1) + [text(1e6 / costs.median, digits: 0)], "")
   }

@@ -1,4 +1,4 @@
-/// What was measured beside one algorithm of `openssl speed`.
+/// Measurements compared with one algorithm of `openssl speed`.
 struct VerifyTable {
   let title: String
   let bound: OpenSSLSpeed
@@ -11,7 +11,7 @@ struct VerifyTable {
     self.rows = rows
   }
 
-  /// - Parameter seconds: how long each is measured, openssl too.
+  /// - Parameter seconds: how long each load is measured, and openssl too.
   mutating func measureRound(seconds: Int) async throws {
     let cost = 1e6 / (try bound.verificationsPerSecond(seconds: seconds))
     bounds.add(cost)
@@ -28,7 +28,7 @@ struct VerifyTable {
     Swift.print()
   }
 
-  /// The same for programs.
+  /// The table as part of a JSON report.
   var part: Report.Part {
     let bound = Figure("openssl speed \(bound.rawValue)", unit: "µs", values: bounds)
     return Report.Part(title, [bound] + rows.flatMap(\.figures))

@@ -7,10 +7,10 @@ import Verification
 
 /// Reads an answer as the checker does.
 enum OCSPAnswer {
-  static func standing(
+  static func certificateStatus(
     _ answer: [UInt8], _ certificates: [Certificate], now: Milliseconds
-  ) throws(CryptographyError) -> CertificateStanding {
-    try OCSPResponse(der: answer).standing(
+  ) throws(CryptographyError) -> OCSPCertificateStatus {
+    try OCSPResponse(der: answer).certificateStatus(
       of: certificates[0], issuedBy: certificates[1], now: now.rawValue)
   }
 }
@@ -28,7 +28,7 @@ struct AnswerTests {
 
   private func code(_ answer: [UInt8], _ certificates: [Certificate]) -> CryptographyError.Code? {
     do {
-      _ = try OCSPAnswer.standing(answer, certificates, now: now)
+      _ = try OCSPAnswer.certificateStatus(answer, certificates, now: now)
       return nil
     } catch {
       return error.code
@@ -37,16 +37,16 @@ struct AnswerTests {
 
   @Test func `an answer says what and until when`() throws {
     let program = try bench.program()
-    let good = try OCSPAnswer.standing(
+    let good = try OCSPAnswer.certificateStatus(
       program.answer(to: bench.request(11)), bench.chain(11).certificates, now: now)
     #expect(good.status == .good)
-    #expect(good.usableUntil - good.thisUpdate == 3_600_000)
+    #expect(good.validUntil - good.thisUpdate == 3_600_000)
     #expect(abs(good.thisUpdate - now.rawValue) < 60_000)
-    let revoked = try OCSPAnswer.standing(
+    let revoked = try OCSPAnswer.certificateStatus(
       program.answer(to: bench.request(12)), bench.chain(12).certificates, now: now)
     // 2024-01-01T00:00:00Z.
     #expect(revoked.status == .revoked(moment: 1_704_067_200_000, reason: "keyCompromise"))
-    let unknown = try OCSPAnswer.standing(
+    let unknown = try OCSPAnswer.certificateStatus(
       program.answer(to: bench.request(13)), bench.chain(13).certificates, now: now)
     #expect(unknown.status == .unknown)
   }
@@ -66,9 +66,12 @@ struct AnswerTests {
     let leaves = try [11, 12].map { try bench.authority.leaf(serial: $0, address: nil).certificate }
     let both = try program.answer(for: leaves)
     #expect(
-      try OCSPAnswer.standing(both, bench.chain(11).certificates, now: now).status == .good)
+      try OCSPAnswer.certificateStatus(both, bench.chain(11).certificates, now: now).status
+        == .good)
     guard
-      case .revoked = try OCSPAnswer.standing(both, bench.chain(12).certificates, now: now).status
+      case .revoked = try OCSPAnswer.certificateStatus(
+        both, bench.chain(12).certificates, now: now
+      ).status
     else {
       Issue.record("12 is revoked")
       return
@@ -81,17 +84,18 @@ struct AnswerTests {
     let certificates = try bench.chain(12).certificates
     let program = try bench.program()
     let answer = try program.answer(to: bench.request(12))
-    let told = try OCSPAnswer.standing(answer, certificates, now: now)
+    let told = try OCSPAnswer.certificateStatus(answer, certificates, now: now)
     var accepted = 0
     for index in answer.indices {
       for bit in 0..<8 {
         var changed = answer
         changed[index] ^= 1 << UInt8(bit)
-        guard let standing = try? OCSPAnswer.standing(changed, certificates, now: now) else {
-          continue
-        }
+        guard
+          let certificateStatus = try? OCSPAnswer.certificateStatus(
+            changed, certificates, now: now)
+        else { continue }
         // Not all of an answer is signed: the certificates that come with it, for one.
-        #expect(standing == told)
+        #expect(certificateStatus == told)
         accepted += 1
       }
     }
@@ -118,9 +122,11 @@ struct AnswerTests {
       let cut = Int.random(in: 0..<answer.count, using: &random)
       let noise = random.bytes(upTo: 8)
       let spliced = Array(answer[..<cut]) + noise + Array(answer[cut...].dropFirst(noise.count))
-      if spliced != answer, let standing = try? OCSPAnswer.standing(spliced, certificates, now: now)
+      if spliced != answer,
+        let certificateStatus = try? OCSPAnswer.certificateStatus(
+          spliced, certificates, now: now)
       {
-        #expect(standing.status == .good)
+        #expect(certificateStatus.status == .good)
       }
     }
     #expect(
@@ -135,7 +141,7 @@ struct AnswerTests {
     }
   }
 
-  @Test func `a responder that cannot answer is told from one that answers wrongly`() throws {
+  @Test func `error responses differ from invalid responses`() throws {
     let certificates = try bench.chain(11).certificates
     for status: UInt8 in [1, 2, 3, 5, 6, 4, 7, 127] {
       #expect(code([0x30, 0x03, 0x0a, 0x01, status], certificates) == .statusRefused)

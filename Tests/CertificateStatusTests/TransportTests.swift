@@ -60,7 +60,7 @@ struct TransportTests {
       #expect(statistics.unreachable == (kind == .unreachable ? 1 : 0))
       #expect(statistics.unusable == (kind == .unusable ? 1 : 0))
       #expect(statistics.undecided == 1)
-      // The intermediate certificate names nobody.
+      // The intermediate certificate has no responder.
       #expect(Set(events.withLock { $0 }.map(\.kind)) == [kind, .withoutResponder])
       await responder.shutDown()
     }

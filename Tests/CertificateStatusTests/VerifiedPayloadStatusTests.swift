@@ -44,10 +44,10 @@ struct VerifiedPayloadStatusTests {
   }
 
   private func pool(
-    _ checker: StatusChecker?, judgesNow: Bool = true
+    _ checker: StatusChecker?, validatesNow: Bool = true
   ) throws -> VerificationPool {
     VerificationPool(
-      verifier: JWSVerifier(anchors: try bench.authority.anchors, judgesNow: judgesNow),
+      verifier: JWSVerifier(anchors: try bench.authority.anchors, validatesNow: validatesNow),
       status: checker, width: 2)
   }
 
@@ -86,7 +86,7 @@ struct VerifiedPayloadStatusTests {
       pool.statistics.verdicts == [
         .ok: 20, .certificateRevoked: 20, .retryable: 20, .malformed: 1,
       ])
-    // Again from memory.
+    // Again from the cache.
     #expect(
       try await verdicts(pool, batch) == (0..<60).map { expected[$0 % 3] } + [.malformed])
     #expect(responder.count == 3)
@@ -125,7 +125,7 @@ struct VerifiedPayloadStatusTests {
     let old = try sign(
       transaction(1, signedDate: 1_550_000_000_000), serial: 11,
       validity: 1_500_000_000...1_600_000_000)
-    let (asking, offline) = (try pool(checker), try pool(nil, judgesNow: false))
+    let (asking, offline) = (try pool(checker), try pool(nil, validatesNow: false))
     #expect(try await verdicts(asking, [old]) == [.certificateExpired])
     #expect(try await verdicts(offline, [old]) == [.ok])
     #expect(responder.count == 0)
@@ -133,7 +133,7 @@ struct VerifiedPayloadStatusTests {
     await offline.shutdown()
   }
 
-  @Test func `nothing is asked for what is not authentic`() async throws {
+  @Test func `no request is sent for payloads that are not authentic`() async throws {
     let responder = bench.responder { _ in [] }
     let checker = StatusChecker(policy: .strict, responder: responder)
     let pool = try pool(checker)

@@ -3,29 +3,29 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Breaks the parts of a running service at random, and looks whether what was answered holds.
+/// Breaks parts of a running service at random, and checks that its answers hold.
 @main
 struct Chaos: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chaos",
-    abstract: "Break a running service at random, and check that what it answered holds.")
+    abstract: "Break parts of a running service at random, and check that its answers hold.")
 
-  @Option(help: "How long things are broken, from 1 to 1440 minutes.")
+  @Option(help: "How long faults are made, from 1 to 1440 minutes.")
   var minutes = 2
 
-  @Option(help: "Repeats the faults of a run; its own, which is printed, when absent.")
+  @Option(help: "Seed of a run to repeat; by default a random one, which is printed.")
   var seed: UInt64?
 
-  @Option(help: "A new folder for all data; it must not exist, or be empty.")
+  @Option(help: "A new folder for all data; it must be absent or empty.")
   var directory: String
 
   @Option(help: "The folder for the logs of servers and databases.")
   var logs: String
 
-  @Option(help: "The folder of initdb and postgres; the newest of Debian's when absent.")
+  @Option(help: "The folder of initdb and postgres; by default the newest of Debian's.")
   var postgresPrograms: String?
 
-  @Flag(help: "Leave the data behind, for a look at it.")
+  @Flag(help: "Keep the data after the run.")
   var keep = false
 
   func validate() throws {
@@ -48,7 +48,7 @@ struct Chaos: AsyncParsableCommand {
       return source
     }
     let result = await work.result
-    // In a task that an interrupt has not cancelled.
+    // In a task that the interrupt does not cancel.
     await Task { await run.cleanUp(keeping: keep) }.value
     withExtendedLifetime(signals) {}
     switch result {

@@ -1,5 +1,5 @@
-/// The run itself could not go on: a program did not start, a database did not come back. What the
-/// service did wrong is a ``FindingKind``.
+/// An error of the run itself: a program did not start, or a database did not come back. A fault of
+/// the service is a ``FindingKind``.
 struct ChaosFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -7,7 +7,7 @@ import PostgresStore
 import StoreSimulator
 import Synchronization
 
-/// One run: starts everything, breaks things while clients go on, checks, and tells.
+/// One run: starts the programs, makes faults while clients go on, checks, and reports.
 final class ChaosRun: Sendable {
   private struct Parts: Sendable {
     let pair: DatabasePair
@@ -29,7 +29,7 @@ final class ChaosRun: Sendable {
   private let pairStarted = Mutex<DatabasePair?>(nil)
 
   private static let serverCount = 3
-  /// How many clients of each kind.
+  /// The number of clients of each kind.
   private static let submitters = 6
   private static let claimers = 6
   private static let operators = 2
@@ -46,7 +46,7 @@ final class ChaosRun: Sendable {
     findings = Findings(journal: journal)
   }
 
-  /// - Returns: whether nothing was found.
+  /// - Returns: whether there were no findings.
   func run() async throws -> Bool {
     let plan = FaultPlan(seed: seed, minutes: minutes, servers: Self.serverCount)
     tellPlan(plan)
@@ -74,7 +74,7 @@ final class ChaosRun: Sendable {
     let files = FileManager.default
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try files.createDirectory(atPath: logs, withIntermediateDirectories: true)
-    // The database's own user has to find its data below.
+    // The database user must be able to reach its data in this folder.
     chmod(folder, 0o711)
     journal.tell("starting the databases")
     let pair = try await DatabasePair.start(in: folder, logs: logs, programs: programs)
@@ -96,7 +96,7 @@ final class ChaosRun: Sendable {
     let watchers = [
       FeedWatcher(load, name: "watcher of all", client: 901, isFromBeginning: true),
       FeedWatcher(load, name: "watcher from now", client: 902, isFromBeginning: false),
-      // To most of its changes it says nothing: its cursors are moved without them.
+      // Most changes do not concern its accounts: its cursor moves without messages.
       FeedWatcher(
         load, name: "watcher of few", client: 903, accounts: Set(LoadContext.claimers.prefix(1)),
         isFromBeginning: false),
@@ -111,7 +111,7 @@ final class ChaosRun: Sendable {
   private func makeServers(
     _ pair: DatabasePair, _ catalog: CatalogText, _ authority: SigningAuthority
   ) throws -> [EntitledNode] {
-    // Beside this program, wherever the build put it.
+    // In the folder of this program.
     let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     let program = own.deletingLastPathComponent().appending(path: "entitled").path
     let catalogPath = folder + "/catalog.yaml"
@@ -123,7 +123,7 @@ final class ChaosRun: Sendable {
         "\(LoadContext.staleness.components.seconds)", "--verification-workers", "2",
         "--cache-megabytes", "16",
       ]
-      // One of them reads from the standby where it may.
+      // One of the servers may read from the standby.
       if number == Self.serverCount {
         command += ["--store-replica", pair.connection(preferring: "prefer-standby")]
       }
@@ -174,12 +174,12 @@ final class ChaosRun: Sendable {
     return "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100)"
   }
 
-  /// Those who watch from now on have to be there before the first change.
+  /// The watchers without a cursor must be connected before the first change.
   private func awaitWatchers(_ parts: Parts) async throws {
     let deadline = ContinuousClock.now + Self.healthLimit
     while !parts.watchers.allSatisfy(\.hasStarted) {
       guard ContinuousClock.now < deadline else {
-        throw ChaosFailure("no watch tells where it starts")
+        throw ChaosFailure("a watch has sent no cursor")
       }
       try await Task.sleep(for: .milliseconds(50))
     }
@@ -209,7 +209,7 @@ final class ChaosRun: Sendable {
     }
   }
 
-  /// Ends every process of the run, and removes its data.
+  /// Ends every process of the run and removes its data.
   func cleanUp(keeping isKept: Bool) async {
     let pair = pairStarted.withLock { $0 }
     await pair?.stop()

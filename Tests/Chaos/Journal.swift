@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Prints what happens, with the time since the start.
+/// Prints events with the time since the start.
 final class Journal: Sendable {
   private let start = ContinuousClock.now
   private let lock = Mutex(())

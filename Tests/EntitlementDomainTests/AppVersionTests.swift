@@ -1,6 +1,6 @@
 import EntitlementDomain
-import Testing
 import TestSupport
+import Testing
 
 @Suite("R34: versions of apps")
 struct AppVersionTests {
@@ -25,7 +25,7 @@ struct AppVersionTests {
     ("00", "0", "0"), ("2.0.1", "2.00.01", "2.0.1"), ("0.0.5", "0.0.5.0", "0.0.5"),
   ]
 
-  @Test("Missing components are 0, and leading zeros count for nothing", arguments: same)
+  @Test("Missing components are 0, and leading zeros are ignored", arguments: same)
   func equal(left: String, right: String, written: String) throws {
     let (left, right) = (try #require(AppVersion(left)), try #require(AppVersion(right)))
     #expect(left == right)
@@ -36,7 +36,7 @@ struct AppVersionTests {
   }
 
   @Test(
-    "What is not whole numbers with dots between them cannot be read",
+    "Text that is not whole numbers separated by dots is refused",
     arguments: [
       "", ".", "1.", ".1", "1..2", "1.2b3", "v2", " 1", "1 ", "-1", "+1", "1,2", "١", "1.０",
       "1\u{0}", String(repeating: "1", count: 1_025), String(repeating: "1.", count: 512) + "1",
@@ -46,7 +46,7 @@ struct AppVersionTests {
   }
 
   @Test(
-    "The leading component stands alone",
+    "The leading component is a version of its own",
     arguments: [("108.2.7", "108"), ("0.5", "0"), ("7", "7"), ("0", "0"), ("010.1", "10")])
   func leading(text: String, expected: String) throws {
     #expect(try #require(AppVersion(text)).leadingComponent == AppVersion(expected))

@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Calendar durations")
 struct CalendarDurationTests {

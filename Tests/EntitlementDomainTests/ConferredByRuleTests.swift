@@ -5,7 +5,7 @@ import Testing
 struct ConferredByRuleTests {
   private static let rule = GrandfatheringRule(
     id: "early", bundleID: Given.scope.bundleID, entitlements: ["pro"],
-    // A literal that is plainly a version.
+    // A valid version literal.
     thresholds: [.iOS: AppVersion("100")!], cutoff: Given.day(10))
 
   private var catalog: Catalog {
@@ -35,7 +35,7 @@ struct ConferredByRuleTests {
     return Evaluation.state(of: record, catalog: catalog, at: Given.day(moment))
   }
 
-  @Test("R31, R39: who came before has the entitlement without end, by the rule's name")
+  @Test("R31, R39: an earlier customer has the entitlement without end, and the source is the rule")
   func granted() {
     let state = state(app(bought: 5), at: 60)
     #expect(state.coreState == .active)
@@ -56,7 +56,7 @@ struct ConferredByRuleTests {
     #expect(state.nextTransitionAt == nil)
   }
 
-  @Test("R30: before the app was got nothing is conferred, and then it is")
+  @Test("R30: the entitlement is conferred from the moment at which the customer got the app")
   func since() {
     let before = state(app(bought: 5), at: 4)
     #expect(before.entitlements.isEmpty)
@@ -65,7 +65,7 @@ struct ConferredByRuleTests {
     #expect(state(app(bought: 5), at: 5).entitlementIDs == ["pro"])
   }
 
-  @Test("R37: who came later, or of whom nothing is known, is told so and gets nothing")
+  @Test("R37: a later or unknown customer gets nothing, and the state has the outcome")
   func notGranted() {
     let late = state(app(version: "101", bought: 20), at: 60)
     #expect(late.entitlements.isEmpty)
@@ -77,7 +77,7 @@ struct ConferredByRuleTests {
     #expect(unknown.grandfathering.map(\.isFlagged) == [true])
   }
 
-  @Test("R39: what was bought is told beside it, as if there were no rule")
+  @Test("R39: purchases have the same state with and without the rule")
   func besidePurchase() {
     let period = Given.period(1, from: 40)
     let state = state(app(bought: 5), [period], at: 50)
@@ -88,7 +88,7 @@ struct ConferredByRuleTests {
     #expect(state.groups == plain.groups)
   }
 
-  @Test("R39: a rule of another app says nothing here")
+  @Test("R39: a rule of another app does not apply")
   func otherApp() {
     var catalog = Given.catalog
     var rule = Self.rule

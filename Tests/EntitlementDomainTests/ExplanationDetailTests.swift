@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Testing
 
-@Suite("An explanation lists what was considered, and what would change it (R31)")
+@Suite("An explanation lists considered items and possible changes (R31)")
 struct ExplanationDetailTests {
   private func reasoning(
     on entitlement: EntitlementID = "pro", at moment: Double, _ transactions: [TransactionFact],
@@ -23,7 +23,7 @@ struct ExplanationDetailTests {
 
   // MARK: Considered
 
-  @Test("Every period of the chain says for itself how it stands")
+  @Test("Each period of the chain has its own statement")
   func periods() throws {
     let reasoning = try reasoning(
       at: 95,
@@ -54,7 +54,7 @@ struct ExplanationDetailTests {
   }
 
   @Test(
-    "The renewal info says what it is used for, or why not",
+    "The statement on the renewal info says how it is used, or why it is not",
     arguments: [
       ("auto-renew on", 15.0, 22, "auto-renew is on", false),
       ("auto-renew off", 15, 22, "auto-renew is off", false),
@@ -94,7 +94,7 @@ struct ExplanationDetailTests {
     #expect(item.statedAt == info.signedDate)
   }
 
-  @Test("R18: a renewal info of the period that was charged ahead is not set aside")
+  @Test("R18: a renewal info of a period that was charged ahead is used")
   func renewalInfoChargedAhead() throws {
     let next = Given.period(2, product: "basic.monthly", from: 30) { $0.signedDate = Given.day(19) }
     let reasoning = try reasoning(
@@ -105,10 +105,10 @@ struct ExplanationDetailTests {
     #expect(item.decision.sentence == "It says that auto-renew is on.")
   }
 
-  @Test("At most 50 are listed: what decided, then the most recent, of every kind")
+  @Test("At most 50 items are listed: the decisive ones, then the most recent of every kind")
   func bound() throws {
     let periods = (1...200).map { Given.period($0, from: Double($0) * 30) }
-    // The oldest of all, and in force.
+    // The oldest period, which is in force.
     let grants = (1...2).map { Given.grant($0, from: -1, to: 9_000) }
     let reasoning = try reasoning(
       at: 7_000, periods,
@@ -123,7 +123,7 @@ struct ExplanationDetailTests {
         == (153...200).reversed().map { "t\($0)" } + ["c1"])
   }
 
-  @Test("A catalog of very many entitlements is told in bounded size")
+  @Test("The explanation of a catalog with very many entitlements has a bounded size")
   func boundInAll() {
     var catalog = Given.catalog
     let entitlements = (0..<500).map { EntitlementID("e\($0)") }
@@ -141,7 +141,7 @@ struct ExplanationDetailTests {
   }
 
   @Test(
-    "The longest identifiers make no sentence longer than 400 bytes, nor half a one",
+    "With the longest identifiers, sentences have at most 400 bytes and are complete",
     arguments: [true, false], ["in force", "upgraded", "grace", "retry", "overdue", "refunded"])
   func longIdentifiers(isInCatalog: Bool, kind: String) {
     func long(_ text: String) -> String { text + String(repeating: "é", count: 125) + text }
@@ -203,12 +203,12 @@ struct ExplanationDetailTests {
     #expect(group.changes[1].decision.sentence.hasPrefix("It is expired"))
     #expect(group.changes.dropFirst(2).map(\.decision.rule) == [18, 16])
     let pro = try reasoning(at: 40, [Given.period(1, from: 0)], [renewal])
-    // The retry's end changes nothing for who has no access.
+    // The end of the retry changes nothing for a customer without access.
     #expect(known(pro) == ["46 20"])
     #expect(pro.changes[0].decision.sentence.hasPrefix("It ends"))
   }
 
-  @Test("A period in force ends, and says what Apple may still say")
+  @Test("The end of a period in force is listed, with the possible effects of new facts")
   func end() throws {
     let reasoning = try reasoning(at: 1, [Given.period(1, from: 0)])
     #expect(known(reasoning) == ["30 21"])
@@ -224,7 +224,7 @@ struct ExplanationDetailTests {
     #expect(reasoning.changes[0].decision.sentence.hasPrefix("It goes on without a gap"))
   }
 
-  @Test("A grant begins and ends beside a purchase, which stays")
+  @Test("A grant begins and ends next to a purchase, which stays")
   func grantBeside() throws {
     let reasoning = try reasoning(
       at: 1, [Given.period(1, from: 0)], grants: [Given.grant(1, from: 5)])
@@ -233,28 +233,28 @@ struct ExplanationDetailTests {
     #expect(reasoning.changes[1].decision.sentence.contains("fewer sources"))
   }
 
-  @Test("A purchase that will begin is foretold")
+  @Test("The start of a later purchase is listed")
   func begins() throws {
     let reasoning = try reasoning(at: 1, [Given.period(1, from: 5)])
     #expect(known(reasoning) == ["5 15", "35 21"])
     #expect(reasoning.changes[0].decision.sentence.hasPrefix("It begins"))
   }
 
-  @Test("Asked about the past, five known moments are told, earliest first")
+  @Test("For a moment in the past, five known moments are listed, the earliest first")
   func manyMoments() throws {
     let reasoning = try reasoning(
       at: 5, (0..<40).map { Given.period($0, from: Double($0) * 31) })
     #expect(known(reasoning) == ["30 21", "31 15", "61 21", "62 15", "92 21"])
   }
 
-  @Test("What nobody has yet, a purchase, an app transaction or a grant confers")
+  @Test("Without sources, a purchase, an app transaction and a grant are listed as changes")
   func newFacts() throws {
     let reasoning = try reasoning(at: 1, [], catalog: Given.catalogWithRule())
     #expect(reasoning.changes.map(\.at) == [nil, nil, nil])
     #expect(reasoning.changes.map(\.decision.rule) == [15, 33, 32])
     #expect(reasoning.changes[0].decision.sentence.contains("pro.monthly"))
     let season = try self.reasoning(on: "season", at: 1, [])
-    // Not "forever", which has no duration and would confer nothing (R12).
+    // Not "forever": it has no duration and would confer nothing (R12).
     #expect(
       season.changes[0].decision.sentence
         == "A purchase of one of these makes it active: news.monthly, pass, season.")
@@ -262,7 +262,7 @@ struct ExplanationDetailTests {
   }
 
   @Test(
-    "What new facts may do fits what decided",
+    "The possible effects of new facts depend on the decision",
     arguments: [
       ("retry", [18, 15, 32]), ("refunded", [16, 15, 32]), ("upgraded", [17, 16]),
       ("overdue", [18, 15, 32]), ("expired", [15, 32]), ("granted", [32]), ("shared", [18, 16]),
@@ -285,7 +285,7 @@ struct ExplanationDetailTests {
       reasoning.changes.filter { $0.at == nil }.map(\.decision.rule.number) == rules)
   }
 
-  @Test("No app account token is told")
+  @Test("No sentence contains an app account token")
   func tokens() throws {
     let token = "6f1d0f0e-5c0f-4d8e-9a53-0d2e2b3c4d5e"
     let record = Given.record(
@@ -295,7 +295,7 @@ struct ExplanationDetailTests {
     #expect(!"\(explanation)".contains(token))
   }
 
-  @Test("Moments are told in UTC, whatever they are")
+  @Test("All moments are written in UTC")
   func moments() throws {
     for (end, text) in [
       (951_782_399_999, "2000-02-28T23:59:59Z"), (951_782_400_000, "2000-02-29T00:00:00Z"),

@@ -118,7 +118,7 @@ struct ExplanationPropertyTests {
     }
   }
 
-  @Test("R3: order and repeats of facts and grants change no word of it")
+  @Test("R3: order and duplicates of facts and grants do not change the explanation")
   func orderIndependence() {
     forEachCustomer { customer, record, catalog, now, seed in
       let expected = Evaluation.explain(record, catalog: catalog, at: now)
@@ -130,7 +130,7 @@ struct ExplanationPropertyTests {
     }
   }
 
-  @Test("It agrees with the state in every part")
+  @Test("The explanation agrees with every part of the state")
   func agreement() {
     forEachCustomer { _, record, catalog, now, seed in
       let state = Evaluation.state(of: record, catalog: catalog, at: now)
@@ -146,24 +146,24 @@ struct ExplanationPropertyTests {
       #expect(explanation.groups.map(\.groupID) == state.groups.map(\.groupID), "seed \(seed)")
       #expect(
         explanation.groups.map(\.status) == state.groups.map(\.standing.status), "seed \(seed)")
-      for (group, told) in zip(state.groups, explanation.groups) {
+      for (group, explained) in zip(state.groups, explanation.groups) {
         #expect(
-          told.reasoning.considered.first?.identifier == group.standing.transactionID.rawValue,
+          explained.reasoning.considered.first?.identifier == group.standing.transactionID.rawValue,
           "seed \(seed)")
       }
       for entitlement in state.entitlements {
-        let told = explanation.entitlements.first {
+        let explained = explanation.entitlements.first {
           $0.entitlementID == entitlement.entitlementID
         }
         #expect(
-          told?.reasoning.considered.first?.identifier == entitlement.sources[0].identifier,
+          explained?.reasoning.considered.first?.identifier == entitlement.sources[0].identifier,
           "seed \(seed)")
-        #expect(told?.reasoning.decision.rule != 27, "seed \(seed)")
+        #expect(explained?.reasoning.decision.rule != 27, "seed \(seed)")
       }
     }
   }
 
-  @Test("R30: at every known moment the engine gives another answer, and no earlier one is missed")
+  @Test("R30: the state changes at each listed moment, and no earlier moment is missing")
   func knownChanges() {
     forEachCustomer { _, record, catalog, now, seed in
       let explanation = Evaluation.explain(record, catalog: catalog, at: now)
@@ -183,7 +183,7 @@ struct ExplanationPropertyTests {
     }
   }
 
-  /// The part is another at each moment, and the same from one to just before the next.
+  /// The part differs at each moment, and is constant until the next.
   private func check<Part: Equatable>(
     _ reasoning: Reasoning, after now: Milliseconds, seed: UInt64,
     part: (Milliseconds) -> Part?
@@ -205,7 +205,7 @@ struct ExplanationPropertyTests {
     #expect(reasoning.changes.count <= 8, "seed \(seed)")
   }
 
-  @Test("What is considered is listed once, what decided first, in sentences")
+  @Test("Considered items are listed once, the decisive ones first, in sentences")
   func considered() {
     forEachCustomer { _, record, catalog, now, seed in
       for reasoning in Evaluation.explain(record, catalog: catalog, at: now).reasonings {

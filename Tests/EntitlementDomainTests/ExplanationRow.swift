@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Testing
 
-/// A customer, a question about one entitlement or group, and what decides it.
+/// A customer, a question about one entitlement or group, and the expected decision.
 struct ExplanationRow: Sendable, CustomTestStringConvertible {
   enum Subject: Sendable {
     case entitlement(EntitlementID)
@@ -12,7 +12,7 @@ struct ExplanationRow: Sendable, CustomTestStringConvertible {
   let subject: Subject
   let isConferred: Bool
   let rule: Rule
-  /// What the sentence must contain.
+  /// The expected part of the sentence.
   let words: [String]
   let record: CustomerRecord
   let catalog: Catalog
@@ -22,7 +22,7 @@ struct ExplanationRow: Sendable, CustomTestStringConvertible {
 
   /// - Parameters:
   ///   - moment: in days.
-  ///   - facts: beside the transactions and renewal infos, where there are other ones.
+  ///   - facts: other facts than transactions and renewal infos.
   init(
     _ name: String, _ subject: Subject, _ isConferred: Bool, _ rule: Rule, _ words: [String],
     at moment: Double, _ transactions: [TransactionFact] = [], _ renewals: [RenewalInfoFact] = [],
@@ -45,7 +45,7 @@ struct ExplanationRow: Sendable, CustomTestStringConvertible {
     Evaluation.explain(record, catalog: catalog, at: moment)
   }
 
-  /// The part that answers the question.
+  /// The part of the explanation that answers the question.
   func answer() -> (isConferred: Bool, reasoning: Reasoning)? {
     let explanation = explanation()
     switch subject {
@@ -62,7 +62,7 @@ struct ExplanationRow: Sendable, CustomTestStringConvertible {
 }
 
 extension Given {
-  /// Of 10 days from its start unless told otherwise, given at its start.
+  /// By default a period of 10 days that is signed at its start.
   static func grant(
     _ id: Int, of entitlement: EntitlementID = "pro", from start: Double, to end: Double? = nil,
     withdrawnAt: Double? = nil
@@ -77,7 +77,7 @@ extension Given {
       })
   }
 
-  /// The app, got so many days after the start.
+  /// An app transaction with a purchase date in days after the start.
   static func app(_ id: String = "a1", version: String? = nil, at date: Double? = nil)
     -> AppTransactionFact
   {
@@ -91,7 +91,7 @@ extension Given {
     return fact
   }
 
-  /// The catalog with the rule that whoever had the app before build 108 and day 0 keeps `pro`.
+  /// The catalog with a rule that confers `pro` before build 108 and day 0.
   static func catalogWithRule(
     thresholds: [AppPlatform: AppVersion] = [.iOS: AppVersion("108")].compactMapValues { $0 }
   ) -> Catalog {

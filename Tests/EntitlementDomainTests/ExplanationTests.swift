@@ -27,7 +27,7 @@ struct ExplanationTests {
     [Given.renewal(signed: 30, autoRenews: autoRenews, change: change)]
   }
 
-  // MARK: What confers
+  // MARK: Conferred
 
   static let conferring: [ExplanationRow] = [
     ExplanationRow(
@@ -85,7 +85,7 @@ struct ExplanationTests {
       catalog: Given.catalogWithRule()),
   ]
 
-  // MARK: What does not
+  // MARK: Not conferred
 
   static let notConferring: [ExplanationRow] = [
     ExplanationRow("nothing is known", pro, false, 27, ["Nothing", "pro"], at: 1),
@@ -182,7 +182,7 @@ struct ExplanationTests {
       apps: [Given.app(version: "12", at: -10)], catalog: Given.catalogWithRule()),
   ]
 
-  // MARK: The most telling, and groups
+  // MARK: Relevance, and groups
 
   static let choices: [ExplanationRow] = [
     ExplanationRow(
@@ -226,7 +226,7 @@ struct ExplanationTests {
     #expect(row.explanation().state == row.state)
   }
 
-  @Test("What decided comes first and is marked", arguments: conferring + notConferring + choices)
+  @Test("The decisive item is first and is marked", arguments: conferring + notConferring + choices)
   func decisive(row: ExplanationRow) throws {
     let (_, reasoning) = try #require(row.answer())
     let marks = reasoning.considered.map(\.isDecisive)
@@ -269,7 +269,7 @@ struct ExplanationTests {
     #expect(simulated.reasoning.considered.map(\.decision.rule) == [37, 35])
   }
 
-  @Test("Conferred by a purchase, a grant and a rule at once: all are told, the longest decides")
+  @Test("With a purchase, a grant and a rule, all are listed and the longest decides")
   func severalSources() throws {
     let row = ExplanationRow(
       "", Self.pro, true, 37, [], at: 5, [Self.first], apps: [Given.app(version: "12", at: -10)],

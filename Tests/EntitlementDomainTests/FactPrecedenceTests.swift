@@ -47,7 +47,7 @@ struct FactPrecedenceTests {
     #expect(!FactAuthority.archivedResponse.isSigned)
   }
 
-  @Test("A fact of every kind takes an authority, and keeps the rest of itself")
+  @Test("The authority of each kind of fact can be set, and the rest stays the same")
   func settingAuthority() {
     let facts = [
       Fact.transaction(Given.period(1, from: 0)), .renewalInfo(Given.renewal(signed: 1)),

@@ -1,10 +1,10 @@
 import EntitlementDomain
 
-/// Facts, catalog and moments for the engine's tests, on a clock that counts days from a start.
+/// Facts, catalog and moments for tests, on a clock that counts days from a start.
 enum Given {
   static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
 
-  /// 2026-01-01T00:00:00Z plus so many days.
+  /// A number of days after 2026-01-01T00:00:00Z.
   static func day(_ count: Double) -> Milliseconds {
     Milliseconds(1_767_225_600_000 + Int64(count * 86_400_000))
   }
@@ -43,7 +43,7 @@ enum Given {
       })
   }
 
-  /// A period of 30 days unless told otherwise, signed at its purchase.
+  /// By default a period of 30 days that is signed at its purchase.
   static func period(
     _ id: Int, of chain: OriginalTransactionID = "c1", product: ProductID = "pro.monthly",
     group: SubscriptionGroupID = "g1", from start: Double, to end: Double? = nil,
@@ -113,7 +113,7 @@ extension CustomerState {
     entitlements.first { $0.entitlementID == id }?.sources ?? []
   }
 
-  /// Until when each source of an entitlement confers.
+  /// The end of each source of an entitlement.
   func ends(of id: EntitlementID) -> [Milliseconds?] {
     sources(of: id).map(\.until)
   }
@@ -128,7 +128,7 @@ extension CustomerState {
 }
 
 extension EntitlementSource {
-  /// Nil for what was not bought.
+  /// Nil for sources that are not purchases.
   var transactionID: TransactionID? {
     guard case .purchase(let id, _, _) = origin else { return nil }
     return id

@@ -1,6 +1,6 @@
 import EntitlementDomain
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Grandfathering of customers with several app transactions")
 struct GrandfatheringChoiceTests {
@@ -49,7 +49,7 @@ struct GrandfatheringChoiceTests {
       #expect(
         GrandfatheringTests.verdict(GrandfatheringTests.rule(), facts).state.outcome == .denied)
     }
-    // A receipt never replaces a JWS, whenever it was made.
+    // A receipt never replaces a JWS, also if it is newer.
     newer.authority = .receipt
     older.appTransactionID = newer.appTransactionID
     #expect(

@@ -1,3 +1,4 @@
+import CatalogFiles
 import EntitlementDomain
 import Testing
 
@@ -70,7 +71,7 @@ struct GrandfatheringTests {
     var description: String { "version \(version), date \(date), \(policy.rawValue)" }
   }
 
-  /// The rows on which the policy has no say stand for all policies.
+  /// Rows without a policy hold for all policies.
   static let table: [Row] =
     GrandfatheringRule.ConflictPolicy.allCases.flatMap { policy in
       [
@@ -168,7 +169,7 @@ struct GrandfatheringTests {
 
   @Test("Case 19: build 108 against a rule written as 2.0 is seen by the date (R33, R37)")
   func case19() {
-    // Build 108 is version 1.9 of the app: it came before 2.0, but 108 is not lower than 2.
+    // Build 108 is version 1.9 of the app: it is before 2.0, but 108 is not lower than 2.
     let mistaken = Self.rule([.iOS: "2.0"])
     let state = Self.verdict(mistaken, [Self.app(version: "108", date: Self.before)]).state
     #expect(state.outcome == .granted)
@@ -205,7 +206,7 @@ struct GrandfatheringTests {
 
   @Test("Case 21: a receipt without a version is judged by its date, unflagged (R36)")
   func case21() {
-    // Made before 2013-06-20, by an app that became free in 2026.
+    // A receipt from before 2013-06-20, of an app that became free in 2026.
     let receipt = Self.app(nil, date: 1_330_000_000_000, platform: nil)
     let verdict = Self.verdict(Self.rule(), [receipt])
     #expect(verdict.state.outcome == .granted)
@@ -213,7 +214,7 @@ struct GrandfatheringTests {
     #expect(!verdict.state.isFlagged)
     #expect(verdict.state.appTransactionID == receipt.identity)
     #expect(verdict.since == 1_330_000_000_000)
-    // An empty text says no more than none.
+    // An empty text counts as absent.
     #expect(
       Self.verdict(Self.rule(), [Self.app(version: "", date: Self.after)]).state.reason
         == .dateAlone)
@@ -239,21 +240,21 @@ struct GrandfatheringTests {
     (both, "macOS", "1.9", .versionAndDateAgree, true),
     (both, "macOS", "2.0", .versionAndDateDisagree, true),
     (both, "macOS", "107", .versionAndDateDisagree, true),
-    // None for this platform, or a platform that is not known yet: the date alone.
+    // No threshold for this platform, or an unknown platform: only the date counts.
     (both, "tvOS", "107", .dateAlone, true),
     (both, "carOS", "107", .dateAlone, true),
     (both, "ios", "107", .dateAlone, true),
     ([.visionOS: "5"], "visionOS", "4", .versionAndDateAgree, true),
     ([:], "iOS", "1", .dateAlone, true),
     ([:], nil, "1", .dateAlone, true),
-    // No platform: what all thresholds say in unison.
+    // Without a platform, the result holds if all thresholds agree.
     ([.iOS: "108"], nil, "107", .versionAndDateAgree, true),
     ([.iOS: "108"], nil, "108", .versionAndDateDisagree, true),
     ([.macOS: "2.0"], nil, "1.9", .versionAndDateAgree, true),
     (both, nil, "1.9", .versionAndDateAgree, true),
     (both, nil, "108", .versionAndDateDisagree, true),
     ([.iOS: "108", .tvOS: "108"], nil, "107", .versionAndDateAgree, true),
-    // Where they differ, the version cannot be read without its platform.
+    // If they differ, the version is unreadable without its platform.
     (both, nil, "50", .dateAloneUnreadableVersion, true),
     (both, nil, "2.0", .dateAloneUnreadableVersion, true),
   ]

@@ -47,7 +47,7 @@ struct GrantRulesTests {
     #expect(state([grant(from: 0, to: 9)], at: 1).ends(of: "pro") == [Given.day(9)])
   }
 
-  @Test("R32: one that is withdrawn ends then, unless it had ended before")
+  @Test("R32: a withdrawn grant ends at the withdrawal, unless it ended earlier")
   func withdrawn() {
     #expect(state([grant(from: 0, to: 10, withdrawn: 5)], at: 4).nextTransitionAt == Given.day(5))
     #expect(state([grant(from: 0, to: 10, withdrawn: 5)], at: 5).entitlements.isEmpty)
@@ -57,7 +57,7 @@ struct GrantRulesTests {
     #expect(late.nextTransitionAt == Given.day(10))
   }
 
-  @Test("R32: one that is withdrawn before it starts never confers, and changes nothing ever")
+  @Test("R32: a grant that is withdrawn before its start never confers and has no transition")
   func withdrawnBeforeStart() {
     for moment in [-2.0, 0, 5, 20] {
       let state = state([grant(from: 0, to: 10, withdrawn: -1)], at: moment)
@@ -75,7 +75,7 @@ struct GrantRulesTests {
     #expect(state([sandbox, other], at: 1).coreState == .new)
   }
 
-  @Test("R32: beside a purchase both are named, and the withdrawal removes the grant alone")
+  @Test("R32: a grant and a purchase are both sources, and a withdrawal removes only the grant")
   func besidePurchase() {
     let period = Given.period(1, from: 0)
     let both = state([grant(from: 0, to: 60)], [period], at: 1)
@@ -88,7 +88,7 @@ struct GrantRulesTests {
     #expect(after.groups == both.groups)
   }
 
-  @Test("R29: a grant does not silence the call to win back what was bought")
+  @Test("R29: a grant does not hide the call to win back a subscription")
   func calls() {
     let state = state([grant(from: 0)], [Given.period(1, from: 0)], at: 31)
     #expect(state.coreState == .active)

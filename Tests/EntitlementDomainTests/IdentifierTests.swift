@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Identifiers")
 struct IdentifierTests {
-  @Test("They compare byte by byte, unlike text that only looks the same")
+  @Test("Identifiers compare byte by byte, and not by canonical equivalence")
   func bytes() {
     let composed = AccountID("caf\u{e9}")
     let decomposed = AccountID("cafe\u{301}")
@@ -15,7 +15,7 @@ struct IdentifierTests {
     #expect(AccountID("10") < AccountID("9"))
   }
 
-  /// Around the lengths at which text is kept and compared in other ways: 8 and 16 bytes.
+  /// Lengths around 8 and 16 bytes, where the storage and the comparison of strings change.
   private static let texts: [String] = [
     "", "\0", "a", "a\0", "b", "\u{7f}", "\u{80}", "\u{e9}", "e\u{301}", "\u{ffff}", "\u{1f600}",
     "1234567", "12345678", "123456789", "123456780", "12345678\0", "123456789012345",
@@ -23,7 +23,7 @@ struct IdentifierTests {
     "\u{65e5}\u{672c}\u{8a9e}", "\u{65e5}\u{672c}\u{8a9e}2", "\u{212b}", "\u{c5}", "A\u{30a}",
   ]
 
-  @Test("Equality, order and hash are those of the bytes in UTF-8, whatever the text")
+  @Test("Equality, order and hash depend on the UTF-8 bytes")
   func likeBytes() {
     for left in Self.texts {
       for right in Self.texts {

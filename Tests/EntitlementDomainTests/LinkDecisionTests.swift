@@ -19,7 +19,7 @@ struct LinkDecisionTests {
     ("e", "n", "t", "a", "p", "n", .claimed),
   ]
 
-  @Test("R42–R44: the account is found in order; hints never move a linked chain", arguments: cases)
+  @Test("R42–R44: candidates are tried in order; hints move no linked chain", arguments: cases)
   func order(_ row: Case) {
     let decision = LinkDecision.decide(
       existing: row.existing, named: row.named, byToken: row.token, byAppTransaction: row.app,
@@ -46,7 +46,7 @@ struct LinkDecisionTests {
     #expect(decision.isClaimRefused == !claim.isGranted)
   }
 
-  @Test("R44: no policy refuses the owner, or whoever names a chain without a link")
+  @Test("R44: no policy refuses the owner, or an account that names an unlinked chain")
   func ownClaims() {
     for claim in Self.claims {
       let repeated = decide(existing: "owner", named: "owner", claim)
@@ -73,7 +73,7 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: what nobody signed takes nothing from an account, whatever the policy")
+  @Test("R44: an unsigned submission takes nothing from an account, under every policy")
   func unsignedClaims() {
     for claim in Self.claims {
       let decision = decide(existing: "owner", named: "claimer", claim, isNamedUnsigned: true)
@@ -83,7 +83,7 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R42, R44: an import gives what has no account to the one named, and repeats are no claim")
+  @Test("R42, R44: an import links an unlinked chain to the named account; a repeat is no claim")
   func imports() {
     for claim in Self.claims {
       let first = decide(existing: nil, named: "named", claim, isNamedUnsigned: true)
@@ -97,7 +97,7 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: an anonymous account is merged into whoever claims, whatever the policy")
+  @Test("R44: an anonymous account is merged into the claiming account, under every policy")
   func merges() {
     for claim in Self.claims {
       let decision = decide(existing: "owner", named: "claimer", claim, isMerge: true)
@@ -111,13 +111,13 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: whoever has claimed enough gets nothing of others', and everything of nobody's")
+  @Test("R44: at the limit, claims of linked chains are refused and unlinked chains are linked")
   func limits() {
     for claim in Self.claims {
       let decision = decide(existing: "owner", named: "claimer", claim, isWithinLimit: false)
       #expect(decision.accountID == "owner")
       #expect(decision.reason == nil)
-      // A claim that the policy refuses says so: tomorrow it will be refused too.
+      // The refusal is `.policy` and not `.limit`: the claim will be refused tomorrow too.
       #expect(decision.refusal == (claim.isGranted ? .limit : .policy))
       let merge = decide(
         existing: "owner", named: "claimer", claim, isMerge: true, isWithinLimit: false)
@@ -129,7 +129,7 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: what costs a look is asked only where the answer matters")
+  @Test("R44: expensive lookups are made only if the decision depends on them")
   func asksOnlyWhenNeeded() {
     func questions(
       existing: AccountID?, named: AccountID?, _ policy: LinkPolicy, isUnsigned: Bool = false,
@@ -161,7 +161,7 @@ struct LinkDecisionTests {
       questions(existing: "owner", named: "claimer", .transferIfInactive, isUnsigned: true) == [])
   }
 
-  @Test("R44: a failure to say whether the chain confers is passed on, never taken for an answer")
+  @Test("R44: an error of a lookup is thrown, and never counts as an answer")
   func failure() {
     struct Unavailable: Error {}
     #expect(throws: Unavailable.self) {

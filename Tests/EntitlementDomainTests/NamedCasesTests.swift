@@ -84,7 +84,7 @@ struct NamedCasesTests {
     #expect(state.callsToAction == [.keepSubscription])
   }
 
-  @Test("Case 7: an upgrade whose successor is missing keeps access, and says so (R17)")
+  @Test("Case 7: an upgrade whose successor is missing keeps access and has a notice (R17)")
   func successorMissing() {
     let upgraded = Given.period(1, product: "basic.monthly", from: 0) { $0.isUpgraded = true }
     let state = Given.state([upgraded], at: 29.9)
@@ -142,7 +142,7 @@ struct NamedCasesTests {
     }
   }
 
-  @Test("Case 13: sharing that ended and a refund of the purchaser end what each conferred (R25)")
+  @Test("Case 13: the end of sharing and a refund of the purchaser each end their own access (R25)")
   func family() {
     let own = Given.period(1, of: "c1", product: "news.monthly", group: "g2", from: 0)
     let shared = Given.period(2, of: "c2", from: 0) { $0.ownership = .familyShared }
@@ -189,7 +189,7 @@ struct NamedCasesTests {
     #expect(Given.state([season], at: ends).coreState == .inactive)
   }
 
-  @Test("Case 17: a retry that succeeds clears the trouble, inside grace and after it (R19, R20)")
+  @Test("Case 17: a successful retry restores the subscription, in grace and after it (R19, R20)")
   func recovered() {
     let failed = Given.renewal(signed: 30) {
       $0.isInBillingRetryPeriod = true
@@ -223,7 +223,7 @@ struct NamedCasesTests {
     #expect(state.product("adfree")?.firstPurchaseAt == Given.day(0))
   }
 
-  @Test("Case 23: who was revoked and came back is active (R28)")
+  @Test("Case 23: a customer who was revoked and bought again is active (R28)")
   func wonBack() {
     let refunded = Given.period(1, of: "c1", from: 0) { $0.revocationDate = Given.day(10) }
     let info = Given.renewal(of: "c1", signed: 10, autoRenews: false) {
@@ -257,7 +257,7 @@ struct NamedCasesTests {
     #expect(standing?.callToAction == .winBack)
   }
 
-  @Test("Case 26: values that are not known yet are told as they came, and grant nothing (R10)")
+  @Test("Case 26: unknown values are reported unchanged, and grant nothing (R10)")
   func unknownValues() {
     let period = Given.period(1, from: 0) {
       $0.ownership = OwnershipType(rawValue: "BORROWED")

@@ -1,9 +1,9 @@
 import EntitlementDomain
 import Testing
 
-@Suite("Notification types, subtypes and what each must carry (domain.md §8)")
+@Suite("Forms of notification types and subtypes (rules.md §8)")
 struct NotificationFormTests {
-  /// The table of appstore.md §2.
+  /// The table of app-store.md §2.
   static let types = [
     "SUBSCRIBED", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "OFFER_REDEEMED",
     "DID_RENEW", "EXPIRED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "PRICE_INCREASE",
@@ -19,11 +19,11 @@ struct NotificationFormTests {
   ]
 
   typealias Row = (
-    type: String, subtypes: [String?], subject: NotificationPayload.Subject,
+    type: String, subtypes: [String?], subject: NotificationSubject,
     contents: NotificationForm.Contents
   )
   static let both: NotificationForm.Contents = [.transaction, .renewalInfo]
-  /// The table of domain.md §8.
+  /// The table of rules.md §8.
   static let rows: [Row] = [
     ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"], .data, both),
     ("DID_RENEW", [nil, "BILLING_RECOVERY"], .data, both),
@@ -81,7 +81,7 @@ struct NotificationFormTests {
     #expect(Set(NotificationForm.all.compactMap(\.subtype)) == Set(NotificationSubtype.known))
   }
 
-  @Test func `types and subtypes that are known do not go with each other at will`() {
+  @Test func `not every combination of known types and subtypes is known`() {
     var known = 0
     for type in NotificationType.known {
       for subtype in NotificationSubtype.known.map(Optional.some) + [nil] {

@@ -1,13 +1,13 @@
 import EntitlementDomain
 import Testing
 
-@Suite("What a notification asks somebody to do or to know")
+@Suite("Review of notifications")
 struct NotificationReviewTests {
   static let uuid: NotificationUUID = "b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054"
   static let subscription = Given.period(1, from: 0)
   static let renewal = Given.renewal(signed: 0) { $0.renewalDate = Given.day(30) }
 
-  /// A verified notification; `reason` goes into the payload, the only place that holds it.
+  /// A verified notification.
   static func notification(
     _ type: String, _ subtype: String? = nil, status: Int64? = nil, at day: Double? = 1,
     scope: AppScope? = Given.scope, reason: String? = nil
@@ -15,13 +15,9 @@ struct NotificationReviewTests {
     let record = NotificationRecord(
       uuid: uuid, type: type, subtype: subtype, scope: scope, status: status,
       signedDate: day.map(Given.day), digest: Given.digest(99))
-    let content = reason.map { #""consumptionRequestReason":"\#($0)","# } ?? ""
-    let payload =
-      #"{"notificationType":"\#(type)","notificationUUID":"\#(uuid)","#
-      + #""data":{\#(content)"bundleId":"com.example.scribe"}}"#
     return SignedNotification(
-      record: record,
-      signed: SignedPayload(header: [], payload: Array(payload.utf8), signature: []))
+      record: record, signed: SignedPayload(header: [], payload: [], signature: []),
+      consumptionRequestReason: reason)
   }
 
   static func events(
@@ -41,10 +37,10 @@ struct NotificationReviewTests {
       deadline: deadline, refetchReason: refetch, detail: detail)
   }
 
-  // MARK: What the type says
+  // MARK: Events of types
 
   @Test(
-    "Each type has the event of its own, or none",
+    "Each type has its own event, or none",
     arguments: [
       ("CONSUMPTION_REQUEST", nil, .consumptionRequested), ("REFUND", nil, .refunded),
       ("REFUND_DECLINED", nil, .refundDeclined), ("REFUND_REVERSED", nil, .refundReversed),
@@ -73,19 +69,15 @@ struct NotificationReviewTests {
     #expect(events(reason: "UNINTENDED_PURCHASE") == [expected])
     #expect(events(reason: nil).map(\.detail) == [nil])
     #expect(events(reason: String(repeating: "A", count: 1_000)).first?.detail?.utf8.count == 64)
-    // Without a date nobody knows until when.
+    // Without a renewal date there is no deadline.
     #expect(events(reason: nil, at: nil).map(\.deadline) == [nil])
-    // A payload that is no notification has no reason.
-    var broken = Self.notification("CONSUMPTION_REQUEST", reason: "OTHER")
-    broken.signed.payload = Array("{".utf8)
-    #expect(Self.events(broken, bringing: inner).map(\.detail) == [nil])
-    // The end of time does not trap.
+    // The largest moment does not trap.
     var late = Self.notification("CONSUMPTION_REQUEST")
     late.record.signedDate = Milliseconds(.max)
     #expect(Self.events(late, bringing: inner).first?.deadline == Milliseconds(.max))
   }
 
-  @Test func `consent to a price is of use until the renewal`() {
+  @Test func `the deadline of a price consent is the renewal date`() {
     let events = Self.events(
       Self.notification("PRICE_INCREASE", "PENDING", status: 1),
       bringing: [.transaction(Self.subscription), .renewalInfo(Self.renewal)])
@@ -113,14 +105,14 @@ struct NotificationReviewTests {
     #expect(Self.events(Self.notification(type, subtype)).isEmpty)
   }
 
-  @Test func `without an app there is nobody to tell`() {
+  @Test func `a notification without an app has no events`() {
     #expect(Self.events(Self.notification("REFUND", scope: nil)).isEmpty)
   }
 
   // MARK: Refetch: payloads
 
   @Test(
-    "A notification about a purchase that lacks its payload is told",
+    "A notification about a purchase without its payload is reported",
     arguments: [
       ("DID_RENEW", nil, [], "signedTransactionInfo, signedRenewalInfo"),
       ("DID_RENEW", nil, [.transaction], "signedRenewalInfo"),
@@ -143,7 +135,7 @@ struct NotificationReviewTests {
     #expect(refetches.allSatisfy { $0.originalTransactionID == (kinds.isEmpty ? nil : "c1") })
   }
 
-  @Test func `who does not pay, and what does not renew, needs no renewal info`() {
+  @Test func `shared purchases, and products that do not renew, need no renewal info`() {
     for ownership in [OwnershipType.familyShared, .assigned] {
       let shared = Given.period(1, from: 0) { $0.ownership = ownership }
       let notification = Self.notification("SUBSCRIBED", "INITIAL_BUY", status: 1)
@@ -155,7 +147,7 @@ struct NotificationReviewTests {
         == ["signedRenewalInfo"])
   }
 
-  @Test func `a renewal info of another chain says nothing of this one`() {
+  @Test func `a renewal info of another chain is ignored`() {
     let other = Given.renewal(of: "c2", signed: 0) { $0.renewalDate = Given.day(20) }
     let events = Self.events(
       Self.notification("PRICE_INCREASE", "PENDING", status: 1),
@@ -169,7 +161,7 @@ struct NotificationReviewTests {
 
   // MARK: Refetch: successors
 
-  @Test func `R17: an upgraded period without its successor is told until it is known`() {
+  @Test func `R17: an upgraded period is reported until its successor is known`() {
     let upgraded = Given.period(1, product: "basic.monthly", from: 0) { $0.isUpgraded = true }
     let info = Given.renewal(signed: 1)
     let notification = Self.notification("DID_CHANGE_RENEWAL_PREF", "UPGRADE", status: 1)
@@ -179,7 +171,7 @@ struct NotificationReviewTests {
         == [Self.event(.refetchDue, refetch: .successorMissing)])
     let successor = Given.period(2, from: 1)
     #expect(Self.events(notification, bringing: inner, facts: [.transaction(successor)]).isEmpty)
-    // One of another chain, or of another environment, is none.
+    // A fact of another chain or environment is not a successor.
     let other = Given.period(2, of: "c2", from: 1)
     let sandbox = Given.period(2, from: 1) { $0.environment = .sandbox }
     for fact in [other, sandbox] {
@@ -191,7 +183,7 @@ struct NotificationReviewTests {
 
   // MARK: Refetch: overdue renewals
 
-  @Test func `R24: an overdue renewal is told where Apple says nothing of the subscription`() {
+  @Test func `R24: an overdue renewal is reported if the notification has no status`() {
     let inner: [Fact] = [.transaction(Self.subscription)]
     let facts: [Fact] = [.renewalInfo(Self.renewal)]
     func reasons(
@@ -204,21 +196,21 @@ struct NotificationReviewTests {
     }
     #expect(reasons("REFUND_DECLINED") == [.renewalOverdue])
     #expect(reasons("REFUND_DECLINED", at: 29) == [])
-    // Known words explain it, or contradict it; an unknown one does not.
+    // A known status explains it or contradicts it; an unknown one does not.
     #expect(reasons("REFUND_DECLINED", status: 2) == [])
     #expect(reasons("REFUND_DECLINED", status: 1) == [.statusMismatch])
     #expect(reasons("REFUND_DECLINED", status: 9) == [.renewalOverdue])
-    // The leeway keeps access, and is no news.
+    // The leeway keeps access and has no event.
     var lenient = Given.catalog
     lenient.renewalLeeway = Catalog.maximumRenewalLeeway
     #expect(reasons("REFUND_DECLINED", catalog: lenient) == [.renewalOverdue])
-    // These types say themselves that it was not renewed.
+    // These types report themselves that the renewal failed.
     for type in ["EXPIRED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED"] {
       #expect(!reasons(type).contains(.renewalOverdue))
     }
   }
 
-  @Test func `R24: what was signed later says more than an overdue renewal`() {
+  @Test func `R24: an overdue renewal is not reported if a fact was signed later`() {
     let later = Given.period(2, from: 32)
     let laterInfo = Given.renewal(signed: 32)
     let events = Self.events(

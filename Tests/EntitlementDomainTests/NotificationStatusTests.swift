@@ -1,9 +1,9 @@
 import EntitlementDomain
 import Testing
 
-@Suite("R47: Apple's own view is compared with ours as of its signing date")
+@Suite("R47: Apple's view is compared with the evaluated status as of its signing date")
 struct NotificationStatusTests {
-  /// How a chain of one period, of days 0 to 30, stands.
+  /// The standing of a chain with one period from day 0 to day 30.
   struct Situation: CustomTestStringConvertible {
     let name: String
     let status: SubscriptionStatus
@@ -60,7 +60,7 @@ struct NotificationStatusTests {
     // Boundaries belong to what follows (R15), without any tolerance.
     Situation(name: "the last millisecond", status: .active, day: 29.999_999_99, facts: facts()),
     Situation(name: "the very end", status: .expired, day: 30, facts: facts()),
-    // Neither the catalog nor a group is needed.
+    // The comparison needs neither the catalog nor a group.
     Situation(
       name: "of an unknown product", status: .active, day: 10,
       facts: facts(Given.period(1, product: "unknown", from: 0))),
@@ -74,7 +74,7 @@ struct NotificationStatusTests {
     _ status: Int64?, day: Double?, facts: [Fact], bringing inner: [Fact]? = nil,
     catalog: Catalog = Given.catalog
   ) -> [FeedEvent] {
-    // An unknown type: the comparison does not look at it.
+    // The comparison does not depend on the type, also if it is unknown.
     NotificationReview.events(
       of: NotificationReviewTests.notification("NEW_TYPE", status: status, at: day),
       bringing: inner ?? Array(facts.prefix(1)), facts: facts, catalog: catalog
@@ -85,12 +85,12 @@ struct NotificationStatusTests {
   func statuses(situation: Situation) {
     var lenient = Given.catalog
     lenient.renewalLeeway = Catalog.maximumRenewalLeeway
-    for told in SubscriptionStatus.allCases {
-      // The operator's leeway (R24) is not Apple's affair.
+    for appleStatus in SubscriptionStatus.allCases {
+      // The operator's leeway (R24) is not part of Apple's view.
       for catalog in [Given.catalog, lenient] {
         let found = mismatches(
-          told.rawValue, day: situation.day, facts: situation.facts, catalog: catalog)
-        if told == situation.status {
+          appleStatus.rawValue, day: situation.day, facts: situation.facts, catalog: catalog)
+        if appleStatus == situation.status {
           #expect(found.isEmpty)
         } else {
           #expect(
@@ -98,7 +98,7 @@ struct NotificationStatusTests {
               FeedEvent(
                 kind: .refetchDue, notificationUUID: NotificationReviewTests.uuid,
                 originalTransactionID: "c1", transactionID: "t1", refetchReason: .statusMismatch,
-                detail: "Apple says \(told.name), the facts say \(situation.status.name)")
+                detail: "Apple says \(appleStatus.name), the facts say \(situation.status.name)")
             ])
         }
       }
@@ -127,7 +127,7 @@ struct NotificationStatusTests {
       .renewalInfo(
         Given.renewal(signed: 30, autoRenews: false) { $0.expirationIntent = .cancelled }),
     ]
-    // The renewal began before Apple's view was signed, so that the views do differ.
+    // The renewal began before Apple's view was signed, so the views differ.
     let early = Given.period(2, from: 29.5) { $0.signedDate = Given.day(31) }
     for later in [renewed, early] {
       let standing: [Fact] = [
@@ -144,7 +144,7 @@ struct NotificationStatusTests {
     }
   }
 
-  @Test func `what it brings itself may be stamped a little later than its outside`() {
+  @Test func `the facts inside may be signed slightly later than the notification`() {
     let stamped = Given.period(1, from: 0) { $0.signedDate = Given.day(10.000_01) }
     #expect(mismatches(2, day: 10, facts: [.transaction(stamped)]).count == 1)
     let later = Given.period(2, from: 30) { $0.signedDate = Given.day(10.000_01) }
@@ -164,19 +164,19 @@ struct NotificationStatusTests {
         == ["Apple says REVOKED, the facts say ACTIVE"])
   }
 
-  @Test func `a period that has not begun is not what Apple calls active`() {
+  @Test func `a period that has not begun is a mismatch with ACTIVE`() {
     let facts = [Fact.transaction(Given.period(1, from: 5) { $0.signedDate = Given.day(4) })]
     #expect(
       mismatches(1, day: 4.5, facts: facts).map(\.detail)
         == ["Apple says ACTIVE, the facts say UPCOMING"])
   }
 
-  @Test func `what names no subscription, or no moment, is not compared`() {
+  @Test func `a notification without a subscription, or without a signing date, is not compared`() {
     let coins = Given.purchase(1, product: "coins", type: .consumable, at: 0)
     #expect(mismatches(2, day: 10, facts: [.transaction(coins)]).isEmpty)
     #expect(mismatches(2, day: nil, facts: Self.facts()).isEmpty)
     #expect(mismatches(2, day: 10, facts: Self.facts(), bringing: []).isEmpty)
-    // A renewal info by itself names the chain.
+    // A renewal info alone names the chain.
     let info = [Self.facts()[1]]
     #expect(mismatches(2, day: 10, facts: Self.facts(), bringing: info).count == 1)
     #expect(mismatches(2, day: 10, facts: info, bringing: info).isEmpty)

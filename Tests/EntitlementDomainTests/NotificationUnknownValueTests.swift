@@ -1,3 +1,4 @@
+import AppStorePayloads
 import EntitlementDomain
 import Testing
 
@@ -67,7 +68,7 @@ struct NotificationUnknownValueTests {
     }
   }
 
-  @Test func `every value of Apple's is known, and what is absent is not unknown`() throws {
+  @Test func `all of Apple's values are known, and an absent value is not unknown`() throws {
     let strings = [
       "type": [
         "Auto-Renewable Subscription", "Non-Renewing Subscription", "Non-Consumable", "Consumable",
@@ -122,7 +123,7 @@ struct NotificationUnknownValueTests {
     #expect(fields(record.unknownValues) == expected)
   }
 
-  @Test func `what is too long is cut between characters`() {
+  @Test func `a value that is too long is truncated between characters`() {
     for (text, length) in [
       (String(repeating: "A", count: 64), 64), (String(repeating: "A", count: 65), 64),
       (String(repeating: "€", count: 100), 63), (String(repeating: "😀", count: 17), 64),

@@ -5,7 +5,7 @@ import Testing
 struct OfferRulesTests {
   private let period = Given.period(1, from: 0)
 
-  @Test("R29: the offer of the next renewal is told while it will come")
+  @Test("R29: the offer of the next renewal is part of the standing while it will renew")
   func renewalOffer() {
     let offer = Offer(type: .promotional, identifier: "half", discountType: .payAsYouGo)
     let info = Given.renewal(signed: 5) { $0.renewalOffer = offer }
@@ -20,7 +20,7 @@ struct OfferRulesTests {
     #expect(Given.state([period], [info], at: 31).group("g1")?.renewalOffer == nil)
   }
 
-  @Test("R29: win-back offers are told with the call to win back, in Apple's order, and only then")
+  @Test("R29: win-back offers come only with the call to win back, in Apple's order")
   func winBack() {
     let info = Given.renewal(signed: 30, autoRenews: false) {
       $0.expirationIntent = .cancelled
@@ -32,7 +32,7 @@ struct OfferRulesTests {
     #expect(Given.state([period], [info], at: 29).group("g1")?.winBackOfferIDs == [])
   }
 
-  @Test("R29: win-back offers told for another product's renewal are not those of this one")
+  @Test("R29: win-back offers of another product's renewal are ignored")
   func winBackOfAnother() {
     let info = Given.renewal(signed: 30, autoRenews: false, product: "basic.monthly") {
       $0.eligibleWinBackOfferIDs = ["back"]
@@ -59,7 +59,7 @@ struct OfferRulesTests {
   ]
 
   @Test(
-    "R25, R29: what was used is the purchaser's, not that of whom it is shared with",
+    "R25, R29: offers were used by the purchaser, not by a family member",
     arguments: uses)
   func used(_ use: Use) {
     let period = Given.period(1, from: 0) {
@@ -72,7 +72,7 @@ struct OfferRulesTests {
     #expect(groups.map(\.standing.offer) == [use.offer])
   }
 
-  @Test("R29: an offer of a period that is yet to begin is not used, and then it is")
+  @Test("R29: an offer counts as used from the start of its period")
   func notYetUsed() {
     let trial = Given.period(1, from: 10) {
       $0.offer = Offer(type: .introductory, discountType: .freeTrial)

@@ -45,7 +45,7 @@ struct PurchaseRulesTests {
     #expect(ended.callsToAction == [.winBack])
   }
 
-  @Test("R12: without a duration it confers nothing and says why")
+  @Test("R12: without a duration a purchase confers nothing and has a notice")
   func withoutDuration() {
     let state = Given.state(
       [Given.purchase(1, product: "forever", type: .nonRenewing, at: 0)], at: 1)
@@ -54,7 +54,7 @@ struct PurchaseRulesTests {
     #expect(state.product("forever")?.notices == [.durationMissing])
   }
 
-  @Test("R13: purchases stack only where the catalog says so")
+  @Test("R13: purchases stack only if the catalog requires it")
   func stacking() {
     let passes = [
       Given.purchase(1, product: "pass", type: .nonRenewing, at: 0),
@@ -68,7 +68,7 @@ struct PurchaseRulesTests {
       Given.purchase(1, product: "season", type: .nonRenewing, at: 0),
       Given.purchase(2, product: "season", type: .nonRenewing, at: 10),
     ]
-    // Ten days after Jan 1 is Jan 11: a month later is Feb 11, day 41.
+    // Day 10 is Jan 11. One month later is Feb 11, day 41.
     #expect(Given.state(seasons, at: 40.9).coreState == .active)
     #expect(Given.state(seasons, at: 41).coreState == .inactive)
   }
@@ -84,7 +84,7 @@ struct PurchaseRulesTests {
     let early = [first(refundedAt: 12), second]
     #expect(Given.state(early, at: 41.9).coreState == .active)
     #expect(Given.state(early, at: 42).coreState == .inactive)
-    // Refunded after it was used up: the other's time does not move.
+    // A refund after the end does not change the other purchase.
     let late = [first(refundedAt: 45), second]
     #expect(Given.state(late, at: 45.5).coreState == .active)
     #expect(Given.state(late, at: 59.9).coreState == .active)
@@ -99,7 +99,7 @@ struct PurchaseRulesTests {
     #expect(state.callsToAction == [.none])
   }
 
-  @Test("R14: a product that the catalog does not name is told, and grants nothing")
+  @Test("R14: a product that is not in the catalog is part of the state, and grants nothing")
   func unknownProduct() throws {
     let state = Given.state(
       [Given.period(1, product: "elsewhere", group: "g9", from: 0)], at: 1)
@@ -130,7 +130,7 @@ struct PurchaseRulesTests {
     #expect(Given.state([sandbox, other], at: 1).coreState == .new)
   }
 
-  @Test("R27: who only has the app is inactive, and is shown the offers")
+  @Test("R27: a customer with only an app transaction is inactive, and is shown the offers")
   func appOnly() {
     let fact = AppTransactionFact(
       bundleID: Given.scope.bundleID, environment: .production, signedDate: Given.day(0),
@@ -142,7 +142,7 @@ struct PurchaseRulesTests {
     #expect(state.callsToAction == [.merchandise])
   }
 
-  @Test("R31: an entitlement names everything that confers it")
+  @Test("R31: an entitlement has all its sources")
   func sources() {
     let news = Given.period(1, of: "c2", product: "news.monthly", group: "g2", from: 0)
     let season = Given.purchase(2, product: "season", type: .nonRenewing, at: 0)

@@ -23,7 +23,7 @@ struct RFC3339Tests {
   }
 
   @Test(
-    "Any other form, and what does not exist, is refused",
+    "Other forms, and moments that do not exist, are refused",
     arguments: [
       "", "2024", "2024-03-01", "2024-03-01T00:00:00", "2024-03-01 00:00:00Z",
       "2024-03-01T00:00Z", "2024-03-01T00:00:00+0100", "2024-03-01T00:00:00+01",
@@ -41,7 +41,7 @@ struct RFC3339Tests {
   }
 
   @Test(
-    "A moment is written to the second, or exactly, as far as years of four digits go",
+    "A moment with a year of four digits is written to the second, or exactly",
     arguments: [
       (1_375_340_400_000, "2013-08-01T07:00:00Z", "2013-08-01T07:00:00Z"),
       (1_375_340_400_007, "2013-08-01T07:00:00Z", "2013-08-01T07:00:00.007Z"),
@@ -57,7 +57,7 @@ struct RFC3339Tests {
     #expect(Milliseconds(written: moment.exactRFC3339) == moment)
   }
 
-  @Test("Beside RFC 3339 people write milliseconds, and nothing else")
+  @Test("Milliseconds are the only other form than RFC 3339")
   func writtenByPeople() {
     #expect(Milliseconds(written: "1375340400000") == 1_375_340_400_000)
     #expect(Milliseconds(written: "2013-08-01T09:00:00+02:00") == 1_375_340_400_000)

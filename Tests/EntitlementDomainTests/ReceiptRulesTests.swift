@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Testing
 
-/// Receipts and responses to them tell less than signed transactions do, and weigh less.
+/// Receipts and archived responses have fewer fields and a lower authority than transactions.
 @Suite("Purchases out of receipts and archived responses")
 struct ReceiptRulesTests {
   private func item(
@@ -31,7 +31,7 @@ struct ReceiptRulesTests {
   ]
 
   @Test(
-    "R51: what is without types takes them from the catalog, else from the expiry",
+    "R51: a missing type is taken from the catalog, or else from the expiry",
     arguments: rows, lesser)
   func type(_ row: Row, _ authority: FactAuthority) throws {
     let purchase = item(1, product: row.product, from: 0, to: row.end, authority: authority)
@@ -44,7 +44,7 @@ struct ReceiptRulesTests {
     #expect(standing.notices.contains(.typeUnknown) == (row.status == .undetermined))
   }
 
-  @Test("R10: a signed transaction without a type is of no known type, whatever the catalog says")
+  @Test("R10: a signed transaction without a type has an unknown type, whatever the catalog has")
   func signedWithoutType() {
     let fact = Given.purchase(1, product: "adfree", type: ProductType(rawValue: ""), at: 0)
     let state = Given.state([fact], at: 1)

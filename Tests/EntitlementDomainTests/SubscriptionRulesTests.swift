@@ -91,7 +91,7 @@ struct SubscriptionRulesTests {
     }
   }
 
-  @Test("R17: without its successor an upgraded period keeps access, and says what is missing")
+  @Test("R17: without a successor, an upgraded period keeps access and has a notice")
   func successorMissing() throws {
     let old = Given.period(1, product: "basic.monthly", from: 0) { $0.isUpgraded = true }
     let standing = try #require(Given.state([old], at: 20).group("g1"))
@@ -236,7 +236,7 @@ struct SubscriptionRulesTests {
     #expect(Given.state([period], [info], at: 31, catalog: catalog).coreState == .inactive)
   }
 
-  @Test("R26: a commitment is told beside the monthly period, which decides access")
+  @Test("R26: a commitment is part of the standing, and the monthly period decides access")
   func commitment() {
     let period = Given.period(1, from: 0) {
       $0.commitment = Commitment(
@@ -246,7 +246,7 @@ struct SubscriptionRulesTests {
     #expect(Given.state([period], at: 31).coreState == .inactive)
   }
 
-  @Test("R6: one line item is one period, told by the statement signed later")
+  @Test("R6: one line item is one period, and the transaction signed later stands")
   func lineItem() {
     let first = Given.period(1, from: 0) { $0.webOrderLineItemID = "w" }
     let second = Given.period(2, from: 0) {
@@ -272,7 +272,7 @@ struct SubscriptionRulesTests {
     #expect(state.product("pro.monthly")?.expirationReason == .customerCancelled)
   }
 
-  @Test("R28: of two active chains the higher level of service is told")
+  @Test("R28: of two active chains the one with the higher level of service decides")
   func level() {
     let basic = Given.period(1, of: "c1", product: "basic.monthly", from: 0, to: 90)
     let pro = Given.period(2, of: "c2", product: "pro.monthly", from: 0, to: 30)
@@ -308,7 +308,7 @@ struct SubscriptionRulesTests {
     #expect(state.group("g1")?.willRenew == true)
     #expect(state.entitlementIDs == ["basic", "pro"])
     #expect(state.product("basic.monthly")?.status == .replaced)
-    // The old period does not come back when the new one ends.
+    // The old period does not continue when the new one ends.
     #expect(Given.state([year, month], at: 41).coreState == .inactive)
   }
 
@@ -331,7 +331,7 @@ struct SubscriptionRulesTests {
     }
   }
 
-  @Test("R18, R23: what was charged ahead is told as the change to come")
+  @Test("R18, R23: a period that was charged ahead is the pending change")
   func chargedAhead() {
     let pro = Given.period(1, from: 0)
     let basic = Given.period(2, product: "basic.monthly", from: 30) {
@@ -343,7 +343,7 @@ struct SubscriptionRulesTests {
       state.group("g1")?.pendingChange
         == PendingChange(productID: "basic.monthly", effectiveAt: Given.day(30)))
     #expect(state.group("g1")?.willRenew == true)
-    // A downgrade asked for after the next period was charged takes effect after that one.
+    // A downgrade that was requested after the next period was charged follows that period.
     let next = Given.period(2, from: 30) { $0.signedDate = Given.day(29.5) }
     let asked = Given.renewal(signed: 29.7) { $0.autoRenewProductID = "basic.monthly" }
     #expect(
@@ -351,7 +351,7 @@ struct SubscriptionRulesTests {
         == PendingChange(productID: "basic.monthly", effectiveAt: Given.day(60)))
   }
 
-  @Test("R28: what expired is told before what was revoked, though it ended earlier")
+  @Test("R28: an expired chain ranks above a revoked one, also if it ended earlier")
   func expiredBeforeRevoked() {
     let expired = Given.period(1, of: "c1", from: 0)
     let revoked = Given.period(2, of: "c2", from: 40) { $0.revocationDate = Given.day(50) }

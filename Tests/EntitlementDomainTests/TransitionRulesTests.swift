@@ -4,7 +4,7 @@ import Testing
 @Suite("Ends and next transitions")
 struct TransitionRulesTests {
   @Test(
-    "R30: the next transition is the next change that shows, whatever else a rule looks at",
+    "R30: the next transition is the next visible change of the state",
     arguments: [
       (-1.0, Optional(0.0)), (0, 30), (30, 46), (46, 90), (90, nil),
     ])
@@ -29,7 +29,7 @@ struct TransitionRulesTests {
     let state = Given.state([first, second], at: 10)
     #expect(state.nextTransitionAt == Given.day(20))
     #expect(Given.state([first, second], at: 20).groups.map(\.trialUsed) == [true])
-    // Without the offer its beginning shows nowhere.
+    // Without the offer, its start is not visible.
     var plain = second
     plain.offer = nil
     #expect(Given.state([first, plain], at: 10).nextTransitionAt == Given.day(60))

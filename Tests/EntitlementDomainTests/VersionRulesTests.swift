@@ -2,7 +2,7 @@ import EntitlementDomain
 import TestSupport
 import Testing
 
-@Suite("Several statements about one purchase")
+@Suite("Several versions of one purchase")
 struct VersionRulesTests {
   /// Every order of three.
   private static let orders = [
@@ -67,7 +67,7 @@ struct VersionRulesTests {
   }
 
   @Test(
-    "R5, R6: a later statement about one of many is found, wherever it comes",
+    "R5, R6: a later version of one of many transactions is found in any position",
     arguments: [1, 2, 9, 300])
   func amongMany(count: Int) {
     var random = SeededRandom(for: "a statement about one of many")
@@ -120,7 +120,7 @@ struct VersionRulesTests {
     #expect(state.sources(of: "pro").count == 1)
   }
 
-  @Test("R7: a chain whose only transaction moved away is no part of the state")
+  @Test("R7: a chain whose only transaction moved away is not part of the state")
   func emptied() {
     let before = Given.period(1, of: "c1", from: 0)
     let after = Given.period(1, of: "c2", product: "news.monthly", group: "g2", from: 0) {

@@ -7,12 +7,14 @@ import TestSupport
 import Testing
 import Verification
 
-// Skipped where the folder of samples is absent; APPLE_SIGNED_SAMPLES names another one.
+// Skipped without the folder of samples. APPLE_SIGNED_SAMPLES sets another folder.
 @Suite(
   "Real receipts of the App Store, submitted",
   .enabled(if: AppleSamples.arePresent, "the folder of Apple-signed samples is absent"))
 struct AppleReceiptTests {
-  @Test("Each is one fact for the app and one for each purchase", arguments: AppleSamples.receipts)
+  @Test(
+    "A receipt has one fact for the app and one for each purchase",
+    arguments: AppleSamples.receipts)
   func submitted(sample: AppleSamples.Receipt) async throws {
     let receipt = try sample.contents()
     let catalog = SimulatedApp.catalogYAML.replacing(

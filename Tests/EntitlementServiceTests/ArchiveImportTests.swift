@@ -16,7 +16,7 @@ struct ArchiveImportTests {
     "    environments: [Production, Sandbox]",
     with: "    environments: [Production, Sandbox]\n    archived_responses: accept")
 
-  @Test("Without the catalog's word it is refused, whatever it says; with it, it is accepted")
+  @Test("An import is refused unless the catalog accepts archived responses")
   func permission() async throws {
     try await Bench.run { bench async throws in
       for response in [Bench.receipt(["1"]).archivedResponse(), Array("garbage".utf8)] {
@@ -44,7 +44,7 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test("It never replaces what Apple signed, and what Apple signs replaces it (R51)")
+  @Test("It never replaces signed facts, and signed facts replace it (R51)")
   func precedence() async throws {
     try await Bench.run(catalog: Self.catalog) { bench async throws in
       let archive = Bench.receipt(["1", "2", "3"], daysAgo: 0)
@@ -56,7 +56,7 @@ struct ArchiveImportTests {
         try await authorities(bench) == [
           "1": .signedTransaction, "2": .receipt, "3": .archivedResponse,
         ])
-      // A receipt from long before the response.
+      // A receipt that is much older than the response.
       let receipt = try await bench.submit(receipt: Bench.receipt(["3"], daysAgo: 6))
       #expect(receipt.items.last?.disposition == .replaced)
       let jws = try await bench.submit([try bench.purchase("2"), try bench.purchase("3")])
@@ -78,7 +78,7 @@ struct ArchiveImportTests {
   }
 
   @Test(
-    "It takes no purchase from another account, whatever the policy (R44)",
+    "An import takes no purchase from another account, whatever the policy (R44)",
     arguments: LinkPolicy.allCases)
   func claims(policy: LinkPolicy) async throws {
     let catalog = Self.catalog.replacing(
@@ -122,9 +122,9 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test("What is refused as a whole stores nothing and says why", arguments: Refused.allCases)
+  @Test("A refused response stores nothing and has a reason", arguments: Refused.allCases)
   func refused(_ reason: Refused) async throws {
-    // Also where the catalog would accept the environment.
+    // Also when the catalog accepts the environment.
     let catalog = Self.catalog.replacing(
       "[Production, Sandbox]", with: "[Production, Sandbox, Xcode]")
     try await Bench.run(catalog: catalog) { bench async throws in
@@ -165,7 +165,7 @@ struct ArchiveImportTests {
   }
 
   @Test(
-    "An environment that the catalog does not accept is refused; one that it does is kept apart")
+    "An environment that is not accepted is refused; accepted ones are separate")
   func environment() async throws {
     let archive = Bench.receipt(["1"], type: "ProductionSandbox")
     let production = Self.catalog.replacing("[Production, Sandbox]", with: "[Production]")
@@ -180,7 +180,7 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test("An app that the catalog does not name is a fault of the request")
+  @Test("An app that is not in the catalog is an invalid argument")
   func unknownApp() async throws {
     try await Bench.run(catalog: Self.catalog) { bench async throws in
       let error = await #expect(throws: ServiceError.self) {
@@ -191,7 +191,7 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test("What nobody waits for any more is not stored")
+  @Test("A cancelled import is not stored")
   func givenUp() async throws {
     try await Bench.run(catalog: Self.catalog) { bench async throws in
       let archive = ArchiveSubmission(

@@ -1,3 +1,4 @@
+import CatalogFiles
 import EntitlementDomain
 import EntitlementService
 import Logging
@@ -11,7 +12,7 @@ struct CatalogReloaderTests {
     "type: non_consumable\n    entitlements: [ad_free]",
     with: "type: non_consumable\n    entitlements: [basic]")
 
-  @Test("A valid file comes in force, and answers everybody anew")
+  @Test("A valid file comes in force, and all cached answers are invalidated")
   func valid() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
@@ -35,7 +36,7 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("A file that is in force already drops nothing")
+  @Test("A file that is in force already invalidates nothing")
   func same() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
@@ -71,7 +72,7 @@ struct CatalogReloaderTests {
         errors.first?.metadata["reason"]?.contains("line \(issue.line), products[5].type: error")
           == true)
 
-      // Other content, then none, then the first again: each is told.
+      // Other content, then none, then the first again: each is logged as an error.
       bench.file.set("version: 2")
       _ = await bench.reloader.reload()
       bench.file.remove()
@@ -84,7 +85,7 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("Warnings do not hide in the log why a file cannot be used")
+  @Test("Warnings do not hide the errors of a file in the log")
   func warningsFirst() async throws {
     try await ServiceBench.run { bench async throws in
       let doubtful = (0..<90).map { "  - {id: p\($0), type: non_renewing}\n" }.joined()
@@ -100,7 +101,7 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("What is no text, or too large, is a failed attempt")
+  @Test("A file that is not text, or too large, is a failed attempt")
   func unreadable() async throws {
     try await ServiceBench.run { bench async throws in
       bench.file.set(bytes: [0x76, 0xFF])
@@ -110,7 +111,7 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("A dry run says what would be, and changes nothing")
+  @Test("A dry run returns the outcome and changes nothing")
   func dryRun() async throws {
     try await ServiceBench.run { bench async throws in
       let before = bench.holder.snapshot
@@ -125,11 +126,11 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("Many callers at once each get what was read after they came")
+  @Test("Concurrent callers each get a read that began after their call")
   func together() async throws {
     try await ServiceBench.run { bench async throws in
       bench.file.set(Self.withoutAdFree)
-      let attempts = await withTaskGroup(of: CatalogAttempt.self) { group in
+      let attempts = await withTaskGroup(of: CatalogReloadAttempt.self) { group in
         for _ in 0..<100 { group.addTask { await bench.reloader.reload() } }
         return await group.reduce(into: []) { $0.append($1) }
       }
@@ -140,7 +141,7 @@ struct CatalogReloaderTests {
     }
   }
 
-  @Test("Another catalog changes what the next submission may bring")
+  @Test("The next submission uses the new catalog")
   func policy() async throws {
     try await ServiceBench.run { bench async throws in
       bench.file.set(

@@ -18,7 +18,7 @@ final class CatalogText: Sendable {
     state.withLock { $0.contents = .failure(CatalogSource.Unreadable("it is gone")) }
   }
 
-  /// How often it was read.
+  /// The number of reads.
   var reads: Int { state.withLock { $0.reads } }
 
   var source: CatalogSource {

@@ -4,29 +4,29 @@ import EntitlementStore
 import SQLiteStore
 import Testing
 
-@Suite("Following what other nodes write", .timeLimit(.minutes(1)))
+@Suite("Following the changes of other nodes", .timeLimit(.minutes(1)))
 struct ChangeFollowerTests {
-  @Test("What one node writes, another answers as soon as it is announced")
+  @Test("A write of one node is answered by another after its announcement")
   func announced() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { one async throws in
         try await Node.run(bench) { other async throws in
           try await other.state(of: "anna")
           try await other.state(of: "bert")
-          #expect(other.isHeld("anna"))
+          #expect(other.isCached("anna"))
           let revision = try await one.grant(to: "anna")
           try await other.followed(to: revision)
-          #expect(!other.isHeld("anna"))
-          #expect(other.isHeld("bert"))
+          #expect(!other.isCached("anna"))
+          #expect(other.isCached("bert"))
           #expect(try await other.state(of: "anna").revision == revision)
-          #expect(other.isHeld("anna"))
+          #expect(other.isCached("anna"))
           #expect(other.follower.statistics.recovered == 0)
         }
       }
     }
   }
 
-  @Test("A lost announcement is made good within a second")
+  @Test("A poll recovers a lost announcement within a second")
   func lost() async throws {
     try await ServiceBench.run { bench async throws in
       let silent = FaultyStore(bench.store, isSilent: true)
@@ -37,9 +37,9 @@ struct ChangeFollowerTests {
             scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
             author: "a")
         ).customer.revision
-        #expect(node.isHeld("anna"))
+        #expect(node.isCached("anna"))
         try await node.second()
-        #expect(!node.isHeld("anna"))
+        #expect(!node.isCached("anna"))
         #expect(try await node.state(of: "anna").revision == revision)
         #expect(node.follower.statistics.recovered == 1)
         #expect(node.follower.statistics.changed >= 1)
@@ -47,7 +47,7 @@ struct ChangeFollowerTests {
     }
   }
 
-  @Test("A node that cannot look stops answering from memory at the bound, not before")
+  @Test("A node that cannot poll serves cached answers up to the staleness bound, not longer")
   func stale() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store, isSilent: true)
@@ -61,29 +61,29 @@ struct ChangeFollowerTests {
             author: "a"))
         for _ in 1...5 { try await node.second() }
         #expect(node.follower.isCurrent)
-        #expect(node.isHeld("anna"))
+        #expect(node.isCached("anna"))
         try await node.second()
         #expect(!node.follower.isCurrent)
-        #expect(!node.isHeld("anna"))
-        #expect(!node.isHeld("bert"))
-        // The store itself answers all the same, and what is known here of a revision still counts.
+        #expect(!node.isCached("anna"))
+        #expect(!node.isCached("bert"))
+        // The store still answers, and a revision that is known to this node still counts.
         #expect(try await node.state(of: "anna").coreState == .active)
         #expect(
           node.reader.cachedAnswer(to: node.query("bert", .atLeastAsFresh(revision: 0))) != nil)
         #expect(node.follower.statistics.staleBypasses == 1)
-        #expect(node.follower.statistics.failedLooks >= 6)
+        #expect(node.follower.statistics.failedPolls >= 6)
 
         store.set(isBroken: false)
         try await node.second()
         #expect(node.follower.isCurrent)
-        // Nothing changed there: it was kept. The other was dropped.
-        #expect(node.isHeld("bert"))
-        #expect(!node.isHeld("anna"))
+        // The unchanged answer stayed cached. The other one was invalidated.
+        #expect(node.isCached("bert"))
+        #expect(!node.isCached("anna"))
       }
     }
   }
 
-  @Test("When the feed does not reach back, all that is held goes, and following begins anew")
+  @Test("After an expired cursor, everything is invalidated and the follower restarts")
   func cleared() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store, isSilent: true)
@@ -111,7 +111,7 @@ struct ChangeFollowerTests {
     }
   }
 
-  @Test("A store that tells in parts is read to its end in one look")
+  @Test("One poll reads all pages")
   func parts() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store, isSilent: true, partSize: 2)
@@ -134,7 +134,7 @@ struct ChangeFollowerTests {
     }
   }
 
-  @Test("When too many changed to drop each, all that is held goes, and following goes on")
+  @Test("When too many customers changed, everything is invalidated and the follower continues")
   func tooMany() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store, isSilent: true, partSize: 2)
@@ -149,9 +149,9 @@ struct ChangeFollowerTests {
               reason: "r", author: "a")
           ).customer.revision
         }
-        let looks = store.looks.count
+        let polls = store.polls.count
         try await node.second()
-        #expect(store.looks.count - looks == 3)
+        #expect(store.polls.count - polls == 3)
         #expect(node.follower.position == last)
         #expect(node.follower.statistics.cleared == 1)
         #expect(node.reader.statistics.entries == 0)
@@ -159,7 +159,7 @@ struct ChangeFollowerTests {
     }
   }
 
-  @Test("A start anew that fails is made up for by the next look")
+  @Test("The poll after a failed restart repeats it")
   func failedStart() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store, isSilent: true)
@@ -173,50 +173,50 @@ struct ChangeFollowerTests {
             author: "a")
         ).customer.revision
         _ = try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 100)
-        store.set(isUnbegun: true)
+        store.set(isCursorBroken: true)
         try await node.second()
-        #expect(node.follower.statistics.failedLooks == 1)
-        store.set(isUnbegun: false)
+        #expect(node.follower.statistics.failedPolls == 1)
+        store.set(isCursorBroken: false)
         try await node.second()
-        #expect(!node.isHeld("bert"))
+        #expect(!node.isCached("bert"))
         #expect(node.follower.position == last)
       }
     }
   }
 
-  @Test("What is told beyond the end of the feed is looked at again soon, without an announcement")
+  @Test("Changes beyond the end of the feed are polled again soon, without an announcement")
   func unsettled() async throws {
     try await ServiceBench.run { bench async throws in
       let store = UnsettledStore(bench.store)
       try await Node.run(bench, store: store) { node async throws in
-        store.tell("anna", latest: 7)
+        store.add("anna", latest: 7)
         await node.timer.sleepersBegun(1)
         node.timer.advance(by: .seconds(1))
-        try await node.turns { store.looks >= 1 }
-        // The ticker, and the pause before the next look.
+        try await node.wait { store.polls >= 1 }
+        // The ticker, and the delay before the next poll.
         await node.timer.sleepersBegun(2)
-        let looks = store.looks
+        let polls = store.polls
         node.timer.advance(by: .milliseconds(50))
-        try await node.turns { store.looks > looks }
+        try await node.wait { store.polls > polls }
         #expect(node.follower.position == 0)
-        // Next time it takes twice as long.
+        // The next delay is twice as long.
         await node.timer.sleepersBegun(2)
         node.timer.advance(by: .milliseconds(99))
-        #expect(store.looks == looks + 1)
+        #expect(store.polls == polls + 1)
         node.timer.advance(by: .milliseconds(1))
-        try await node.turns { store.looks > looks + 1 }
+        try await node.wait { store.polls > polls + 1 }
       }
     }
   }
 
-  @Test("Before the first look nothing held counts, and the primary is asked")
+  @Test("Before the first poll no cached answer is served, and reads go to the primary")
   func beforeFirstLook() async throws {
     try await ServiceBench.run { bench async throws in
       let gated = GatedStore()
       let timer = MovableTimer()
       let reader = CustomerReader(
         store: gated, catalog: bench.holder, clock: bench.clock.clock,
-        horizon: FeedHorizon(staleness: .seconds(5), timer: timer.timer), cacheBytes: 1 << 20,
+        watermark: FeedWatermark(staleness: .seconds(5), timer: timer.timer), cacheBytes: 1 << 20,
         limits: .forTests, encode: StateCoding.encode)
       let query = CustomerQuery(selector: .account("anna"), scope: ServiceBench.scope)
       for _ in 0..<2 { _ = try await reader.answer(to: query) }

@@ -14,7 +14,7 @@ struct ChangeTrimmerTests {
     ).customer.revision
   }
 
-  @Test("What is older than the retention goes, now and at later times; what is not stays")
+  @Test("Changes older than the retention are deleted at each run; the others stay")
   func retention() async throws {
     try await ServiceBench.run { bench async throws in
       let timer = MovableTimer()
@@ -40,7 +40,7 @@ struct ChangeTrimmerTests {
     }
   }
 
-  @Test("A change by a clock that was ahead keeps nothing for ever")
+  @Test("A change of a clock that was ahead does not block trimming for ever")
   func clockAhead() async throws {
     try await ServiceBench.run { bench async throws in
       let timer = MovableTimer()
@@ -60,7 +60,7 @@ struct ChangeTrimmerTests {
     }
   }
 
-  @Test("Without a retention everything stays")
+  @Test("Without a retention nothing is deleted")
   func forEver() async throws {
     try await ServiceBench.run { bench async throws in
       let timer = MovableTimer()

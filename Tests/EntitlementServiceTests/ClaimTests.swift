@@ -13,7 +13,7 @@ struct ClaimTests {
       with: "    environments: [Production, Sandbox]\n    link_policy: \(policy)")
   }
 
-  @Test("keep: the fact is stored, the claim refused, and nothing is said about the owner")
+  @Test("keep: the fact is stored, the claim is refused, and the owner is not named")
   func keep() async throws {
     try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
       let jws = try bench.purchase()
@@ -33,7 +33,7 @@ struct ClaimTests {
     }
   }
 
-  @Test("keep: news that came with a claim in vain are read from then on, though nobody is told of")
+  @Test("keep: new facts of a refused claim are read, though the caller does not learn the owner")
   func ownWrite() async throws {
     try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
       let facts = try bench.signed(.renewals).flatMap(\.facts)
@@ -47,7 +47,7 @@ struct ClaimTests {
     }
   }
 
-  @Test("transfer: the claimer gets it, and both read it at once")
+  @Test("transfer: the claiming account gets the chain, and both read it at once")
   func transfer() async throws {
     try await ServiceBench.run { bench async throws in
       let jws = try bench.purchase()
@@ -61,7 +61,7 @@ struct ClaimTests {
     }
   }
 
-  @Test("A reloaded policy judges the next claim")
+  @Test("The next claim is decided by a reloaded policy")
   func reloaded() async throws {
     try await ServiceBench.run(catalog: Self.catalog("keep")) { bench async throws in
       let jws = try bench.purchase()

@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-@Suite("Reading customers")
+@Suite("Customer reader")
 struct CustomerReaderTests {
   private static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
 
@@ -38,7 +38,7 @@ struct CustomerReaderTests {
   }
 
   @Test("The second answer comes from memory")
-  func held() async throws {
+  func cached() async throws {
     let reader = makeReader()
     #expect(reader.cachedAnswer(to: query()) == nil)
     #expect(try await reader.answer(to: query()).text == "revision 1")
@@ -66,12 +66,12 @@ struct CustomerReaderTests {
     #expect(store.reads == 0)
   }
 
-  @Test("What a batch misses is one read of the store, and held from then on")
+  @Test("The misses of a batch are one read of the store, and are cached")
   func batch() async throws {
     let reader = makeReader()
-    _ = try await reader.answer(to: query("held"))
+    _ = try await reader.answer(to: query("cached"))
     let selectors: [CustomerSelector] = [
-      .account("a"), .account("held"), .account("b"), .account("a"), .transaction("1"),
+      .account("a"), .account("cached"), .account("b"), .account("a"), .transaction("1"),
     ]
     store.set(revision: 2)
     let answers = try await reader.answers(to: selectors, in: Self.scope)
@@ -84,7 +84,7 @@ struct CustomerReaderTests {
     #expect(store.reads == 2)
   }
 
-  @Test("What changes while a batch is loaded is not held")
+  @Test("A customer that changes while its batch is loaded is not cached")
   func changedMeanwhile() async throws {
     let reader = makeReader()
     store.holdReads()
@@ -98,7 +98,7 @@ struct CustomerReaderTests {
     #expect(reader.cachedAnswer(to: query("b")) != nil)
   }
 
-  @Test("A batch has no answer when one of its customers has none")
+  @Test("A batch fails if the read of one customer fails")
   func failedBatch() async throws {
     let reader = makeReader()
     func failure(
@@ -113,7 +113,7 @@ struct CustomerReaderTests {
     }
     #expect(await failure([.account("a")], .atLeastAsFresh(revision: 2)) == .unavailable)
     #expect(await failure([.account("a")], .atLeastAsFresh(revision: 1)) == nil)
-    // As alone: only what is held is held to a revision.
+    // As for a single query: the revision is checked only for selectors with cached answers.
     #expect(await failure([.transaction("1")], .atLeastAsFresh(revision: 2)) == nil)
     store.set(error: StoreError(.unavailable, "away"))
     #expect(await failure([.account("a"), .account("b")], .minimizeLatency) == .unavailable)
@@ -123,7 +123,7 @@ struct CustomerReaderTests {
         == .invalidArgument(field: "bundle_id"))
   }
 
-  @Test("However many wait for a customer, it is loaded once")
+  @Test("Concurrent callers of one customer share a load")
   func joined() async throws {
     let reader = makeReader()
     store.holdReads()
@@ -139,37 +139,38 @@ struct CustomerReaderTests {
     #expect(store.reads == 1)
   }
 
-  /// A caller that keeps what it is told.
+  /// A caller that records its result.
   private final class Caller: ReadWaiter {
     let isWaiting: Bool
-    private let told = Mutex<Result<CustomerAnswer, ServiceError>?>(nil)
+    let eventLoop: (any EventLoop)? = nil
+    private let received = Mutex<Result<CustomerAnswer, ServiceError>?>(nil)
 
     init(isWaiting: Bool = true) { self.isWaiting = isWaiting }
 
-    var result: Result<CustomerAnswer, ServiceError>? { told.withLock { $0 } }
+    var result: Result<CustomerAnswer, ServiceError>? { received.withLock { $0 } }
 
     func finish(_ result: Result<CustomerAnswer, ServiceError>) {
-      told.withLock { $0 = result }
+      received.withLock { $0 = result }
     }
   }
 
-  @Test("A load in flight is joined where it has all that is asked for")
+  @Test("A load in flight is joined if its answer is fresh enough")
   func joinedLoad() async throws {
     let reader = makeReader()
     store.holdReads()
     async let first = reader.answer(to: query())
     await store.readsBegun(1)
     let joined = Caller()
-    #expect(try reader.answer(to: query(), orTell: { joined }) == nil)
+    #expect(try reader.answer(to: query(), orFinish: { joined }) == nil)
     #expect(reader.statistics.joinedLoads == 1)
-    // What each of these asks for may not be in it.
+    // The load in flight may not be fresh enough for these.
     for consistency in [Consistency.atLeastAsFresh(revision: 2), .fullyConsistent] {
-      _ = try reader.answer(to: query("a", consistency), orTell: { Caller() })
+      _ = try reader.answer(to: query("a", consistency), orFinish: { Caller() })
     }
     await store.readsBegun(3)
     store.set(revision: 2)
     reader.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
-    _ = try reader.answer(to: query(), orTell: { Caller() })
+    _ = try reader.answer(to: query(), orFinish: { Caller() })
     await store.readsBegun(4)
     #expect(reader.statistics.joinedLoads == 1)
     store.letReadsGo()
@@ -178,7 +179,7 @@ struct CustomerReaderTests {
     #expect(try joined.result?.get().text == "revision 1")
   }
 
-  @Test("A load that waits for its turn is joined by every caller, and is as fresh as they ask")
+  @Test("Every caller may join a load that has not begun, whatever freshness the caller asks for")
   func joinedBeforeItsTurn() async throws {
     let reader = makeReader(permits: 1)
     store.holdReads()
@@ -197,7 +198,7 @@ struct CustomerReaderTests {
     #expect(store.reads == 2)
   }
 
-  @Test("Reads that wait share the next batch, and one that failed fails no other")
+  @Test("Waiting reads share the next batch; a failed one does not fail the others")
   func sharedBatch() async throws {
     let reader = makeReader(permits: 1)
     store.holdReads()
@@ -205,14 +206,14 @@ struct CustomerReaderTests {
     await store.readsBegun(1)
     let callers = (0..<20).map { _ in Caller() }
     for (index, caller) in callers.enumerated() {
-      _ = try reader.answer(to: query(AccountID("\(index)")), orTell: { caller })
+      _ = try reader.answer(to: query(AccountID("\(index)")), orFinish: { caller })
     }
     store.fail(account: "3")
     #expect(reader.readStatistics.waiting == 20)
     store.letReadsGo()
     _ = try await first
     while callers.contains(where: { $0.result == nil }) { await Task.yield() }
-    // One alone, sixteen, and four.
+    // Batches of 1, 16 and 4.
     #expect(store.reads == 3)
     for (index, caller) in callers.enumerated() {
       switch caller.result {
@@ -223,26 +224,26 @@ struct CustomerReaderTests {
     }
   }
 
-  @Test("What no caller waits for any more is not read")
+  @Test("A load without a waiting caller is not read")
   func unwanted() async throws {
     let reader = makeReader(permits: 1)
     store.holdReads()
     async let first = reader.answer(to: query("first"))
     await store.readsBegun(1)
     let gone = Caller(isWaiting: false)
-    _ = try reader.answer(to: query("a"), orTell: { gone })
-    _ = try reader.answer(to: query("b"), orTell: { gone })
+    _ = try reader.answer(to: query("a"), orFinish: { gone })
+    _ = try reader.answer(to: query("b"), orFinish: { gone })
     async let wanted = reader.answer(to: query("b"))
     while reader.statistics.joinedLoads == 0 { await Task.yield() }
     store.letReadsGo()
     _ = try await (first, wanted)
     #expect(store.lookups == 2)
     #expect(gone.result != nil)
-    // It is not in the way of those that come later.
+    // A later read begins a new load.
     #expect(try await reader.answer(to: query("a")).text == "revision 1")
   }
 
-  @Test("A reader that comes after a change does not join a load from before it")
+  @Test("A read after a change does not join a load that began before it")
   func notJoinedAfterChange() async throws {
     let reader = makeReader()
     store.holdReads()
@@ -258,7 +259,7 @@ struct CustomerReaderTests {
     #expect(reader.cachedAnswer(to: query())?.text == "revision 2")
   }
 
-  @Test("AT_LEAST_AS_FRESH is served from memory only when it is fresh enough")
+  @Test("AT_LEAST_AS_FRESH is answered from memory only if the answer is fresh enough")
   func atLeastAsFresh() async throws {
     let reader = makeReader()
     _ = try await reader.answer(to: query())
@@ -281,7 +282,7 @@ struct CustomerReaderTests {
     #expect(store.reads == 2)
   }
 
-  @Test("An answer for another moment is neither taken from memory nor kept there")
+  @Test("An answer for a given moment is neither read from the cache nor cached")
   func atMoment() async throws {
     let reader = makeReader()
     _ = try await reader.answer(to: query(at: 5))
@@ -290,7 +291,7 @@ struct CustomerReaderTests {
     #expect(reader.cachedAnswer(to: query(at: 5)) == nil)
   }
 
-  @Test("A failure reaches all who wait, and the next reader tries again")
+  @Test("A failure is not cached: the next read tries again")
   func failure() async throws {
     let reader = makeReader()
     store.set(error: StoreError(.unavailable, "busy"))
@@ -309,32 +310,32 @@ struct CustomerReaderTests {
     return .transaction(purchase)
   }
 
-  @Test("An answer says whether time has changed it since its revision came to be")
+  @Test("An answer states whether time has changed it since its revision")
   func unchangedSinceRevision() async throws {
     let reader = makeReader()
     store.set(facts: [purchase], changedAt: 2_000)
     now.set(3_000)
     #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
-    // A day later it has ended: the revision is the same, the state is not.
+    // A day later the purchase has ended: the same revision has another state.
     now.set(86_401_000)
     #expect(reader.cachedAnswer(to: query()) == nil)
     #expect(try await !reader.answer(to: query()).isUnchangedSinceRevision)
   }
 
-  @Test("A revision from before the catalog was in force may have been answered otherwise")
+  @Test("A revision older than the catalog in force may have had another answer")
   func changedByCatalog() async throws {
     store.set(facts: [purchase], changedAt: 2_000)
     now.set(2_001)
     let later = makeReader()
     now.set(3_000)
     #expect(try await !later.answer(to: query()).isUnchangedSinceRevision)
-    // A fact that came under this catalog was answered by this catalog alone.
+    // A revision committed under this catalog was answered with this catalog only.
     store.set(facts: [purchase], changedAt: 2_001)
     later.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 2))
     #expect(try await later.answer(to: query()).isUnchangedSinceRevision)
   }
 
-  @Test("Another catalog answers from the moment on at which it is in force")
+  @Test("A new catalog in force drops the cached answers")
   func replaced() async throws {
     let holder = makeHolder()
     let reader = CustomerReader(
@@ -351,7 +352,7 @@ struct CustomerReaderTests {
     #expect(reader.cachedAnswer(to: query())?.text == "active")
   }
 
-  @Test("An answer that was loaded while another catalog came is not kept, and nobody joins it")
+  @Test("A load in flight when the catalog is replaced is neither joined nor cached")
   func replacedMeanwhile() async throws {
     let holder = makeHolder()
     let reader = makeReader(holder)
@@ -366,7 +367,7 @@ struct CustomerReaderTests {
     #expect(reader.statistics.joinedLoads == 0)
     #expect(reader.statistics.entries == 1)
 
-    // Without a later reader nothing is held.
+    // Without a later read, no answer is cached.
     store.holdReads()
     async let alone = reader.answer(to: query("b"))
     await store.readsBegun(3)
@@ -376,7 +377,7 @@ struct CustomerReaderTests {
     #expect(reader.cachedAnswer(to: query("b")) == nil)
   }
 
-  @Test("An answer under an app that went while it was loaded is an error, and not kept")
+  @Test("A load fails if the catalog is replaced by one without its app")
   func appGone() async throws {
     let holder = makeHolder()
     let reader = makeReader(holder)
@@ -394,14 +395,14 @@ struct CustomerReaderTests {
     #expect(reader.statistics.entries == 0)
   }
 
-  @Test("Another catalog ends NOT_MODIFIED for every revision from before it, also of this moment")
+  @Test("A new catalog ends NOT_MODIFIED for earlier revisions, also of the same millisecond")
   func notModifiedAcrossCatalogs() async throws {
     let holder = makeHolder()
     let reader = makeReader(holder)
     now.set(2_000)
     store.set(facts: [purchase], changedAt: 2_000)
     #expect(try await reader.answer(to: query()).isUnchangedSinceRevision)
-    // The clock stands still: the commit and both catalogs are of one millisecond.
+    // The clock does not advance: the commit and both catalogs have the same millisecond.
     for days: Int64 in 2...3 {
       holder.replace(with: Self.catalog(days: days))
       #expect(try await !reader.answer(to: query()).isUnchangedSinceRevision)

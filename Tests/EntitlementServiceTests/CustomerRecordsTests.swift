@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementService
 import EntitlementStore
 import SQLiteStore
+import StoreConformance
 import StoreSimulator
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 struct CustomerRecordsTests {
   private static let audit = ChangeAudit(author: "ops@example.com", reason: "it was asked for")
 
-  @Test("The history tells links, grants, withdrawals and notifications in the order of time")
+  @Test("The history has links, grants, withdrawals and notifications in order of time")
   func history() async throws {
     try await ServiceBench.run { bench async throws in
       let later = { (step: Int64) in
@@ -36,7 +37,7 @@ struct CustomerRecordsTests {
       let history = try await bench.records.history(of: "anna", in: ServiceBench.scope)
       #expect(history.accountID == "anna")
       #expect(history.entries.map(\.at) == history.entries.map(\.at).sorted())
-      let told = history.entries.map { entry in
+      let occurrences = history.entries.map { entry in
         switch entry.occurrence {
         case .link(let step): "link \(step.event.reason.rawValue)"
         case .grant(let given): "grant \(given.id == grant.id)"
@@ -45,14 +46,14 @@ struct CustomerRecordsTests {
         }
       }
       #expect(
-        told == [
+        occurrences == [
           "link named", "grant true", "notification", "link named", "link named",
           "withdrawal true", "link transferred",
         ])
     }
   }
 
-  @Test("Of one moment, what Apple told comes before what followed from it")
+  @Test("In one millisecond a notification precedes its effects")
   func sameMoment() async throws {
     try await ServiceBench.run { bench async throws in
       let jws = try #require(try bench.signed(.refunded).compactMap(\.notification).last)
@@ -67,7 +68,7 @@ struct CustomerRecordsTests {
     }
   }
 
-  @Test("An account of which nothing is known has no history, no export, and is not deleted")
+  @Test("An unknown account has no history and no export, and cannot be deleted")
   func unknown() async throws {
     try await ServiceBench.run { bench async throws in
       let calls: [(CustomerRecords) async throws -> Void] = [
@@ -82,7 +83,7 @@ struct CustomerRecordsTests {
     }
   }
 
-  @Test("A history is told without a read of what Apple signed")
+  @Test("A history does not read signed payloads")
   func historyReadsNoPayloads() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
@@ -95,8 +96,8 @@ struct CustomerRecordsTests {
     }
   }
 
-  @Test("Only so many exports are under way at once; one that is over makes room")
-  func places() async throws {
+  @Test("Concurrent exports are limited; a released export frees its permit")
+  func permits() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
       let records = CustomerRecords(
@@ -105,28 +106,28 @@ struct CustomerRecordsTests {
       func export() async throws -> CustomerExport {
         try await records.export("anna", in: ServiceBench.scope)
       }
-      // One that is refused, or finds nobody, takes no place.
+      // A refused export, or one of an unknown account, takes no permit.
       for _ in 0..<3 {
         await #expect(throws: ServiceError.self) {
           try await records.export("nobody", in: ServiceBench.scope)
         }
       }
-      var held = [try await export(), try await export()]
+      var exports = [try await export(), try await export()]
       for _ in 0..<2 {
         let error = await #expect(throws: ServiceError.self) { try await export() }
         #expect(error?.code == .tooManyExports)
       }
-      held.removeFirst()
-      held.append(try await export())
+      exports.removeFirst()
+      exports.append(try await export())
       await #expect(throws: ServiceError.self) { try await export() }
-      held = []
+      exports = []
       let last = try await export()
       #expect(last.account.accountID == "anna")
       #expect(last.state.accountID == "anna")
     }
   }
 
-  @Test("A deleted account is as new for every reader; its purchases are nobody's, and claimable")
+  @Test("A deleted account is new for every reader; its purchases are unlinked and can be claimed")
   func delete() async throws {
     try await ServiceBench.run { bench async throws in
       let jws = try bench.purchase()
@@ -172,7 +173,7 @@ struct CustomerRecordsTests {
   }
 }
 
-/// A store that a history must do without.
+/// A store whose export must not be called.
 private struct UnexportedStore: ForwardingStore {
   let base: any EntitlementStore
 

@@ -6,11 +6,11 @@ import StoreSimulator
 import Synchronization
 import Testing
 
-@Suite("Watching what changes", .timeLimit(.minutes(1)))
+@Suite("Watches", .timeLimit(.minutes(1)))
 struct CustomerWatchTests {
   private typealias Item = WatchItem
 
-  /// Items until so many changes came, without those that only move the cursor.
+  /// Items until `count` changes arrived, without items that have a cursor alone.
   private func changes(
     _ count: Int, from watcher: Watcher
   ) async throws -> [Item] {
@@ -43,12 +43,12 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("What another node writes is told too")
+  @Test("Changes of other nodes are delivered too")
   func otherNode() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { one async throws in
         try await Node.run(bench) { other async throws in
-          // In memory, and out of date as soon as the other one writes.
+          // Cached, and out of date after the other node's write.
           try await other.state(of: "anna")
           let watcher = try await other.watch.start(WatchRequest())
           _ = try await watcher.next()
@@ -60,7 +60,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("From any cursor, also one within a page, exactly what follows it comes")
+  @Test("From any cursor, also one within a page, exactly the later changes are delivered")
   func resumed() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(
@@ -84,7 +84,7 @@ struct CustomerWatchTests {
   }
 
   @Test(
-    "Only what is asked for comes",
+    "Only matching changes are delivered",
     arguments: [
       (WatchRequest(accounts: ["anna"]), [true, false, false, true]),
       (WatchRequest(kinds: .grants), [true, false, false, false]),
@@ -103,18 +103,18 @@ struct CustomerWatchTests {
         _ = try await bench.submit([try bench.purchase("3")], account: "anna")
         let all = try await bench.store.changes(after: 0, limit: 10)
         try #require(all.count == 4)
-        // The last of them, which every watch is told of by its cursor at least.
+        // The last change, which moves the cursor of every watch.
         try await node.followed(to: all[3].sequence)
         var request = request
         request.cursor = WatchCursor(position: 0)
         let expected = zip(all, isExpected).filter(\.1).map(\.0)
         try await WatchLog.run(node.watch, request) { log async throws in
-          try await node.turns {
+          try await node.wait {
             !log.items.isEmpty && log.items.compactMap(\.change).count >= expected.count
           }
-          // A cursor moves over what is not asked for, with the next change or in time.
+          // The cursor skips changes that do not match, with the next change or a heartbeat.
           for _ in 0..<10 { try await node.second() }
-          try await node.turns { log.items.last?.cursor.position == all[3].sequence }
+          try await node.wait { log.items.last?.cursor.position == all[3].sequence }
           #expect(log.items.compactMap(\.change) == expected)
           let positions = log.items.map(\.cursor.position)
           #expect(positions == positions.sorted())
@@ -123,7 +123,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("Without states none is loaded")
+  @Test("A watch without states loads none")
   func withoutStates() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -136,7 +136,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("Events of a notification are told, also those that move no revision")
+  @Test("Events of a notification are delivered, also without a new revision")
   func events() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -155,7 +155,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("An account that is merged or deleted is told with the state that its name has now")
+  @Test("A merged or deleted account is delivered with the current state of its id")
   func mergedAndDeleted() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -179,7 +179,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("A customer whose state cannot be read is told without it, and the others with theirs")
+  @Test("A customer whose state cannot be read is delivered without it, the others with theirs")
   func unreadable() async throws {
     try await ServiceBench.run { bench async throws in
       let store = FaultyStore(bench.store)
@@ -195,19 +195,19 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("Silence is broken by the cursor after ten seconds, and after ten more")
+  @Test("Without changes, the cursor alone is delivered every ten seconds")
   func heartbeat() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
         try await WatchLog.run(node.watch, WatchRequest(accounts: ["anna"])) { log async throws in
-          try await node.turns { log.items.count == 1 }
+          try await node.wait { log.items.count == 1 }
           for beat in 1...2 {
             let other = try await node.grant(to: AccountID("bert\(beat)"))
             try await node.followed(to: other)
             for _ in 0..<9 { try await node.second() }
             #expect(log.items.count == beat)
             try await node.second()
-            try await node.turns { log.items.count > beat }
+            try await node.wait { log.items.count > beat }
             #expect(log.items.last?.cursor.position == other)
             #expect(log.items.last?.change == nil)
           }
@@ -216,7 +216,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("Cursors that cannot be, or are trimmed, are refused; zero is the first that is kept")
+  @Test("Invalid and trimmed cursors are refused; zero is the first stored change")
   func cursors() async throws {
     for text in ["", "-1", "x", "01", "+1", "1 ", "9223372036854775808"] {
       let error = #expect(throws: ServiceError.self) { try WatchCursor(parsing: text) }
@@ -243,21 +243,21 @@ struct CustomerWatchTests {
           let items = try await changes(1, from: watcher)
           #expect(items.map(\.change?.sequence) == [third])
         }
-        // All places are free again.
+        // All watches are closed again.
         #expect(node.watch.values.first { $0.name == "watches.open" }?.value == 0)
       }
     }
   }
 
-  @Test("A watch whose next changes are trimmed ends with OUT_OF_RANGE, also when it goes on")
+  @Test("A watch whose next changes are trimmed ends with OUT_OF_RANGE, also after a retry")
   func trimmedMeanwhile() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
         let first = try await node.grant(to: "anna")
         let watcher = try await node.watch.start(
           WatchRequest(cursor: WatchCursor(position: first)))
-        let told = try await watcher.next()
-        #expect(told.map(\.cursor.position) == [first])
+        let received = try await watcher.next()
+        #expect(received.map(\.cursor.position) == [first])
         try await node.grant(to: "bert")
         let last = try await node.grant(to: "carl")
         try await node.followed(to: last)
@@ -266,14 +266,14 @@ struct CustomerWatchTests {
         let ended = await #expect(throws: ServiceError.self) { try await watcher.next() }
         #expect(ended?.code == .outOfRange)
         let resumed = await #expect(throws: ServiceError.self) {
-          try await node.watch.start(WatchRequest(cursor: told.last?.cursor))
+          try await node.watch.start(WatchRequest(cursor: received.last?.cursor))
         }
         #expect(resumed?.code == .outOfRange)
       }
     }
   }
 
-  @Test("One watch too many is refused, and a place is free again once a watch ends")
+  @Test("A watch above the limit is refused, and admitted after another one ended")
   func tooMany() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench, limits: WatchLimits(watches: 2)) { node async throws in
@@ -319,7 +319,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("A watcher that waits ends when its task is cancelled")
+  @Test("A waiting watcher ends when its task is cancelled")
   func cancelled() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -328,7 +328,7 @@ struct CustomerWatchTests {
           let watcher = try await watch.start(WatchRequest())
           while true { _ = try await watcher.next() }
         }
-        try await node.turns { watch.values.first { $0.name == "watches.items" }?.value == 1 }
+        try await node.wait { watch.values.first { $0.name == "watches.items" }?.value == 1 }
         task.cancel()
         await #expect(throws: ServiceError.self) { try await task.value }
         #expect(watch.values.first { $0.name == "watches.open" }?.value == 0)
@@ -336,7 +336,7 @@ struct CustomerWatchTests {
     }
   }
 
-  @Test("A customer of an app that the catalog does not name any more is told without a state")
+  @Test("A customer of an app that left the catalog is delivered without a state")
   func notServed() async throws {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -351,13 +351,13 @@ struct CustomerWatchTests {
   }
 }
 
-/// What a watch tells, gathered by a task of its own.
+/// Collects the items of a watch in a task.
 private final class WatchLog: Sendable {
-  private let told = Mutex<[WatchItem]>([])
+  private let recorded = Mutex<[WatchItem]>([])
 
-  var items: [WatchItem] { told.withLock { $0 } }
+  var items: [WatchItem] { recorded.withLock { $0 } }
 
-  /// Runs `body` beside a watch, which ends with it.
+  /// Runs `body` while a watch is open, and closes the watch afterwards.
   static func run(
     _ watch: CustomerWatch, _ request: WatchRequest,
     _ body: (WatchLog) async throws -> Void
@@ -367,7 +367,7 @@ private final class WatchLog: Sendable {
       let watcher = try await watch.start(request)
       while true {
         let items = try await watcher.next()
-        log.told.withLock { $0 += items }
+        log.recorded.withLock { $0 += items }
       }
     }
     defer { task.cancel() }

@@ -3,7 +3,7 @@ import EntitlementService
 import NIOCore
 import Wire
 
-/// States in answers: encoded as the front does it.
+/// Encodes and decodes states as the front does.
 enum StateCoding {
   @Sendable
   static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
@@ -29,7 +29,7 @@ extension CustomerAnswer {
     get throws { try StateCoding.decode(encoded) }
   }
 
-  /// For readers that encode a state as a text.
+  /// For readers that encode a state as a string.
   var text: String { String(buffer: encoded) }
 }
 
@@ -42,7 +42,7 @@ extension ReadLimits {
 }
 
 extension CustomerReader {
-  /// A whole batch, from memory and from the store.
+  /// The answers to a batch, from memory or from the store.
   func answers(
     to selectors: [CustomerSelector], in scope: AppScope,
     consistency: Consistency = .minimizeLatency
@@ -51,8 +51,8 @@ extension CustomerReader {
       (continuation: CheckedContinuation<Result<[CustomerAnswer], ServiceError>, Never>) in
       do throws(ServiceError) {
         let cached = try answers(
-          to: BatchQuery(selectors: selectors, scope: scope, consistency: consistency),
-          orTell: { continuation.resume(returning: $0) }, isWaiting: { true })
+          to: BatchQuery(selectors: selectors, scope: scope, consistency: consistency), on: nil,
+          orFinish: { continuation.resume(returning: $0) }, isWaiting: { true })
         if let cached { continuation.resume(returning: .success(cached)) }
       } catch {
         continuation.resume(returning: .failure(error))

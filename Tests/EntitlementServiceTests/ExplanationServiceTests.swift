@@ -12,7 +12,7 @@ struct ExplanationServiceTests {
       selector: .account(account), scope: ServiceBench.scope, at: at, catalogYAML: catalog)
   }
 
-  @Test("The state that is explained is the one that is answered")
+  @Test("The explained state is the answered state")
   func state() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit(
@@ -28,7 +28,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("It answers for another moment, and under another catalog that is not kept")
+  @Test("It answers for another moment, and with another catalog that is not stored")
   func otherwise() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
@@ -47,7 +47,7 @@ struct ExplanationServiceTests {
   }
 
   @Test(
-    "Any moment can be asked about",
+    "A query may have any moment",
     arguments: [.min, .min + 1, -62_167_219_200_001, -1, 0, 253_402_300_800_000, .max - 1, .max])
   func anyMoment(at: Int64) async throws {
     try await ServiceBench.run { bench async throws in
@@ -73,7 +73,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("A catalog that nobody waits for any more is not read")
+  @Test("The catalog of a cancelled query is not parsed")
   func givenUp() async throws {
     try await ServiceBench.run { bench async throws in
       let catalog = query(catalog: SimulatedApp.catalogYAML)
@@ -88,7 +88,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("Warnings do not hide why a catalog is refused")
+  @Test("Warnings do not hide the errors of a refused catalog")
   func warningsFirst() async throws {
     try await ServiceBench.run { bench async throws in
       let doubtful = (0..<90).map { "  - {id: p\($0), type: non_renewing}\n" }.joined()
@@ -102,7 +102,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("It never comes from memory")
+  @Test("It never comes from the cache")
   func fresh() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.state(of: "anna")
@@ -115,7 +115,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("A catalog that is wrong, too large, or without the app is refused with every reason")
+  @Test("A catalog that is invalid, too large, or without the app is refused with every reason")
   func badCatalog() async throws {
     try await ServiceBench.run { bench async throws in
       let rows: [(String, [String])] = [
@@ -150,7 +150,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("A catalog that is wrong everywhere is told in a bounded text")
+  @Test("The message about a catalog with many errors is bounded")
   func boundedText() async throws {
     try await ServiceBench.run { bench async throws in
       let products = (0..<5_000).map { "  - id: p\($0)\n    type: eternal\n" }.joined()
@@ -163,7 +163,7 @@ struct ExplanationServiceTests {
     }
   }
 
-  @Test("An app that the catalog in force does not name is refused")
+  @Test("An app that is not in the catalog in force is refused")
   func notServed() async throws {
     try await ServiceBench.run { bench async throws in
       let error = await #expect(throws: ServiceError.self) {

@@ -1,16 +1,17 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
 import Synchronization
 
-/// A store of which a test can break what followers read, and count the reads of the feed.
+/// A store with injected faults for followers, which counts reads of the feed.
 final class FaultyStore: ForwardingStore {
   private struct State {
     var isBroken = false
-    var isUnbegun = false
+    var isCursorBroken = false
     var isSilent = false
     var partSize: Int?
     var feedReads = 0
-    var looks: [Int64] = []
+    var polls: [Int64] = []
     var unreadable: AccountID?
   }
 
@@ -19,7 +20,7 @@ final class FaultyStore: ForwardingStore {
 
   /// - Parameters:
   ///   - isSilent: announces nothing.
-  ///   - partSize: changes that one look tells of at most.
+  ///   - partSize: the largest number of changes in a page for followers.
   init(_ base: any EntitlementStore, isSilent: Bool = false, partSize: Int? = nil) {
     self.base = base
     state.withLock {
@@ -30,17 +31,17 @@ final class FaultyStore: ForwardingStore {
 
   func set(isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
 
-  /// Nobody can begin to follow.
-  func set(isUnbegun: Bool) { state.withLock { $0.isUnbegun = isUnbegun } }
+  /// True: the cursor for a new follower cannot be read.
+  func set(isCursorBroken: Bool) { state.withLock { $0.isCursorBroken = isCursorBroken } }
 
   func followerCursor() async throws(StoreError) -> FollowerCursor {
-    if state.withLock({ $0.isUnbegun }) {
+    if state.withLock({ $0.isCursorBroken }) {
       throw StoreError(.unavailable, "it was broken by the test")
     }
     return try await base.followerCursor()
   }
 
-  /// What is stored of this account cannot be read.
+  /// Reads of this account fail.
   func set(unreadable: AccountID) { state.withLock { $0.unreadable = unreadable } }
 
   func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
@@ -51,10 +52,10 @@ final class FaultyStore: ForwardingStore {
     }
   }
 
-  /// Pages of the feed that were read.
+  /// The number of pages of the feed that were read.
   var feedReads: Int { state.withLock { $0.feedReads } }
-  /// From where it was looked for changed customers.
-  var looks: [Int64] { state.withLock { $0.looks } }
+  /// The positions from which changed customers were polled.
+  var polls: [Int64] { state.withLock { $0.polls } }
 
   func announcements() -> AsyncStream<Void> {
     state.withLock { $0.isSilent } ? AsyncStream { _ in } : base.announcements()
@@ -68,7 +69,7 @@ final class FaultyStore: ForwardingStore {
   func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
     let position = cursor.position
     let (isBroken, partSize) = state.withLock { state in
-      state.looks.append(position)
+      state.polls.append(position)
       return (state.isBroken, state.partSize)
     }
     if isBroken { throw StoreError(.unavailable, "it was broken by the test") }
@@ -77,6 +78,6 @@ final class FaultyStore: ForwardingStore {
     return ChangedCustomers(
       subjects: part.compactMap(\.subject),
       cursor: FollowerCursor(position: part.last?.sequence ?? position),
-      isWhole: part.count < partSize)
+      isComplete: part.count < partSize)
   }
 }

@@ -5,26 +5,25 @@ import Testing
 
 @testable import EntitlementService
 
-/// How new the answers must be that a reader asks the store for, where copies of the database may
-/// answer.
+/// The freshness that a reader requires of the store, which may read from a replica.
 @Suite("Freshness")
 struct FreshnessTests {
   private static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
 
   private let store = GatedStore()
   private let timer = MovableTimer()
-  private let horizon: FeedHorizon
+  private let watermark: FeedWatermark
   private let reader: CustomerReader
 
   init() {
     let clock = MovableClock()
     let timer = timer.timer
-    horizon = FeedHorizon(staleness: .seconds(5), timer: timer)
+    watermark = FeedWatermark(staleness: .seconds(5), timer: timer)
     reader = CustomerReader(
       store: store,
       catalog: CatalogHolder(
         Catalog(apps: [CatalogApp(bundleID: Self.scope.bundleID)]), clock: clock.clock),
-      clock: clock.clock, horizon: horizon, cacheBytes: 1 << 20,
+      clock: clock.clock, watermark: watermark, cacheBytes: 1 << 20,
       limits: .forTests, encode: { ByteBuffer(string: "revision \($0.revision)") })
   }
 
@@ -37,19 +36,19 @@ struct FreshnessTests {
   }
 
   private func follow(to position: Int64) {
-    horizon.require(position)
-    horizon.followed(to: position)
-    horizon.looked(at: timer.timer.now())
+    watermark.require(position)
+    watermark.advance(to: position)
+    watermark.recordPoll(begunAt: timer.timer.now())
   }
 
-  @Test("Each mode asks for what it promises")
+  @Test("Each consistency mode requires its freshness of the store")
   func modes() async throws {
     follow(to: 100)
     store.set(revision: 250)
     #expect(try await reader.answer(to: query()).revision == 250)
     store.set(revision: 300)
     #expect(try await reader.answer(to: query(.atLeastAsFresh(revision: 300))).revision == 300)
-    // A lower revision than what is followed asks for no less.
+    // A revision below the followed position requires the followed position.
     reader.customersChanged(WrittenChanges(subjects: [.account(Self.scope, "a")], latest: 0))
     _ = try await reader.answer(to: query(.atLeastAsFresh(revision: 50)))
     _ = try await reader.answer(to: query(.fullyConsistent))
@@ -59,19 +58,19 @@ struct FreshnessTests {
       ])
   }
 
-  @Test("Once a node has written, it reads its own write, however far its follower is")
+  @Test("A node reads its own writes, even if its follower lags")
   func ownWrite() async throws {
     follow(to: 100)
     reader.customersChanged(changes(500))
     _ = try await reader.answer(to: query())
     #expect(store.freshness == [.includes(position: 500)])
-    // What was required is not forgotten for a lower number.
+    // A lower position does not replace the required one.
     reader.customersChanged(changes(400))
     _ = try await reader.answer(to: query())
     #expect(store.freshness.last == .includes(position: 500))
   }
 
-  @Test("An answer of a copy that lags, loaded while its change arrives, is not kept")
+  @Test("An answer of a lagging replica is not cached if its change arrives during the load")
   func overtaken() async throws {
     follow(to: 100)
     store.holdReads()
@@ -86,7 +85,7 @@ struct FreshnessTests {
     #expect(reader.cachedAnswer(to: query()) != nil)
   }
 
-  @Test("Who does not know what others write asks the primary, and says so")
+  @Test("A node that is not current reads the primary, and counts the bypass")
   func notCurrent() async throws {
     follow(to: 100)
     _ = try await reader.answer(to: query())
@@ -96,35 +95,34 @@ struct FreshnessTests {
     #expect(reader.cachedAnswer(to: query()) == nil)
     _ = try await reader.answer(to: query())
     #expect(store.freshness == [.includes(position: 100), .primary])
-    #expect(horizon.bypassCount == 1)
+    #expect(watermark.bypassCount == 1)
     follow(to: 100)
     #expect(reader.cachedAnswer(to: query()) != nil)
   }
 
-  @Test("A revision that lies behind is known, also of an account that has none any more")
+  @Test("A revision below the followed position is accepted, also for a deleted account")
   func forgottenRevision() async throws {
     follow(to: 100)
-    // It was deleted, and the feed does not tell of it any more.
+    // The account was deleted, and its deletion is no longer in the feed.
     store.set(revision: 0)
     #expect(try await reader.answer(to: query(.atLeastAsFresh(revision: 100))).revision == 0)
-    // A batch is answered alike, though not every one of its customers has changed since.
+    // The same holds for a batch.
     let batch = try await reader.answers(
       to: [.account("a"), .account("b")], in: Self.scope,
       consistency: .atLeastAsFresh(revision: 100))
     #expect(batch.map(\.revision) == [0, 0])
-    // Not one that nobody here has heard of.
+    // A revision above the followed position is not known.
     let error = await #expect(throws: ServiceError.self) {
       try await reader.answer(to: query(.atLeastAsFresh(revision: 101)))
     }
     #expect(error?.code == .unavailable)
   }
 
-  @Test(
-    "With a change of the feed in it: held, once everything out of date was dropped up to there")
+  @Test("A cached answer includes a change of the feed up to the followed position")
   func including() async throws {
     follow(to: 100)
     _ = try await reader.answer(to: .account("a"), in: Self.scope, including: 100)
-    // Its revision is lower, but nothing of it has changed up to there.
+    // The revision of the answer is lower, but the customer has not changed up to that position.
     #expect(store.reads == 1)
     _ = try await reader.answer(to: .account("a"), in: Self.scope, including: 100)
     #expect(store.reads == 1)
@@ -132,7 +130,7 @@ struct FreshnessTests {
     #expect(store.freshness == [.includes(position: 100), .includes(position: 101)])
   }
 
-  @Test("A load that may lack a change of the feed is not joined for it")
+  @Test("A load that may lack a required change of the feed is not joined")
   func notJoined() async throws {
     follow(to: 100)
     store.holdReads()

@@ -1,9 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
 import Synchronization
 
-/// A store whose reads wait until the test lets them go, and then answer what is known at their
-/// beginning. Only reads of customers are used.
+/// A store whose reads wait until the test releases them, and then return the state of their
+/// beginning. Only reads of customers are supported.
 final class GatedStore: ForwardingStore {
   private struct State {
     var revision: Int64 = 1
@@ -24,16 +25,16 @@ final class GatedStore: ForwardingStore {
   var base: any EntitlementStore { preconditionFailure("only reads of customers are used") }
 
   var reads: Int { state.withLock { $0.reads } }
-  /// Customers that were read.
+  /// The number of customers read.
   var lookups: Int { state.withLock { $0.lookups } }
-  /// How new each read had to be.
+  /// The freshness that each read required.
   var freshness: [StoreFreshness] { state.withLock { $0.freshness } }
 
   func set(revision: Int64) { state.withLock { $0.revision = revision } }
 
   func set(error: StoreError?) { state.withLock { $0.error = error } }
 
-  /// This account cannot be read, alone or with others.
+  /// Reads of this account fail.
   func fail(account: AccountID) { state.withLock { $0.failing = account } }
 
   func set(facts: [Fact], changedAt: Milliseconds) {
@@ -54,7 +55,7 @@ final class GatedStore: ForwardingStore {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns once so many reads have begun.
+  /// Returns once `count` reads have begun.
   func readsBegun(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in

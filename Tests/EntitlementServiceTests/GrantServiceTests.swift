@@ -17,7 +17,7 @@ struct GrantServiceTests {
     return request
   }
 
-  @Test("A grant confers from its start until its end, and the state says until when (R30, R31)")
+  @Test("A grant confers from its start until its end, and the state has its end (R30, R31)")
   func lifeTime() async throws {
     try await ServiceBench.run { bench async throws in
       let start = ServiceBench.now.advanced(by: Self.day)
@@ -51,7 +51,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("Withdrawing ends it at once, and never a purchase")
+  @Test("A withdrawal ends a grant at once, and never a purchase")
   func withdraw() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit([try bench.purchase()], account: "anna")
@@ -79,7 +79,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("With an id a repeat changes nothing, in any case of its letters; without one each is new")
+  @Test("With an id, in any letter case, a repeat changes nothing; without one each grant is new")
   func repeated() async throws {
     try await ServiceBench.run { bench async throws in
       let first = try await bench.grants.add(request())
@@ -98,7 +98,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("What cannot be is refused with its field, and nothing is stored")
+  @Test("An invalid request is refused with its field, and nothing is stored")
   func invalid() async throws {
     try await ServiceBench.run { bench async throws in
       let long = String(repeating: "é", count: 129)
@@ -134,7 +134,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("The id of another account's grant is refused, without a word about that grant")
+  @Test("The id of another account's grant is refused without details of that grant")
   func idOfAnother() async throws {
     try await ServiceBench.run { bench async throws in
       let first = try await bench.grants.add(request { $0.reason = "a secret" })
@@ -157,7 +157,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("A grant may begin in the past, and one withdrawn before its start never confers")
+  @Test("A grant may start in the past; one that is withdrawn before its start never confers")
   func unusualTimes() async throws {
     try await ServiceBench.run { bench async throws in
       let past = ServiceBench.now.advanced(by: -Self.day)
@@ -185,7 +185,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("A grant from the first to the last moment that can be told confers, and is explained")
+  @Test("A grant from the first to the last possible moment confers, and is explained")
   func extremeTimes() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.grants.add(
@@ -218,7 +218,7 @@ struct GrantServiceTests {
     }
   }
 
-  @Test("A grant that is not known, or of another environment, is not found")
+  @Test("An unknown grant, or one of another environment, is not found")
   func unknown() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.grants.add(request())

@@ -1,11 +1,12 @@
 import Testing
 
-@testable import EntitlementService
 import TestSupport
 
-@Suite("The least recently used go first")
+@testable import EntitlementService
+
+@Suite("LRU dictionary")
 struct LeastRecentlyUsedTests {
-  @Test("It agrees with a plain list over random uses")
+  @Test("It behaves like a plain list over random operations")
   func model() {
     var generator = SeededRandom(for: "least recently used")
     let seed = generator.seed

@@ -5,7 +5,7 @@ import SQLiteStore
 import StoreSimulator
 import Testing
 
-@Suite("Links by name (R46)")
+@Suite("Explicit link changes (R46)")
 struct LinkServiceTests {
   private static let audit = ChangeAudit(author: "ops@example.com", reason: "a support case")
   private static let chain = LinkTarget.chain("1")
@@ -21,7 +21,7 @@ struct LinkServiceTests {
 
   private func code(of error: ServiceError?) -> ServiceError.Code? { error?.code }
 
-  @Test("What has no account is linked; every reader sees it at once, and repeats change nothing")
+  @Test("An unlinked chain is linked; every reader sees it at once, and repeats change nothing")
   func link() async throws {
     try await run(owner: nil) { bench async throws in
       #expect(try await bench.state(of: "anna").coreState == .new)
@@ -48,7 +48,7 @@ struct LinkServiceTests {
     }
   }
 
-  @Test("What is unlinked is nobody's for every reader, and its owner's no more")
+  @Test("An unlinked chain has no account for every reader")
   func unlink() async throws {
     try await run { bench async throws in
       #expect(try await bench.state(of: "anna").coreState == .active)
@@ -63,7 +63,7 @@ struct LinkServiceTests {
     }
   }
 
-  @Test("A transfer shows on both sides, and says nothing of an owner that is not the one named")
+  @Test("A transfer is visible for both accounts, and does not name an owner of another account")
   func transfer() async throws {
     try await run { bench async throws in
       let wrong = await #expect(throws: ServiceError.self) {
@@ -86,7 +86,7 @@ struct LinkServiceTests {
     }
   }
 
-  @Test("A merged account is answered as the one that it was merged into, by all its names")
+  @Test("A merged account is answered as the one that it was merged into, under all aliases")
   func merge() async throws {
     try await run { bench async throws in
       let anna = try await bench.state(of: "anna")
@@ -103,7 +103,7 @@ struct LinkServiceTests {
           bench.reader.cachedAnswer(
             to: CustomerQuery(selector: .account(name), scope: ServiceBench.scope)) != nil)
       }
-      // What changes the one is seen by the name of the other, and a later merge by all names.
+      // A change of the account is visible under its alias, and a later merge under all aliases.
       _ = try await bench.links.unlink(Self.chain, in: ServiceBench.scope, Self.audit)
       for name: AccountID in ["anna", "bert"] {
         #expect(try await bench.state(of: name).coreState == .new)
@@ -124,7 +124,7 @@ struct LinkServiceTests {
           "carl", into: "anna", in: ServiceBench.scope, Self.audit)
       }
       #expect(same?.code == .invalidArgument(field: "into_account_id"))
-      // The names go with the account.
+      // The aliases are deleted with the account.
       _ = try await bench.records.delete("anna", in: ServiceBench.scope, Self.audit)
       for name: AccountID in ["anna", "bert", "carl"] {
         let state = try await bench.state(of: name)
@@ -134,33 +134,33 @@ struct LinkServiceTests {
     }
   }
 
-  @Test("On another node, too, no name of a merged account answers what was before")
+  @Test("On another node, too, no alias of a merged account serves the old answer")
   func mergeOnOtherNode() async throws {
     try await run { bench async throws in
       try await Node.run(bench) { node async throws in
         for name: AccountID in ["anna", "bert"] { try await node.state(of: name) }
-        #expect(node.isHeld("anna"))
+        #expect(node.isCached("anna"))
         let receipt = try await bench.links.merge(
           "anna", into: "bert", in: ServiceBench.scope, Self.audit)
         try await node.followed(to: receipt.customers.map(\.revision).max() ?? 0)
         for name: AccountID in ["anna", "bert"] {
-          #expect(!node.isHeld(name))
+          #expect(!node.isCached(name))
           #expect(try await node.state(of: name).accountID == "bert")
-          #expect(node.isHeld(name))
+          #expect(node.isCached(name))
         }
-        // A change of the account alone drops what is held by the merged name.
+        // A change of the account invalidates the answer that is cached under its alias.
         try await node.followed(to: try await node.grant(to: "bert"))
-        #expect(!node.isHeld("anna"))
+        #expect(!node.isCached("anna"))
         #expect(try await node.state(of: "anna").entitlements.count == 2)
         let deleted = try await bench.records.delete("bert", in: ServiceBench.scope, Self.audit)
         try await node.followed(to: deleted.customers.map(\.revision).max() ?? 0)
-        #expect(!node.isHeld("anna"))
+        #expect(!node.isCached("anna"))
         #expect(try await node.state(of: "anna").coreState == .new)
       }
     }
   }
 
-  @Test("A chain that is held as nobody's is dropped on another node once somebody has it")
+  @Test("The cached answer of an unlinked chain is invalidated on another node after a link")
   func claimedOnOtherNode() async throws {
     try await run(owner: nil) { bench async throws in
       try await Node.run(bench) { node async throws in
@@ -175,7 +175,7 @@ struct LinkServiceTests {
     }
   }
 
-  @Test("What is not known, not said or too long is refused, by its field")
+  @Test("Unknown targets, and text that is empty or too long, are refused with the field")
   func refused() async throws {
     try await run { bench async throws in
       let scope = ServiceBench.scope

@@ -6,8 +6,7 @@ import Testing
 
 @Suite("After a failover that lost the last changes", .timeLimit(.minutes(1)))
 struct LostHistoryTests {
-  /// A node that has seen one grant which the database that comes knows, and another one which it
-  /// does not.
+  /// A node that has seen two grants, of which the database after the failover has only the first.
   private func run(
     _ body: (ServiceBench, Node, ReplaceableStore, _ kept: Int64, _ lost: Int64) async throws
       -> Void
@@ -27,28 +26,28 @@ struct LostHistoryTests {
     }
   }
 
-  @Test("Nothing that is held from before is served, though its numbers were given again")
-  func held() async throws {
+  @Test("No earlier cached answer is served, though its numbers were reused")
+  func cleared() async throws {
     try await run { bench, node, store, _, lost async throws in
       #expect(try await node.state(of: "bert").coreState == .active)
-      #expect(node.isHeld("bert"))
+      #expect(node.isCached("bert"))
       store.replace()
       bench.clock.set(ServiceBench.now.advanced(by: 2_000))
       #expect(try await node.grant(to: "carl") == lost)
       try await node.second()
-      #expect(!node.isHeld("bert"))
+      #expect(!node.isCached("bert"))
       #expect(try await node.state(of: "bert").coreState == .new)
       #expect(node.follower.statistics.cleared == 1)
       #expect(node.follower.position == lost)
       #expect(node.follower.isCurrent)
-      // From here on it follows as ever.
+      // The follower works as before from here on.
       try await node.grant(to: "bert")
       try await node.second()
       #expect(node.follower.statistics.cleared == 1)
     }
   }
 
-  @Test("A watch that was told of a lost change ends with OUT_OF_RANGE, though its number is there")
+  @Test("A watch with a lost change ends with OUT_OF_RANGE, though its number was reused")
   func lostWatch() async throws {
     try await run { bench, node, store, kept, lost async throws in
       let watcher = try await node.watch.start(
@@ -69,14 +68,14 @@ struct LostHistoryTests {
     }
   }
 
-  @Test("A watch reads on from a change that the lost one came after, and misses nothing")
+  @Test("A watch continues from a change before the lost one, and misses nothing")
   func keptWatch() async throws {
     try await run { bench, node, store, kept, lost async throws in
       let first = try #require(try await bench.store.changes(after: 0, limit: 1).first)
       let cursor = WatchCursor(position: kept, committedAt: first.committedAt)
       let watcher = try await node.watch.start(WatchRequest(cursor: cursor))
       #expect(try await watcher.next().map(\.cursor) == [cursor])
-      // Another one has read, so that the lost change is held for all.
+      // Another watch has read, so the lost change is cached for all.
       let other = try await node.watch.start(WatchRequest(cursor: cursor))
       _ = try await other.next()
       #expect(try await other.next().last?.change?.sequence == lost)
@@ -90,7 +89,7 @@ struct LostHistoryTests {
     }
   }
 
-  @Test("A cursor is a number with the moment of its change, or a number alone")
+  @Test("A cursor is a number with the commit time of its change, or a number alone")
   func cursors() throws {
     #expect(WatchCursor(position: 7, committedAt: 9).description == "7.9")
     for text in ["0", "7", "7.9", "9223372036854775807.1790000000000"] {

@@ -1,7 +1,7 @@
 import EntitlementService
 import Synchronization
 
-/// A timer that stands still until the test turns it on.
+/// A timer that the test advances.
 final class MovableTimer: Sendable {
   private struct State {
     var now = Duration.zero
@@ -21,7 +21,7 @@ final class MovableTimer: Sendable {
       sleep: { try await self.sleep(for: $0) })
   }
 
-  /// Wakes whoever has slept long enough.
+  /// Wakes the sleepers whose time has passed.
   func advance(by duration: Duration) {
     let woken = state.withLock { state in
       state.now += duration
@@ -32,7 +32,7 @@ final class MovableTimer: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Returns once so many sleep.
+  /// Returns when `count` sleeps have begun.
   func sleepersBegun(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in

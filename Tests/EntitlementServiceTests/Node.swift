@@ -3,10 +3,10 @@ import EntitlementService
 import EntitlementStore
 import Logging
 
-/// What one server holds beside others on the same store: a reader of its own, with a follower.
+/// One of several servers on the same store: a reader with its own cache and follower.
 final class Node: Sendable {
   let timer = MovableTimer()
-  let horizon: FeedHorizon
+  let watermark: FeedWatermark
   let reader: CustomerReader
   let follower: ChangeFollower
   let watch: CustomerWatch
@@ -22,19 +22,19 @@ final class Node: Sendable {
     following: FollowingLimits = limits
   ) {
     let store = store ?? bench.store
-    let horizon = FeedHorizon(staleness: following.staleness, timer: timer.timer)
-    self.horizon = horizon
+    let watermark = FeedWatermark(staleness: following.staleness, timer: timer.timer)
+    self.watermark = watermark
     let reader = CustomerReader(
-      store: store, catalog: bench.holder, clock: bench.clock.clock, horizon: horizon,
+      store: store, catalog: bench.holder, clock: bench.clock.clock, watermark: watermark,
       cacheBytes: 1 << 20, limits: .forTests, encode: StateCoding.encode)
     self.reader = reader
     let follower = ChangeFollower(
-      store: store, horizon: horizon, timer: timer.timer, limits: following,
+      store: store, watermark: watermark, timer: timer.timer, limits: following,
       logger: bench.log.logger, changed: { reader.customersChanged($0) },
       cleared: { reader.allChanged() })
     self.follower = follower
     watch = CustomerWatch(
-      store: store, reader: reader, horizon: horizon, timer: timer.timer, limits: limits)
+      store: store, reader: reader, watermark: watermark, timer: timer.timer, limits: limits)
     let changes = AuditedChange(
       store: store, catalog: bench.holder, clock: bench.clock.clock, counters: bench.counters,
       customersChanged: { reader.customersChanged($0) })
@@ -47,14 +47,14 @@ final class Node: Sendable {
     task = Task { await follower.run() }
   }
 
-  /// Runs `body` beside the follower, which ends with it.
+  /// Runs `body` while the follower runs, and stops it afterwards.
   static func run(
     _ bench: ServiceBench, store: (any EntitlementStore)? = nil, limits: WatchLimits = .init(),
     following: FollowingLimits = limits, _ body: (Node) async throws -> Void
   ) async throws {
     let node = Node(bench, store: store, limits: limits, following: following)
     do {
-      // The ticker has begun.
+      // The ticker has started.
       await node.timer.sleepersBegun(1)
       try await node.followed(to: 0)
       try await body(node)
@@ -70,25 +70,25 @@ final class Node: Sendable {
     await task.value
   }
 
-  /// Returns once the follower has come so far.
+  /// Returns when the follower has reached a position.
   func followed(to position: Int64) async throws {
-    try await turns { self.horizon.position >= position }
+    try await wait { self.watermark.position >= position }
   }
 
-  /// Returns once something holds that the follower brings about.
-  func turns(until isThere: () -> Bool) async throws {
+  /// Returns when a condition holds that the follower causes.
+  func wait(until isThere: () -> Bool) async throws {
     while !isThere() {
       try Task.checkCancellation()
       await Task.yield()
     }
   }
 
-  /// Lets a second pass, and the follower look.
+  /// Advances the timer by a second and waits for the poll.
   func second() async throws {
-    let looks = follower.statistics.looks
+    let polls = follower.statistics.polls
     await timer.sleepersBegun(1)
     timer.advance(by: .seconds(1))
-    try await turns { self.follower.statistics.looks > looks }
+    try await wait { self.follower.statistics.polls > polls }
   }
 
   func query(_ account: AccountID, _ consistency: Consistency = .minimizeLatency) -> CustomerQuery {
@@ -96,7 +96,7 @@ final class Node: Sendable {
       selector: .account(account), scope: ServiceBench.scope, consistency: consistency)
   }
 
-  func isHeld(_ account: AccountID) -> Bool { reader.cachedAnswer(to: query(account)) != nil }
+  func isCached(_ account: AccountID) -> Bool { reader.cachedAnswer(to: query(account)) != nil }
 
   @discardableResult
   func state(of account: AccountID, _ consistency: Consistency = .minimizeLatency) async throws

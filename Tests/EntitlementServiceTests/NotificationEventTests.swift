@@ -6,9 +6,9 @@ import StoreSimulator
 import Testing
 import Verification
 
-@Suite("Notifications and what they ask for (domain.md §8)")
+@Suite("Notifications and their events (rules.md §8)")
 struct NotificationEventTests {
-  /// The first event of a first purchase, before it is signed, to be made into another one.
+  /// The first event of a first purchase, before it is signed, as the base of other notifications.
   private func purchase() throws -> StoreEvent {
     let start = SimulatedCalendar.floorDay(ServiceBench.now)
       .advanced(by: -10 * Milliseconds.dayLength)
@@ -55,7 +55,7 @@ struct NotificationEventTests {
     }
   }
 
-  @Test("R47: Apple's other view is counted, flagged and logged, without a payload")
+  @Test("R47: a different status of Apple is counted, flagged and logged, without a payload")
   func statusMismatch() async throws {
     try await ServiceBench.run { bench async throws in
       let agreed = try await bench.submit(
@@ -101,7 +101,7 @@ struct NotificationEventTests {
     }
   }
 
-  @Test("Case 26: what is not known yet is kept, counted, and answered with success (R10)")
+  @Test("Case 26: unknown values are stored, counted, and answered with success (R10)")
   func unknown() async throws {
     try await ServiceBench.run { bench async throws in
       let type = try await bench.submit(
@@ -125,7 +125,7 @@ struct NotificationEventTests {
       for _ in 0..<2 {
         #expect(try await bench.submit([jws], account: "anna").items.map(\.verdict) == [.ok])
       }
-      // A repeat was counted before.
+      // A repeat is not counted again.
       #expect(bench.counters[.unknownValue(.revocationType)] == 1)
       #expect(
         bench.log.lines.filter { $0.metadata["field"] == "revocationType" }.map(\.metadata)
@@ -133,7 +133,7 @@ struct NotificationEventTests {
     }
   }
 
-  @Test("Refusals are counted by their verdict")
+  @Test("Refusals are counted by verdict")
   func refused() async throws {
     try await ServiceBench.run { bench async throws in
       _ = try await bench.submit(["garbage", "more.garbage"])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import EntitlementService
 
-@Suite("Positions by their hashes")
+@Suite("Position index")
 struct PositionIndexTests {
-  @Test("It agrees with a dictionary, also when many hashes are the same or lie beside each other")
+  @Test("It behaves like a dictionary, also with many equal or adjacent hashes")
   func model() {
     var generator = SeededRandom(for: "position index")
     for hashes in [3, 40, 1 << 40] {
@@ -35,7 +35,7 @@ struct PositionIndexTests {
     }
   }
 
-  @Test("An empty one finds nothing, and asks nobody")
+  @Test("An empty index finds nothing")
   func empty() {
     #expect(PositionIndex().position(hash: 1) { _ in true } == nil)
   }

@@ -34,7 +34,7 @@ struct ReceiptSubmissionTests {
       #expect(state.coreState == .active)
       #expect(state.entitlements.map(\.entitlementID) == ["basic"])
       #expect(state.entitlements.flatMap(\.sources).map(\.evidence) == [.receipt])
-      // Receipts do not tell it: the catalog does.
+      // The catalog has it; receipts do not.
       #expect(state.groups.map(\.standing.productType) == [.autoRenewable])
 
       let again = try await bench.submit(receipt: receipt)
@@ -46,10 +46,10 @@ struct ReceiptSubmissionTests {
   }
 
   @Test(
-    "R51: a JWS of the same transaction stands, whichever came first", arguments: [true, false])
+    "R51: a JWS of the same transaction stands, in either order", arguments: [true, false])
   func merging(receiptFirst: Bool) async throws {
     try await Bench.run { bench async throws in
-      // Made after the JWS was signed, and still it does not replace it.
+      // The receipt is newer than the JWS and still does not replace it.
       let receipt = Bench.receipt(["1", "2"], daysAgo: 0)
       let jws = try bench.purchase("1")
       if receiptFirst {
@@ -74,7 +74,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("R51: the state says what each purchase rests on, and that changes with a JWS")
+  @Test("R51: the state has the evidence of each purchase, which changes with a JWS")
   func evidence() async throws {
     try await Bench.run { bench async throws in
       _ = try await bench.submit(receipt: Bench.receipt(["1"], daysAgo: 0), account: "anna")
@@ -82,7 +82,7 @@ struct ReceiptSubmissionTests {
       _ = try await bench.submit([try bench.purchase("1")])
       let sources = try await bench.sources(of: "anna")
       #expect(sources.map(\.evidence) == [.signedTransaction])
-      // What the JWS says of the purchase stands too.
+      // The JWS fact of the purchase stands too.
       #expect(sources.map(\.since) == [Bench.now.advanced(by: -Milliseconds.dayLength)])
       _ = try await bench.submit(receipt: Bench.receipt(["1"], daysAgo: 0))
       #expect(try await bench.sources(of: "anna") == sources)
@@ -96,7 +96,7 @@ struct ReceiptSubmissionTests {
       var new = Bench.receipt(["1", "2"], daysAgo: 1)
       new.applicationVersion = "3.0"
       _ = try await bench.submit(receipt: old, account: "anna")
-      // Nobody is named: what the receipt has in common with the older one tells the owner (R42).
+      // No account is named. The purchase that both receipts contain gives the owner (R42).
       let refreshed = try await bench.submit(receipt: new)
       #expect(refreshed.items.map(\.disposition) == [.replaced, .replaced, .added])
       #expect(refreshed.items.map(\.link) == [.unchanged, .unchanged, .linked])
@@ -122,7 +122,9 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("R44: a receipt's claim is judged by the app's link policy", arguments: LinkPolicy.allCases)
+  @Test(
+    "R44: a receipt's claim is decided by the link policy of the app",
+    arguments: LinkPolicy.allCases)
   func claims(policy: LinkPolicy) async throws {
     let catalog = SimulatedApp.catalogYAML.replacing(
       "    environments: [Production, Sandbox]",
@@ -147,7 +149,8 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("A Sandbox receipt is of Sandbox alone, and refused where Sandbox is not accepted (R9)")
+  @Test(
+    "A Sandbox receipt is refused where Sandbox is not accepted, and is separate elsewhere (R9)")
   func sandbox() async throws {
     let receipt = Bench.receipt(["1"], type: "ProductionSandbox")
     try await Bench.run { bench async throws in
@@ -166,7 +169,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("R52: a receipt without purchases is a success; who has bought nothing is shown the offers")
+  @Test("R52: a receipt without purchases is a success, and the state has the offers")
   func empty() async throws {
     try await Bench.run { bench async throws in
       let result = try await bench.submit(receipt: Bench.receipt([]), account: "anna")
@@ -178,13 +181,13 @@ struct ReceiptSubmissionTests {
       #expect(state.coreState == .inactive)
       #expect(state.callsToAction == [.merchandise])
       #expect(state.entitlements.isEmpty && state.products.isEmpty)
-      // Without an account nobody owns it; it is no error either.
-      let nobody = try await bench.submit(receipt: Bench.receipt([], daysAgo: 2))
-      #expect(nobody.verdict == .ok)
+      // Without an account it is unlinked, which is no error.
+      let unnamed = try await bench.submit(receipt: Bench.receipt([], daysAgo: 2))
+      #expect(unnamed.verdict == .ok)
     }
   }
 
-  @Test("A purchase that cannot be a fact is refused at its place, and hinders no other")
+  @Test("An invalid purchase is refused at its position, and does not affect the others")
   func unusableItem() async throws {
     try await Bench.run { bench async throws in
       var receipt = Bench.receipt(["1", "2", "3"])
@@ -192,7 +195,7 @@ struct ReceiptSubmissionTests {
       receipt.items[1].originalTransactionID = nil
       let result = try await bench.submit(receipt: receipt, account: "anna")
       #expect(result.verdict == .ok)
-      // A SET of DER has the shortest first, so that the receipt tells where each is.
+      // DER sorts a SET by length, so the receipt gives the positions.
       let read = try #require(result.receipt?.items)
       #expect(read.count == 3)
       for (item, became) in zip(read, result.items.dropFirst()) {
@@ -208,7 +211,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("What is refused as a whole stores nothing and says why", arguments: Refused.allCases)
+  @Test("A refused receipt stores nothing and has a reason", arguments: Refused.allCases)
   func refused(_ reason: Refused) async throws {
     try await Bench.run { bench async throws in
       let receipt = Bench.receipt(["1"])
@@ -248,7 +251,7 @@ struct ReceiptSubmissionTests {
             bundleID: "com.example.elsewhere", creationDate: ServiceBench.now))
       case .otherDevice: submission.deviceIdentifier = [UInt8](repeating: 7, count: 16)
       case .changed:
-        // The last bytes are those of the signature.
+        // The signature is at the end.
         submission.receipt[submission.receipt.count - 9] ^= 1
       case .notAReceipt: submission.receipt = Array("{}".utf8)
       case .jws: submission.receipt = Array("e30.e30.AA".utf8)
@@ -256,7 +259,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("The device that it was made for, and base64, are as good")
+  @Test("The device identifier is checked, and base64 is accepted")
   func device() async throws {
     try await Bench.run { bench async throws in
       let receipt = Bench.receipt(["1"])
@@ -270,7 +273,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("What nobody waits for any more, or has no room, is not stored")
+  @Test("A cancelled submission, or one above the queue limit, is not stored")
   func givenUp() async throws {
     try await Bench.run { bench async throws in
       let receipt = try bench.signed(Bench.receipt(["1"]))
@@ -279,7 +282,7 @@ struct ReceiptSubmissionTests {
           ReceiptSubmission(receipt: receipt), isCancelled: { true })
       }
       #expect(cancelled?.code == .cancelled)
-      // Given up only after it was verified.
+      // Cancelled after the verification.
       let asked = Atomic(0)
       let late = await #expect(throws: ServiceError.self) {
         try await bench.service.submit(
@@ -296,7 +299,7 @@ struct ReceiptSubmissionTests {
     }
   }
 
-  @Test("What is stored proves itself: every fact has the receipt as it was signed")
+  @Test("Every stored fact has the signed receipt")
   func provable() async throws {
     try await Bench.run { bench async throws in
       let receipt = Bench.receipt(["1", "2"])

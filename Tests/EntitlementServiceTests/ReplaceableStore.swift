@@ -2,11 +2,12 @@ import EntitlementDomain
 import EntitlementService
 import EntitlementStore
 import SQLiteStore
+import StoreConformance
 import Synchronization
 import TestSupport
 
-/// A store in whose place another one comes, which lacks what was written last: as after a failover
-/// to a standby that had not received it.
+/// A store that a test replaces with another one, which lacks the last writes, as after a failover
+/// to a standby that had not received them.
 final class ReplaceableStore: ForwardingStore {
   private let first: any EntitlementStore
   private let second: SQLiteStore
@@ -34,14 +35,14 @@ final class ReplaceableStore: ForwardingStore {
 
   func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
     if cursor.history != history { throw StoreError(.cursorExpired, "it was replaced by the test") }
-    var told = try await base.changedCustomers(since: cursor)
-    told.cursor.history = history
-    return told
+    var changed = try await base.changedCustomers(since: cursor)
+    changed.cursor.history = history
+    return changed
   }
 
   func close() async { await second.close() }
 
-  /// Gives grants in the store that will come, as they were given in the one that is.
+  /// Adds grants to the later store as to the current one.
   func prepare(_ bench: ServiceBench, _ accounts: [AccountID]) async throws {
     let grants = GrantService(
       store: second, catalog: bench.holder, clock: bench.clock.clock, counters: bench.counters,

@@ -5,7 +5,7 @@ import SQLiteStore
 import StoreSimulator
 
 extension ServiceBench {
-  /// One for all tests: RSA keys take their time.
+  /// Shared by all tests, as RSA keys take long to generate.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }
 
   /// A receipt with one of the app's non-consumable for each id, bought ten days ago.
@@ -27,7 +27,7 @@ extension ServiceBench {
       productID: "com.example.scribe.adfree", purchaseDate: boughtInReceipt)
   }
 
-  /// When what is in a receipt was bought; what ``purchase(_:_:)`` signs was bought later.
+  /// The purchase time in receipts. ``purchase(_:_:)`` signs later purchases.
   static let boughtInReceipt = now.advanced(by: -10 * Milliseconds.dayLength)
 
   func signed(_ receipt: SimulatedReceipt) throws -> [UInt8] {
@@ -53,12 +53,12 @@ extension ServiceBench {
         response: receipt.archivedResponse(), bundleID: bundleID, accountID: account))
   }
 
-  /// What confers each entitlement, and what stands behind it.
+  /// The sources of each entitlement, with their evidence.
   func sources(of account: AccountID) async throws -> [EntitlementSource] {
     try await state(of: account).entitlements.flatMap(\.sources)
   }
 
-  /// How many changes the store has taken.
+  /// The number of changes in the store.
   func changeCount() async throws -> Int {
     try await store.changes(after: 0, limit: 1_000).count
   }

@@ -1,3 +1,4 @@
+import CatalogFiles
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
@@ -8,7 +9,7 @@ import Synchronization
 import TestSupport
 import Verification
 
-/// Every use case over a real store and real signatures, with a clock and a catalog file that the
+/// All use cases on a real store with real signatures, with a clock and a catalog file that the
 /// test sets.
 struct ServiceBench {
   static let now: Milliseconds = 1_790_000_000_000
@@ -75,7 +76,7 @@ struct ServiceBench {
       logger: log.logger)
   }
 
-  /// Runs `body` and takes everything down, also when it throws.
+  /// Runs `body` and closes everything, also when it throws.
   static func run(
     queue: Int = 1_000, catalog: String = SimulatedApp.catalogYAML,
     status: StatusChecker? = nil, _ body: (ServiceBench) async throws -> Void
@@ -140,15 +141,15 @@ struct ServiceBench {
   }
 }
 
-/// Whom the use cases said to have changed, in order, and up to where.
+/// Records the changed customers that the use cases reported, in order, and the latest change.
 final class ChangedSubjects: Sendable {
-  private let told = Mutex<WrittenChanges>(WrittenChanges(subjects: [], latest: 0))
+  private let recorded = Mutex<WrittenChanges>(WrittenChanges(subjects: [], latest: 0))
   func add(_ more: WrittenChanges) {
-    told.withLock { told in
-      told.subjects += more.subjects
-      told.latest = max(told.latest, more.latest)
+    recorded.withLock { recorded in
+      recorded.subjects += more.subjects
+      recorded.latest = max(recorded.latest, more.latest)
     }
   }
-  var all: [CustomerSubject] { told.withLock { $0.subjects } }
-  var latest: Int64 { told.withLock { $0.latest } }
+  var all: [CustomerSubject] { recorded.withLock { $0.subjects } }
+  var latest: Int64 { recorded.withLock { $0.latest } }
 }

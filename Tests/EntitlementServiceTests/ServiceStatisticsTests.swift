@@ -3,9 +3,9 @@ import EntitlementService
 import Testing
 import Verification
 
-@Suite("Figures")
+@Suite("Metrics")
 struct ServiceStatisticsTests {
-  @Test("Every counter is told from the start, each under a name of its own, by name")
+  @Test("All counters are listed from the start, with unique names, sorted by name")
   func all() async throws {
     try await ServiceBench.run { bench async throws in
       let statistics = ServiceStatistics([

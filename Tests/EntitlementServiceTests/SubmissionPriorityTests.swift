@@ -9,7 +9,7 @@ import Verification
 struct SubmissionPriorityTests {
   private typealias Bench = ServiceBench
 
-  @Test("Each kind of submission is worked on under the priority that it names")
+  @Test("Each kind of submission is verified with its requested priority")
   func counted() async throws {
     try await Bench.run(catalog: ArchiveImportTests.catalog) { bench async throws in
       let events = try bench.signed(.firstPurchase)
@@ -23,7 +23,7 @@ struct SubmissionPriorityTests {
           NotificationSubmission(signedPayload: Array(notification.utf8), priority: priority))
         _ = try await bench.service.submit(
           ReceiptSubmission(receipt: receipt, priority: priority))
-        // A worker counts a piece when it has answered for it.
+        // A worker counts a piece after it has delivered the result.
         try await eventually { bench.pool.statistics.work.bulk.done == expected }
         try await eventually { bench.pool.statistics.work.interactive.done == facts.count + 2 }
       }
@@ -32,7 +32,7 @@ struct SubmissionPriorityTests {
     }
   }
 
-  @Test("Figures tell each priority apart")
+  @Test("Metrics are separate for each priority")
   func figures() async throws {
     try await Bench.run { bench async throws in
       _ = try await bench.service.submit(

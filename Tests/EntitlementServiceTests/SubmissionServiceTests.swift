@@ -14,7 +14,7 @@ struct SubmissionServiceTests {
 
   private static let scope = ServiceBench.scope
 
-  /// The same claims with another signature: well-formed, and forged.
+  /// The same payload with another signature: well-formed and forged.
   private func forged(_ jws: String, like other: String) -> String {
     let parts = jws.split(separator: ".")
     let signature = other.split(separator: ".")[2]
@@ -38,7 +38,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A refused payload hinders no other, and leaves nothing behind")
+  @Test("A refused payload does not affect the others, and nothing of it is stored")
   func partly() async throws {
     let bench = try Bench()
     let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
@@ -52,7 +52,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A renewal info is bound through its transaction or the store, and by nothing else")
+  @Test("A renewal info is bound by its transaction or the store only")
   func binding() async throws {
     let bench = try Bench()
     let event = try #require(try bench.signed(.firstPurchase).first { $0.renewalInfo != nil })
@@ -72,7 +72,7 @@ struct SubmissionServiceTests {
 
     let third = try #require(
       try bench.signed(.firstPurchase, seed: 3).first { $0.renewalInfo != nil })
-    // What the request says is no evidence.
+    // The bundle id of the request is no evidence.
     let named = try await bench.submit(
       [try #require(third.renewalInfo)], bundleID: SimulatedApp.bundleID)
     #expect(named.items.map(\.verdict) == [.wrongApp])
@@ -84,11 +84,11 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A renewal info of another app cannot be planted to get a customer's purchases (R8)")
+  @Test("A forged link by a renewal info of another app is refused (R8)")
   func theft() async throws {
     let bench = try Bench()
     let token = "7e3fb204-2c8a-4d5f-9b1e-000000000001"
-    // Genuine, of an app of the attacker's, where anybody may choose the token: the customer's.
+    // Genuine, from an app of the attacker, who sets the customer's token in it.
     let planted = try bench.authority.sign(
       payloadJSON: Array(
         """
@@ -119,13 +119,13 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("What nobody waits for any more is dropped before it reaches the store")
+  @Test("A cancelled submission is dropped before it reaches the store")
   func cancelled() async throws {
     let bench = try Bench()
     let events = try bench.signed(.firstPurchase)
     let jws = try #require(events.compactMap(\.notification).first)
     let facts = events.flatMap(\.facts).map { Array($0.utf8) }
-    // Given up at once, or only after everything was verified.
+    // Cancelled at once, or after the verification.
     for patience in [0, facts.count] {
       let asked = Atomic(0)
       let error = await #expect(throws: ServiceError.self) {
@@ -154,7 +154,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A notification commits its facts; again it is known, and a success (R48)")
+  @Test("A notification commits its facts; a repeat is a success (R48)")
   func notification() async throws {
     let bench = try Bench()
     let jws = try #require(try bench.signed(.firstPurchase).compactMap(\.notification).first)
@@ -176,7 +176,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A notification handed in as a transaction is refused with the way to go")
+  @Test("A notification that is submitted as a transaction is refused with advice")
   func notificationAsTransaction() async throws {
     let bench = try Bench()
     let jws = try #require(try bench.signed(.firstPurchase).compactMap(\.notification).first)
@@ -186,7 +186,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("A full queue is told at once, and nothing is stored")
+  @Test("A full queue is reported at once, and nothing is stored")
   func full() async throws {
     let bench = try Bench(queue: 1)
     let facts = try bench.signed(.renewals).flatMap(\.facts)
@@ -198,7 +198,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("Past its deadline a submission is not begun")
+  @Test("A submission is not started after its deadline")
   func deadline() async throws {
     let bench = try Bench()
     let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
@@ -210,7 +210,7 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
-  @Test("What is stored proves itself: the signed payload comes back as it was sent")
+  @Test("The stored signed payload equals the submitted one")
   func provable() async throws {
     let bench = try Bench()
     let jws = try bench.signed(.nonConsumable).flatMap(\.facts)[0]

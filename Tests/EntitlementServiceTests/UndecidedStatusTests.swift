@@ -4,16 +4,16 @@ import StoreSimulator
 import Testing
 import Verification
 
-@Suite("A certificate status that cannot be learned (R48)")
+@Suite("Unknown certificate status (R48)")
 struct UndecidedStatusTests {
   private typealias Bench = ServiceBench
 
-  /// Asks a service that is down.
+  /// Queries a responder that is down.
   private struct Silence: StatusResponder, Error {
     func answer(to request: [UInt8], at url: String) async throws -> [UInt8] { throw self }
   }
 
-  /// What each kind of submission said, in one order.
+  /// The verdicts of each kind of submission, in a fixed order.
   private func verdicts(_ bench: ServiceBench) async throws -> [Verdict] {
     let events = try bench.signed(.firstPurchase)
     let fact = try #require(events.flatMap(\.transactions).first)
@@ -25,7 +25,7 @@ struct UndecidedStatusTests {
     return transaction.items.map(\.verdict) + [notified.verdict, receipt.verdict]
   }
 
-  @Test("strict: everything is RETRYABLE, and nothing is stored")
+  @Test("strict: all payloads are RETRYABLE, and nothing is stored")
   func strict() async throws {
     let checker = StatusChecker(policy: .strict, responder: Silence())
     try await Bench.run(status: checker) { bench async throws in
@@ -36,7 +36,7 @@ struct UndecidedStatusTests {
     }
   }
 
-  @Test("soft: it passes")
+  @Test("soft: payloads are accepted")
   func soft() async throws {
     let checker = StatusChecker(policy: .soft, responder: Silence())
     try await Bench.run(status: checker) { bench async throws in

@@ -1,13 +1,14 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
 import Synchronization
 
-/// A store that tells of a commit while an older transaction keeps it out of the feed.
+/// A store that returns a change to followers while an older transaction keeps it out of the feed.
 final class UnsettledStore: ForwardingStore {
   private struct State {
-    var told: [CustomerSubject] = []
+    var subjects: [CustomerSubject] = []
     var latest: Int64 = 0
-    var looks = 0
+    var polls = 0
   }
 
   let base: any EntitlementStore
@@ -15,11 +16,11 @@ final class UnsettledStore: ForwardingStore {
 
   init(_ base: any EntitlementStore) { self.base = base }
 
-  var looks: Int { state.withLock { $0.looks } }
+  var polls: Int { state.withLock { $0.polls } }
 
-  func tell(_ account: AccountID, latest: Int64) {
+  func add(_ account: AccountID, latest: Int64) {
     state.withLock {
-      $0.told = [.account(ServiceBench.scope, account)]
+      $0.subjects = [.account(ServiceBench.scope, account)]
       $0.latest = latest
     }
   }
@@ -28,9 +29,9 @@ final class UnsettledStore: ForwardingStore {
 
   func changedCustomers(since cursor: FollowerCursor) async throws(StoreError) -> ChangedCustomers {
     state.withLock { state in
-      state.looks += 1
+      state.polls += 1
       return ChangedCustomers(
-        subjects: state.told,
+        subjects: state.subjects,
         cursor: FollowerCursor(position: cursor.position, latest: state.latest))
     }
   }

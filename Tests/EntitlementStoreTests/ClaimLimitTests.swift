@@ -11,59 +11,60 @@ struct ClaimLimitTests {
   }
 
   /// Six chains of Alice.
-  private static func book() throws -> Book {
-    var book = Book()
-    try book.submit(chains.map { purchase($0) }, by: "alice")
-    return book
+  private static func model() throws -> ModelStore {
+    var model = ModelStore()
+    try model.submit(chains.map { purchase($0) }, by: "alice")
+    return model
   }
 
-  @Test("R44: one claim too many is refused, and repeated with the same answer")
+  @Test("R44: a claim above the limit is refused, and a repeat has the same outcome")
   func limit() throws {
-    var book = try Self.book()
+    var model = try Self.model()
     let catalog = Sample.catalog(.transfer, claimsPerDay: 2)
-    let receipt = try book.submit(Self.chains.map { Self.purchase($0) }, by: "bob", under: catalog)
+    let receipt = try model.submit(Self.chains.map { Self.purchase($0) }, by: "bob", under: catalog)
     #expect(
       receipt.links == [
         .transferred, .transferred, .claimLimited, .claimLimited, .claimLimited, .claimLimited,
       ])
     #expect(receipt.subjects == [account("bob")])
-    let before = book
+    let before = model
     for _ in 0..<2 {
-      let again = try book.submit([Self.purchase("3")], by: "bob", under: catalog)
+      let again = try model.submit([Self.purchase("3")], by: "bob", under: catalog)
       #expect(again.links == [.claimLimited])
       #expect(again.customers == [])
       #expect(again.changed == [])
     }
-    #expect(book.feed == before.feed)
-    #expect(book.accounts == before.accounts)
-    // What was granted stays so, and others have claims of their own.
-    #expect(try book.submit([Self.purchase("1")], by: "bob", under: catalog).links == [.unchanged])
+    #expect(model.feed == before.feed)
+    #expect(model.accounts == before.accounts)
+    // Granted claims stay granted, and other accounts have their own limit.
+    #expect(try model.submit([Self.purchase("1")], by: "bob", under: catalog).links == [.unchanged])
     #expect(
-      try book.submit([Self.purchase("3")], by: "carol", under: catalog).links == [.transferred])
+      try model.submit([Self.purchase("3")], by: "carol", under: catalog).links == [.transferred])
   }
 
-  @Test("R44: the facts of a claim too many are kept, and teach nothing about the claimer")
+  @Test(
+    "R44: the facts of a claim above the limit are stored, and register nothing for the account")
   func refusedFacts() throws {
-    var book = try Self.book()
+    var model = try Self.model()
     let catalog = Sample.catalog(.transfer, claimsPerDay: 1)
-    try book.submit([Self.purchase("1")], by: "bob", under: catalog)
+    try model.submit([Self.purchase("1")], by: "bob", under: catalog)
     let claim = Sample.transaction("20", "2", version: 5) { $0.appAccountToken = "token" }
-    let receipt = try book.submit([claim], by: "bob", under: catalog)
+    let receipt = try model.submit([claim], by: "bob", under: catalog)
     #expect(receipt.dispositions == [.added])
     #expect(receipt.links == [.claimLimited])
     #expect(receipt.changed == [account("alice")])
-    #expect(book.tokens.isEmpty)
+    #expect(model.tokens.isEmpty)
   }
 
-  @Test("R44: after 24 hours from the first claim there are claims again")
+  @Test("R44: claims are granted again 24 hours after the first one")
   func window() throws {
-    var book = try Self.book()
+    var model = try Self.model()
     let catalog = Sample.catalog(.transfer, claimsPerDay: 2)
     let day = Milliseconds.dayLength
     let outcomes = try [
       (0, "1"), (day - 2, "2"), (day - 1, "3"), (day, "3"), (day + 1, "4"), (day + 2, "5"),
     ].map { (offset: Int64, chain: OriginalTransactionID) in
-      try book.submit(
+      try model.submit(
         [Self.purchase(chain)], by: "bob", at: Sample.now.advanced(by: offset), under: catalog
       ).links[0]
     }
@@ -71,80 +72,80 @@ struct ClaimLimitTests {
       outcomes == [
         .transferred, .transferred, .claimLimited, .transferred, .transferred, .claimLimited,
       ])
-    #expect(book.row(of: "bob")?.claimsSince == Sample.now.advanced(by: day))
+    #expect(model.row(of: "bob")?.claimsSince == Sample.now.advanced(by: day))
   }
 
-  @Test("R44: claims that the policy refuses, and what has no account, cost nothing")
+  @Test("R44: claims that the policy refuses, and claims of unlinked chains, do not count")
   func free() throws {
-    var book = try Self.book()
-    try book.submit(
+    var model = try Self.model()
+    try model.submit(
       Self.chains.map { Self.purchase($0) }, by: "bob",
       under: Sample.catalog(.keep, claimsPerDay: 1))
-    #expect(book.row(of: "bob") == nil)
-    let receipt = try book.submit(
+    #expect(model.row(of: "bob") == nil)
+    let receipt = try model.submit(
       [Sample.transaction("7", "7"), Sample.transaction("8", "8"), Self.purchase("1")], by: "bob",
       under: Sample.catalog(.transfer, claimsPerDay: 1))
     #expect(receipt.links == [.linked, .linked, .transferred])
-    #expect(book.row(of: "bob")?.claims == 1)
+    #expect(model.row(of: "bob")?.claims == 1)
   }
 
-  @Test("R44: a merge is one claim, however much goes over; and is limited as any other")
+  @Test("R44: a merge counts as one claim, whatever it moves, and is limited like others")
   func merges() throws {
     let catalog = Sample.catalog(.keep, claimsPerDay: 1)
-    var book = Book()
-    try book.submit(Self.chains.map { Self.purchase($0) }, by: "anonymous:1")
-    try book.submit([Sample.transaction("7", "7")], by: "anonymous:2")
-    let receipt = try book.submit(
+    var model = ModelStore()
+    try model.submit(Self.chains.map { Self.purchase($0) }, by: "anonymous:1")
+    try model.submit([Sample.transaction("7", "7")], by: "anonymous:2")
+    let receipt = try model.submit(
       Self.chains.map { Self.purchase($0) } + [Sample.transaction("7", "7")], by: "bob",
       under: catalog)
     #expect(receipt.links == Self.chains.map { _ in .transferred } + [.claimLimited])
-    #expect(book.row(of: "bob")?.claims == 1)
-    #expect(book.row(of: "anonymous:2")?.mergedInto == nil)
+    #expect(model.row(of: "bob")?.claims == 1)
+    #expect(model.row(of: "anonymous:2")?.mergedInto == nil)
   }
 
-  @Test("R44: a merge adds the claims of both, as if one account had made them all")
+  @Test("R44: a merge adds the claims of both accounts")
   func mergedClaims() throws {
     let catalog = Sample.catalog(.transfer, claimsPerDay: 3)
-    var book = try Self.book()
+    var model = try Self.model()
     let later = Sample.now.advanced(by: 1_000)
-    try book.submit([Self.purchase("1")], by: "bob", at: later, under: catalog)
-    try book.submit(
+    try model.submit([Self.purchase("1")], by: "bob", at: later, under: catalog)
+    try model.submit(
       [Self.purchase("2"), Self.purchase("3")], by: "carol", under: catalog)
-    try book.ask(.merge("carol", into: "bob"), at: later)
-    #expect(book.row(of: "bob")?.claims == 3)
-    #expect(book.row(of: "bob")?.claimsSince == Sample.now)
-    #expect(book.row(of: "carol")?.claims == 0)
+    try model.ask(.merge("carol", into: "bob"), at: later)
+    #expect(model.row(of: "bob")?.claims == 3)
+    #expect(model.row(of: "bob")?.claimsSince == Sample.now)
+    #expect(model.row(of: "carol")?.claims == 0)
     #expect(
-      try book.submit([Self.purchase("4")], by: "bob", at: later, under: catalog).links
+      try model.submit([Self.purchase("4")], by: "bob", at: later, under: catalog).links
         == [.claimLimited])
   }
 
-  @Test("R44, R46: a deletion leaves each name what the account claimed, while it counts")
+  @Test("R44, R46: after a deletion each alias keeps the claims of the account while they count")
   func deletedClaims() throws {
     let catalog = Sample.catalog(.transfer, claimsPerDay: 3)
     for (offset, claims) in [(0, 2), (Milliseconds.dayLength, 0)] {
-      var book = try Self.book()
-      try book.add(Sample.grant("g", to: "carol"))
-      try book.ask(.merge("carol", into: "bob"))
-      try book.submit([Self.purchase("1"), Self.purchase("2")], by: "bob", under: catalog)
-      try book.ask(.delete("carol"), at: Sample.now.advanced(by: offset))
+      var model = try Self.model()
+      try model.add(Sample.grant("g", to: "carol"))
+      try model.ask(.merge("carol", into: "bob"))
+      try model.submit([Self.purchase("1"), Self.purchase("2")], by: "bob", under: catalog)
+      try model.ask(.delete("carol"), at: Sample.now.advanced(by: offset))
       for name: AccountID in ["bob", "carol"] {
-        #expect(book.row(of: name)?.isDeleted == true)
-        #expect(book.row(of: name)?.claims == claims)
-        #expect(book.row(of: name)?.claimsSince == (claims == 0 ? nil : Sample.now))
+        #expect(model.row(of: name)?.isDeleted == true)
+        #expect(model.row(of: name)?.claims == claims)
+        #expect(model.row(of: name)?.claimsSince == (claims == 0 ? nil : Sample.now))
       }
     }
   }
 
-  @Test("R44: names that were merged share the claims of the account that they mean")
+  @Test("R44: aliases share the claims of their account")
   func names() throws {
     let catalog = Sample.catalog(.transfer, claimsPerDay: 1)
-    var book = try Self.book()
-    try book.add(Sample.grant("g", to: "carol"))
-    try book.submit([Self.purchase("1")], by: "bob", under: catalog)
-    try book.ask(.merge("carol", into: "bob"))
-    #expect(book.row(of: "bob")?.claims == 1)
+    var model = try Self.model()
+    try model.add(Sample.grant("g", to: "carol"))
+    try model.submit([Self.purchase("1")], by: "bob", under: catalog)
+    try model.ask(.merge("carol", into: "bob"))
+    #expect(model.row(of: "bob")?.claims == 1)
     #expect(
-      try book.submit([Self.purchase("2")], by: "carol", under: catalog).links == [.claimLimited])
+      try model.submit([Self.purchase("2")], by: "carol", under: catalog).links == [.claimLimited])
   }
 }

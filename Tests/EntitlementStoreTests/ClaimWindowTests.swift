@@ -5,7 +5,7 @@ import Testing
 struct ClaimWindowTests {
   private static let hour = Milliseconds.hourLength
 
-  @Test("R44: a window ends 24 hours after its first claim, whenever the last one was")
+  @Test("R44: a window ends 24 hours after its first claim, whatever the time of the last one")
   func length() {
     var window = ClaimWindow()
     #expect(window.allowsClaim(at: 0, limit: 1))
@@ -19,7 +19,7 @@ struct ClaimWindowTests {
     #expect(window == ClaimWindow(count: 1, since: Milliseconds(24 * Self.hour)))
   }
 
-  @Test("R44: a clock that goes back a little opens no window; one that was days ahead does")
+  @Test("R44: a clock that goes back a little starts no window; one that was days ahead does")
   func clocks() {
     var window = ClaimWindow(count: 1, since: Milliseconds(48 * Self.hour))
     #expect(!window.allowsClaim(at: Milliseconds(47 * Self.hour), limit: 1))
@@ -28,7 +28,7 @@ struct ClaimWindowTests {
     #expect(window == ClaimWindow(count: 1, since: Milliseconds(24 * Self.hour)))
   }
 
-  @Test("R44: two windows together begin with the first claim; one that is over counts nothing")
+  @Test("R44: the sum of two windows starts at the first claim; an ended one adds nothing")
   func sum() {
     let noon = Milliseconds(12 * Self.hour)
     let rows: [(ClaimWindow, ClaimWindow, ClaimWindow)] = [
@@ -56,7 +56,7 @@ struct ClaimWindowTests {
     }
   }
 
-  @Test("The ends of time do not overflow")
+  @Test("The minimum and maximum time do not overflow")
   func extremes() {
     let last = ClaimWindow(count: 1, since: Milliseconds(.max))
     #expect(last.allowsClaim(at: Milliseconds(.min), limit: 1))

@@ -9,21 +9,21 @@ struct DeletionTests {
     $0.appAccountToken = "token"
   }
 
-  /// Alice, with a name that was merged into her.
-  private static func book() throws -> Book {
-    var book = Book()
-    try book.submit([purchase], by: "anonymous:1")
-    try book.submit([purchase], by: "alice")
-    try book.submit([Sample.transaction("2", "2")], by: "alice")
-    try book.add(Sample.grant("g", to: "alice"))
-    return book
+  /// Alice, with an alias.
+  private static func model() throws -> ModelStore {
+    var model = ModelStore()
+    try model.submit([purchase], by: "anonymous:1")
+    try model.submit([purchase], by: "alice")
+    try model.submit([Sample.transaction("2", "2")], by: "alice")
+    try model.add(Sample.grant("g", to: "alice"))
+    return model
   }
 
-  @Test("R46: a deletion takes all that names the account, and leaves its chains without one")
+  @Test("R46: a deletion erases the account's ids, and unlinks its chains")
   func deletion() throws {
-    var book = try Self.book()
-    let revision = book.feedEnd
-    let receipt = try #require(try book.ask(.delete("alice")).receipt)
+    var model = try Self.model()
+    let revision = model.feedEnd
+    let receipt = try #require(try model.ask(.delete("alice")).receipt)
     #expect(receipt.targets == [.chain("1"), .chain("2"), .appTransaction("900")])
     #expect(
       receipt.customers.map(\.subject) == [
@@ -31,22 +31,22 @@ struct DeletionTests {
       ])
     #expect(receipt.customers.map(\.revision) == (1...4).map { revision + $0 })
     #expect(
-      book.feed.suffix(4).map(\.kinds) == [
+      model.feed.suffix(4).map(\.kinds) == [
         [.deleted, .unlinked], .deleted, .unlinked, .unlinked,
       ])
-    #expect(book.tokens.isEmpty)
-    #expect(book.grants.isEmpty)
-    #expect(book.facts.count == 2)
+    #expect(model.tokens.isEmpty)
+    #expect(model.grants.isEmpty)
+    #expect(model.facts.count == 2)
     for name: AccountID in ["alice", "anonymous:1"] {
-      #expect(book.row(of: name)?.isDeleted == true)
-      #expect(book.row(of: name)?.mergedInto == nil)
+      #expect(model.row(of: name)?.isDeleted == true)
+      #expect(model.row(of: name)?.mergedInto == nil)
     }
-    let events = book.history.values.joined()
+    let events = model.history.values.joined()
     for name: AccountID in ["alice", "anonymous:1"] {
       #expect(!events.contains { $0.from == name || $0.to == name })
     }
     #expect(
-      book.history(of: .chain("2")) == [
+      model.history(of: .chain("2")) == [
         LinkEvent(from: nil, to: nil, isToErased: true, reason: .named, at: Sample.now),
         LinkEvent(
           from: nil, to: nil, isFromErased: true, reason: .deleted, author: "operator",
@@ -54,74 +54,74 @@ struct DeletionTests {
       ])
   }
 
-  @Test("R46: an account that is not known cannot be deleted, one that was deleted is done already")
+  @Test("R46: an unknown account cannot be deleted; a repeated deletion changes nothing")
   func repeated() throws {
-    var book = try Self.book()
-    #expect(try book.ask(.delete("bob")) == .refused(.accountUnknown))
-    try book.ask(.delete("alice"))
-    let before = book
+    var model = try Self.model()
+    #expect(try model.ask(.delete("bob")) == .refused(.accountUnknown))
+    try model.ask(.delete("alice"))
+    let before = model
     for name: AccountID in ["alice", "anonymous:1"] {
-      let receipt = try #require(try book.ask(.delete(name)).receipt)
+      let receipt = try #require(try model.ask(.delete(name)).receipt)
       #expect(!receipt.isChanged)
       #expect(receipt.targets == [])
       #expect(receipt.changed == [])
       #expect(receipt.customers.map(\.subject) == [account(name)])
       #expect(receipt.customers.map(\.revision) == [before.row(of: name)?.revision])
     }
-    #expect(book.feed == before.feed)
-    #expect(book.accounts == before.accounts)
+    #expect(model.feed == before.feed)
+    #expect(model.accounts == before.accounts)
   }
 
-  @Test("R46: every name of an account is that account, to delete too")
+  @Test("R46: an alias deletes its account")
   func byName() throws {
-    var book = try Self.book()
-    try book.ask(.delete("anonymous:1"))
-    #expect(book.row(of: "alice")?.isDeleted == true)
-    #expect(book.account(of: .chain("1")) == nil)
+    var model = try Self.model()
+    try model.ask(.delete("anonymous:1"))
+    #expect(model.row(of: "alice")?.isDeleted == true)
+    #expect(model.account(of: .chain("1")) == nil)
   }
 
-  @Test("R46: chains of a deleted account can be claimed again, at no price")
+  @Test("R46: chains of a deleted account can be linked again, which is no claim")
   func claimable() throws {
-    var book = try Self.book()
-    try book.ask(.delete("alice"))
-    let receipt = try book.submit(
+    var model = try Self.model()
+    try model.ask(.delete("alice"))
+    let receipt = try model.submit(
       [Self.purchase], by: "bob", under: Sample.catalog(.keep, claimsPerDay: 1))
     #expect(receipt.links == [.linked])
-    #expect(book.row(of: "bob")?.claims == 0)
-    #expect(book.account(of: .appTransaction("900")) == "bob")
+    #expect(model.row(of: "bob")?.claims == 0)
+    #expect(model.account(of: .appTransaction("900")) == "bob")
   }
 
-  @Test("R42: hints find a deleted account's chains an account when a new fact of them comes")
+  @Test("R42: hints link a deleted account's chains again when a new fact arrives")
   func hints() throws {
-    var book = Book()
-    try book.submit([Sample.transaction("1", "1")], by: "alice")
-    try book.submit(
+    var model = ModelStore()
+    try model.submit([Sample.transaction("1", "1")], by: "alice")
+    try model.submit(
       [Sample.transaction("2", "2") { $0.appAccountToken = "token" }], by: "bob")
-    try book.ask(.delete("alice"))
-    try book.submit([Sample.transaction("3", "1", version: 5) { $0.appAccountToken = "token" }])
-    #expect(book.account(of: .chain("1")) == "bob")
+    try model.ask(.delete("alice"))
+    try model.submit([Sample.transaction("3", "1", version: 5) { $0.appAccountToken = "token" }])
+    #expect(model.account(of: .chain("1")) == "bob")
   }
 
-  @Test("R46: a deleted account that is named again begins anew, at a revision that goes on")
+  @Test("R46: a deleted account that is named again is new, and its revision continues")
   func named() throws {
-    var book = try Self.book()
-    try book.ask(.delete("alice"))
-    let revision = try #require(book.row(of: "alice")?.revision)
-    try book.submit([Sample.transaction("3", "3")], by: "alice")
-    let row = try #require(book.row(of: "alice"))
+    var model = try Self.model()
+    try model.ask(.delete("alice"))
+    let revision = try #require(model.row(of: "alice")?.revision)
+    try model.submit([Sample.transaction("3", "3")], by: "alice")
+    let row = try #require(model.row(of: "alice"))
     #expect(!row.isDeleted)
     #expect(row.revision > revision)
-    #expect(book.holdings(of: "alice") == AccountHoldings(targets: [.chain("3")]))
-    #expect(book.history(of: .chain("3")).map(\.to) == ["alice"])
-    // The name that was merged is nobody's now.
-    try book.submit([Sample.transaction("4", "4")], by: "anonymous:1")
-    #expect(book.account(of: .chain("4")) == "anonymous:1")
+    #expect(model.holdings(of: "alice") == AccountHoldings(targets: [.chain("3")]))
+    #expect(model.history(of: .chain("3")).map(\.to) == ["alice"])
+    // The former alias has no account now.
+    try model.submit([Sample.transaction("4", "4")], by: "anonymous:1")
+    #expect(model.account(of: .chain("4")) == "anonymous:1")
   }
 
-  @Test("R46: in one ledger, what was before a deletion is forgotten, not what comes after it")
+  @Test("R46: in one ledger, a deletion erases earlier events and no later ones")
   func sharedLedger() throws {
-    let book = Book()
-    var ledger = Ledger(reader: book)
+    let model = ModelStore()
+    var ledger = Ledger(reader: model)
     func submit(_ chain: OriginalTransactionID) throws {
       _ = try ledger.commit(
         Submission(
@@ -134,7 +134,7 @@ struct DeletionTests {
         scope: Sample.scope, change: .delete("alice"), author: "operator", reason: "asked",
         at: Sample.now))
     try submit("2")
-    var written = book
+    var written = model
     _ = try written.apply(ledger.changes)
     #expect(written.history(of: .chain("1")).map(\.to) == [nil, nil])
     #expect(written.history(of: .chain("1")).map(\.isToErased) == [true, false])

@@ -1,16 +1,16 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Reads a book, and fails after some reads. Used from one task.
+/// A reader of a model that fails after some reads. Used by one task.
 final class FlakyReader: LedgerReading {
   struct Failure: Error {}
 
-  private let book: Book
-  /// How many reads succeed until the next that fails.
+  private let model: ModelStore
+  /// The number of reads before the next failure.
   var patience: Int
 
-  init(book: Book, patience: Int) {
-    self.book = book
+  init(model: ModelStore, patience: Int) {
+    self.model = model
     self.patience = patience
   }
 
@@ -21,34 +21,34 @@ final class FlakyReader: LedgerReading {
   }
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
-    try attempt(book.standingFact(fact))
+    try attempt(model.standingFact(fact))
   }
 
-  func link(of target: ScopedTarget) throws -> LinkRow? { try attempt(book.link(of: target)) }
+  func link(of target: ScopedTarget) throws -> LinkRow? { try attempt(model.link(of: target)) }
 
   func account(_ account: ScopedAccount) throws -> AccountRow? {
-    try attempt(book.account(account))
+    try attempt(model.account(account))
   }
 
-  func account(of token: ScopedToken) throws -> AccountID? { try attempt(book.account(of: token)) }
+  func account(of token: ScopedToken) throws -> AccountID? { try attempt(model.account(of: token)) }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
-    try attempt(book.hints(of: chain, in: scope))
+    try attempt(model.hints(of: chain, in: scope))
   }
 
-  func facts(of target: ScopedTarget) throws -> [Fact] { try attempt(book.facts(of: target)) }
+  func facts(of target: ScopedTarget) throws -> [Fact] { try attempt(model.facts(of: target)) }
 
   func unlinkedChains(with hint: ScopedHint) throws -> [OriginalTransactionID] {
-    try attempt(book.unlinkedChains(with: hint))
+    try attempt(model.unlinkedChains(with: hint))
   }
 
-  func grant(_ grant: ScopedGrant) throws -> Grant? { try attempt(book.grant(grant)) }
+  func grant(_ grant: ScopedGrant) throws -> Grant? { try attempt(model.grant(grant)) }
 
   func holdings(of account: ScopedAccount) throws -> AccountHoldings {
-    try attempt(book.holdings(of: account))
+    try attempt(model.holdings(of: account))
   }
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
-    try attempt(book.isKnown(notification))
+    try attempt(model.isKnown(notification))
   }
 }

@@ -2,7 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import Testing
 
-@Suite("Claims that are judged by what is in force (R44)")
+@Suite("Claims under transfer_if_inactive (R44)")
 struct JudgedClaimTests {
   private static let catalog = Sample.catalog(.transferIfInactive)
   private static let active = Sample.transaction("1", "1")
@@ -10,33 +10,33 @@ struct JudgedClaimTests {
     $0.revocationDate = 900
   }
 
-  private static func book(_ fact: SignedFact) throws -> Book {
-    var book = Book()
-    try book.submit([fact], by: "alice")
-    return book
+  private static func model(_ fact: SignedFact) throws -> ModelStore {
+    var model = ModelStore()
+    try model.submit([fact], by: "alice")
+    return model
   }
 
-  @Test("R5, R44: the version that stands is judged, also when the claim brings it")
+  @Test("R5, R44: the standing version decides, also when the claim contains it")
   func broughtAlong() throws {
-    var book = try Self.book(Self.active)
+    var model = try Self.model(Self.active)
     #expect(
-      try book.submit([Self.active], by: "bob", under: Self.catalog).links == [.alreadyLinked])
+      try model.submit([Self.active], by: "bob", under: Self.catalog).links == [.alreadyLinked])
     #expect(
-      try book.submit([Self.refunded], by: "bob", under: Self.catalog).links == [.transferred])
+      try model.submit([Self.refunded], by: "bob", under: Self.catalog).links == [.transferred])
   }
 
-  @Test("R5, R44: an older version that is in force says nothing")
+  @Test("R5, R44: an older version in force does not count")
   func superseded() throws {
-    var book = try Self.book(Self.refunded)
-    let receipt = try book.submit([Self.active], by: "bob", under: Self.catalog)
+    var model = try Self.model(Self.refunded)
+    let receipt = try model.submit([Self.active], by: "bob", under: Self.catalog)
     #expect(receipt.dispositions == [.superseded])
     #expect(receipt.links == [.transferred])
   }
 
-  @Test("R7, R44: a transaction that moved to another chain keeps the first in force no more")
+  @Test("R7, R44: a transaction that moved to another chain does not keep the first in force")
   func moved() throws {
-    var book = try Self.book(Self.active)
-    let receipt = try book.submit(
+    var model = try Self.model(Self.active)
+    let receipt = try model.submit(
       [
         Sample.transaction("1", "2", version: 5),
         Sample.transaction("3", "1") { $0.revocationDate = 900 },
@@ -44,27 +44,27 @@ struct JudgedClaimTests {
     #expect(receipt.links == [.linked, .transferred])
   }
 
-  @Test("R42, R44: an app transaction is in force while a chain of its owner is that carries it")
+  @Test("R42, R44: an app transaction is in force while a chain of its owner with its id is")
   func appTransaction() throws {
     let carrier = Sample.transaction("1", "1") { $0.appTransactionID = "900" }
-    var book = try Self.book(carrier)
+    var model = try Self.model(carrier)
     let claim = [Sample.appTransaction("900")]
-    #expect(try book.submit(claim, by: "bob", under: Self.catalog).links == [.alreadyLinked])
+    #expect(try model.submit(claim, by: "bob", under: Self.catalog).links == [.alreadyLinked])
     #expect(
-      try book.submit(claim, by: "bob", at: Sample.late, under: Self.catalog).links
+      try model.submit(claim, by: "bob", at: Sample.late, under: Self.catalog).links
         == [.transferred])
   }
 
-  @Test("R44: a write before it in the same ledger counts", arguments: [true, false])
+  @Test("R44: an earlier write of the same ledger counts", arguments: [true, false])
   func sharedLedger(isRefund: Bool) throws {
-    let book = try Self.book(Self.active)
-    var ledger = Ledger(reader: book)
+    let model = try Self.model(Self.active)
+    var ledger = Ledger(reader: model)
     let news = isRefund ? Self.refunded : Sample.transaction("2", "1")
     _ = try ledger.commit(Submission(facts: [news], receivedAt: Sample.now))
     let receipt = try ledger.commit(
       Submission(
         facts: [Self.active], accountID: "bob", receivedAt: Sample.now, catalog: Self.catalog))
-    let numbering = ChangeNumbering(base: book.feedEnd)
+    let numbering = ChangeNumbering(base: model.feedEnd)
     #expect(receipt(numbering).links == [isRefund ? .transferred : .alreadyLinked])
   }
 }

@@ -2,7 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import TestSupport
 
-/// Writes that meet each other often: few accounts, chains, tokens and app transactions.
+/// Random writes to few accounts, chains, tokens and app transactions, so that they often conflict.
 struct RandomWrites {
   private var random: SeededRandom
   private var clock: Milliseconds = Sample.now
@@ -20,12 +20,12 @@ struct RandomWrites {
     self.random = random
   }
 
-  mutating func writes(_ count: Int) -> [BookWrite] {
+  mutating func writes(_ count: Int) -> [ModelWrite] {
     (0..<count).map { _ in write() }
   }
 
-  private mutating func write() -> BookWrite {
-    // Mostly seconds, at times hours, and at times a little back.
+  private mutating func write() -> ModelWrite {
+    // Mostly seconds, sometimes hours, and sometimes a little back.
     let step: Int64 = isLucky(oneIn: 6) ? 7 * Milliseconds.hourLength : 1_000
     clock = clock.advanced(by: isLucky(oneIn: 8) ? -1_000 : step)
     switch number(0..<20) {
@@ -80,16 +80,16 @@ struct RandomWrites {
       scope: scope, change: change, author: "operator", reason: "ticket 7", at: clock)
   }
 
-  private mutating func submission() -> BookSubmission {
+  private mutating func submission() -> ModelSubmission {
     let scope = scope
-    var submission = BookSubmission(
+    var submission = ModelSubmission(
       facts: (0..<number(0..<4)).map { _ in fact(in: scope) }, receivedAt: clock,
       catalog: Sample.catalog(
         LinkPolicy.allCases[number(0..<LinkPolicy.allCases.count)], claimsPerDay: number(1..<4)))
     if !isLucky(oneIn: 3) { submission.accountID = accountID }
     if isLucky(oneIn: 4) {
       submission.notification = Sample.notification(NotificationUUID("n\(number(0..<9))"))
-      // A notification in a document cannot be kept: such a write has to leave no trace.
+      // A notification in a document is refused. The write must leave the model unchanged.
       if isLucky(oneIn: 4) { submission.notification?.signed.proof = .document([1]) }
     }
     return submission

@@ -1,29 +1,29 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Reads a book as a store does that loads rows before it runs a ledger, and has nothing else.
+/// A reader like a store that loads rows before it runs a ledger, and reads only these rows.
 struct ReadAheadReader: LedgerReading {
-  let book: Book
-  /// Whether it heeds what the ledger says that it will read.
+  let model: ModelStore
+  /// Whether it loads the rows that the ledger announces.
   var isForesighted = true
   private var loaded: Set<LedgerKey> = []
 
-  init(_ book: Book, isForesighted: Bool = true) {
-    self.book = book
+  init(_ model: ModelStore, isForesighted: Bool = true) {
+    self.model = model
     self.isForesighted = isForesighted
   }
 
-  /// With a link its account, and with an account that which it was merged into.
+  /// Loads the account with a link, and with an account the one that it was merged into.
   mutating func load(_ keys: Set<LedgerKey>) {
     for key in keys {
       loaded.insert(key)
       switch key {
       case .link(let target):
-        if let account = book.link(of: target)?.account {
+        if let account = model.link(of: target)?.account {
           load([.account(ScopedAccount(target.scope, account))])
         }
       case .account(let account):
-        if let other = book.account(account)?.mergedInto {
+        if let other = model.account(account)?.mergedInto {
           loaded.insert(.account(ScopedAccount(account.scope, other)))
         }
       default: break
@@ -43,67 +43,67 @@ struct ReadAheadReader: LedgerReading {
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
     try need(.standingFact(fact))
-    return book.standingFact(fact)
+    return model.standingFact(fact)
   }
 
   func link(of target: ScopedTarget) throws -> LinkRow? {
     try need(.link(target))
-    return book.link(of: target)
+    return model.link(of: target)
   }
 
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try need(.account(account))
-    return book.account(account)
+    return model.account(account)
   }
 
   func account(of token: ScopedToken) throws -> AccountID? {
     try need(.token(token))
-    return book.account(of: token)
+    return model.account(of: token)
   }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
     try need(.hints(scope, chain))
-    return book.hints(of: chain, in: scope)
+    return model.hints(of: chain, in: scope)
   }
 
   func facts(of target: ScopedTarget) throws -> [Fact] {
     try need(.facts(target))
-    return book.facts(of: target)
+    return model.facts(of: target)
   }
 
   func unlinkedChains(with hint: ScopedHint) throws -> [OriginalTransactionID] {
     try need(.unlinkedChains(hint))
-    return book.unlinkedChains(with: hint)
+    return model.unlinkedChains(with: hint)
   }
 
   func grant(_ grant: ScopedGrant) throws -> Grant? {
     try need(.grant(grant))
-    return book.grant(grant)
+    return model.grant(grant)
   }
 
   func holdings(of account: ScopedAccount) throws -> AccountHoldings {
     try need(.holdings(account))
-    return book.holdings(of: account)
+    return model.holdings(of: account)
   }
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
     try need(.notification(notification))
-    return book.isKnown(notification)
+    return model.isKnown(notification)
   }
 }
 
-/// What a store did that reads ahead.
+/// The work of a store that reads ahead.
 struct ReadAheadRun {
-  var outcomes: [BookWrite.Outcome?]
+  var outcomes: [ModelWrite.Outcome?]
   var changes: LedgerChanges
-  /// How often rows were loaded after those that were expected.
+  /// The number of loads after the load of the expected rows.
   var extraRounds: Int
 
-  /// Takes all writes in one ledger, from the start again after each round of loading.
+  /// Runs all writes in one ledger, and again from the start after each load.
   ///
-  /// - Parameter book: what is stored before.
-  init(_ writes: [BookWrite], over book: Book, isForesighted: Bool = true) throws {
-    var reader = ReadAheadReader(book, isForesighted: isForesighted)
+  /// - Parameter model: the stored rows before the writes.
+  init(_ writes: [ModelWrite], over model: ModelStore, isForesighted: Bool = true) throws {
+    var reader = ReadAheadReader(model, isForesighted: isForesighted)
     reader.load(writes.reduce(into: []) { $0.formUnion($1.expectedKeys) })
     extraRounds = 0
     while true {
@@ -111,7 +111,7 @@ struct ReadAheadRun {
         var ledger = Ledger(reader: reader)
         let decided = try writes.map { write in try ledger.take(write) }
         changes = ledger.changes
-        let numbering = ChangeNumbering(base: book.feedEnd)
+        let numbering = ChangeNumbering(base: model.feedEnd)
         outcomes = decided.map { $0?(numbering) }
         return
       } catch let missing as LedgerRowsMissing {
@@ -123,9 +123,9 @@ struct ReadAheadRun {
 }
 
 extension Ledger {
-  /// - Returns: nil for a write that cannot be done, and changes nothing.
-  mutating func take(_ write: BookWrite) throws
-    -> (@Sendable (ChangeNumbering) -> BookWrite.Outcome)?
+  /// - Returns: nil for a refused write, which changes nothing.
+  mutating func take(_ write: ModelWrite) throws
+    -> (@Sendable (ChangeNumbering) -> ModelWrite.Outcome)?
   {
     do {
       return try write.decide(in: &self)

@@ -2,28 +2,28 @@ import EntitlementDomain
 import EntitlementStore
 import Testing
 
-// Rounds of loading cost a store that reads ahead a trip to its database each.
+// Each load of a store that reads ahead is a round trip to its database.
 @Suite("Reading ahead")
 struct ReadAheadTests {
   struct Case: CustomTestStringConvertible {
     let testDescription: String
-    /// What is stored before.
-    var stored: [BookSubmission] = []
-    let write: BookWrite
-    /// After what was expected.
+    /// The writes before the test.
+    var stored: [ModelSubmission] = []
+    let write: ModelWrite
+    /// Loads after the load of the expected rows.
     let extraRounds: Int
   }
 
   private static func submission(
     _ facts: [SignedFact], by account: AccountID? = nil, notification: SignedNotification? = nil,
     at: Milliseconds = Sample.now, under policy: LinkPolicy = .transfer
-  ) -> BookSubmission {
-    BookSubmission(
+  ) -> ModelSubmission {
+    ModelSubmission(
       facts: facts, accountID: account, notification: notification, receivedAt: at,
       catalog: Sample.catalog(policy))
   }
 
-  /// As the App Store signs it for an app that sets tokens.
+  /// A transaction of an app that sets tokens.
   private static func purchase(
     _ id: TransactionID, _ chain: OriginalTransactionID, version: Int64 = 0
   ) -> SignedFact {
@@ -40,12 +40,12 @@ struct ReadAheadTests {
         submission([purchase("1", "1"), Sample.appTransaction("900")], by: "alice")),
       extraRounds: 0),
     Case(
-      testDescription: "a first purchase, by a notification that nobody can be found for",
+      testDescription: "a first purchase, by a notification without a known customer",
       write: .submission(
         submission([purchase("1", "1")], notification: Sample.notification("n1"))),
       extraRounds: 0),
     Case(
-      testDescription: "the account of a purchase that a notification brought before",
+      testDescription: "the account of a purchase that an earlier notification contained",
       stored: [submission([purchase("1", "1")])],
       write: .submission(submission([purchase("1", "1")], by: "alice")),
       extraRounds: 0),
@@ -132,34 +132,34 @@ struct ReadAheadTests {
       write: request(.delete("alice")), extraRounds: 1),
   ]
 
-  private static func request(_ change: LinkRequest.Change) -> BookWrite {
+  private static func request(_ change: LinkRequest.Change) -> ModelWrite {
     .request(
       LinkRequest(
         scope: Sample.scope, change: change, author: "operator", reason: "ticket 7",
         at: Sample.now))
   }
 
-  @Test("What is usual needs none or few rounds more than what is expected", arguments: usual)
+  @Test("Usual writes need few or no loads after the expected rows", arguments: usual)
   func rounds(_ row: Case) throws {
-    var book = Book()
-    for submission in row.stored { _ = try book.write(.submission(submission)) }
-    let run = try ReadAheadRun([row.write], over: book)
+    var model = ModelStore()
+    for submission in row.stored { _ = try model.write(.submission(submission)) }
+    let run = try ReadAheadRun([row.write], over: model)
     #expect(run.extraRounds == row.extraRounds)
-    #expect(run.outcomes == [try book.write(row.write)])
+    #expect(run.outcomes == [try model.write(row.write)])
   }
 
-  @Test("Many purchases of one submission need no more rounds than one")
+  @Test("Many purchases of one submission need no more loads than one")
   func many() throws {
-    var book = Book()
+    var model = ModelStore()
     let facts = (0..<50).map { number in
       Self.purchase(TransactionID("\(number)"), OriginalTransactionID("\(number)"))
     }
-    let alice = BookWrite.submission(Self.submission(facts, by: "alice"))
-    #expect(try ReadAheadRun([alice], over: book).extraRounds == 0)
-    _ = try book.write(alice)
-    let bob = BookWrite.submission(Self.submission(facts, by: "bob", under: .transferIfInactive))
-    #expect(try ReadAheadRun([bob], over: book).extraRounds == 1)
-    // Also for a store that does not listen to what will be read.
-    #expect(try ReadAheadRun([bob], over: book, isForesighted: false).extraRounds == 1)
+    let alice = ModelWrite.submission(Self.submission(facts, by: "alice"))
+    #expect(try ReadAheadRun([alice], over: model).extraRounds == 0)
+    _ = try model.write(alice)
+    let bob = ModelWrite.submission(Self.submission(facts, by: "bob", under: .transferIfInactive))
+    #expect(try ReadAheadRun([bob], over: model).extraRounds == 1)
+    // Also for a store that ignores the announced reads.
+    #expect(try ReadAheadRun([bob], over: model, isForesighted: false).extraRounds == 1)
   }
 }

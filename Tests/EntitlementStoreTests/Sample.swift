@@ -1,11 +1,11 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Facts to submit. Nothing verifies them, and nothing reads them from their payloads again.
+/// Facts to submit. They are not verified, and not decoded from their payloads.
 enum Sample {
   static let scope = AppScope(bundleID: "com.example.reader", environment: .production)
   static let now: Milliseconds = 1_000_000
-  /// After the period of every transaction.
+  /// A time after the period of every transaction.
   static let late: Milliseconds = 9_000_000_000
 
   static func catalog(
@@ -60,7 +60,7 @@ enum Sample {
       signed: SignedPayload(header: [1], payload: Array("{}".utf8), signature: [2]))
   }
 
-  /// As it would come out of an archived response, which nobody signed.
+  /// As read from an unsigned archived response.
   static func unsigned(_ fact: SignedFact, document: String = "response") -> SignedFact {
     var fact = fact
     fact.fact.authority = .archivedResponse
@@ -74,7 +74,7 @@ enum Sample {
       signed: SignedPayload(header: [1], payload: Array("\(fact.key)".utf8), signature: [2]))
   }
 
-  /// FNV-1a, four times: depends on all of the text.
+  /// Four rounds of FNV-1a, so that every byte of the text counts.
   static func digest(_ text: String) -> PayloadDigest {
     func hash(_ start: UInt64) -> UInt64 {
       text.utf8.reduce(0xcbf2_9ce4_8422_2325 &+ start) {
@@ -90,7 +90,7 @@ extension CommitReceipt {
 }
 
 extension LinkAnswer {
-  /// Nil when it was refused.
+  /// Nil when refused.
   var receipt: LinkReceipt? {
     guard case .done(let receipt) = self else { return nil }
     return receipt

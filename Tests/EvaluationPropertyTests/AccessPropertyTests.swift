@@ -2,9 +2,9 @@ import EntitlementDomain
 import TestSupport
 import Testing
 
-@Suite("Properties: what confers access")
+@Suite("Properties: access")
 struct AccessPropertyTests {
-  @Test("R16: nothing that was revoked confers access from its revocation on")
+  @Test("R16: a revoked purchase confers no access from its revocation on")
   func revoked() throws {
     try RandomCustomers.expect("revoked") { customer in
       let now = customer.clock()
@@ -16,9 +16,9 @@ struct AccessPropertyTests {
         if let date = standing.revocationDate, date <= now {
           return "\(id) confers at \(now), revoked at \(date)"
         }
-        // R7: it is told as its standing version says.
+        // R7: the standing version determines the chain.
         if standing.originalTransactionID != chain || standing.productID != product {
-          return "\(id) is told of chain \(chain) and product \(product) at \(now)"
+          return "\(id) is attributed to chain \(chain) and product \(product) at \(now)"
         }
       }
       return nil

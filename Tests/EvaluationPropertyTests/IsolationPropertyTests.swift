@@ -2,7 +2,7 @@ import EntitlementDomain
 import TestSupport
 import Testing
 
-@Suite("Properties: parts that do not concern each other do not change each other")
+@Suite("Properties: independent parts do not affect each other")
 struct IsolationPropertyTests {
   @Test("R28: facts of another chain change no other chain's sources and no other group")
   func chains() throws {
@@ -51,14 +51,14 @@ struct IsolationPropertyTests {
       var other = customer.record
       other.facts += history.facts
       other.grants.append(RandomGrant.make(9, scope, with: &customer.random))
-      // The generator puts some grants into yet another world, which may be this one.
+      // The generator puts some grants into another scope, which may be this one.
       other.grants[other.grants.count - 1].scope = scope
       let after = Evaluation.state(of: other, catalog: customer.catalog, at: now)
       return before == after ? nil : "facts of \(scope) changed the state at \(now)"
     }
   }
 
-  @Test("R32: what was bought is the same with and without grants, standing or withdrawn")
+  @Test("R32: purchases have the same state with and without grants")
   func grants() throws {
     try RandomCustomers.expect("grants") { customer in
       let now = customer.clock()
@@ -124,7 +124,7 @@ extension CustomerState {
 }
 
 extension EntitlementSource {
-  /// Nil for what was not bought.
+  /// Nil for sources that are not purchases.
   fileprivate var chain: OriginalTransactionID? {
     guard case .purchase(_, let chain, _) = origin else { return nil }
     return chain

@@ -42,7 +42,7 @@ struct OrderPropertyTests {
     }
   }
 
-  @Test("R1: the state of a moment is the same whenever it is asked for")
+  @Test("R1: the state of a moment does not depend on the time of evaluation")
   func purity() throws {
     try RandomCustomers.expect("purity") { customer in
       let now = customer.clock()
@@ -50,6 +50,26 @@ struct OrderPropertyTests {
       _ = customer.state(at: customer.clock())
       let isSame = try bytes(customer.state(at: now)) == expected
       return isSame ? nil : "asked again, the state of \(now) is another"
+    }
+  }
+}
+
+/// The facts that a store keeps: the standing version of each.
+struct KeptFacts {
+  private struct Key: Hashable {
+    let scope: AppScope
+    let fact: FactKey
+  }
+
+  private var standing: [Key: Fact] = [:]
+
+  var facts: [Fact] { Array(standing.values) }
+
+  mutating func add(_ batch: some Sequence<Fact>) {
+    for fact in batch {
+      let key = Key(scope: fact.scope, fact: fact.key)
+      if let known = standing[key], known.precedence >= fact.precedence { continue }
+      standing[key] = fact
     }
   }
 }

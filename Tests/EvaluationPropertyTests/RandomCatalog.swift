@@ -1,7 +1,7 @@
 import EntitlementDomain
 import TestSupport
 
-/// Catalogs that name some of the products that random histories hold, with every choice that a
+/// Catalogs with some of the products of random histories, and with every option that a
 /// catalog has.
 enum RandomCatalog {
   static let bundleID: BundleID = "com.example.scribe"

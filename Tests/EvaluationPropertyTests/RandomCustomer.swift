@@ -7,7 +7,7 @@ struct RandomCustomer {
   let seed: UInt64
   let catalog: Catalog
   let record: CustomerRecord
-  /// For further choices that a property makes.
+  /// The random source for the property itself.
   var random: SeededRandom
 
   init(seed: UInt64) {
@@ -20,7 +20,7 @@ struct RandomCustomer {
     var facts: [Fact] = []
     if !random.chance(20) {
       facts = Self.facts(in: scope, with: &random)
-      // The same identifiers in other worlds.
+      // The same identifiers in other scopes.
       if random.chance(8) {
         facts += Self.facts(in: Self.otherScope(of: scope, &random), with: &random)
       }
@@ -56,7 +56,7 @@ struct RandomCustomer {
     return Evaluation.state(of: other, catalog: catalog, at: now)
   }
 
-  /// A moment at which something may be about to change, or changed just now; sometimes any other.
+  /// A moment at or just before a possible change; sometimes any other moment.
   mutating func clock() -> Milliseconds {
     let dates = RandomClock.dates(of: record)
     guard !dates.isEmpty, !random.chance(4) else {
@@ -72,7 +72,7 @@ struct RandomCustomer {
     return date.advanced(by: Int64(random.number(-1...1)))
   }
 
-  /// The statement of a transaction that stands, out of its versions (R5).
+  /// The standing version of a transaction (R5).
   func standingTransaction(_ id: TransactionID) -> TransactionFact? {
     let versions = record.facts.compactMap { fact -> TransactionFact? in
       guard case .transaction(let transaction) = fact, transaction.transactionID == id,
@@ -81,5 +81,48 @@ struct RandomCustomer {
       return transaction
     }
     return versions.max { $0.precedence < $1.precedence }
+  }
+}
+
+/// Grants in force, ended, withdrawn, not yet started, or of another environment.
+enum RandomGrant {
+  static func make(
+    _ number: Int, _ scope: AppScope, with random: inout SeededRandom
+  ) -> Grant {
+    let start = random.number(0...90)
+    var grant = Grant(
+      id: GrantID("grant.\(number)"),
+      scope: random.chance(6) ? RandomCustomer.otherScope(of: scope, &random) : scope,
+      accountID: "customer", entitlementID: random.pick(RandomCatalog.entitlements),
+      starts: RandomDates.near(start...start, with: &random), reason: "goodwill",
+      author: "operator", createdAt: RandomDates.day(start))
+    if !random.chance(3) {
+      grant.expires = RandomDates.near((start + 1)...(start + 90), with: &random)
+    }
+    if random.chance(4) {
+      grant.withdrawal = GrantWithdrawal(
+        at: RandomDates.near((start - 5)...(start + 60), with: &random), author: "operator",
+        reason: "mistaken")
+    }
+    return grant
+  }
+}
+
+/// The moments at which time may change a customer's state.
+enum RandomClock {
+  static func dates(of record: CustomerRecord) -> [Milliseconds] {
+    var dates: [Milliseconds?] = []
+    for fact in record.facts {
+      switch fact {
+      case .transaction(let fact):
+        dates += [fact.purchaseDate, fact.expiresDate, fact.revocationDate]
+      case .renewalInfo(let fact):
+        dates.append(fact.gracePeriodExpiresDate)
+      case .appTransaction(let fact):
+        dates += [fact.originalPurchaseDate, fact.preorderDate]
+      }
+    }
+    for grant in record.grants { dates += [grant.starts, grant.expires, grant.withdrawal?.at] }
+    return dates.compactMap { $0 }
   }
 }

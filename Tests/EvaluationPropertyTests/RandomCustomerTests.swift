@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Random customers")
 struct RandomCustomerTests {
-  /// Everything that states told, as text.
-  private struct Told {
+  /// All values that occurred in states, as text.
+  private struct ObservedValues {
     var values: Set<String> = []
 
     mutating func add(_ state: CustomerState) {
@@ -38,16 +38,16 @@ struct RandomCustomerTests {
     }
   }
 
-  /// Otherwise the properties would hold for want of cases.
-  @Test("They reach all that a state can tell")
+  /// Otherwise the properties could hold for lack of cases.
+  @Test("Random customers reach all values of a state")
   func variety() {
-    var told = Told()
+    var observed = ObservedValues()
     let first = SeededRandom(for: "variety").seed
     for index in 0..<3_000 {
       var customer = RandomCustomer(seed: first &+ UInt64(index))
-      told.add(customer.state(at: customer.clock()))
+      observed.add(customer.state(at: customer.clock()))
     }
-    var expected = Told()
+    var expected = ObservedValues()
     for value in CoreState.allCases { expected.insert("core", value) }
     for value in CallToAction.allCases { expected.insert("call", value) }
     for value in DetailedStatus.allCases { expected.insert("status", value) }
@@ -58,11 +58,11 @@ struct RandomCustomerTests {
       expected.insert("source", "purchase by \(value)")
       expected.insert("source", "grandfathering by \(value)")
     }
-    // The second: by values that the catalog simulates.
+    // The second value comes from simulated values of the catalog.
     for value in ["grant", "grandfathering"] { expected.insert("source", "\(value) by nothing") }
     for value in ["change", "win-back"] { expected.insert("pending", value) }
     for value in [true, false] { expected.insert("transition", value) }
-    #expect(told.values == expected.values)
+    #expect(observed.values == expected.values)
   }
 
   @Test("The same seed makes the same customer, and another seed another one")
@@ -75,13 +75,13 @@ struct RandomCustomerTests {
 
 @Suite("Rounds of a property")
 struct RoundsTests {
-  @Test("All of them where there is time")
+  @Test("All rounds run in a thorough run")
   func all() {
     #expect(Array(Rounds(25, of: "all rounds", within: .seconds(3_600))) == Array(0..<25))
     #expect(Array(Rounds(0, of: "no rounds")).isEmpty)
   }
 
-  @Test("A tenth of them, rounded up, at least, and all when it is to be thorough")
+  @Test("At least a tenth of the rounds, rounded up, or all in a thorough run")
   func some() {
     let count = Array(Rounds(25, of: "some rounds", within: .zero)).count
     let isThorough = ProcessInfo.processInfo.environment["TEST_THOROUGH"] != nil

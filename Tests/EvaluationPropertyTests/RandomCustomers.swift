@@ -2,17 +2,17 @@ import EntitlementDomain
 import TestSupport
 import Testing
 
-/// What a property says of one customer: nil when it holds, else what was found.
+/// Checks a property on one customer. Nil when it holds, or else a description of the failure.
 typealias Property = (inout RandomCustomer) throws -> String?
 
 enum RandomCustomers {
-  /// How many a property must hold for.
+  /// The number of customers for which a property must hold.
   static let count = 10_000
-  /// After so many failures the rest would tell nothing new.
+  /// The number of failures after which a property stops.
   private static let failureLimit = 3
 
-  /// Holds a property to thousands of random customers. `TEST_SEED` set to a seed that a failure
-  /// names begins with that customer.
+  /// Checks a property on thousands of random customers. `TEST_SEED` set to the seed of a failure
+  /// starts with that customer.
   static func expect(
     _ name: String, count: Int = count, sourceLocation: SourceLocation = #_sourceLocation,
     _ property: Property

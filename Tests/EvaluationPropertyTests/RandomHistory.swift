@@ -1,9 +1,9 @@
 import EntitlementDomain
 import TestSupport
 
-/// The facts of one customer in one scope: chains, other purchases and app transactions, with several
-/// signed versions of some, transactions that moved between chains, and items out of receipts and
-/// of archived responses.
+/// The facts of one customer in one scope: chains, other purchases and app transactions, with
+/// several signed versions of some, transactions that moved between chains, and items of receipts
+/// and of archived responses.
 struct RandomHistory {
   let scope: AppScope
   private let prefix: String
@@ -18,7 +18,7 @@ struct RandomHistory {
     self.prefix = prefix
   }
 
-  /// Mostly up to a dozen facts, sometimes some forty.
+  /// Mostly up to twelve facts, sometimes about forty.
   mutating func addAll() {
     let isLarge = random.chance(150)
     for number in 0..<random.number(isLarge ? 3...6 : 0...2) {
@@ -31,7 +31,7 @@ struct RandomHistory {
   mutating func addChain(_ number: Int, periods: Int) {
     let chain = OriginalTransactionID(prefix + "c\(number)")
     let isShared = random.chance(8)
-    // Most chains keep to one product; the others are where upgrades and downgrades happen.
+    // Most chains have one product; the others have upgrades and downgrades.
     let products =
       random.chance(2)
       ? [random.pick(RandomCatalog.subscriptions)] : RandomCatalog.subscriptions
@@ -53,7 +53,7 @@ struct RandomHistory {
 
   private mutating func describe(_ period: inout TransactionFact, day: Int, isShared: Bool) {
     period.subscriptionGroupID = random.chance(6) ? nil : random.pick(RandomCatalog.groups)
-    // Some come again in other chains: only those of one chain are one period (R6).
+    // Some line items occur in other chains too: only those of one chain are one period (R6).
     period.webOrderLineItemID = random.pick([
       nil, "", "w", "w1", WebOrderLineItemID(period.transactionID.rawValue),
     ])
@@ -75,7 +75,7 @@ struct RandomHistory {
   mutating func addPurchase() {
     let day = random.number(0...100)
     let product = random.pick(RandomCatalog.oneTimeProducts)
-    // Once in a while calls itself what the catalog does not.
+    // Sometimes the type differs from the catalog's.
     let type = random.pick([
       ProductType.nonRenewing, .nonRenewing, .nonConsumable, .consumable,
       ProductType(rawValue: "Timeshare"),
@@ -124,7 +124,7 @@ struct RandomHistory {
     info.priceIncreaseStatus = random.pick([nil, nil, .pending, .accepted])
     info.renewalOffer = random.chance(6) ? Offer(type: .promotional, identifier: "half") : nil
     info.eligibleWinBackOfferIDs = random.chance(4) ? ["back.1", "back.2"] : []
-    // A receipt says nothing of renewals.
+    // A receipt contains no renewal info.
     if random.chance(5) { info.authority = .archivedResponse }
     facts.append(.renewalInfo(info))
   }
@@ -142,7 +142,7 @@ struct RandomHistory {
     return fact
   }
 
-  /// Adds a transaction, perhaps revoked, perhaps in several versions, perhaps out of a document.
+  /// Adds a transaction that may be revoked, have several versions, or come from a document.
   private mutating func add(_ transaction: TransactionFact, day: Int) {
     var fact = transaction
     fact.signedDate = RandomDates.near((day - 2)...(day + 40), with: &random)
@@ -152,7 +152,7 @@ struct RandomHistory {
       if random.chance(2) { fact.type = ProductType(rawValue: "") }
     }
     facts.append(.transaction(fact))
-    // The very same content may come in two ways.
+    // The same content may arrive in two forms.
     if random.chance(12) {
       fact.authority = lesserAuthority()
       facts.append(.transaction(fact))
@@ -162,7 +162,7 @@ struct RandomHistory {
 
   private mutating func addVersion(of transaction: TransactionFact, day: Int) {
     var fact = transaction
-    // Even days make equal signing dates likely, which the rest of R5 must then tell apart.
+    // Even days make equal signing dates likely, so that the other criteria of R5 decide.
     fact.signedDate = RandomDates.day(day + random.number(0...3) * 10)
     fact.digest = digest()
     revoke(&fact, day: day, odds: 2)

@@ -1,12 +1,12 @@
 import EntitlementDomain
 
-/// Looks for what a state says in one place and denies in another.
+/// Finds contradictions between the parts of a state.
 struct StateCheck {
   let state: CustomerState
   let customer: RandomCustomer
   let now: Milliseconds
 
-  /// Nil when everything agrees.
+  /// Nil when all parts agree.
   var firstFault: String? {
     coreStateFault ?? callsFault
       ?? state.entitlements.lazy.compactMap(fault(of:)).first
@@ -78,7 +78,7 @@ struct StateCheck {
     }
   }
 
-  /// What stands behind a source (R51): the standing statements that decide, the weaker of two.
+  /// The authority of a source (R51): the lower one of the standing facts that decide.
   private func evidence(of source: EntitlementSource) -> FactAuthority? {
     switch source.origin {
     case .purchase(let id, let chain, let product):
@@ -86,7 +86,7 @@ struct StateCheck {
       let standing = state.products.first { $0.productID == product }?.standing
       let end = fact.expiresDate ?? fact.purchaseDate
       guard standing?.productType == .autoRenewable, end <= now else { return fact.authority }
-      // After the end of the period a renewal info keeps it in force (R19, R24).
+      // After the period's end, the renewal info extends access (R19, R24).
       return authority(
         of: FactKey(kind: .renewalInfo, identifier: chain.rawValue)
       ).map { min($0, fact.authority) }
@@ -102,7 +102,7 @@ struct StateCheck {
     }
   }
 
-  /// That of the standing version of a fact.
+  /// The authority of the standing version of a fact.
   private func authority(of key: FactKey) -> FactAuthority? {
     let versions = customer.record.facts.filter {
       $0.key == key && $0.scope == customer.record.scope
@@ -110,7 +110,7 @@ struct StateCheck {
     return versions.max { $0.precedence < $1.precedence }?.authority
   }
 
-  /// R14: what is active and in the catalog confers all that the catalog says.
+  /// R14: an active product confers all its entitlements of the catalog.
   private func fault(of product: ProductState) -> String? {
     let known = customer.catalog.products[product.productID]
     if (known != nil) != product.isInCatalog { return "\(product.productID) in the catalog" }

@@ -2,12 +2,12 @@ import EntitlementDomain
 import TestSupport
 import Testing
 
-@Suite("Properties: time changes a state when it is said to")
+@Suite("Properties: time changes a state only at its transitions")
 struct TransitionPropertyTests {
-  /// What is asked of the future where no end is announced.
+  /// How far the future is checked when there is no next transition.
   private static let horizon = 36_525 * Milliseconds.dayLength
 
-  /// What two moments have in common if nothing changed between them.
+  /// The part of a state that is equal at two moments without a change between them.
   private func content(_ state: CustomerState) -> CustomerState {
     var content = state
     content.evaluatedAt = 0
@@ -15,7 +15,7 @@ struct TransitionPropertyTests {
     return content
   }
 
-  @Test("R30: nothing changes before the next transition, and something does at it")
+  @Test("R30: the state does not change before the next transition, and changes at it")
   func nextTransition() throws {
     try RandomCustomers.expect("next transition") { customer in
       let now = customer.clock()
@@ -29,7 +29,7 @@ struct TransitionPropertyTests {
           Milliseconds(
             Int64.random(in: now.rawValue..<end.rawValue, using: &customer.random)))
       }
-      // What changes does so at a date that some fact names.
+      // Each change is at a date of some fact.
       let dates = RandomClock.dates(of: customer.record).filter { $0 > now && $0 < end }
       if !dates.isEmpty { moments.append(customer.random.pick(dates)) }
       for moment in moments where content(customer.state(at: moment)) != content(state) {

@@ -1,6 +1,6 @@
-/// Something that must hold for every input, and did not for this one: a finding.
+/// An invariant that an input has broken: a finding.
 package struct BrokenInvariant: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What must hold.
+  /// The broken invariant.
   package let statement: String
 
   package init(_ statement: String) {

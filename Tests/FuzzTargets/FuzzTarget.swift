@@ -1,5 +1,5 @@
-/// What a fuzzer feeds. Each target runs the code that reads what others send on any bytes, and
-/// checks what must hold whatever they are.
+/// The code under a fuzzer. Each target runs a parser of external input on arbitrary bytes, and
+/// checks the invariants.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   /// The splitter and the verifier of signed payloads: ``SignedPayloadProbe``.
   case jws
@@ -14,7 +14,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   /// The JSON form of every message: ``MessageJSONProbe``.
   case messageJSON = "message-json"
 
-  /// Runs the target once. Refusing the input is no failure; a trap is one that cannot be caught.
+  /// Runs the target once. It may refuse the input. A trap ends the process.
   ///
   /// - Throws: ``BrokenInvariant``.
   package func run(_ input: [UInt8]) throws(BrokenInvariant) {

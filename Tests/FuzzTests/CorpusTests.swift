@@ -1,4 +1,5 @@
 import Foundation
+import Framing
 import NIOCore
 import StoreSimulator
 import TestSupport
@@ -8,10 +9,10 @@ import Wire
 
 @testable import FuzzTargets
 
-/// Seeds that are refused at once would lead a fuzzer nowhere.
-@Suite("Corpus of what is fuzzed")
+/// Seeds that are refused at once would not help a fuzzer.
+@Suite("Corpus of the fuzz targets")
 struct CorpusTests {
-  @Test("Each seed has a name of its own that can name a file", arguments: FuzzTarget.allCases)
+  @Test("Each seed has a unique name that is valid as a file name", arguments: FuzzTarget.allCases)
   func names(target: FuzzTarget) {
     let names = target.seeds.map(\.name)
     #expect(!names.isEmpty)
@@ -19,7 +20,7 @@ struct CorpusTests {
     #expect(names.allSatisfy { !$0.isEmpty && !$0.contains("/") })
   }
 
-  @Test("The simulator's signed payloads are accepted, notifications with what is in them")
+  @Test("The simulator's signed payloads are accepted, with those in notifications")
   func signedPayloads() throws {
     let signer = FuzzSigner.shared
     var kinds: [SignedKind: Int] = [:]
@@ -85,7 +86,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("Every message that a method takes or answers is fuzzed, and has a seed that can be read")
+  @Test("Every request and response of a method is fuzzed, with a seed that can be decoded")
   func messages() throws {
     let names = MessageProbe.names
     #expect(try Set(names) == Self.namesInProtos())
@@ -99,14 +100,14 @@ struct CorpusTests {
     }
   }
 
-  @Test("Every message that has a seed has one as JSON, which can be read")
+  @Test("Every message with a seed has a JSON seed that can be decoded")
   func messagesAsJSON() {
     let seeds = FuzzTarget.messageJSON.seeds
     #expect(seeds.map(\.name) == FuzzTarget.messages.seeds.map(\.name))
     for seed in seeds { #expect(MessageJSONProbe.canRead(seed.bytes), "\(seed)") }
   }
 
-  @Test("Dictionaries quote what libFuzzer would misread")
+  @Test("Dictionaries quote special characters of libFuzzer")
   func dictionary() {
     let dictionary = FuzzDictionary(texts: ["\"a\\b\"", "é"], bytes: [[0, 0x7F, 0xFF]])
     #expect(
@@ -115,7 +116,7 @@ struct CorpusTests {
 
   /// The types between the parentheses of every `rpc`, in each file of `Protos/`.
   private static func namesInProtos() throws -> Set<String> {
-    // A private view of the package has links to its Sources and Tests alone.
+    // A checkout of the package may have symbolic links to Sources and Tests only.
     let folder = URL(filePath: #filePath).resolvingSymlinksInPath()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Protos")

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Makes a wrong input of a right one.
+/// Makes an invalid input from a valid one.
 enum Damage {
-  /// - Parameter donors: inputs to take parts from.
+  /// - Parameter donors: inputs whose parts are copied.
   static func apply(
     to bytes: [UInt8], donors: [[UInt8]], using generator: inout SeededRandom
   ) -> [UInt8] {

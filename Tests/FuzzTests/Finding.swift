@@ -1,9 +1,8 @@
 import Foundation
 import FuzzTargets
 
-/// An input on which a target once failed, and must not again: a file
-/// `Findings/TARGET/WHAT-IT-WAS.hex` with hexadecimal digits, and lines that begin with `#` and say
-/// what went wrong.
+/// An input on which a target once failed: a file `Findings/TARGET/NAME.hex` with hexadecimal
+/// digits. Lines that begin with `#` describe the failure.
 struct Finding: Sendable, CustomStringConvertible {
   let target: FuzzTarget
   let name: String
@@ -12,12 +11,12 @@ struct Finding: Sendable, CustomStringConvertible {
   var description: String { "\(target.rawValue), \(name)" }
 
   static func all() throws -> [Finding] {
-    // The sources may be reached through a symbolic link.
+    // The sources may be reached by a symbolic link.
     let folder = URL(filePath: #filePath).resolvingSymlinksInPath()
       .deletingLastPathComponent().appending(path: "Findings")
     return try FuzzTarget.allCases.flatMap { target in
       let folder = folder.appending(path: target.rawValue)
-      // A target on which nothing was found has no folder.
+      // A target without findings has no folder.
       guard FileManager.default.fileExists(atPath: folder.path) else { return [Finding]() }
       return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
         let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -26,7 +25,7 @@ struct Finding: Sendable, CustomStringConvertible {
     }
   }
 
-  /// - Throws: when a line that is no comment holds anything but pairs of digits and white space.
+  /// - Throws: when a line is neither a comment nor pairs of digits and white space.
   static func bytes(of text: String) throws -> [UInt8] {
     let digits = try text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined()
       .filter { !$0.isWhitespace }

@@ -2,20 +2,20 @@ import FuzzTargets
 import TestSupport
 import Testing
 
-/// What deploy/fuzz begins from, and what it once found, in an ordinary build.
-@Suite("Replay of what is fuzzed")
+/// Runs the seeds and the findings of deploy/fuzz in an ordinary build.
+@Suite("Replay of seeds and findings")
 struct ReplayTests {
-  /// Lengths at which a seed is cut: all of a short one, and as many of a long one.
+  /// The number of positions at which a seed is cut; a shorter seed is cut at every position.
   private static let cuts = 16
-  /// Damaged inputs of each seed.
+  /// The number of damaged inputs made from each seed.
   private static let damages = 8
 
-  @Test("Every seed holds what must hold", arguments: FuzzTarget.allCases)
+  @Test("Seeds keep the invariants", arguments: FuzzTarget.allCases)
   func seeds(target: FuzzTarget) {
     for seed in target.seeds { expect(target, holdsFor: seed.bytes, "\(seed)") }
   }
 
-  @Test("Every seed holds what must hold when it is cut short", arguments: FuzzTarget.allCases)
+  @Test("Truncated seeds keep the invariants", arguments: FuzzTarget.allCases)
   func truncation(target: FuzzTarget) {
     for seed in target.seeds {
       let step = max(1, seed.bytes.count / Self.cuts)
@@ -25,7 +25,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("Every seed holds what must hold when it is damaged", arguments: FuzzTarget.allCases)
+  @Test("Damaged seeds keep the invariants", arguments: FuzzTarget.allCases)
   func damage(target: FuzzTarget) {
     var generator = SeededRandom(for: "damage, \(target.rawValue)")
     let seeds = target.seeds
@@ -38,7 +38,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("Random bytes hold what must hold", arguments: FuzzTarget.allCases)
+  @Test("Random bytes keep the invariants", arguments: FuzzTarget.allCases)
   func random(target: FuzzTarget) {
     var generator = SeededRandom(for: "random bytes, \(target.rawValue)")
     for _ in 0..<500 {
@@ -46,14 +46,14 @@ struct ReplayTests {
     }
   }
 
-  @Test("What was found once is not found again")
+  @Test("Findings do not fail again")
   func findings() throws {
     for finding in try Finding.all() {
       expect(finding.target, holdsFor: finding.bytes, "\(finding)")
     }
   }
 
-  @Test("A finding is written in hexadecimal digits with comments between them")
+  @Test("A finding has hexadecimal digits with comments between them")
   func findingForm() throws {
     #expect(try Finding.bytes(of: "# a crash\n00 fF\n# more\n10\n") == [0x00, 0xFF, 0x10])
     for text in ["0", "0g", "0x10", "+1", "00 # no comment"] {

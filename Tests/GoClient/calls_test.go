@@ -91,7 +91,7 @@ func TestErrorsHaveTheirCodesAndTheConnectionLives(t *testing.T) {
 }
 
 func TestAnExpiredDeadlineIsAnsweredByTheServer(t *testing.T) {
-	// The client's own clock would end the call first; only the server sees this timeout.
+	// The client's own deadline would end the call first; only the server gets this timeout.
 	expire := func(
 		ctx context.Context, request *ttrpc.Request, response *ttrpc.Response,
 		_ *ttrpc.UnaryClientInfo, invoke ttrpc.Invoker,
@@ -155,7 +155,7 @@ func TestGarbageOnOneConnectionDisturbsNoOther(t *testing.T) {
 		}
 		bytes := make([]byte, 1+random.Intn(64*1024))
 		random.Read(bytes)
-		// The server may have closed already: what counts is that it answers others.
+		// The server may have closed already; it must still answer others.
 		_, _ = connection.Write(bytes)
 		connection.Close()
 		expectServing(t, client)

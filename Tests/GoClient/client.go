@@ -33,7 +33,7 @@ func Dial(network, address string, options ...ttrpc.ClientOpts) (*Client, error)
 	return &Client{ttrpc.NewClient(connection, options...)}, nil
 }
 
-// Close ends the connection; calls under way fail.
+// Close ends the connection; calls in flight fail.
 func (c *Client) Close() error { return c.rpc.Close() }
 
 // Health asks for the status of a service, or of the whole server with the empty name.
@@ -67,7 +67,7 @@ func (c *Client) Check(
 	return response, c.call(ctx, entitlementService, "CheckEntitlement", request, response)
 }
 
-// Explain asks why one customer's state is what it is.
+// Explain asks for the reasons of one customer's state.
 func (c *Client) Explain(
 	ctx context.Context, request *entitle.ExplainCustomerStateRequest,
 ) (*entitle.ExplainCustomerStateResponse, error) {
@@ -83,7 +83,7 @@ func (c *Client) List(
 	return response, c.call(ctx, entitlementService, "ListCustomers", request, response)
 }
 
-// Submit hands over signed transactions, renewal infos and app transactions.
+// Submit submits signed transactions, renewal infos and app transactions.
 func (c *Client) Submit(
 	ctx context.Context, request *entitle.SubmitSignedTransactionsRequest,
 ) (*entitle.SubmitSignedTransactionsResponse, error) {
@@ -91,7 +91,7 @@ func (c *Client) Submit(
 	return response, c.call(ctx, submissionService, "SubmitSignedTransactions", request, response)
 }
 
-// Notify hands over an App Store Server Notification.
+// Notify submits an App Store Server Notification.
 func (c *Client) Notify(
 	ctx context.Context, request *entitle.SubmitNotificationRequest,
 ) (*entitle.SubmitNotificationResponse, error) {
@@ -99,7 +99,7 @@ func (c *Client) Notify(
 	return response, c.call(ctx, submissionService, "SubmitNotification", request, response)
 }
 
-// SubmitReceipt hands over a legacy app receipt.
+// SubmitReceipt submits a legacy app receipt.
 func (c *Client) SubmitReceipt(
 	ctx context.Context, request *entitle.SubmitReceiptRequest,
 ) (*entitle.SubmitReceiptResponse, error) {
@@ -107,7 +107,7 @@ func (c *Client) SubmitReceipt(
 	return response, c.call(ctx, submissionService, "SubmitReceipt", request, response)
 }
 
-// ImportArchivedResponse hands over what verifyReceipt answered once.
+// ImportArchivedResponse submits an archived response of verifyReceipt.
 func (c *Client) ImportArchivedResponse(
 	ctx context.Context, request *entitle.ImportArchivedResponseRequest,
 ) (*entitle.SubmitReceiptResponse, error) {
@@ -123,7 +123,7 @@ func (c *Client) AddGrant(
 	return response, c.call(ctx, adminService, "AddGrant", request, response)
 }
 
-// WithdrawGrant ends a grant before its time.
+// WithdrawGrant withdraws a grant.
 func (c *Client) WithdrawGrant(
 	ctx context.Context, request *entitle.WithdrawGrantRequest,
 ) (*entitle.GrantResponse, error) {
@@ -145,8 +145,8 @@ func (c *Client) call(
 	return c.rpc.Call(ctx, service, method, message{request}, message{response})
 }
 
-// message carries a generated message through ttrpc's codec. Before ttrpc 1.2 that codec knows
-// only the older interface of protobuf, which the methods below are; since 1.2 it finds the
+// message passes a generated message through ttrpc's codec. Before ttrpc 1.2 that codec uses only
+// the older interface of protobuf, which the methods below implement; since 1.2 it finds the
 // embedded message.
 type message struct{ proto.Message }
 

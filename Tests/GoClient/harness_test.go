@@ -21,13 +21,14 @@ var programs = flag.String("programs", "", "folder of entitled, entitlectl and s
 
 const (
 	bundleID = "com.example.scribe"
-	// For anything that should take far less.
+	// A generous limit for operations that take far less.
 	patience = 60 * time.Second
 	// entitled's exit code when an address is in use.
 	addressInUse = 69
 )
 
-// moment is what histories are signed up to and states are read at, in milliseconds.
+// moment is the date up to which histories are signed and at which states are read, in
+// milliseconds.
 var moment = time.Now().UnixMilli()
 
 // server is the entitled that all tests share.
@@ -70,7 +71,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// start prepares an authority and a catalog and starts entitled on them, on a free port and on a
+// start creates an authority and a catalog and starts entitled with them, on a free port and on a
 // Unix socket.
 func start(directory string) (*process, error) {
 	authority := filepath.Join(directory, "authority")
@@ -86,7 +87,7 @@ func start(directory string) (*process, error) {
 	if err := os.WriteFile(catalogFile, catalog, 0o600); err != nil {
 		return nil, err
 	}
-	// Between choosing a port and listening on it another process may take it: then once more.
+	// Another process may take the chosen port before entitled listens on it: then try again.
 	for attempt := 0; ; attempt++ {
 		port, err := freePort()
 		if err != nil {
@@ -114,7 +115,7 @@ func start(directory string) (*process, error) {
 			return nil, err
 		}
 		go func() {
-			_ = started.command.Wait() // ProcessState tells the same.
+			_ = started.command.Wait() // ProcessState has the same error.
 			close(started.ended)
 		}()
 		err = started.awaitServing()
@@ -154,7 +155,7 @@ func (p *process) awaitServing() error {
 			return fmt.Errorf("it ended with exit code %d", p.exitCode())
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(20 * time.Millisecond): // Between two tries.
+		case <-time.After(20 * time.Millisecond): // The interval of attempts.
 		}
 	}
 }
@@ -169,7 +170,7 @@ func (p *process) exitCode() int {
 	}
 }
 
-// stop asks entitled to stop, as an operator would, and expects a clean end.
+// stop sends SIGTERM to entitled and expects a clean exit.
 func (p *process) stop() error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("entitled had ended before: exit code %d", p.exitCode())
@@ -204,13 +205,13 @@ func lifeCycles(t *testing.T) []string {
 		names = append(names, lifeCycle.Name)
 	}
 	if len(names) == 0 {
-		t.Fatal("storesim knows no life cycles")
+		t.Fatal("storesim lists no life cycles")
 	}
 	return names
 }
 
-// history is what the simulated App Store has signed for one customer, as of the moment of the
-// tests.
+// history is everything that the simulated App Store has signed for one customer up to the moment
+// of the tests.
 func history(t *testing.T, lifeCycle string, seed int) []string {
 	t.Helper()
 	text, err := output("storesim", "sign", "--authority", server.authority, "--life-cycle",
@@ -225,7 +226,7 @@ func history(t *testing.T, lifeCycle string, seed int) []string {
 	return payloads
 }
 
-// receipt is the legacy receipt, in DER, that the app of the customer with that history has.
+// receipt is the legacy receipt, in DER, of the customer with that history.
 func receipt(t *testing.T, lifeCycle string, seed int) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "receipt.der")
@@ -252,7 +253,7 @@ func output(program string, arguments ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// controlJSON is what entitlectl prints with --output json.
+// controlJSON is the output of entitlectl with --output json.
 func controlJSON(t *testing.T, arguments ...string) []byte {
 	t.Helper()
 	text, err := output("entitlectl", append(arguments, "--output", "json")...)
@@ -262,7 +263,7 @@ func controlJSON(t *testing.T, arguments ...string) []byte {
 	return text
 }
 
-// connect gives a client over TCP that is closed at the end of the test.
+// connect returns a client over TCP that is closed at the end of the test.
 func connect(t *testing.T) *Client {
 	t.Helper()
 	client, err := Dial("tcp", server.tcp)

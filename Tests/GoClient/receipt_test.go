@@ -39,7 +39,7 @@ func TestAReceiptAndItsTransactionsAreTheSamePurchases(t *testing.T) {
 	}
 	expectEvidence(t, client, account, entitle.Evidence_EVIDENCE_RECEIPT)
 
-	// What Apple signed for each transaction takes the place of the receipt, and keeps it.
+	// The signed transactions replace the facts of the receipt and stay.
 	submit(t, client, account, history(t, "non-consumable", seed))
 	expectEvidence(t, client, account, entitle.Evidence_EVIDENCE_SIGNED_TRANSACTION)
 	text := base64.StdEncoding.EncodeToString(der)
@@ -112,7 +112,7 @@ func TestAnArchivedResponseNeedsTheCatalogsWord(t *testing.T) {
 	}
 }
 
-// submitReceipt hands over a receipt and expects it to be accepted.
+// submitReceipt submits a receipt and expects it to be accepted.
 func submitReceipt(
 	t *testing.T, client *Client, request *entitle.SubmitReceiptRequest,
 ) *entitle.SubmitReceiptResponse {
@@ -127,8 +127,8 @@ func submitReceipt(
 	return answer
 }
 
-// expectEvidence reads a customer who is to have something, all of it resting on the same evidence,
-// and compares with what entitlectl reads.
+// expectEvidence reads a customer that must have entitlements, all with the same evidence, and
+// compares it with the output of entitlectl.
 func expectEvidence(t *testing.T, client *Client, account string, evidence entitle.Evidence) {
 	t.Helper()
 	request := stateRequest(account)

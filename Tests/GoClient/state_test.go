@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// expectSame compares a state that came over the wire with the JSON that entitlectl printed, which
-// protojson reads strictly.
+// expectSame compares a state from the server with the JSON of entitlectl, which protojson decodes
+// strictly.
 func expectSame(t *testing.T, state *entitle.CustomerState, printed []byte) {
 	t.Helper()
 	read := &entitle.CustomerState{}

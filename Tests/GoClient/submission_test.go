@@ -17,7 +17,7 @@ func TestSubmittedHistoriesReadAsEntitlectlReadsThem(t *testing.T) {
 			account := "go-" + lifeCycle
 			submit(t, client, account, history(t, lifeCycle, 7))
 
-			// Both are asked for the same moment: two clocks would differ.
+			// Both states are of the same moment, since two clocks would differ.
 			request := stateRequest(account)
 			request.AtMs = proto.Int64(moment)
 			answer, err := client.State(withPatience(t), request)
@@ -41,7 +41,7 @@ func TestASecondSubmissionOfTheSameFactsChangesNothing(t *testing.T) {
 	first := submit(t, client, "go-twice", payloads)
 	second := submit(t, client, "go-twice", payloads)
 	for index, result := range second.GetResults() {
-		// An older version of a fact stays what it was: older than the one that stands.
+		// An older version of a fact is superseded again.
 		switch result.GetDisposition() {
 		case entitle.Disposition_DISPOSITION_DUPLICATE, entitle.Disposition_DISPOSITION_SUPERSEDED:
 		default:
@@ -84,7 +84,7 @@ func TestAForgedItemIsRefusedAndKeepsNoOtherOut(t *testing.T) {
 
 func TestAnUnchangedRevisionIsAnsweredWithoutABody(t *testing.T) {
 	client := connect(t)
-	// A purchase without an end: time does not change its state.
+	// A purchase without an end: its state does not change with time.
 	submit(t, client, "go-unchanged", history(t, "non-consumable", 10))
 	whole, err := client.State(withPatience(t), stateRequest("go-unchanged"))
 	if err != nil {
@@ -141,7 +141,7 @@ func TestAllReadsAgree(t *testing.T) {
 	expectPagesHold(t, client, accounts)
 }
 
-// expectChecksAgree asks for each entitlement of a state by itself, and for one that is not there.
+// expectChecksAgree checks each entitlement of a state alone, and one that is absent.
 func expectChecksAgree(
 	t *testing.T, client *Client, selector *entitle.CustomerSelector,
 	answer *entitle.GetCustomerStateResponse,
@@ -165,7 +165,7 @@ func expectChecksAgree(
 	}
 }
 
-// expectPagesHold reads all customers in pages of two and looks for each account once.
+// expectPagesHold reads all customers in pages of two and expects each account once.
 func expectPagesHold(t *testing.T, client *Client, accounts []string) {
 	t.Helper()
 	found := map[string]int{}
@@ -193,7 +193,7 @@ func expectPagesHold(t *testing.T, client *Client, accounts []string) {
 	}
 }
 
-// submit hands over a history and expects all of it to be accepted.
+// submit submits a history and expects all of it to be accepted.
 func submit(
 	t *testing.T, client *Client, account string, payloads []string,
 ) *entitle.SubmitSignedTransactionsResponse {
@@ -221,7 +221,7 @@ func submission(account string, payloads []string) *entitle.SubmitSignedTransact
 	return request
 }
 
-// forge gives a JWS the signature of nobody: its last character but two becomes another.
+// forge makes the signature of a JWS invalid: it changes the third character from the end.
 func forge(jws string) string {
 	index := len(jws) - 3
 	other := "A"

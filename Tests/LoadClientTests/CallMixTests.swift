@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The mix of calls")
 struct CallMixTests {
-  @Test("weights are read, and written again")
+  @Test("weights survive a round trip")
   func parsing() throws {
     let mix = try CallMix(parsing: "hot=80,cold=15,absent=5,notify=0,batch=0.5")
     #expect(mix.weights == [.hot: 80, .cold: 15, .absent: 5, .batch: 0.5])
@@ -13,7 +13,7 @@ struct CallMixTests {
   }
 
   @Test(
-    "what is wrong is said",
+    "a wrong text has its error",
     arguments: [
       ("", "\"\" is not KIND=WEIGHT"),
       ("hot", "\"hot\" is not KIND=WEIGHT"),
@@ -21,9 +21,9 @@ struct CallMixTests {
       ("hot=1,", "\"\" is not KIND=WEIGHT"),
       (
         "warm=1",
-        "\"warm\" is no kind of call: there are hot, cold, absent, batch, check, submit, claim, notify"
+        "\"warm\" is not a kind of call; the kinds are hot, cold, absent, batch, check, submit, claim, notify"
       ),
-      ("hot=1,hot=2", "hot is there twice"),
+      ("hot=1,hot=2", "hot occurs twice"),
       ("hot=-1", "the weight of hot is not a number from 0 to 1e9"),
       ("hot=nan", "the weight of hot is not a number from 0 to 1e9"),
       ("hot=many", "the weight of hot is not a number from 0 to 1e9"),
@@ -34,7 +34,7 @@ struct CallMixTests {
     #expect(error?.description == reason)
   }
 
-  @Test("each kind gets its share")
+  @Test("each kind has its share")
   func shares() throws {
     let mix = try CallMix(parsing: "hot=7,check=2,absent=1")
     var generator = SeededGenerator(seed: 3)

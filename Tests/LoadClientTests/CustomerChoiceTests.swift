@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoadClient
 
-@Suite("Which customers are chosen")
+@Suite("Choice of customers")
 struct CustomerChoiceTests {
   private func frequencies(_ choice: CustomerChoice, of count: Int, draws: Int) -> [Double] {
     let chooser = CustomerChooser(choice, count: count)
@@ -35,12 +35,12 @@ struct CustomerChoiceTests {
     }
   }
 
-  @Test("one customer is chosen always", arguments: [CustomerChoice.uniform, .usual])
+  @Test("a single customer is always chosen", arguments: [CustomerChoice.uniform, .usual])
   func one(choice: CustomerChoice) {
     #expect(frequencies(choice, of: 1, draws: 100) == [1])
   }
 
-  @Test("what is written is read")
+  @Test("a written choice can be parsed")
   func parsing() {
     #expect(CustomerChoice(argument: "uniform") == .uniform)
     #expect(CustomerChoice(argument: "zipf") == .zipf(exponent: 0.99))

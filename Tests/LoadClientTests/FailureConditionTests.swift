@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadClient
 
-@Suite("When a run counts as failed")
+@Suite("Conditions under which a run fails")
 struct FailureConditionTests {
   /// 100 calls of 1 to 100 ms in 10 s, and 2 errors.
   static let result: LoadResult = {
@@ -18,7 +18,7 @@ struct FailureConditionTests {
   }()
 
   @Test(
-    "a condition that is met is told with what was measured",
+    "a condition that is met is reported with the measured value",
     arguments: [
       ("p50>49ms", "p50>49ms: p50 is 50.0 ms"),
       ("p90 >= 0.05s", "p90 >= 0.05s: p90 is 90.0 ms"),
@@ -36,7 +36,7 @@ struct FailureConditionTests {
   }
 
   @Test(
-    "one that is not met is not told",
+    "a condition that is not met is not reported",
     arguments: [
       "p50>51ms", "p99<90ms", "p99.9>101ms", "max>=101ms", "errors>2", "errors>=2%",
       "errors>1.97 %",
@@ -47,19 +47,20 @@ struct FailureConditionTests {
   }
 
   @Test(
-    "what is wrong is said",
+    "a wrong text has its error",
     arguments: [
-      ("p99", "\"p99\" has no comparison: it is METRIC, >, <, >= or <=, and a value"),
+      ("p99", "\"p99\" has no comparison: a condition is a metric, >, <, >= or <=, and a value"),
       (
-        "p98>1ms", "\"p98\" is no metric: there are p50, p90, p99, p99.9, max, errors, calls/s"
+        "p98>1ms",
+        "\"p98\" is not a metric; the metrics are p50, p90, p99, p99.9, max, errors, calls/s"
       ),
-      ("p99>", "\"\" does not begin with a number from 0"),
-      ("p99>ms", "\"ms\" does not begin with a number from 0"),
-      ("p99>-1ms", "\"-1ms\" does not begin with a number from 0"),
+      ("p99>", "\"\" does not begin with a number of 0 or more"),
+      ("p99>ms", "\"ms\" does not begin with a number of 0 or more"),
+      ("p99>-1ms", "\"-1ms\" does not begin with a number of 0 or more"),
       ("p99>5", "p99 takes a number with us, ms or s"),
       ("p99>5%", "p99 takes a number with us, ms or s"),
       ("p99>5min", "p99 takes a number with us, ms or s"),
-      ("errors>5ms", "errors takes a number, or one with %"),
+      ("errors>5ms", "errors takes a number, with or without %"),
       ("calls/s<5%", "calls/s takes a number without a unit"),
     ])
   func errors(text: String, reason: String) {

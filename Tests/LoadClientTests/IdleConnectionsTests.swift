@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import NIOPosix
 import RPCClient
@@ -10,7 +11,7 @@ import Wire
 
 @Suite("Idle connections", .timeLimit(.minutes(1)))
 struct IdleConnectionsTests {
-  /// - Parameter code: nil: healthy.
+  /// - Parameter code: of the answers; nil: OK.
   private func open(_ count: Int, code: RPCCode?) async throws -> Int {
     let stage = try LoadStage()
     let calls = Atomic<Int>(0)
@@ -30,15 +31,15 @@ struct IdleConnectionsTests {
     return calls.load(ordering: .relaxed)
   }
 
-  @Test("each is known to be accepted, whatever the server says of itself")
+  @Test("any answer proves that a connection was accepted")
   func acceptance() async throws {
     #expect(try await open(100, code: nil) == 100)
     #expect(try await open(3, code: .unimplemented) == 3)
   }
 
-  @Test("a server that accepts none is not waited for without end")
+  @Test("waiting for a server that accepts no connection times out")
   func silence() async throws {
-    // The system takes connections for it, and it never takes one of them itself.
+    // The kernel completes the connections, but the server never accepts one.
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.autoRead, value: false)
       .bind(host: "127.0.0.1", port: 0).get()
@@ -46,7 +47,7 @@ struct IdleConnectionsTests {
     let error = await #expect(throws: RPCClientError.self) {
       try await IdleConnections(
         3, to: .tcp(host: "127.0.0.1", port: UInt16(port)), server: nil,
-        patience: .milliseconds(100))
+        timeout: .milliseconds(100))
     }
     #expect(error?.code == .status(.deadlineExceeded))
     try await listener.close()

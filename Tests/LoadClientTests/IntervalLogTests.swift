@@ -18,10 +18,10 @@ struct IntervalLogTests {
     return histogram
   }
 
-  @Test("a histogram is encoded as others encode it")
+  @Test("a histogram has the encoding of other implementations")
   func encoding() {
-    // What the Python implementation (hdrhistogram 0.10.8) makes of the same values, with its counts
-    // stored by zlib and not compressed.
+    // The output of the Python implementation (hdrhistogram 0.10.8) for the same values, with its
+    // counts stored by zlib without compression.
     let encoded = HistogramEncoding.base64(
       histogram([(1, 2), (1_000, 1), (1_500_000, 300), (2_000_000_000, 1)]))
     #expect(
@@ -30,7 +30,7 @@ struct IntervalLogTests {
     )
   }
 
-  @Test("every count comes back, of histograms of all sizes")
+  @Test("all counts survive a round trip, for histograms of all sizes")
   func roundTrip() throws {
     var generator = SeededGenerator(seed: 23)
     for size in [0, 1, 2, 100, 100_000] {
@@ -39,7 +39,7 @@ struct IntervalLogTests {
       for _ in 0..<size {
         let value = Int(exp(generator.fraction() * 28))
         histogram.record(nanoseconds: Int64(value))
-        // Eleven bits of a value are kept; each bit more is a thousand places on.
+        // Eleven bits of a value are significant; each further bit adds about a thousand counts.
         let shift = max(0, Int.bitWidth - value.leadingZeroBitCount - 11)
         expected[shift * 1_024 + (value >> shift), default: 0] += 1
       }
@@ -51,14 +51,14 @@ struct IntervalLogTests {
   }
 
   @Test(
-    "what is longer than a block is stored in several", arguments: [0, 65_535, 65_536, 200_000])
+    "data longer than a block is stored in several", arguments: [0, 65_535, 65_536, 200_000])
   func blocks(size: Int) throws {
     var generator = SeededGenerator(seed: UInt64(size))
     let bytes = generator.bytes(size)
     #expect(try EncodedCounts.inflated(HistogramEncoding.zlib(bytes)) == bytes)
   }
 
-  @Test("a line of each second for all calls, and one with a tag for each kind")
+  @Test("each second has a line for all calls, and a tagged line for each kind")
   func lines() throws {
     let text = Mutex("")
     let log = IntervalLog { lines in text.withLock { $0 += lines } }
@@ -81,7 +81,7 @@ struct IntervalLogTests {
         """)
   }
 
-  @Test("a run writes it while it goes on, and every call is in it")
+  @Test("a run writes the log as it runs, with every call")
   func run() async throws {
     let stage = try LoadStage()
     let server = try await stage.server { $0.succeed(ByteBuffer()) }
@@ -89,7 +89,7 @@ struct IntervalLogTests {
     let log = IntervalLog { lines in text.withLock { $0 += lines } }
     let load = try stage.load(
       .open(rate: 200, spacing: .constant, maximumInFlight: 64), duration: .milliseconds(1_200),
-      audience: RunAudience(log: log))
+      observer: RunObserver(log: log))
     let result = try await load.run()
     await server.shutDown()
     let lines = text.withLock { $0 }.split(separator: "\n").filter { !$0.hasPrefix("#") }
@@ -100,7 +100,7 @@ struct IntervalLogTests {
       #expect(own.count == result.seconds.count)
       let counts = try own.map { try EncodedCounts(base64: String($0[3])).counts.reduce(0, +) }
       #expect(counts.reduce(0, +) == 240)
-      // Each begins where the one before has ended.
+      // Each interval begins at the end of the previous one.
       let starts = try own.map { try #require(Double($0[0])) }
       let ends = try own.map { try #require(Double($0[0])) + #require(Double($0[1])) }
       #expect(starts.first == 0)
@@ -108,20 +108,20 @@ struct IntervalLogTests {
     }
   }
 
-  @Test("a run that cannot write it ends, and says why")
+  @Test("a run ends with the error when the log cannot be written")
   func unwritable() async throws {
     struct Full: Error {}
     let stage = try LoadStage()
     let server = try await stage.server { $0.succeed(ByteBuffer()) }
     let load = try stage.load(
       .closed(inFlight: 1), duration: .seconds(600),
-      audience: RunAudience(log: IntervalLog { _ in throw Full() }))
+      observer: RunObserver(log: IntervalLog { _ in throw Full() }))
     await #expect(throws: Full.self) { try await load.run() }
     await server.shutDown()
   }
 }
 
-/// Reads what ``HistogramEncoding`` writes, by the format's own description.
+/// Reads the output of ``HistogramEncoding`` according to the description of the format.
 private struct EncodedCounts {
   var counts: [Int] = []
 
@@ -165,7 +165,7 @@ private struct EncodedCounts {
     return number >> 1 ^ -(number & 1)
   }
 
-  /// Of a zlib stream of stored blocks.
+  /// The contents of a zlib stream of stored blocks.
   static func inflated(_ stream: [UInt8]) throws -> [UInt8] {
     var rest = ByteBuffer(bytes: stream)
     var bytes: [UInt8] = []

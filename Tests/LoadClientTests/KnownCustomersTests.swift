@@ -4,7 +4,7 @@ import Wire
 
 @testable import LoadClient
 
-@Suite("What the simulator knows of its customers")
+@Suite("Expected states of simulated customers")
 struct KnownCustomersTests {
   private let known: KnownCustomers
   private static let now = BulkCustomers.now.advanced(by: 1_000)
@@ -15,7 +15,7 @@ struct KnownCustomersTests {
     known = KnownCustomers(customers: try BulkCustomers(count: 100, seed: 5))
   }
 
-  /// As a server would answer.
+  /// The answer of a correct server.
   private func answer(_ index: Int, at moment: Milliseconds = now) throws -> CustomerState {
     var record = try known.customers.record(at: index)
     record.revision = record.facts.isEmpty ? 0 : 77
@@ -26,14 +26,14 @@ struct KnownCustomersTests {
     try #require(try (0..<100).first { try answer($0).entitlements.count == 1 })
   }
 
-  @Test("every state is as the server computes it")
+  @Test("every state equals the server's")
   func right() throws {
     for index in 0..<100 {
       #expect(known.fault(in: try answer(index), ofCustomer: index, at: Self.time) == nil)
     }
   }
 
-  @Test("an entitlement that is missing is found, and named")
+  @Test("a missing entitlement is found and named")
   func missingEntitlement() throws {
     let index = try activeCustomer()
     var state = try answer(index)
@@ -44,16 +44,16 @@ struct KnownCustomersTests {
     #expect(fault?.contains("customer \(BulkCustomers.account(at: index)) ") == true)
   }
 
-  @Test("a difference inside a part is found")
+  @Test("a difference inside a part of the state is found")
   func innerDifference() throws {
     let index = try activeCustomer()
     var state = try answer(index)
     state.entitlements[0].sources[0].since = 1
     let fault = known.fault(in: state, ofCustomer: index, at: Self.time)
-    #expect(fault?.hasSuffix("other sources of entitlements than expected") == true)
+    #expect(fault?.hasSuffix("unexpected sources of entitlements") == true)
   }
 
-  @Test("a customer that the server does not know is found")
+  @Test("a customer that is unknown to the server is found")
   func unknown() throws {
     let index = try activeCustomer()
     let empty = CustomerRecord(
@@ -64,7 +64,7 @@ struct KnownCustomersTests {
         .hasSuffix("is not known to the server") == true)
   }
 
-  @Test("a state that time has passed is found, and so is one of the future")
+  @Test("expired states and states of the future are found")
   func staleness() throws {
     let index = try #require(
       try (0..<100).first { try answer($0, at: Self.now).nextTransitionAt != nil })
@@ -80,22 +80,22 @@ struct KnownCustomersTests {
     #expect(fault(at: late)?.contains("out of date") == true)
     let early = Self.now.advanced(by: -KnownCustomers.clockTolerance)
     #expect(fault(at: early) == nil)
-    #expect(fault(at: early.advanced(by: -1))?.contains("still to come") == true)
+    #expect(fault(at: early.advanced(by: -1))?.contains("in the future") == true)
   }
 
-  @Test("an account that nobody has is new, and has no facts of anybody")
-  func stranger() throws {
+  @Test("an unknown account is new, and has no facts")
+  func unknownAccount() throws {
     let record = CustomerRecord(scope: BulkCustomers.scope, accountID: "nobody-1")
     var state = Evaluation.state(of: record, catalog: known.customers.catalog, at: Self.now)
-    #expect(known.fault(in: state, ofStranger: "nobody-1", at: Self.time) == nil)
-    #expect(known.fault(in: state, ofStranger: "nobody-2", at: Self.time) != nil)
+    #expect(known.fault(in: state, ofUnknownAccount: "nobody-1", at: Self.time) == nil)
+    #expect(known.fault(in: state, ofUnknownAccount: "nobody-2", at: Self.time) != nil)
     state.coreState = .active
     #expect(
-      known.fault(in: state, ofStranger: "nobody-1", at: Self.time)?
+      known.fault(in: state, ofUnknownAccount: "nobody-1", at: Self.time)?
         .contains("state active, expected new") == true)
   }
 
-  @Test("the check of an entitlement is right, and a wrong one is found")
+  @Test("a correct CheckEntitlement is accepted, a wrong one is found")
   func check() throws {
     let index = try activeCustomer()
     let state = try answer(index)

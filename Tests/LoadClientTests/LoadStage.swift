@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import Logging
 import NIOCore
 import RPCServer
@@ -7,7 +8,7 @@ import Wire
 
 @testable import LoadClient
 
-/// Servers at one address, one after the other, that answer GetCustomerState as a test says; and loads
+/// Consecutive servers at one address that answer GetCustomerState as the test defines, and loads
 /// against them.
 struct LoadStage {
   private let folder: TemporaryFolder
@@ -18,7 +19,7 @@ struct LoadStage {
     address = .unix(path: folder.file("socket"))
   }
 
-  /// - Parameter body: called with each answer that is to be given.
+  /// - Parameter body: called with each answer object.
   func server(
     shutdownTime: Duration = .milliseconds(50), _ body: @escaping @Sendable (RPCAnswer) -> Void
   ) async throws -> RPCServer {
@@ -42,16 +43,16 @@ struct LoadStage {
   func load(
     _ shape: LoadShape, count: Int? = nil, duration: Duration? = nil,
     timeout: Duration = .seconds(10), checks: AnswerChecker.Extent = .none,
-    mix: String = "hot=1", customers: Int = 10, audience: RunAudience = RunAudience()
+    mix: String = "hot=1", customers: Int = 10, observer: RunObserver = RunObserver()
   ) throws -> LoadRun {
     LoadRun(
       try plan(
         shape, count: count, duration: duration, timeout: timeout, checks: checks,
         mix: mix, customers: customers),
-      to: address, server: nil, audience: audience)
+      to: address, server: nil, observer: observer)
   }
 
-  /// On one connection, without a warm-up.
+  /// A plan with one connection, without a warm-up.
   func plan(
     _ shape: LoadShape, count: Int? = nil, duration: Duration? = nil,
     timeout: Duration = .seconds(10), checks: AnswerChecker.Extent = .none, mix: String = "hot=1",
@@ -67,7 +68,7 @@ struct LoadStage {
       count: count)
   }
 
-  /// Of somebody of whom nothing is known.
+  /// The state of an unknown customer.
   static func state(of account: AccountID) -> CustomerState {
     CustomerState(
       scope: BulkCustomers.scope, accountID: account, revision: 0, evaluatedAt: 4,

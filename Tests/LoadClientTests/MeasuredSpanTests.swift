@@ -6,9 +6,9 @@ import Wire
 
 @testable import LoadClient
 
-@Suite("What belongs to the time that is measured", .timeLimit(.minutes(1)))
+@Suite("The length of the measurement", .timeLimit(.minutes(1)))
 struct MeasuredSpanTests {
-  /// So many calls of a microsecond each.
+  /// A tally of calls of a microsecond each.
   private func tally(_ calls: Int) -> Tally {
     var tally = Tally()
     for _ in 0..<calls {
@@ -17,12 +17,12 @@ struct MeasuredSpanTests {
     return tally
   }
 
-  @Test("it ends when the last call has ended, and what is found later counts without its time")
+  @Test("it ends with the last call; faults that are found later count")
   func end() throws {
     let start = NIODeadline.now() - .seconds(10)
     let plan = try LoadStage().plan(.closed(inFlight: 1), duration: .seconds(2))
     var meter = SecondMeter(
-      plan: plan, server: nil, measureFrom: start, audience: RunAudience())
+      plan: plan, server: nil, measureFrom: start, observer: RunObserver())
     try meter.add(tally(5), inFlight: 1, at: start + .seconds(1))
     try meter.finish(tally(7), at: start + .milliseconds(2_500))
     var late = Tally()
@@ -37,12 +37,12 @@ struct MeasuredSpanTests {
     #expect(result.total.wrong == 1)
   }
 
-  @Test("an end without calls is no second of its own, and belongs to the time all the same")
+  @Test("a rest without calls is not a second, but part of the measurement")
   func quietEnd() throws {
     let start = NIODeadline.now() - .seconds(10)
     let plan = try LoadStage().plan(.closed(inFlight: 1), duration: .seconds(2))
     var meter = SecondMeter(
-      plan: plan, server: nil, measureFrom: start, audience: RunAudience())
+      plan: plan, server: nil, measureFrom: start, observer: RunObserver())
     try meter.add(tally(5), inFlight: 1, at: start + .seconds(1))
     try meter.finish(Tally(), at: start + .milliseconds(1_250))
     let result = meter.result(isInterrupted: false, isServerGone: false)
@@ -50,15 +50,15 @@ struct MeasuredSpanTests {
     #expect(result.seconds.map(\.end) == [1])
   }
 
-  @Test("comparing the last answers takes none of it")
+  @Test("comparing the last answers does not lengthen it")
   func comparing() async throws {
     let stage = try LoadStage()
-    // One call of many customers, nobody of whom is known to this server: it takes a moment, and the
-    // comparisons many times as long.
+    // One call for many customers that are unknown to this server. It is short, and the comparisons
+    // take many times as long.
     let count = BatchGetCustomerStateRequest.maximumCustomers
-    let stranger = LoadStage.state(of: BulkCustomers.account(at: 0))
+    let unknownAccount = LoadStage.state(of: BulkCustomers.account(at: 0))
     let unknown = try BatchGetCustomerStateResponse(
-      results: [GetCustomerStateResponse](repeating: .state(stranger), count: count)
+      results: [GetCustomerStateResponse](repeating: .state(unknownAccount), count: count)
     ).encoded()
     let answered = Mutex(ContinuousClock.now)
     var router = RPCRouter()

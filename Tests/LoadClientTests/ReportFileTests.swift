@@ -6,9 +6,9 @@ import Testing
 
 @testable import LoadClient
 
-@Suite("Where a report goes")
+@Suite("Report files")
 struct ReportFileTests {
-  @Test("a file keeps what it held until there is something to write, and then nothing of it")
+  @Test("a file keeps its contents until the first write, which replaces them")
   func replacing() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("what was there before, and is longer", to: "report")
@@ -19,7 +19,7 @@ struct ReportFileTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "first\nsecond\n")
   }
 
-  @Test("what is not a plain file is written to, and stays what it is")
+  @Test("a link, a pipe or a device is written to, and not replaced")
   func special() throws {
     let folder = try TemporaryFolder()
     let target = folder.file("target")
@@ -58,7 +58,7 @@ struct ReportFileTests {
     #expect(message(folder.path) == "\(folder.path) cannot be written: Is a directory")
   }
 
-  @Test("a full device is told")
+  @Test("a full device is reported")
   func full() throws {
     let file = try ReportFile("/dev/full")
     let error = #expect(throws: CommandFailure.self) { try file.write("report") }

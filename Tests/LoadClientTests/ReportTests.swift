@@ -18,7 +18,7 @@ struct ReportTests {
       plan: plan, server: "unix:/a<b", result: result, idle: nil, violations: violations)
   }
 
-  @Test("the table has a row for each kind, errors by code, and what failed")
+  @Test("the table has a row for each kind, errors by code, and failed conditions")
   func table() throws {
     let table = try #require(
       try report(violations: ["p50>49ms: p50 is 50.0 ms"]).text(as: .table))
@@ -60,7 +60,7 @@ struct ReportTests {
     #expect(Set(kinds.keys) == ["hot", "cold"])
   }
 
-  @Test("the form hgrm is a percentile distribution in milliseconds")
+  @Test("the format hgrm is a percentile distribution in milliseconds")
   func distribution() throws {
     let lines = try #require(try report().text(as: .hgrm)).split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
@@ -92,14 +92,14 @@ struct ReportTests {
     #expect(!svg.contains("nan") && !svg.contains("inf"))
   }
 
-  @Test("a run without any call is reported and drawn too")
+  @Test("a run without calls has a report and a plot")
   func empty() throws {
     let empty = LoadResult(
       total: Tally(), seconds: [], length: 0, server: nil, ownProcessorTime: 0,
       isInterrupted: true, isServerGone: false)
     let report = try report(empty)
     for form in LoadReport.Form.allCases { #expect(try report.text(as: form) != "") }
-    // It was written while the run went on.
+    // The log was written during the run.
     #expect(try report.text(as: .hdr) == nil)
     let svg = LoadPlot(report: report).svg
     #expect(!svg.contains("nan") && !svg.contains("inf"))

@@ -11,7 +11,7 @@ struct StalledServerTests {
   /// How long the first calls wait for their answers.
   private static let stall = TimeAmount.milliseconds(400)
 
-  /// Runs a load against a server whose first answers take long, and all others nothing.
+  /// Runs a load against a server whose first answers are slow, and all others immediate.
   private func run(
     _ shape: LoadShape, count: Int?, duration: Duration?, slow: Int = 1
   ) async throws -> LoadResult {
@@ -29,22 +29,23 @@ struct StalledServerTests {
     return result
   }
 
-  @Test("open loop: every call that was due meanwhile counts from its moment")
+  @Test("open loop: every call that was due during the stall counts from its intended start")
   func open() async throws {
     let result = try await run(
       .open(rate: 1_000, spacing: .constant, maximumInFlight: 1), count: nil,
       duration: .milliseconds(500))
     let latencies = result.total.all.latencies
-    // None is left out, although only one could be under way.
+    // No call is missing, although only one could be in flight.
     #expect(result.total.all.answered == 500)
-    #expect(result.total.held > 0)
+    #expect(result.total.delayed > 0)
     #expect(latencies.maximum >= 399e6)
-    // Those of the stall are 400, each with a millisecond less to wait than the one before, and what
-    // comes after waits for them: most have waited long, however fast the server is then.
+    // 400 calls are due during the stall, each waiting a millisecond less than the previous one,
+    // and later calls wait for them. So most calls have waited long, however fast the server is
+    // afterwards.
     #expect(latencies.percentile(50) > 100e6)
   }
 
-  @Test("open loop: no connection has more calls than a server takes on one; the others wait")
+  @Test("open loop: further calls wait when a connection has as many as the server allows")
   func fullConnection() async throws {
     let count = 2 * ShapeOptions.largestInFlight
     let result = try await run(
@@ -52,8 +53,8 @@ struct StalledServerTests {
       duration: nil, slow: count)
     #expect(result.total.all.errors == [:])
     #expect(result.total.all.answered == count)
-    #expect(result.total.held > 0)
-    // The second half was begun when the first was answered.
+    #expect(result.total.delayed > 0)
+    // The second half began when the first was answered.
     #expect(result.total.all.latencies.maximum >= 799e6)
   }
 

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import RPCServer
 import Testing
@@ -17,7 +18,7 @@ struct WrongCodeTests {
   }
 
   @Test(
-    "a code that no right server gives is a wrong answer",
+    "a code that a correct server never returns is a wrong answer",
     arguments: [
       RPCCode.invalidArgument, .notFound, .permissionDenied, .failedPrecondition, .unimplemented,
       .internal, .unknown, .unauthenticated,
@@ -29,7 +30,7 @@ struct WrongCodeTests {
   }
 
   @Test(
-    "one that says that the server cannot now is not",
+    "a code of an overloaded or stopping server is not a wrong answer",
     arguments: [
       RPCCode.resourceExhausted, .unavailable, .deadlineExceeded, .aborted, .cancelled,
     ])

@@ -4,13 +4,13 @@ import Wire
 
 @testable import OperatorCommands
 
-@Suite("The change feed for people")
+@Suite("The table of the change feed")
 struct ChangeTableTests {
   private let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
   /// 2026-01-02 03:04:05Z.
   private let now: Milliseconds = 1_767_323_045_000
 
-  @Test func `a line says when, whom, what and which events`() {
+  @Test func `a row has the time, the customer, the kinds of change and the events`() {
     let event = FeedEvent(kind: .refunded, notificationUUID: "u")
     let text = ChangeTable.text(of: [
       ChangeEntry(

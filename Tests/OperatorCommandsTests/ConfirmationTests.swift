@@ -5,7 +5,7 @@ import Testing
 @Suite("A confirmation")
 struct ConfirmationTests {
   @Test(
-    "Only yes is yes",
+    "Only y and yes confirm",
     arguments: [
       ("y", true), ("yes", true), (" Yes ", true), ("Y", true), ("", false), ("n", false),
       ("no", false), ("yess", false), ("ja", false), (nil, false),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite("The file with a watch's cursor")
+@Suite("The cursor file of a watch")
 struct CursorFileTests {
   private let folder: TemporaryFolder
 
@@ -17,33 +17,33 @@ struct CursorFileTests {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  @Test func `a file that is not there has no cursor, and one that is written has`() throws {
+  @Test func `a missing file has no cursor; a written file has one`() throws {
     let path = folder.file("cursor")
     let file = CursorFile(path: path)
     #expect(try file.load() == nil)
-    for cursor in 1...1_000 { try file.keep("\(cursor)") }
+    for cursor in 1...1_000 { try file.save("\(cursor)") }
     try file.finish()
     #expect(try contents(path) == "1000\n")
     #expect(try file.load() == "1000")
-    // Nothing is left beside it, and nobody else may read it.
+    // No temporary file is left, and only the owner can read the file.
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.file(""))
     #expect(names == ["cursor"])
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
     #expect(mode as? Int == 0o600)
     // It can be written again afterwards.
-    try file.keep("1001")
+    try file.save("1001")
     try file.finish()
     #expect(try contents(path) == "1001\n")
   }
 
-  @Test func `whoever reads it while it is written finds one of the cursors`() throws {
+  @Test func `a concurrent reader finds one of the cursors`() throws {
     let path = folder.file("cursor")
     let file = CursorFile(path: path)
-    try file.keep("0")
+    try file.save("0")
     try file.finish()
     var last = 0
     for cursor in 1...200 {
-      try file.keep("\(cursor)")
+      try file.save("\(cursor)")
       let read = try #require(try file.load().flatMap { Int($0) })
       #expect((last...cursor).contains(read))
       last = read
@@ -53,7 +53,7 @@ struct CursorFileTests {
   }
 
   @Test(
-    "White space around a cursor does not count",
+    "White space around a cursor is ignored",
     arguments: ["43", "43\n", "43\r\n", "43 "])
   func spaces(text: String) throws {
     let path = try folder.write(text, to: "cursor")
@@ -61,7 +61,7 @@ struct CursorFileTests {
   }
 
   @Test(
-    "What is no cursor is not taken for one",
+    "A file without a valid cursor is refused",
     arguments: ["", "\n", "4 3", "4\n3", "4\03", String(repeating: "4", count: 259)])
   func noCursor(text: String) throws {
     let path = try folder.write(text, to: "cursor")
@@ -72,9 +72,9 @@ struct CursorFileTests {
 
   @Test func `a cursor that cannot be written ends the watch`() throws {
     let file = CursorFile(path: folder.file("nowhere/cursor"))
-    try file.keep("1")
+    try file.save("1")
     #expect(throws: CommandFailure.self) { try file.finish() }
-    let failure = #expect(throws: CommandFailure.self) { try file.keep("2") }
+    let failure = #expect(throws: CommandFailure.self) { try file.save("2") }
     #expect(failure?.reason == .failed)
     #expect(failure?.message?.contains("cannot be written") == true)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite("An explanation for people")
+@Suite("The text of an explanation")
 struct ExplanationTextTests {
   /// 2026-01-02 03:04:05.678Z.
   private let now: Milliseconds = 1_767_323_045_678
@@ -20,7 +20,7 @@ struct ExplanationTextTests {
     Decision(rule: rule, sentence: sentence)
   }
 
-  @Test func `says what decided, what else was seen and what would change it`() {
+  @Test func `has the decision, the other considered items and the possible changes`() {
     let grace = decision(19, "In grace until 2026-01-05 03:04:05Z.")
     let explanation = Explanation(
       state: state(coreState: .active),
@@ -96,7 +96,7 @@ struct ExplanationTextTests {
         """)
   }
 
-  @Test func `of nobody known is what the catalog would confer, and no more`() {
+  @Test func `of an unknown customer has only the head`() {
     let explanation = Explanation(
       state: state(coreState: .new, accountID: nil), entitlements: [], groups: [])
     #expect(

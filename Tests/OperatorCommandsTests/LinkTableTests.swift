@@ -4,7 +4,7 @@ import Wire
 
 @testable import OperatorCommands
 
-@Suite("Links and histories for people, and in JSON")
+@Suite("Tables of links and histories")
 struct LinkTableTests {
   private let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
   /// 2026-01-02 03:04:05Z.
@@ -23,7 +23,7 @@ struct LinkTableTests {
     ]
   }
 
-  @Test func `a link says since when, why, and whether anybody signed it`() {
+  @Test func `a link has its start, its reason, and whether it is signed`() {
     let text = LinkTable.links([
       AccountLink(target: .chain("2000000000"), since: now, reason: .claimed),
       AccountLink(target: .appTransaction("7"), since: now, reason: .imported, isUnsigned: true),
@@ -38,7 +38,7 @@ struct LinkTableTests {
         """)
   }
 
-  @Test func `a step says from whom to whom, and tells a deleted account from none`() {
+  @Test func `an entry has both accounts, and a deleted account differs from none`() {
     #expect(
       LinkTable.history(steps) == """
         TIME                  WHAT               FROM       TO         REASON       AUTHOR  NOTE
@@ -49,7 +49,7 @@ struct LinkTableTests {
         """)
   }
 
-  @Test func `what changed hands is told with the customers concerned`() {
+  @Test func `moved chains are listed with the affected customers`() {
     let customers = [
       SubmittedCustomer(subject: .account("a"), scope: scope, revision: 12),
       SubmittedCustomer(subject: .unlinkedChain("1"), scope: scope, revision: 13),
@@ -57,7 +57,7 @@ struct LinkTableTests {
     let done = LinkResponse(
       isChanged: true, targets: [.chain("1"), .appTransaction("7")], customers: customers)
     #expect(
-      LinkOutcome.text(of: done) == """
+      LinkOutput.text(of: done) == """
         CHANGED HANDS
         chain 1
         app transaction 7
@@ -68,14 +68,14 @@ struct LinkTableTests {
         """)
     let nothing = LinkResponse(isChanged: false, targets: [], customers: customers)
     #expect(
-      LinkOutcome.text(of: nothing) == """
+      LinkOutput.text(of: nothing) == """
         CUSTOMER  REVISION
         a         12
         chain 1   13
         """)
   }
 
-  @Test func `what happened to a customer is told by kind`() throws {
+  @Test func `each kind of history entry has its own form`() throws {
     let grant = Grant(
       id: "g", scope: scope, accountID: "a", entitlementID: "pro", starts: now, reason: "an outage",
       author: "ada", createdAt: now,

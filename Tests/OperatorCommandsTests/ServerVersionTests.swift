@@ -3,16 +3,16 @@ import Wire
 
 @testable import OperatorCommands
 
-@Suite("The version of a server for people")
+@Suite("The version of a server in tables")
 struct ServerVersionTests {
-  @Test func `health has it after the status, if the server sends it`() {
+  @Test func `health shows it after the status, if the server sends it`() {
     let old = HealthCheckResponse(status: .notServing)
     #expect(HealthCommand.text(of: old) == "NOT_SERVING")
     let new = HealthCheckResponse(status: .serving, version: "1.2.3\u{1b}")
     #expect(HealthCommand.text(of: new) == "SERVING, version 1.2.3\\u{1b}")
   }
 
-  @Test func `statistics have it before the counters, if the server sends it`() {
+  @Test func `statistics show it before the counters, if the server sends it`() {
     let counters = [StatisticsCounter(name: "grants.added", value: 12)]
     let old = GetStatisticsResponse(counters: counters)
     #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite("A customer's state for people")
+@Suite("Tables of customer states")
 struct StateTableTests {
   /// 2026-01-02 03:04:05Z.
   private let now: Milliseconds = 1_767_323_045_000
@@ -29,7 +29,7 @@ struct StateTableTests {
       products: [], groups: groups, grandfathering: grandfathering, nextTransitionAt: nil)
   }
 
-  @Test func `what confers an entitlement is named, whatever it is`() {
+  @Test func `each kind of source of an entitlement is named`() {
     let rows = StateTable.details(state([purchase, grant, rule])).split(separator: "\n")
     let expected = [
       "ENTITLEMENT  SINCE                 UNTIL  CONFERRED BY",
@@ -41,7 +41,7 @@ struct StateTableTests {
     #expect(rows.suffix(4).map(String.init) == expected)
   }
 
-  @Test func `in a list an entitlement says so when no purchase confers it`() {
+  @Test func `a list marks entitlements that no purchase confers`() {
     let rows: [([EntitlementSource.Origin], String)] = [
       ([purchase], "pro"), ([grant, purchase], "pro"), ([grant, grant], "pro (grant)"),
       ([rule], "pro (grandfathering)"), ([grant, rule], "pro (grant, grandfathering)"),
@@ -78,7 +78,7 @@ struct StateTableTests {
   }
 
   @Test(
-    "Offers for the renewal and to win back are named",
+    "Renewal offers and win-back offers are named",
     arguments: [
       (nil, [], "-"),
       (Offer(type: .promotional, identifier: "WINTER"), [], "at renewal: WINTER"),

@@ -2,28 +2,28 @@ import Testing
 
 @testable import OperatorCommands
 
-@Suite("Text from elsewhere on a terminal")
+@Suite("Untrusted text on a terminal")
 struct TerminalTextTests {
   @Test(
-    "What steers the terminal or the reading order is shown, not obeyed",
+    "Control characters and bidirectional controls are escaped",
     arguments: [
       ("customer-001", "customer-001"), ("Zoë", "Zoë"),
       ("evil\u{1b}[31m\ncustomer-999  ACTIVE", "evil\\u{1b}[31m\\u{a}customer-999  ACTIVE"),
       ("\u{9b}2J", "\\u{9b}2J"), ("a\u{202e}b", "a\\u{202e}b"), ("a\u{7f}\t", "a\\u{7f}\\u{9}"),
     ])
   func visible(text: String, shown: String) {
-    #expect(TerminalText.visible(text) == shown)
+    #expect(TerminalText.escaped(text) == shown)
   }
 
-  @Test("A table has as many lines as rows, whatever the cells hold")
+  @Test("A table has one line for each row, whatever the cells contain")
   func rows() {
     var table = TextTable(header: ["CUSTOMER", "STATE"])
     table.add(["evil\ncustomer-999  ACTIVE", "INACTIVE"])
     #expect(table.text.split(separator: "\n").count == 2)
   }
 
-  @Test("Text of several lines keeps them")
+  @Test("Line breaks can be kept")
   func lines() {
-    #expect(TerminalText.visible("a\n\u{1b}b", keepsLines: true) == "a\n\\u{1b}b")
+    #expect(TerminalText.escaped("a\n\u{1b}b", keepsLines: true) == "a\n\\u{1b}b")
   }
 }

@@ -11,12 +11,12 @@ import Testing
 )
 struct BackupTests {
   @Test(
-    "What pg_dump wrote is whole in a younger server, and nodes on it go on where it was",
+    "A dump is complete in a new server, and nodes continue the feed after its last change",
     arguments: [false, true])
   func restored(isFeedTrimmed: Bool) async throws {
     let source = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    // A server that has been at work for long.
+    // A server with a higher transaction id than a new one.
     try source.execute(
       """
       DO $$ BEGIN
@@ -55,14 +55,14 @@ struct BackupTests {
     for node in nodes { await node.close() }
     let again = try await TestDatabases.open(restored)
     latest = try await Self.goesOn(again, "again", after: latest)
-    // Whoever watched before the backup goes on from the last cursor and misses nothing.
+    // A watcher from before the backup continues at its last cursor and misses nothing.
     let page = try await again.changes(after: last, limit: 100)
     #expect(page.count == 3)
     #expect(page.last?.sequence == latest)
     await again.close()
   }
 
-  /// - Returns: a place in the feed with changes before and after it.
+  /// - Returns: a position in the feed with changes before and after it.
   private static func fill(_ store: PostgresStore) async throws -> Int64 {
     try await store.submit("1", "1", by: "alice")
     let cursor = try await store.submit("2", "2", by: "bob").customers[0].revision
@@ -76,7 +76,7 @@ struct BackupTests {
     return cursor
   }
 
-  /// A write gets a higher number than any before, and the feed reaches it.
+  /// A write gets a higher number than any before, and appears in the feed.
   private static func goesOn(_ store: PostgresStore, _ id: String, after last: Int64) async throws
     -> Int64
   {
@@ -94,7 +94,7 @@ struct BackupTests {
       Int64(try cluster.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")))
   }
 
-  /// What a store tells.
+  /// The contents of a store.
   private struct Known: Equatable {
     let alice: AccountExport?
     let bob: StoredCustomer

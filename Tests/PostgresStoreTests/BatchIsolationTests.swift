@@ -5,11 +5,11 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite("What fails alone, and how it is told")
+@Suite("Isolation of failures within a batch")
 struct BatchIsolationTests {
   // Skipped where no PostgreSQL server is installed.
   @Test(
-    "What the database cannot take fails alone, whoever it shared a transaction with",
+    "A write that the database refuses fails alone, whatever shares its transaction",
     .enabled(if: EphemeralPostgres.isAvailable))
   func failsAlone() async throws {
     try await TestDatabases.withDatabase { connection in
@@ -18,7 +18,7 @@ struct BatchIsolationTests {
       let outcomes = await withTaskGroup(of: (Int, StoreError?).self) { group in
         for number in 0..<30 {
           group.addTask {
-            // No text of PostgreSQL's has a NUL.
+            // PostgreSQL refuses a text with a NUL.
             let reason = number.isMultiple(of: 10) ? "a\u{0}b" : "a gift"
             do throws(StoreError) {
               _ = try await store.addGrant(
@@ -47,7 +47,7 @@ struct BatchIsolationTests {
   }
 
   @Test(
-    "A write of what another session has locked fails alone, whatever shared its transaction",
+    "A write whose lock another session holds fails alone, whatever shares its transaction",
     .enabled(if: EphemeralPostgres.isAvailable), .timeLimit(.minutes(2)))
   func lockedElsewhere() async throws {
     let connection = try await TestDatabases.make()
@@ -59,7 +59,7 @@ struct BatchIsolationTests {
     }
     try await store.submit("0", "0", by: "alice")
     let holder = try await OpenTransaction(connection, locking: ["alice"], in: store)
-    // The writer is busy until all the others wait, and so share a transaction.
+    // Blocks the writer until all other writes wait, so that they share a transaction.
     let gate = try await OpenTransaction(connection, "LOCK TABLE changes IN EXCLUSIVE MODE")
     let before = store.statistics
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -91,7 +91,7 @@ struct BatchIsolationTests {
   }
 
   @Test(
-    "Codes of the server have the meanings that callers act on",
+    "Each SQLSTATE has the error code that callers act on",
     arguments: [
       ("53100", StoreError.Code.full), ("53200", .unavailable), ("53300", .unavailable),
       ("57P01", .unavailable), ("57P03", .unavailable), ("57014", .unavailable),
@@ -108,22 +108,23 @@ struct BatchIsolationTests {
   }
 
   @Test(
-    "Only that the database cannot be reached is a failure of those who wait as well",
+    "Only an unreachable database fails waiting writes too",
     arguments: [
-      (PostgresFailure.Kind.cannotConnect, BatchFailure.Cause.reach), (.poolTimedOut, .reach),
-      (.closed, .reach), (.timedOut, .time), (.connectionLost, .time), (.overloaded, .time),
-      (.server(.adminShutdown), .time), (.server(.readOnlyTransaction), .time),
-      (.server(.lockNotAvailable), .locks), (.server(.queryCanceled), .statementTime),
-      (.server(.outOfMemory), .content),
-      (.server(.uniqueViolation), .content), (.protocolViolation, .protocolViolation),
+      (PostgresFailure.Kind.cannotConnect, BatchFailure.Cause.unreachable),
+      (.poolTimedOut, .unreachable), (.closed, .unreachable), (.timedOut, .timeout),
+      (.connectionLost, .timeout), (.overloaded, .timeout),
+      (.server(.adminShutdown), .timeout), (.server(.readOnlyTransaction), .timeout),
+      (.server(.lockNotAvailable), .locks), (.server(.queryCanceled), .statementTimeout),
+      (.server(.outOfMemory), .rejection),
+      (.server(.uniqueViolation), .rejection), (.protocolViolation, .protocolViolation),
     ])
   func causes(kind: PostgresFailure.Kind, cause: BatchFailure.Cause) {
     #expect(BatchFailure(PostgresFailure(kind, "", wasSent: true)).cause == cause)
-    #expect(BatchFailure.unresolved.cause == .time)
+    #expect(BatchFailure.unresolved.cause == .timeout)
   }
 
   @Test(
-    "Only what had begun to leave may have been committed",
+    "Only a commit that was sent may have taken place",
     arguments: [
       (PostgresFailure.Kind.connectionLost, true), (.timedOut, true), (.protocolViolation, true),
       (.closed, true), (.server(.adminShutdown), true), (.server(.crashShutdown), true),

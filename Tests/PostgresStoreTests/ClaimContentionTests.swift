@@ -22,7 +22,7 @@ struct ClaimContentionTests {
   }
 
   @Test(
-    "Thousands of claims at once: one owner of each chain, as if they had come one by one (R45)",
+    "Thousands of concurrent claims are serialised: each chain has one owner (R45)",
     .timeLimit(.minutes(5)), arguments: LinkPolicy.allCases)
   func claimsAreSerial(policy: LinkPolicy) async throws {
     let connection = try await TestDatabases.make()
@@ -77,8 +77,8 @@ struct ClaimContentionTests {
     }
   }
 
-  /// The history of a chain is one order in which its claims could have come, and each was answered
-  /// as it would have been then.
+  /// The history of a chain is a possible serial order of its claims, and each claim was answered
+  /// accordingly.
   private func checkHistory(
     of chain: Int, _ claims: [Claim], policy: LinkPolicy, _ store: PostgresStore
   ) async throws {
@@ -86,7 +86,7 @@ struct ClaimContentionTests {
     let history = try await store.linkHistory(of: target, in: StoreSample.scope)
     var owner: AccountID?
     for event in history {
-      #expect(event.from == owner, "an event takes chain \(chain) from whom had it not")
+      #expect(event.from == owner, "an event of chain \(chain) has the wrong former owner")
       #expect(event.to != nil && event.to != owner)
       owner = event.to
     }
@@ -96,7 +96,7 @@ struct ClaimContentionTests {
     #expect(
       Dictionary(grouping: granted, by: \.account).mapValues(\.count)
         == Dictionary(grouping: history.compactMap(\.to), by: { $0 }).mapValues(\.count))
-    // What is in force now stays under the second policy too.
+    // Under the second policy, a chain in force keeps its owner too.
     if policy != .transfer { #expect(history.count == 1) }
     #expect(
       claims.count { $0.outcome == .alreadyLinked } == 0 || policy != .transfer,
@@ -108,8 +108,8 @@ struct ClaimContentionTests {
     #expect(held.map(\.target).contains(target))
   }
 
-  /// Each customer's revision is the number of its last change, and every revision that was answered
-  /// is one of its changes.
+  /// Each customer's revision is the number of its last change, and every returned revision is the
+  /// number of one of its changes.
   private func checkRevisions(
     _ claims: [Claim], _ feed: [Change], _ store: PostgresStore
   ) async throws {
@@ -129,11 +129,11 @@ struct ClaimContentionTests {
     }
   }
 
-  /// Reads as one who follows the feed does, from page to page.
+  /// Follows the feed from page to page.
   private func readFeed(of store: PostgresStore, until end: Flag) async throws -> [Change] {
     var feed: [Change] = []
     while true {
-      // Looked at before the page: what is committed before the end is in the last page.
+      // Read before the page, so that the last page contains everything committed before the end.
       let isLast = end.isSet.load(ordering: .sequentiallyConsistent)
       let page = try await store.changes(after: feed.last?.sequence ?? 0, limit: 100)
       feed += page

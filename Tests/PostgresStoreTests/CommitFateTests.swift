@@ -5,16 +5,16 @@ import Testing
 
 @testable import PostgresStore
 
-// Connections that are lost in the middle of a commit: what was answered is there, once, and what was
-// not done is done. Skipped where no PostgreSQL server is installed.
+// Connections lost during a commit: an acknowledged write is stored exactly once, and a write that
+// was not stored is repeated. Skipped where no PostgreSQL server is installed.
 @Suite("A commit whose connection is lost", .enabled(if: EphemeralPostgres.isAvailable))
 struct CommitFateTests {
-  @Test("is answered when it was done: it waited for a standby", .timeLimit(.minutes(2)))
+  @Test("is answered when it took place and waited for a standby", .timeLimit(.minutes(2)))
   func committedIsAnswered() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let store = try await TestDatabases.open(try await cluster.makeMigratedDatabase())
     try await store.submit("1", "1", by: "alice")
-    // From now on a commit is on the disk, and waits for a standby that never comes.
+    // From now on a commit is flushed, and waits for a standby that never connects.
     try cluster.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
     try cluster.execute("SELECT pg_reload_conf()")
     try await eventually {
@@ -37,7 +37,9 @@ struct CommitFateTests {
     await store.close()
   }
 
-  @Test("is done again when it was not: its server process was ended", .timeLimit(.minutes(2)))
+  @Test(
+    "is repeated when it did not take place because its backend was terminated",
+    .timeLimit(.minutes(2)))
   func lostIsRepeated() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
@@ -60,7 +62,7 @@ struct CommitFateTests {
     await store.close()
   }
 
-  @Test("is waited for when it may still be done", .timeLimit(.minutes(2)))
+  @Test("is waited for when it may still take place", .timeLimit(.minutes(2)))
   func runningIsWaitedFor() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
@@ -68,8 +70,8 @@ struct CommitFateTests {
     try await store.submit("1", "1", by: "alice")
     let blocker = try await OpenTransaction(connection, Self.feedLock)
     async let receipt = store.submit("2", "2", by: "alice")
-    // The store gives the connection up; the server does not notice, and goes on waiting, with
-    // COMMIT among what it has received. Whoever looks for the outcome waits for it.
+    // The store closes the connection. The server does not notice and still waits, with COMMIT
+    // among the received commands. The statement that resolves the outcome waits for it.
     let looking = """
       SELECT pid FROM pg_stat_activity
       WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO commit_tokens%'
@@ -87,7 +89,7 @@ struct CommitFateTests {
     await store.close()
   }
 
-  @Test("is told as unknown when nobody can be asked", .timeLimit(.minutes(2)))
+  @Test("is reported as unknown when the database is unreachable", .timeLimit(.minutes(2)))
   func unknownIsTold() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
@@ -107,7 +109,9 @@ struct CommitFateTests {
     await store.close()
   }
 
-  @Test("is looked for no longer than it may be, also by one that waits", .timeLimit(.minutes(2)))
+  @Test(
+    "is resolved within the time limit, even while the statement waits for a lock",
+    .timeLimit(.minutes(2)))
   func searchIsBounded() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
@@ -118,7 +122,7 @@ struct CommitFateTests {
     let blocker = try await OpenTransaction(connection, Self.feedLock)
     let receipt = Task { try await store.submit("2", "2", by: "alice") }
     try await eventually { try !cluster.execute(Self.waiting).isEmpty }
-    // Granted once the writer, which has written its token, is gone.
+    // Granted after the writer, which has inserted its token, has ended.
     async let tokens = OpenTransaction(
       connection, "LOCK TABLE commit_tokens IN ACCESS EXCLUSIVE MODE")
     try await eventually {
@@ -131,17 +135,17 @@ struct CommitFateTests {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (\(Self.waiting))")
     let failure = await #expect(throws: StoreError.self) { _ = try await receipt.value }
     #expect(failure?.message.contains("submitting the same again is safe") == true)
-    // The server gives up waiting for a lock after five seconds.
+    // The lock timeout of the server is five seconds.
     #expect(start.duration(to: .now) < .seconds(4))
     try await tokens.end()
     await blocker.end()
     await store.close()
   }
 
-  /// Keeps everybody from writing to the feed.
+  /// Blocks all writes to the feed.
   private static let feedLock = "LOCK TABLE changes IN EXCLUSIVE MODE"
 
-  /// Whoever is kept from it.
+  /// The sessions that it blocks.
   private static let waiting = """
     SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO changes%'
     """

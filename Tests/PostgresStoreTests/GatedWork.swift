@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import PostgresStore
 
-/// Lets nothing through until it is opened, and then answers each job, unless a test wants otherwise.
+/// Blocks batches until it is opened, and then answers each job, unless a test overrides it.
 final class GatedWork: Sendable {
   private struct State {
     var batches: [WriteBatch] = []
@@ -29,7 +29,7 @@ final class GatedWork: Sendable {
   /// The jobs of each batch.
   var numbers: [[Int]] { batches.map { $0.jobs.map { number(of: $0) } } }
 
-  /// How many transactions wait to be let through.
+  /// The number of blocked batches.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   func open() {
@@ -63,7 +63,7 @@ final class GatedWork: Sendable {
   }
 }
 
-/// A job that wants locks and does nothing: its grants' ids stand for them. Its chain chooses its writer.
+/// A job that only requires locks, made from grant ids. Its chain chooses the writer.
 func sampleJob(
   _ number: Int, _ locks: Set<String>, chain: String? = nil, bytes: Int = 0,
   submittedAt: ContinuousClock.Instant = .now,
@@ -76,13 +76,13 @@ func sampleJob(
     keys.insert(.hints(StoreSample.scope, OriginalTransactionID(chain)))
   }
   return WriteJob(
-    keys: keys, scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: bytes,
+    keys: keys, scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: bytes,
     submittedAt: submittedAt,
     decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
-    renumber: {})
+    refreshIDs: {})
 }
 
-/// By which ``sampleJob`` was told which one it is.
+/// The number given to ``sampleJob``.
 func number(of job: WriteJob) -> Int {
   for case .notification(let uuid) in job.keys {
     return Int(uuid.rawValue.split(separator: " ").last ?? "") ?? .min

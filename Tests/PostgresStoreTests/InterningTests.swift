@@ -6,10 +6,10 @@ import Testing
 @testable import PostgresStore
 
 // Skipped where no PostgreSQL server is installed.
-@Suite("Numbers of apps and of headers", .enabled(if: EphemeralPostgres.isAvailable))
+@Suite("Ids of apps and of headers", .enabled(if: EphemeralPostgres.isAvailable))
 struct InterningTests {
   @Test(
-    "are asked for again when the connection is lost under the question", .timeLimit(.minutes(2)),
+    "are requested again when the connection is lost meanwhile", .timeLimit(.minutes(2)),
     arguments: ["headers", "scopes"])
   func lostConnection(table: String) async throws {
     let connection = try await TestDatabases.make()

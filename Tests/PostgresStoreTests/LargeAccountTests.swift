@@ -5,13 +5,13 @@ import Testing
 
 @testable import PostgresStore
 
-// An account that owns more than a server with its default settings has room for locks. Skipped where
+// An account that owns more rows than a server with default settings has locks for. Skipped where
 // no PostgreSQL server is installed.
 @Suite("An account of very many links", .enabled(if: EphemeralPostgres.isAvailable))
 struct LargeAccountTests {
   private static let links = 20_000
 
-  @Test("is merged and deleted, and gets what is new, while others write", .timeLimit(.minutes(5)))
+  @Test("is merged, written and deleted while others write", .timeLimit(.minutes(5)))
   func lives() async throws {
     var options = EphemeralPostgres.Options()
     options.isDurable = false
@@ -41,7 +41,7 @@ struct LargeAccountTests {
     #expect(
       try await other.customer(.originalTransaction("chain-7"), in: StoreSample.scope).subject
         == .unlinkedChain(StoreSample.scope, "chain-7"))
-    // Names all of them at once, as an import does.
+    // Names all chains in one submission, as an import does.
     let again = try await store.commit(
       StoreSample.submission(
         try (0..<Self.links / 4).map { try Self.transaction($0) }, by: "heir"))
@@ -63,7 +63,7 @@ struct LargeAccountTests {
     try StoreSample.transaction("\(number)", "chain-\(number)")
   }
 
-  /// What `body` gives, while somebody else writes all the time.
+  /// Runs `body` while another task writes continuously.
   private static func writing<Value: Sendable>(
     through store: PostgresStore, _ body: () async throws -> Value
   ) async throws -> Value {

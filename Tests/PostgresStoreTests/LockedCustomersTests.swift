@@ -13,19 +13,19 @@ struct LockedCustomersTests {
   private static let stuck = (0..<9).map { AccountID("stuck-\($0)") }
 
   @Test(
-    "However many they are, and however often they are written: writes of all others are answered",
+    "Writes of other customers succeed, however many customers are locked and written",
     arguments: [1, 2, 4])
   func othersGoOn(writers: Int) async throws {
     let connection = try await TestDatabases.make()
     let store = try await TestDatabases.open(connection) {
       $0.writingConnections = writers
       $0.rowLockTimeLimit = .milliseconds(400)
-      // No write is ended by its age.
+      // No write fails because of its age.
       $0.writeTimeLimit = .seconds(90)
     }
     let holder = try await OpenTransaction(connection, locking: Self.stuck, in: store)
     let clients = Self.stuck.map { account in
-      // Each asks again at once, until the lock is gone.
+      // Each client retries at once, until the lock is released.
       Task {
         var refusals = 0
         while true {
@@ -41,10 +41,11 @@ struct LockedCustomersTests {
         }
       }
     }
-    // Those that share transactions with them, and those that come when they are known.
+    // The first wave shares transactions with the locked writes. Later waves come after the locks
+    // are recorded.
     for wave in 0..<3 {
       let time = try await ContinuousClock().measure { try await submitOthers(wave, to: store) }
-      // One wait; as machines are busy, some.
+      // One lock timeout, with a margin for a busy machine.
       #expect(time < .seconds(5), "wave \(wave)")
     }
     await holder.end()
@@ -76,7 +77,7 @@ struct LockedCustomersTests {
     }
   }
 
-  @Test("A lock that is free again soon is waited for")
+  @Test("A lock that is released within the timeout is waited for")
   func shortLock() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await TestDatabases.open(connection) {
@@ -99,7 +100,7 @@ struct LockedCustomersTests {
     }
   }
 
-  @Test("An app that another write has to itself is waited for, for several times the lock's limit")
+  @Test("An exclusively locked app is waited for over several lock timeouts")
   func lockedApp() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await TestDatabases.open(connection) {
@@ -119,7 +120,7 @@ struct LockedCustomersTests {
     }
   }
 
-  @Test("A row that somebody has locked by hand fails those who want it, and nobody beside them")
+  @Test("A row that was locked by hand fails only the writes of that row")
   func lockedRow() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await TestDatabases.open(connection) {

@@ -22,12 +22,12 @@ struct LookupBatchTests {
     selectors.map { CustomerLookup($0, in: scope, .primary) }
   }
 
-  @Test("They are one exchange, and answer what each answers alone")
+  @Test("A batch is one exchange, with the same answers as separate lookups")
   func answers() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await TestDatabases.open(connection) { $0.readingConnections = 1 }
       for number in 0..<20 {
-        // Accounts of no, one and several chains.
+        // Accounts with none, one and several chains.
         for chain in 0..<(number % 4) {
           let id = "\(number)-\(chain)"
           try await store.submit(id, id, by: AccountID("account-\(number)"))
@@ -37,7 +37,7 @@ struct LookupBatchTests {
         Grant(
           id: "gift", scope: Self.other, accountID: "account-1", entitlementID: "pro", starts: 0,
           reason: "a gift", author: "otto", createdAt: StoreSample.now))
-      // In the other environment one has this grant, and the others have nothing.
+      // In the other environment, one account has this grant and the others have nothing.
       var lookups =
         Self.lookups(Self.accounts(250)) + Self.lookups(Self.accounts(25), in: Self.other)
       lookups += Self.lookups([.transaction("3-1"), .originalTransaction("5-0")])
@@ -50,7 +50,7 @@ struct LookupBatchTests {
         let together = try await store.customers(lookups).map { try $0.get() }
         #expect(together.map(Self.inOneOrder) == alone.map(Self.inOneOrder))
       }
-      // An account that was merged names another, for a second round trip.
+      // A merged account names its target, which takes a second round trip.
       _ = try await store.perform(
         LinkRequest(
           scope: StoreSample.scope, change: .merge("account-3", into: "account-7"),
@@ -65,11 +65,11 @@ struct LookupBatchTests {
     }
   }
 
-  /// - Parameter body: needs so many exchanges.
+  /// - Parameter body: takes `count` exchanges.
   private func expectExchanges(
     _ count: Int, of store: PostgresStore, _ body: () async throws -> Void
   ) async throws {
-    // Figures follow at the end of a turn of the pool's loop.
+    // Statistics are published at the end of a turn of the pool's loop.
     try await eventually { store.statistics.readsInFlight == 0 }
     let before = store.statistics.exchanges
     try await body()
@@ -83,14 +83,14 @@ struct LookupBatchTests {
     return customer
   }
 
-  @Test("What the database refuses for one lookup it answers for the others")
+  @Test("A lookup that the database refuses does not fail the others")
   func refusedAlone() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await TestDatabases.open(connection) { $0.readingConnections = 1 }
       try await store.submit("1", "1", by: "alice")
       let outcomes = await store.customers(
         Self.lookups(
-          // No text of PostgreSQL's has a NUL.
+          // PostgreSQL refuses a text with a NUL.
           (0..<16).map { .account($0.isMultiple(of: 5) ? "a\u{0}b" : "alice") }))
       for (number, outcome) in outcomes.enumerated() {
         switch outcome {
@@ -103,7 +103,7 @@ struct LookupBatchTests {
     }
   }
 
-  @Test("When their statement takes too long, each is answered alone")
+  @Test("When the statement of a batch is too slow, each customer is read separately")
   func tooSlow() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await Self.open(connection, limit: .seconds(6))
@@ -111,12 +111,12 @@ struct LookupBatchTests {
       for case .account(let account) in selectors {
         try await store.submit(account.rawValue, account.rawValue, by: account)
       }
-      // Both statements are prepared then, for which no lock has to be free any more.
+      // Prepares both statements, because the preparation would wait for the lock.
       _ = await store.customers(Self.lookups(selectors))
       _ = try await store.customer(selectors[0], in: StoreSample.scope, .primary)
       let blocker = try await OpenTransaction(connection, "LOCK TABLE accounts")
       let reads = Task { await store.customers(Self.lookups(selectors)) }
-      // Its half of the time is up.
+      // The batch has used its half of the time.
       try await eventually { store.statistics.timeouts >= 1 }
       await blocker.end()
       for (selector, outcome) in zip(selectors, await reads.value) {
@@ -126,7 +126,7 @@ struct LookupBatchTests {
     }
   }
 
-  @Test("A lookup of a task that is cancelled ends at once")
+  @Test("A lookup of a cancelled task ends at once")
   func cancelled() async throws {
     try await TestDatabases.withDatabase { connection in
       let store = try await Self.open(connection, limit: .seconds(60))
@@ -145,7 +145,7 @@ struct LookupBatchTests {
     }
   }
 
-  /// With one connection.
+  /// A store with one reading connection.
   private static func open(_ connection: String, limit: Duration) async throws -> PostgresStore {
     try await TestDatabases.open(connection) {
       $0.readingConnections = 1

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-// A standby takes over that had not received the last commits. Skipped where no PostgreSQL server is
+// A promoted standby that had not received the last commits. Skipped where no PostgreSQL server is
 // installed.
 @Suite(
   "A failover that loses the last commits", .enabled(if: EphemeralPostgres.isAvailable),
@@ -14,7 +14,9 @@ struct LostTailTests {
   private static let otherApp = AppScope(bundleID: "com.example.other", environment: .production)
   private static let laterApp = AppScope(bundleID: "com.example.later", environment: .production)
 
-  @Test("Who follows is told, also when the numbers were given again", .timeLimit(.minutes(2)))
+  @Test(
+    "A follower's cursor expires, even when its numbers were assigned again",
+    .timeLimit(.minutes(2)))
   func following() async throws {
     let pair = try await Pair.start()
     let store = try await TestDatabases.open(pair.connection)
@@ -25,7 +27,7 @@ struct LostTailTests {
     #expect(cursor.latest == lost)
     try pair.failOver()
 
-    // Beyond the end, and when that has passed it.
+    // First the cursor is beyond the end of the feed, later the feed has passed it.
     for number in 3...6 {
       await expectExpired { _ = try await store.changedCustomers(since: cursor) }
       try await eventually {
@@ -34,15 +36,15 @@ struct LostTailTests {
             [try StoreSample.transaction("\(number)", "\(number)")], by: "bob", at: 6_000))) != nil
       }
     }
-    let anew = try await store.followerCursor()
-    #expect(anew.latest >= lost)
+    let newCursor = try await store.followerCursor()
+    #expect(newCursor.latest >= lost)
     let revision = try await store.submit("7", "7", by: "alice").customers[0].revision
-    let told = try await store.changedCustomers(since: anew)
+    let told = try await store.changedCustomers(since: newCursor)
     #expect(told.subjects == [.account(StoreSample.scope, "alice")])
     #expect(told.cursor.latest == revision)
-    // What is known of a change shows that it is not the one that has its number now.
-    #expect(try await store.momentOfChange(kept) == 5_000)
-    let moment = try? await store.momentOfChange(lost)
+    // The moment shows that another change has the number now.
+    #expect(try await store.commitTimeOfChange(kept) == 5_000)
+    let moment = try? await store.commitTimeOfChange(lost)
     #expect(moment != 5_000)
     await store.close()
   }
@@ -51,21 +53,21 @@ struct LostTailTests {
   func beyondEnd() async throws {
     let store = try await TestDatabases.open(try await TestDatabases.make())
     let last = try await store.submit("1", "1", by: "alice").customers[0].revision
-    #expect(try await store.momentOfChange(last) == StoreSample.now)
-    await expectExpired { _ = try await store.momentOfChange(last + 1) }
-    await expectExpired { _ = try await store.momentOfChange(last - 1) }
+    #expect(try await store.commitTimeOfChange(last) == StoreSample.now)
+    await expectExpired { _ = try await store.commitTimeOfChange(last + 1) }
+    await expectExpired { _ = try await store.commitTimeOfChange(last - 1) }
     await store.close()
   }
 
   @Test(
-    "Nothing is stored under numbers of headers and apps that were lost or given to others",
+    "No write uses ids of headers and apps that were lost or reassigned",
     .timeLimit(.minutes(2)), arguments: [false, true])
   func numbers(areGivenAgain: Bool) async throws {
     let pair = try await Pair.start()
     let store = try await TestDatabases.open(pair.connection)
     let kept = try await store.submit("1", "1", by: "alice").customers[0].revision
     try await pair.stopStandby(afterReceiving: kept)
-    // The store keeps their numbers in memory.
+    // The store caches the ids.
     let header: [UInt8] = [4, 5, 6]
     let lost = try StoreSample.transaction("2", "2", of: Self.otherApp.bundleID, header: header)
     _ = try await store.commit(StoreSample.submission([lost], by: "bob"))
@@ -106,7 +108,7 @@ struct LostTailTests {
   }
 
   private func expectExpired(_ body: () async throws -> Void) async {
-    // Connections to the server that is gone have to be made anew.
+    // The pool has to replace its connections first.
     var failure: StoreError?
     try? await eventually {
       do {
@@ -121,7 +123,7 @@ struct LostTailTests {
   }
 }
 
-/// A primary and a standby that commits do not wait for.
+/// A primary and an asynchronous standby.
 private struct Pair {
   let primary: EphemeralPostgres
   let standby: EphemeralPostgres
@@ -137,7 +139,7 @@ private struct Pair {
       primary: primary, standby: try primary.makeStandby(options), database: String(name))
   }
 
-  /// Whichever takes writes.
+  /// Connects to the server that accepts writes.
   var connection: String {
     "postgresql://postgres@/\(database)?host=\(primary.folder),\(standby.folder)"
       + "&port=\(primary.port),\(standby.port)"

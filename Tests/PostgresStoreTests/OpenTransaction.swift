@@ -3,16 +3,16 @@ import EntitlementStore
 
 @testable import PostgresStore
 
-/// A transaction of somebody else that has done something, and then does nothing until it is ended.
+/// A transaction of another session that stays open and idle until it is ended.
 final class OpenTransaction: Sendable {
-  /// Gives the transaction a number.
+  /// Assigns a transaction id.
   static let number = "SELECT pg_current_xact_id()::text"
 
   private let pool: PostgresPool
   private let finish: AsyncStream<Void>.Continuation
   private let holder: Task<Void, any Error>
 
-  /// One that has the locks of accounts.
+  /// A transaction that holds the locks of accounts.
   convenience init(
     _ connection: String, locking accounts: [AccountID], in store: PostgresStore
   ) async throws {
@@ -29,14 +29,14 @@ final class OpenTransaction: Sendable {
       """)
   }
 
-  /// - Parameter sql: statements without parameters, to be run within it.
+  /// - Parameter sql: statements without parameters to run in the transaction.
   init(_ connection: String, _ sql: String...) async throws {
     let pool = try PostgresPool.forMigration(connection)
     let (stream, finish) = AsyncStream.makeStream(of: Void.self)
     let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
     self.pool = pool
     self.finish = finish
-    // Without an end for its silence.
+    // No timeout for the idle transaction.
     let texts = ["BEGIN", "SET LOCAL idle_in_transaction_session_timeout = 0"] + sql
     holder = Task {
       defer { hasBegun.finish() }
@@ -48,13 +48,13 @@ final class OpenTransaction: Sendable {
       }
     }
     for await _ in begun { return }
-    // It has failed.
+    // The transaction has failed.
     try await holder.value
   }
 
   func end() async {
     finish.finish()
-    // Its server may be gone by now.
+    // The server may have been stopped.
     _ = try? await holder.value
     await pool.close()
   }

@@ -10,7 +10,7 @@ import Testing
 @Suite("A role that only owns its database", .enabled(if: EphemeralPostgres.isAvailable))
 struct PlainRoleTests {
   @Test(
-    "serves, and its feed is as complete as any, though it may not read statistics of others",
+    "serves with the same watermark, although it may not read statistics of other roles",
     .timeLimit(.minutes(2)))
   func serves() async throws {
     var options = EphemeralPostgres.Options()
@@ -25,8 +25,7 @@ struct PlainRoleTests {
     let first = try await store.submit("1", "1", by: "alice").latest
     #expect(try await store.feed(through: first).map(\.sequence) == [first])
 
-    // The transactions of other roles delay it as they delay a superuser: those of other databases
-    // do not, those of its own do.
+    // As for a superuser, transactions of other roles delay the feed only in the same database.
     let elsewhere = try await OpenTransaction(try cluster.makeDatabase(), OpenTransaction.number)
     let second = try await store.submit("2", "2", by: "bob").latest
     #expect(try await store.changes(after: first, limit: 10).map(\.sequence) == [second])

@@ -10,7 +10,7 @@ import Testing
   "The PostgreSQL store does what every store does", .enabled(if: EphemeralPostgres.isAvailable),
   .serialized)
 struct PostgresStoreConformanceTests {
-  // A store that never announces anything would be waited for without end.
+  // The time limit ends a test whose store never announces anything.
   @Test(
     "Conformance", .timeLimit(.minutes(2)),
     arguments: StoreConformanceSuite.cases + StoreConformanceSuite.sharedCases)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Reads from a standby", .enabled(if: EphemeralPostgres.isAvailable), .serialized)
 struct ReplicaTests {
   @Test(
-    "A standby answers what is new enough, and never what is too old", .timeLimit(.minutes(2)))
+    "A standby answers only reads for which it is new enough", .timeLimit(.minutes(2)))
   func freshness() async throws {
     var options = EphemeralPostgres.Options()
     options.isDurable = false
@@ -21,7 +21,7 @@ struct ReplicaTests {
       connection, replicas: [standby.connectionString(database: String(name))])
     let receipt = try await store.submit("1", "1", by: "alice")
     let position = receipt.customers[0].revision
-    // It comes to it.
+    // The standby catches up.
     try await eventually {
       let found = try await store.customer(
         .account("alice"), in: StoreSample.scope, .includes(position: position))
@@ -37,24 +37,24 @@ struct ReplicaTests {
           == store.customer(selector, in: StoreSample.scope))
     }
 
-    // It stands still: what is written from now on is not there.
+    // The standby stops replaying, so later writes are missing there.
     try standby.execute("SELECT pg_wal_replay_pause()", database: String(name))
     let later = try await store.submit("2", "1", by: "alice").customers[0].revision
-    let passed = store.statistics.passedReplicas
+    let passed = store.statistics.replicaFallbacks
     let old = try await store.customer(
       .account("alice"), in: StoreSample.scope, .includes(position: position))
     #expect(old.record.revision == position)
     let new = try await store.customer(
       .account("alice"), in: StoreSample.scope, .includes(position: later))
     #expect(new.record.revision == later)
-    #expect(store.statistics.passedReplicas == passed + 1)
-    // The primary is asked where it has to be.
+    #expect(store.statistics.replicaFallbacks == passed + 1)
+    // Only the primary answers reads that require it.
     let reads = store.statistics.replicaReads
     #expect(
       try await store.customer(.account("alice"), in: StoreSample.scope).record.revision == later)
     #expect(store.statistics.replicaReads == reads)
 
-    // It is gone: the primary answers.
+    // The standby is killed, and the primary answers.
     try standby.kill()
     #expect(
       try await store.customer(
@@ -63,7 +63,7 @@ struct ReplicaTests {
     await store.close()
   }
 
-  @Test("A caller that gives up says nothing of the standby", .timeLimit(.minutes(2)))
+  @Test("A cancelled read does not mark the standby as failed", .timeLimit(.minutes(2)))
   func cancelled() async throws {
     let (store, standbys, _) = try await Self.start(standbys: 1)
     let position = try await store.submit("1", "1", by: "alice").latest
@@ -82,7 +82,7 @@ struct ReplicaTests {
     withExtendedLifetime(standbys) {}
   }
 
-  @Test("Of two standbys, one is gone and one lags: nobody is answered what is too old")
+  @Test("With one standby down and one behind, no answer is too old")
   func two() async throws {
     let (store, standbys, database) = try await Self.start(standbys: 2)
     let first = try await store.submit("1", "1", by: "alice").latest
@@ -92,7 +92,7 @@ struct ReplicaTests {
     let second = try await store.submit("2", "1", by: "alice").latest
     let before = store.statistics
     for _ in 0..<6 {
-      // Whoever is asked first: the one that is left has the first, the primary both.
+      // The remaining standby has only the first change, the primary has both.
       let old = try await store.customer(
         .account("alice"), in: StoreSample.scope, .includes(position: first)
       ).record.revision
@@ -103,9 +103,9 @@ struct ReplicaTests {
         ).record.revision == second)
     }
     #expect(store.statistics.replicaReads > before.replicaReads)
-    #expect(store.statistics.passedReplicas > before.passedReplicas)
+    #expect(store.statistics.replicaFallbacks > before.replicaFallbacks)
 
-    // It goes on: it answers what is new too, while the other is still away.
+    // The standby catches up and answers new reads too, while the other is still down.
     try standbys[1].execute("SELECT pg_wal_replay_resume()", database: database)
     try await Self.catchUp(store, to: second)
     await store.close()
@@ -124,11 +124,11 @@ struct ReplicaTests {
     let standbys = try (0..<count).map { _ in try primary.makeStandby(options) }
     let store = try await TestDatabases.open(
       connection, replicas: standbys.map { $0.connectionString(database: String(name)) })
-    // The primary ends with the last of those who refer to it.
+    // The primary runs as long as its object is retained.
     return (store, standbys + [primary], String(name))
   }
 
-  /// Reads until a standby answers what includes a change.
+  /// Reads until a standby answers with the change at `position`.
   private static func catchUp(_ store: PostgresStore, to position: Int64) async throws {
     let before = store.statistics.replicaReads
     try await eventually {

@@ -25,11 +25,11 @@ struct SchemaTests {
       try #require(connection.split(separator: "?").first?.split(separator: "/").last))
   }
 
-  @Test("An empty database has no version; a dry run tells what would be done, and does nothing")
+  @Test("An empty database has no version; a dry run only reports what would be applied")
   func dryRun() async throws {
     let before = try await PostgresSchema.status(connection: connection)
     #expect(before.found == 0)
-    #expect(before.expected == Migration.all.count)
+    #expect(before.expected == MigrationFile.all.count)
     #expect(before.migrations.allSatisfy { $0.appliedAt == nil })
     let steps = Steps()
     let status = try await PostgresSchema.migrate(connection: connection, dryRun: true) {
@@ -43,7 +43,7 @@ struct SchemaTests {
         database: database) == "0")
   }
 
-  @Test("All steps are applied once; a store opens then")
+  @Test("All migrations are applied once; then a store opens")
   func migrate() async throws {
     let steps = Steps()
     let status = try await PostgresSchema.migrate(connection: connection, dryRun: false) {
@@ -62,7 +62,7 @@ struct SchemaTests {
     try await TestDatabases.open(connection).close()
   }
 
-  @Test("Two that migrate at once do not meet: each step is applied once")
+  @Test("Concurrent migrators exclude each other: each migration is applied once")
   func together() async throws {
     let steps = Steps()
     try await withThrowingTaskGroup(of: SchemaStatus.self) { group in
@@ -78,7 +78,7 @@ struct SchemaTests {
     #expect(steps.all.count { $0 == .applied(number: 1, name: "schema") } == 1)
   }
 
-  @Test("A second migration waits for a time, and then says who is at work")
+  @Test("A second migrator waits up to its limit, and then names the session of the first")
   func waits() async throws {
     let pool = try PostgresPool.forMigration(connection)
     _ = try await pool.withSession(within: .seconds(10)) { session in
@@ -100,7 +100,7 @@ struct SchemaTests {
     await pool.close()
   }
 
-  @Test("A store refuses a database without a schema, and says what helps")
+  @Test("A store refuses a database without a schema, and names the command that helps")
   func olderSchema() async throws {
     let failure = await #expect(throws: StoreError.self) {
       _ = try await TestDatabases.open(connection)
@@ -128,7 +128,7 @@ struct SchemaTests {
     #expect(status.migrations.map(\.number) == [1, 99])
   }
 
-  @Test("A step that was applied from another file is refused")
+  @Test("A migration that was applied from another file is refused")
   func changedFile() async throws {
     _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
     try cluster.execute(
@@ -141,7 +141,7 @@ struct SchemaTests {
     }
   }
 
-  @Test("A step that fails leaves nothing behind, and the lock free")
+  @Test("A failed migration leaves no changes, and releases the lock")
   func failedStep() async throws {
     try cluster.execute("CREATE TABLE grants (id integer)", database: database)
     for _ in 0..<2 {

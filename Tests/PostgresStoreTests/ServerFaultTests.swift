@@ -8,10 +8,10 @@ import Testing
 @testable import PostgresStore
 
 // Skipped where no PostgreSQL server is installed.
-@Suite("A server that stops and comes again", .enabled(if: EphemeralPostgres.isAvailable))
+@Suite("A server that restarts", .enabled(if: EphemeralPostgres.isAvailable))
 struct ServerFaultTests {
   @Test(
-    "Every submission that was answered is there, once; others were told to try again",
+    "Every acknowledged submission is stored once; the others failed as retryable",
     .timeLimit(.minutes(3)), arguments: [false, true])
   func restart(isKilled: Bool) async throws {
     let cluster = try EphemeralPostgres.start()
@@ -32,7 +32,7 @@ struct ServerFaultTests {
               ids.append(id)
               number += 1
             } catch {
-              // Again, with the same: it may have been stored.
+              // Retried with the same fact, which may have been stored.
               #expect(error.code == .unavailable, "\(error)")
             }
           }
@@ -72,7 +72,7 @@ struct ServerFaultTests {
     let isSet = Atomic(false)
   }
 
-  @Test("A server that is read only is unavailable for writes, and is read")
+  @Test("A read-only server is unavailable")
   func readOnly() async throws {
     let connection = try await TestDatabases.make()
     let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
@@ -87,7 +87,7 @@ struct ServerFaultTests {
     #expect(failure?.code == .unavailable)
   }
 
-  @Test("After it was closed, every call says so")
+  @Test("A closed store refuses every call")
   func closed() async throws {
     let store = try await TestDatabases.open(try await TestDatabases.make())
     try await store.submit("1", "1", by: "alice")
@@ -99,7 +99,7 @@ struct ServerFaultTests {
   }
 }
 
-/// A transaction and chain of one name.
+/// A transaction whose chain has the same id.
 private func sample(_ id: String) throws(StoreError) -> SignedFact {
   do {
     return try StoreSample.transaction(id, id)

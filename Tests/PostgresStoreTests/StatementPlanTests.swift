@@ -9,16 +9,16 @@ struct StatementPlanTests {
   private static let statements: [PostgresStatement] =
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
     + FeedStatements.all
-    + [HeaderDirectory.insert, HeaderDirectory.find, WriteTransaction.checkNumbers]
+    + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
-    + [ScopeDirectory.all, ScopeDirectory.insert, BatchWriter.claimToken, SequenceOffset.raise]
+    + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
     + CustomerStatement.allCases.flatMap { statement in
       CustomerStatement.Extent.allCases.flatMap { extent in
         [false, true].map { statement.statement(extent, onStandby: $0) }
       }
     }
 
-  /// A database with so many customers that the server prefers an index where there is one.
+  /// A database with enough customers that the planner prefers indexes.
   private static let database = Task { () throws -> String in
     let connection = try await TestDatabases.make()
     let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
@@ -26,7 +26,7 @@ struct StatementPlanTests {
     return String(name)
   }
 
-  @Test("Every statement finds its rows by an index, whatever it is asked", arguments: statements)
+  @Test("Every statement finds its rows by an index, for any parameters", arguments: statements)
   func everyStatementUsesIndexes(statement: PostgresStatement) async throws {
     let database = try await Self.database.value
     let plan = try Self.plan(of: statement, database: database)
@@ -49,14 +49,14 @@ struct StatementPlanTests {
     #expect(!Self.tablesReadWhole(try Self.plan(of: statement, database: database)).isEmpty)
   }
 
-  @Test("A read of an account looks at one partition of what is kept by account")
+  @Test("A read of an account scans one partition of each table keyed by account")
   func partitionsArePruned() async throws {
     let database = try await Self.database.value
     let plan = try Self.plan(
       of: CustomerStatement.account.statement(.record, onStandby: false), database: database)
-    // Accounts, links and grants: seven of eight are out before the statement runs.
+    // Accounts, links and grants: seven of eight partitions are pruned before execution.
     #expect(plan.count { $0.contains("Subplans Removed: 7") } == 3)
-    // Facts: which of the eight is looked at depends on the link.
+    // Facts: the link determines the partition at run time.
     let run = try Self.plan(
       of: CustomerStatement.account.statement(.record, onStandby: false), database: database,
       explain: "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF)",
@@ -69,12 +69,12 @@ struct StatementPlanTests {
 
   // MARK: Steps
 
-  /// Tables of which a plan reads all rows, or all of an index, whatever it is asked.
+  /// Tables of which a plan scans all rows or a whole index.
   private static func tablesReadWhole(_ plan: [String]) -> [String] {
-    // One row, a few that a node keeps in memory, or a list that the statement begins with.
+    // Tables with one row or a few cached ones, and the small catalog table.
     let small: Set<String> = ["meta", "scopes", "pg_database"]
     var whole: [String] = []
-    // The table whose index is read, until the line after it says by what.
+    // The table of the last index scan, until a line with its condition follows.
     var unbounded: String?
     for line in plan {
       if line.contains("Index Cond") { unbounded = nil }
@@ -107,7 +107,7 @@ struct StatementPlanTests {
       }
     }
     let arguments = values.isEmpty ? "" : "(\(values.joined(separator: ", ")))"
-    // The settings of the store, without those that forbid what no plan should want.
+    // The store's settings, except those that only forbid plans which this test must notice.
     return try TestDatabases.cluster.get().execute(
       """
       SET plan_cache_mode = force_generic_plan;
@@ -120,7 +120,7 @@ struct StatementPlanTests {
     ).split(separator: "\n").map(String.init)
   }
 
-  /// By the casts in the text.
+  /// Read from the casts in the text.
   private static func parameterTypes(_ sql: String) -> [Substring] {
     var types: [Int: Substring] = [:]
     for piece in sql.split(separator: "$").dropFirst() {

@@ -1,8 +1,9 @@
+import AppStorePayloads
 import EntitlementDomain
 import EntitlementStore
 import TestSupport
 
-/// Facts to submit. Stores verify nothing: signatures are made up.
+/// Facts to submit. Stores do not verify signatures, so these are made up.
 enum StoreSample {
   static let scope = AppScope(bundleID: "com.example.reader", environment: .production)
 
@@ -39,7 +40,7 @@ enum StoreSample {
       ]))
   }
 
-  /// FNV-1a with four starts: stores compare digests, and compute none.
+  /// FNV-1a with four offsets. Stores compare digests but do not compute them.
   private static func digest(_ bytes: [UInt8]) -> PayloadDigest {
     func hash(_ start: UInt64) -> UInt64 {
       bytes.reduce(0xcbf2_9ce4_8422_2325 &+ start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -58,7 +59,7 @@ extension EntitlementStore {
         [try StoreSample.transaction(id, chain, signedAt: signedAt)], by: account))
   }
 
-  /// The whole feed, when it has reached a change.
+  /// The whole feed, once it contains a change.
   func feed(through last: Int64) async throws -> [Change] {
     try await eventually { try await feedEnd() >= last }
     var feed: [Change] = []

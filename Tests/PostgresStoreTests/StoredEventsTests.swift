@@ -41,7 +41,7 @@ struct StoredEventsTests {
     var random = SeededRandom(for: "Random bytes as stored events")
     for _ in 0..<20_000 {
       var bytes = random.bytes(upTo: 60)
-      // Else nearly all are refused for their first byte.
+      // Otherwise nearly all inputs are refused for their first byte.
       if bytes.count > 2 { bytes.replaceSubrange(0..<2, with: [1, 0]) }
       if let events = try? StoredEvents.decode(bytes) {
         #expect((try? StoredEvents.decode(StoredEvents.encode(events))) == events)

@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import PostgresStore
 
-/// One cluster for the tests of the store, and empty databases in it that are migrated already.
+/// One cluster for the tests of the store, with migrated databases in it.
 ///
-/// It does not wait for the disk: what these tests show does not depend on it. Those that stop or kill
-/// a server start one of their own.
+/// It does not flush to disk, because the tests do not depend on it. Tests that stop or kill a
+/// server start their own.
 enum TestDatabases {
   static let cluster = Result { () throws -> EphemeralPostgres in
     var options = EphemeralPostgres.Options()
@@ -31,7 +31,7 @@ enum TestDatabases {
     try cluster.get().makeDatabase(template: try await template.value)
   }
 
-  /// Lends an empty database. To empty one is several times quicker than to make one.
+  /// Lends an empty database. Emptying one is several times faster than creating one.
   static func withDatabase(_ body: (String) async throws -> Void) async throws {
     let connection: String
     if let free = free.withLock({ $0.popLast() }) {

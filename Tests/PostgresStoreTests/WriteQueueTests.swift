@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Writes that share transactions")
 struct WriteQueueTests {
-  @Test("Those that come while the writer is at work are committed together")
+  @Test("Writes that arrive while the writer is busy are committed together")
   func together() async throws {
     let work = GatedWork()
     let queue = WriteQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
@@ -73,19 +73,19 @@ struct WriteQueueTests {
     await queue.close()
   }
 
-  @Test("The chain chooses the writer; without one the account does, or whatever else is locked")
+  @Test("The chain chooses the writer; without one the account does, or else another lock")
   func shardKeys() {
     #expect(sampleJob(0, ["a", "b"], chain: "7").shardKey == "c0:7")
     #expect(sampleJob(1, ["b", "a"]).shardKey == "g0:a")
     let account = LedgerKey.account(ScopedAccount(StoreSample.scope, "alice"))
     let grant = LedgerKey.grant(ScopedGrant(StoreSample.scope, "0"))
     let job = WriteJob(
-      keys: [grant, account], scopes: ScopeNumbers(), headers: HeaderNumbers(), byteCount: 0,
-      decide: { _ in { _ in } }, fail: { _ in }, renumber: {})
+      keys: [grant, account], scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: 0,
+      decide: { _ in { _ in } }, fail: { _ in }, refreshIDs: {})
     #expect(job.shardKey == "a0:alice")
   }
 
-  @Test("Limits of number, locks and bytes end a transaction; a large write goes alone")
+  @Test("Limits of writes, locks and bytes end a batch; a large write runs alone")
   func limitsOfTransactions() async throws {
     let work = GatedWork()
     let limits = limits {
@@ -95,7 +95,7 @@ struct WriteQueueTests {
       $0.maximumBytesPerTransaction = 100
     }
     let queue = WriteQueue(limits: limits) { await work.run($0) }
-    // Each has two locks, the fifth ten.
+    // Each job has two locks, the fifth has ten.
     let jobs: [(bytes: Int, locks: Int)] = [
       (1, 1), (1, 1), (1, 1), (1, 1), (1, 9), (90, 1), (20, 1), (500, 1), (1, 1),
     ]
@@ -116,7 +116,7 @@ struct WriteQueueTests {
     await queue.close()
   }
 
-  @Test("More than may wait are refused; that the database cannot be reached is told to all")
+  @Test("Writes above the limit are refused; an unreachable database fails all waiting writes")
   func refusalAndFailure() async throws {
     let work = GatedWork(ending: { jobs in
       for job in jobs { job.fail(Self.answer) }
@@ -138,7 +138,7 @@ struct WriteQueueTests {
     #expect(await Self.failure(of: 4, in: queue)?.code == .closed)
   }
 
-  @Test("A write whose time is up is not begun")
+  @Test("A write past its time limit is not started")
   func late() async throws {
     let time = Mutex(ContinuousClock.now)
     let start = time.withLock { $0 }
@@ -149,7 +149,7 @@ struct WriteQueueTests {
         $0.writeTimeLimit = .seconds(20)
       }, clock: { time.withLock { $0 } }, work: { await work.run($0) })
     let failures = await withTaskGroup(of: (Int, StoreError?).self) { group in
-      // The first is under way; of the others two are too old when it is done.
+      // The first job is in flight. Two of the others are too old when it ends.
       for (number, age) in [0, 25, 10, 20].enumerated() {
         group.addTask {
           (number, await Self.failure(of: number, in: queue, at: start - .seconds(age - 10)))
@@ -166,7 +166,7 @@ struct WriteQueueTests {
     await queue.close()
   }
 
-  @Test("Closing waits for what is under way, and for what waits")
+  @Test("Closing waits for writes in flight and for waiting writes")
   func closing() async throws {
     let work = GatedWork()
     let queue = WriteQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
@@ -185,10 +185,10 @@ struct WriteQueueTests {
     #expect(await Self.failure(of: 2, in: queue)?.code == .closed)
   }
 
-  // MARK: What others have locked
+  // MARK: Locks of other sessions
 
-  @Test("What was found locked is not waited for again: those that want it fail, others go on")
-  func lockedNames() async throws {
+  @Test("A lock is waited for only once: writes that need it fail fast, and others succeed")
+  func lockedWrites() async throws {
     let isLocked = Mutex(true)
     let work = GatedWork(
       holding: { _ in false },
@@ -203,27 +203,27 @@ struct WriteQueueTests {
     let queue = WriteQueue(
       limits: limits { $0.writingConnections = 1 }, clock: { time.withLock { $0 } },
       work: { await work.run($0) })
-    #expect(await Self.failure(of: 0, ["locked", "beside"], in: queue) != nil)
+    #expect(await Self.failure(of: 0, ["locked", "second"], in: queue) != nil)
     for number in 1..<50 {
       let failure = await Self.failure(of: number, ["locked"], in: queue)
       #expect(failure?.message == StoreError.lockedElsewhere.message)
       #expect(await Self.failure(of: 100 + number, ["other"], in: queue) == nil)
     }
     #expect(work.numbers.count { $0.contains { $0 < 100 } } == 1, "it was tried again at once")
-    // Later one of them tries again, alone; then the others wait for longer.
+    // After the pause one job runs alone as a trial; then the pause doubles.
     for _ in 0..<2 {
-      time.withLock { $0 += LockedNames.firstPause }
+      time.withLock { $0 += LockCircuitBreaker.firstPause }
       for number in 50..<60 {
         #expect(await Self.failure(of: number, ["locked"], in: queue) != nil)
       }
     }
     #expect(work.numbers.filter { $0.contains { $0 < 100 } } == [[0], [50]])
-    #expect(work.batches.filter(\.isProbe).count == 1)
+    #expect(work.batches.filter(\.isTrial).count == 1)
     isLocked.withLock { $0 = false }
-    time.withLock { $0 += LockedNames.longestPause }
+    time.withLock { $0 += LockCircuitBreaker.longestPause }
     #expect(await Self.failure(of: 60, ["locked"], in: queue) == nil)
     #expect(await Self.failure(of: 61, ["locked"], in: queue) == nil)
-    #expect(work.batches.filter(\.isProbe).count == 2)
+    #expect(work.batches.filter(\.isTrial).count == 2)
     await queue.close()
   }
 

@@ -52,7 +52,7 @@ def same(one, other):
     if isinstance(one, float) or isinstance(other, float):
         return float(one) == float(other)
     if isinstance(one, dict) and isinstance(other, dict):
-        # The order of members counts.
+        # The order of members is significant.
         return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
@@ -117,7 +117,7 @@ def main():
                 != message.SerializeToString(deterministic=True):
             difference = "is read as another message"
         elif name != "entitle.test.Kinds" and compact(expected) != text:
-            # Numbers of floating point, which only that message has, have several spellings.
+            # Only Kinds has floating-point numbers, which have several spellings.
             difference = "is spelled differently from " + compact(expected)
         encoded = message.SerializeToString(deterministic=True).hex()
         print("\t".join([difference, encoded, *forms(message, generator)]))

@@ -43,7 +43,7 @@ struct AdminEndpointTests {
     }
   }
 
-  @Test("A grant that is not known is NOT_FOUND; one that cannot be names its field")
+  @Test("An unknown grant is NOT_FOUND; an invalid one names its field")
   func refused() async throws {
     try await ServiceBench.run { bench async throws in
       let unknown = await #expect(throws: RPCClientError.self) {
@@ -60,7 +60,7 @@ struct AdminEndpointTests {
     }
   }
 
-  @Test("The catalog in force is told, and what became of the last attempt to change it")
+  @Test("GetCatalog returns the catalog in force and the result of the last reload")
   func catalog() async throws {
     try await ServiceBench.run { bench async throws in
       let start = try await bench.client.catalog()
@@ -98,7 +98,7 @@ struct AdminEndpointTests {
     }
   }
 
-  @Test("What is wrong with a catalog is told, whatever characters its names have")
+  @Test("The issues of a catalog are returned, whatever characters its names have")
   func catalogWithControlCharacters() async throws {
     try await ServiceBench.run { bench async throws in
       try bench.setCatalog(SimulatedApp.catalogYAML + "\n\"a\\0b\": c\n")
@@ -117,7 +117,7 @@ struct AdminEndpointTests {
     }
   }
 
-  @Test("No NOT_MODIFIED is answered for a state from before another catalog")
+  @Test("A state from before a new catalog is never NOT_MODIFIED")
   func notModifiedAcrossCatalogs() async throws {
     try await ServiceBench.run { bench async throws in
       let account = try await bench.submit(.nonConsumable)
@@ -142,7 +142,7 @@ struct AdminEndpointTests {
     }
   }
 
-  @Test("The feed tells every change in its order, in pages")
+  @Test("ListChanges returns every change in order, in pages")
   func changes() async throws {
     try await ServiceBench.run { bench async throws in
       try await bench.submit(.nonConsumable)
@@ -211,11 +211,11 @@ struct AdminEndpointTests {
     }
   }
 
-  /// The table of figures is a contract.
+  /// The table of metrics is a contract.
   private static let documentation = URL(filePath: #filePath).resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "../../deploy/docs/operations.md")
 
-  @Test("Every figure is told by name, and documented; the server's version is with them")
+  @Test("GetStatistics returns the version and every metric by name; all are documented")
   func statistics() async throws {
     try await ServiceBench.run { bench async throws in
       try await bench.submit(.nonConsumable)
@@ -229,7 +229,7 @@ struct AdminEndpointTests {
       #expect((values["calls.OK"] ?? 0) >= 1)
       let text = try String(contentsOf: Self.documentation, encoding: .utf8)
       for name in values.keys {
-        // One line stands for all words that a figure may end in.
+        // One line of the table stands for all suffixes of a metric.
         let family = name.split(separator: ".").dropLast().joined(separator: ".")
         let isDocumented =
           text.contains("`\(name)`")

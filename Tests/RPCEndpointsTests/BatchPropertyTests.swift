@@ -8,7 +8,7 @@ import Wire
 
 @Suite("BatchGetCustomerState", .timeLimit(.minutes(2)))
 struct BatchPropertyTests {
-  @Test("A batch is what its customers are alone, whoever they are and whatever is held")
+  @Test("A batch equals the single answers of its customers, whatever is cached")
   func equal() async throws {
     var random = SeededRandom(for: "batch property")
     try await ServiceBench.run { bench async throws in
@@ -27,7 +27,7 @@ struct BatchPropertyTests {
         }
       }
       for round in Rounds(40, of: "batch property") {
-        // Some are held, some never asked for, some of them twice.
+        // Some customers are cached, some are not, and some occur twice.
         let customers =
           (0..<Int.random(in: 1...BatchGetCustomerStateRequest.maximumCustomers, using: &random))
           .map { _ in
@@ -46,7 +46,7 @@ struct BatchPropertyTests {
         let answered = await together(request, bench)
         let alone = await each(request, bench)
         #expect(answered == alone, "round \(round)")
-        // Drops what is held of somebody.
+        // Drops the cached answers of a customer.
         _ = try await bench.client.addGrant(
           AddGrantRequest(
             scope: scope, accountID: "absent", entitlementID: "pro", reason: "r", author: "a"))

@@ -1,3 +1,4 @@
+import CatalogFiles
 import EntitlementDomain
 import EntitlementStore
 import RPCClient
@@ -8,7 +9,7 @@ import Wire
 
 @Suite("EntitlementService on the wire")
 struct EntitlementEndpointTests {
-  @Test("Every life cycle is answered as the engine says, from the store and from memory")
+  @Test("Every life cycle is answered as evaluated, from the store and from the cache")
   func everyLifeCycle() async throws {
     try await ServiceBench.run { bench async throws in
       let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
@@ -25,7 +26,7 @@ struct EntitlementEndpointTests {
     }
   }
 
-  @Test("A read that waits for the store is one miss, the next one a hit")
+  @Test("A read from the store is one miss, and the next read a hit")
   func misses() async throws {
     try await ServiceBench.run { bench async throws in
       for _ in 0..<2 { _ = try await bench.state(of: .account("anna")) }
@@ -54,7 +55,7 @@ struct EntitlementEndpointTests {
     }
   }
 
-  @Test("A write is seen by the next read, whatever was in memory before")
+  @Test("The next read sees a write, whatever was cached before")
   func readYourWrites() async throws {
     try await ServiceBench.run { bench async throws in
       let events = try bench.signed(.renewals, seed: 1)
@@ -114,12 +115,12 @@ struct EntitlementEndpointTests {
     }
   }
 
-  @Test("NOT_MODIFIED is answered while the revision stands, and only then")
+  @Test("NOT_MODIFIED is answered while the revision is current, and only then")
   func notModified() async throws {
     try await ServiceBench.run { bench async throws in
       let account = try await bench.submit(.firstPurchase)
       let revision = try await bench.state(of: .account(account)).revision
-      // Time moves on without a change here: the bench's clock stands still.
+      // Time does not change the state here: the bench's clock stands still.
       #expect(
         try await bench.state(of: .account(account), ifRevisionDiffers: revision)
           == .notModified(revision: revision))
@@ -149,7 +150,7 @@ struct EntitlementEndpointTests {
     }
   }
 
-  @Test("CheckEntitlement says what the state says")
+  @Test("CheckEntitlement agrees with the state")
   func check() async throws {
     try await ServiceBench.run { bench async throws in
       for lifeCycle in ServiceBench.lifeCyclesWithFacts {
@@ -172,7 +173,7 @@ struct EntitlementEndpointTests {
     }
   }
 
-  @Test("The state at another moment comes from what is known now")
+  @Test("The state at another time is computed from the current facts")
   func atMoment() async throws {
     try await ServiceBench.run { bench async throws in
       let account = try await bench.submit(.firstPurchase)

@@ -9,7 +9,7 @@ struct HealthEndpointTests {
     HealthCheckResponse(status: status, version: ServiceBench.version)
   }
 
-  @Test("Check tells the board's status and the version, for the server and for each service")
+  @Test("Check returns the status and the version, for the server and for each service")
   func check() async throws {
     try await ServiceBench.run { bench async throws in
       let names = [
@@ -28,21 +28,21 @@ struct HealthEndpointTests {
     }
   }
 
-  @Test("Watch tells the status and the version at once, and with each change of the status")
+  @Test("Watch sends the status and the version immediately, and at each change of the status")
   func watch() async throws {
     try await ServiceBench.run { bench async throws in
       var answers = try bench.client.watchHealth().makeAsyncIterator()
       #expect(try await answers.next() == answer(.notServing))
       bench.health.set(isServing: true)
       #expect(try await answers.next() == answer(.serving))
-      // What does not change is not told again.
+      // An unchanged status is not sent again.
       bench.health.set(isServing: true)
       bench.health.set(isServing: false)
       #expect(try await answers.next() == answer(.notServing))
     }
   }
 
-  @Test("Watch tells that a service is not known, and stays open")
+  @Test("Watch sends SERVICE_UNKNOWN for an unknown service, and stays open")
   func watchUnknown() async throws {
     try await ServiceBench.run { bench async throws in
       var answers = try bench.client.watchHealth(of: "com.example.Unheard").makeAsyncIterator()

@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Framing
 import NIOCore
 import Testing
 import Wire
@@ -18,7 +19,7 @@ struct LargeAnswerTests {
       String(repeating: "0", count: 256 - digits.utf8.count) + digits)
   }
 
-  @Test("A change of many tells of the first, and of the accounts before the chains")
+  @Test("A large change returns the first targets and customers, accounts before chains")
   func changes() throws {
     let count = 20_000
     let chains = (0..<count).map {
@@ -30,14 +31,15 @@ struct LargeAnswerTests {
         targets: (0..<count).map { .chain(Self.chain($0)) }, customers: chains + [account],
         changed: [], latest: .max, isChanged: true))
     #expect(try response.encoded().readableBytes < RPCLimits.maximumFrameData - 1_024)
-    #expect(response.targets.count == LinkLimits.told)
-    #expect(response.targets.last == .chain(Self.chain(LinkLimits.told - 1)))
-    #expect(response.customers.count == LinkLimits.told)
+    #expect(response.targets.count == LinkLimits.receiptEntries)
+    #expect(response.targets.last == .chain(Self.chain(LinkLimits.receiptEntries - 1)))
+    #expect(response.customers.count == LinkLimits.receiptEntries)
     #expect(response.customers.first?.subject == .account("anna"))
-    #expect(response.customers.last?.subject == .unlinkedChain(Self.chain(LinkLimits.told - 2)))
+    #expect(
+      response.customers.last?.subject == .unlinkedChain(Self.chain(LinkLimits.receiptEntries - 2)))
   }
 
-  @Test("A change of few tells of all, in their order")
+  @Test("A small change returns all targets and customers, in order")
   func fewChanges() {
     let customers = [
       CustomerRevision(subject: .unlinkedChain(Self.scope, "1"), revision: 2),
@@ -50,9 +52,9 @@ struct LargeAnswerTests {
   }
 
   @Test(
-    "A list that outgrows a frame keeps its beginning or its end, and as much as fits",
-    arguments: [FittingMessage.Kept.first, .last])
-  func lists(kept: FittingMessage.Kept) throws {
+    "A list that is too long for a frame keeps as many first or last elements as fit",
+    arguments: [TruncatedList.Kept.first, .last])
+  func lists(kept: TruncatedList.Kept) throws {
     let count = 20_000
     let links = (0..<count).map { number in
       AccountLink(
@@ -60,7 +62,7 @@ struct LargeAnswerTests {
         isUnsigned: false)
     }
     var told: [AccountLink] = []
-    let encoded = try FittingMessage.encoded(links, keeping: kept) { links in
+    let encoded = try TruncatedList.encoded(links, keeping: kept) { links in
       told = links
       return ListLinksResponse(links: links)
     }

@@ -8,7 +8,7 @@ import Wire
 struct LinkEndpointTests {
   private static let scope = ServiceBench.scope
 
-  /// A purchase of nobody, and its chain.
+  /// An unlinked purchase, and its chain.
   private func unlinkedChain(_ bench: ServiceBench) async throws -> LinkTarget {
     let facts = try bench.signed(.nonConsumable, seed: 1).flatMap(\.facts)
     let answer = try await bench.client.submitSignedTransactions(
@@ -17,7 +17,7 @@ struct LinkEndpointTests {
     return .chain(chain)
   }
 
-  @Test("A purchase is linked, transferred, merged and unlinked, and each step is told")
+  @Test("A purchase is linked, transferred, merged and unlinked, and each step is in the history")
   func steps() async throws {
     try await ServiceBench.run { bench async throws in
       let target = try await unlinkedChain(bench)
@@ -34,7 +34,7 @@ struct LinkEndpointTests {
         LinkAccountRequest(
           scope: Self.scope, target: target, accountID: "anna", reason: "r1", author: "ops"))
       #expect(linked.isChanged)
-      // The Apple account that it was bought with comes along.
+      // The app transaction of the same Apple account is transferred too.
       #expect(linked.targets.first == target)
       #expect(linked.customers.contains { $0.subject == .account("anna") })
       let again = try await bench.client.linkAccount(
@@ -72,7 +72,7 @@ struct LinkEndpointTests {
     }
   }
 
-  @Test("Refusals have codes of their own, and name no owner")
+  @Test("Each refusal has its own code, and names no owner")
   func refused() async throws {
     try await ServiceBench.run { bench async throws in
       let target = try await unlinkedChain(bench)

@@ -1,8 +1,9 @@
-import Dispatch
 import EntitlementDomain
 import EntitlementService
+import EntitlementStore
 import NIOCore
 import RPCClient
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing
@@ -10,37 +11,67 @@ import Wire
 
 @testable import RPCEndpoints
 
-@Suite("Reads beyond what can be answered")
+@Suite("Load shedding of reads")
 struct OverloadTests {
-  /// One read of the store at a time, and none that waits.
+  /// One read of the store at a time, and no waiting reads.
   private static var single: ReadLimits {
     var limits = ReadLimits(permits: 1)
     limits.waiting = 0
     return limits
   }
 
-  /// Keeps the read of one account from its end, and so its permit.
-  private final class Gate: Sendable {
-    private let isReached = Mutex(false)
-    private let semaphore = DispatchSemaphore(value: 0)
+  /// Suspends reads of one account, which keep their permit, until it is opened.
+  private final class GatedStore: ForwardingStore {
+    let base: any EntitlementStore
+    private let gate: Gate
 
-    func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
-      if state.accountID == "occupant", !isReached.withLock({ exchange(&$0, with: true) }) {
-        _ = semaphore.wait(timeout: .now() + .seconds(20))
-      }
-      return try EntitlementEndpoint.encode(state)
+    init(_ base: any EntitlementStore, _ gate: Gate) {
+      self.base = base
+      self.gate = gate
     }
 
-    func reached() async throws { try await eventually { isReached.withLock { $0 } } }
-
-    func open() { semaphore.signal() }
+    func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
+      if lookups.contains(where: { $0.selector == .account("occupant") }) { await gate.pass() }
+      return await base.customers(lookups)
+    }
   }
 
-  @Test("What is not cached is refused with a hint when to come again; what is cached is answered")
+  private final class Gate: Sendable {
+    private struct State {
+      var isReached = false
+      var isOpen = false
+      var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func pass() async {
+      await withCheckedContinuation { continuation in
+        let isOpen = state.withLock { state in
+          state.isReached = true
+          if !state.isOpen { state.waiting.append(continuation) }
+          return state.isOpen
+        }
+        if isOpen { continuation.resume() }
+      }
+    }
+
+    func reached() async throws { try await eventually { state.withLock { $0.isReached } } }
+
+    func open() {
+      let waiting = state.withLock { state in
+        state.isOpen = true
+        return exchange(&state.waiting, with: [])
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+
+  @Test("Reads that miss the cache are refused with a retry delay; cached reads are answered")
   func overloaded() async throws {
     let gate = Gate()
     try await ServiceBench.run(
-      reads: Self.single, encode: { state throws(ServiceError) in try gate.encode(state) }
+      reads: Self.single, readingStore: { GatedStore($0, gate) }
     ) { bench async throws in
       _ = try await bench.state(of: .account("cached"))
       async let occupant = bench.state(of: .account("occupant"))
@@ -55,7 +86,7 @@ struct OverloadTests {
         Issue.record("a cached answer was not given")
         return
       }
-      // Small and large batches alike.
+      // The same for small and large batches.
       for count in [2, 100] {
         let batch = await #expect(throws: RPCClientError.self) {
           try await bench.client.customerStates(
@@ -67,16 +98,16 @@ struct OverloadTests {
       }
       gate.open()
       _ = try await occupant
-      // The permit comes back soon after the answer.
+      // The permit is released soon after the answer.
       try await eventually { (try? await bench.state(of: .account("other"))) != nil }
     }
   }
 
-  @Test("Callers of a customer that is being loaded take no permit, and get that answer")
+  @Test("Callers that join a load in flight take no permit, and get its answer")
   func joined() async throws {
     let gate = Gate()
     try await ServiceBench.run(
-      reads: Self.single, encode: { state throws(ServiceError) in try gate.encode(state) }
+      reads: Self.single, readingStore: { GatedStore($0, gate) }
     ) { bench async throws in
       let client = bench.client
       let scope = ServiceBench.scope
@@ -103,11 +134,11 @@ struct OverloadTests {
     }
   }
 
-  @Test("A read gives its permit back however it ends")
+  @Test("A read releases its permit however it ends")
   func permitsComeBack() async throws {
     try await ServiceBench.run(reads: ReadLimits(permits: 1)) { bench async throws in
       for _ in 0..<3 {
-        // No such app: an error.
+        // An unknown app: an error.
         _ = try? await bench.client.customerState(
           GetCustomerStateRequest(
             customer: .account("anna"),

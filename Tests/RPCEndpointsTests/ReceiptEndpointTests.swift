@@ -6,7 +6,7 @@ import Wire
 
 @Suite("Receipts and archived responses on the wire")
 struct ReceiptEndpointTests {
-  /// A receipt with one of the app's non-consumable for each id.
+  /// A receipt with one purchase of the app's non-consumable for each id.
   private func receipt(_ ids: [String], type: String = "Production") -> SimulatedReceipt {
     var receipt = SimulatedReceipt(
       receiptType: type, creationDate: ServiceBench.now.advanced(by: -86_400_000))
@@ -25,7 +25,7 @@ struct ReceiptEndpointTests {
     try ServiceBench.receiptAuthority.get().sign(receipt)
   }
 
-  @Test("A receipt tells what it is and what became of each part; the state says what it rests on")
+  @Test("The answer has the receipt's summary and each result; the state has its evidence")
   func accepted() async throws {
     try await ServiceBench.run { bench async throws in
       let made = receipt(["1", "2"])
@@ -58,7 +58,7 @@ struct ReceiptEndpointTests {
     }
   }
 
-  @Test("A receipt that is refused as a whole says why, and nothing else")
+  @Test("The answer for a refused receipt has only the reason")
   func refused() async throws {
     try await ServiceBench.run { bench async throws in
       let made = receipt(["1"])
@@ -87,7 +87,7 @@ struct ReceiptEndpointTests {
     }
   }
 
-  @Test("A request that is too large or says too little names its field")
+  @Test("A request with a field that is too large or missing names the field")
   func invalid() async throws {
     try await ServiceBench.run { bench async throws in
       let long = [UInt8](repeating: 0x30, count: SubmitReceiptRequest.maximumReceiptLength + 1)
@@ -111,7 +111,7 @@ struct ReceiptEndpointTests {
           ImportArchivedResponseRequest(bundleID: SimulatedApp.bundleID, response: response))
       }
       #expect(error?.fieldViolations.map(\.field) == ["response"])
-      // The largest that may come is verified, and refused by its verdict.
+      // The largest allowed receipt is verified, and refused by its verdict.
       let largest = try await bench.client.submitReceipt(
         SubmitReceiptRequest(receipt: Array(long.dropLast())))
       #expect(largest.verdict == .malformed)
@@ -150,7 +150,7 @@ struct ReceiptEndpointTests {
     }
   }
 
-  @Test("A full queue is RESOURCE_EXHAUSTED for a receipt too, with when to try again")
+  @Test("A full queue is RESOURCE_EXHAUSTED for a receipt too, with a retry delay")
   func full() async throws {
     try await ServiceBench.run(queue: 0) { bench async throws in
       let error = await #expect(throws: RPCClientError.self) {

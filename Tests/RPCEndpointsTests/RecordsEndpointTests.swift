@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import Foundation
+import Framing
 import NIOCore
 import RPCClient
 import StoreSimulator
@@ -9,11 +10,11 @@ import Wire
 
 @testable import RPCEndpoints
 
-@Suite("Records of customers on the wire", .timeLimit(.minutes(1)))
+@Suite("Customer records on the wire", .timeLimit(.minutes(1)))
 struct RecordsEndpointTests {
   private static let scope = ServiceBench.scope
 
-  @Test("A history is told, an account exported and deleted, and gone")
+  @Test("A history is returned, an account is exported and deleted, and no longer exists")
   func records() async throws {
     try await ServiceBench.run { bench async throws in
       let account = try await bench.submit(.firstPurchase)
@@ -40,7 +41,7 @@ struct RecordsEndpointTests {
       #expect(try await bench.client.deleteCustomer(deletion).isChanged)
       guard case .state(let state) = try await bench.state(of: .account(account)) else { return }
       #expect(state.coreState == .new)
-      // Asked again, when the answer was lost.
+      // Repeated, as after a lost answer.
       let again = try await bench.client.deleteCustomer(deletion)
       #expect(!again.isChanged)
       #expect(again.customers.map(\.subject) == [.account(account)])
@@ -75,7 +76,7 @@ struct RecordsEndpointTests {
     ).results
   }
 
-  @Test("An export is one JSON document with everything, each signature such that it proves again")
+  @Test("An export is one complete JSON document, and its signatures can be verified again")
   func export() async throws {
     try await ServiceBench.run { bench async throws in
       let token = "6f1f4f0e-2c8a-4d5f-9b1e-00000000000a"
@@ -108,7 +109,7 @@ struct RecordsEndpointTests {
       #expect(grants.map { $0["reason"] as? String } == ["\"quoted\"\nand more"])
       let notifications = try #require(json["notifications"] as? [[String: Any]])
       #expect(notifications.map { $0["signedPayload"] as? String } == [notified])
-      // What is a message is read as one.
+      // Messages are decoded as messages.
       for (member, name) in [("links", "Link"), ("linkHistory", "LinkEvent"), ("grants", "Grant")] {
         let type = try #require(MessageType.named("entitle.v1.\(name)"))
         let messages = try #require(json[member] as? [Any])
@@ -123,13 +124,13 @@ struct RecordsEndpointTests {
       guard case .state(let answered) = try await bench.state(of: .account("anna")) else { return }
       #expect(state.revision == answered.revision)
       #expect(json["revision"] as? String == "\(answered.revision)")
-      // What was exported can be submitted anywhere: it is what Apple signed.
+      // The exported payloads can be submitted again, as they are what Apple signed.
       let again = try await submit(bench, facts.compactMap { $0["signedPayload"] as? String })
       #expect(again.allSatisfy { $0.disposition == .duplicate })
     }
   }
 
-  @Test("A document that several facts came out of is in the export once")
+  @Test("A document of several facts is in the export once")
   func documents() async throws {
     try await ServiceBench.run { bench async throws in
       var made = SimulatedReceipt(
@@ -156,7 +157,7 @@ struct RecordsEndpointTests {
     }
   }
 
-  @Test("A large export comes in pieces of bounded size, and is whole")
+  @Test("A large export is sent in pieces of bounded size, and is complete")
   func pieces() async throws {
     try await ServiceBench.run { bench async throws in
       let payloads = try await submitMany(bench)
@@ -169,9 +170,9 @@ struct RecordsEndpointTests {
     }
   }
 
-  @Test("An export that is larger than a connection's buffer comes whole to a reader that keeps up")
+  @Test("An export larger than a connection's buffer reaches an active reader completely")
   func largeExport() async throws {
-    // Some 1.7 MB in all, of which 400 kB may wait.
+    // About 1.7 MB in all, of which 400 kB fit the write buffer.
     let limits = RPCLimits(writeBufferPause: 65_536, writeBuffer: 400_000)
     try await ServiceBench.run(limits: limits) { bench async throws in
       let payloads = try await submitMany(bench)
@@ -187,7 +188,7 @@ struct RecordsEndpointTests {
   }
 
   @Test(
-    "An export that is not read, or not to its end, is ended in time, and gives up its place",
+    "An export that is not read completely ends in time, and releases its permit",
     arguments: [
       (slowReader: Duration.seconds(1), export: Duration.seconds(600), message: "not read fast"),
       (.seconds(600), .seconds(1), "not read within 1.0 seconds"),
@@ -205,7 +206,7 @@ struct RecordsEndpointTests {
         try await bench.client.statistics().counters.first { $0.name == name }?.value
       }
       while try await count("calls.RESOURCE_EXHAUSTED") != 1 {}
-      // What it held is let go: another has its place, and is refused until then.
+      // Its permit is released: another export is refused until then, and then admitted.
       var json: [UInt8] = []
       while json.isEmpty {
         do {
@@ -233,7 +234,7 @@ struct RecordsEndpointTests {
     }
   }
 
-  @Test("One export too many is RESOURCE_EXHAUSTED with its reason, and may be asked for again")
+  @Test("One export too many is RESOURCE_EXHAUSTED with its reason, and can be retried")
   func tooManyExports() async throws {
     let limits = RPCLimits(writeBufferPause: 65_536, writeBuffer: 400_000)
     try await ServiceBench.run(limits: limits, exports: ExportLimits(exports: 1)) {
@@ -242,7 +243,7 @@ struct RecordsEndpointTests {
       let request = ExportCustomerRequest(scope: Self.scope, accountID: "anna")
       let unread = try UnreadStream(
         path: bench.socketPath, WireMethods.exportCustomer, request)
-      // It has begun, and waits for its reader.
+      // The export has begun, and waits for its reader.
       guard case .success = try unread.next() else {
         Issue.record("the first export was refused")
         return
@@ -257,7 +258,7 @@ struct RecordsEndpointTests {
     }
   }
 
-  /// Some 1.7 MB of an export.
+  /// An export of about 1.7 MB.
   private func submitMany(_ bench: ServiceBench) async throws -> [String] {
     let payloads = try (1...450).map { try purchase(bench, "\($0)") }
     _ = try await bench.client.submitSignedTransactions(

@@ -1,6 +1,9 @@
+import CatalogFiles
 import EntitlementDomain
 import EntitlementService
+import EntitlementStore
 import Foundation
+import Framing
 import Logging
 import NIOCore
 import RPCClient
@@ -11,43 +14,42 @@ import StoreSimulator
 import Verification
 import Wire
 
-/// The whole service in this process, on a socket: real store, real signatures, a clock that stands
-/// still.
+/// The whole service in this process, on a socket, with a real store, real signatures and a stopped
+/// clock.
 struct ServiceBench {
   static let now: Milliseconds = 1_790_000_000_000
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
-  /// The version that the server tells: no real one.
+  /// The version that the server reports; not a real one.
   static let version = "7.8.9-bench"
 
-  /// One for all tests: RSA keys take their time.
+  /// Shared by all tests, as generating RSA keys is slow.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }
 
   let authority: SigningAuthority
   let store: SQLiteStore
-  let health = HealthBoard()
-  /// The file that the server reads its catalog from.
+  let health = HealthStatus()
+  /// The server's catalog file.
   let catalogPath: String
   let client: EntitlementClient
   let socketPath: String
-  let horizon: FeedHorizon
+  let watermark: FeedWatermark
   let server: RPCServer
   private let pool: VerificationPool
   private let following: Task<Void, Never>
   private let folder: URL
 
   /// - Parameters:
-  ///   - queue: payloads that may wait to be verified.
-  ///   - limits: of the front.
-  ///   - watches: what watches may cost.
-  ///   - exports: what exports may cost.
-  ///   - reads: limits of those that need the store.
-  ///   - encode: what makes an answer of a state that was loaded.
+  ///   - queue: The capacity of the verification queue, in payloads.
+  ///   - limits: The limits of the RPC server.
+  ///   - watches: The limits of watches.
+  ///   - exports: The limits of exports.
+  ///   - reads: The limits of reads from the store.
+  ///   - readingStore: Wraps the store for reads of customers.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
-    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
-      EntitlementEndpoint.encode
+    readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -72,17 +74,17 @@ struct ServiceBench {
       try start.contents.get().catalog, digest: start.digest, clock: clock)
     let counters = ServiceCounters()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let horizon = FeedHorizon(staleness: .seconds(5), timer: .system)
-    self.horizon = horizon
+    let watermark = FeedWatermark(staleness: .seconds(5), timer: .system)
+    self.watermark = watermark
     let reader = CustomerReader(
-      store: store, catalog: catalog, clock: clock, horizon: horizon, cacheBytes: 1 << 20,
-      limits: reads, encode: encode)
+      store: readingStore(store), catalog: catalog, clock: clock, watermark: watermark,
+      cacheBytes: 1 << 20, limits: reads, encode: EntitlementEndpoint.encode)
     let follower = ChangeFollower(
-      store: store, horizon: horizon,
+      store: store, watermark: watermark,
       limits: FollowingLimits(interval: .milliseconds(20), pause: .zero), logger: logger,
       changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
     following = Task { await follower.run() }
-    let watch = CustomerWatch(store: store, reader: reader, horizon: horizon, limits: watches)
+    let watch = CustomerWatch(store: store, reader: reader, watermark: watermark, limits: watches)
     let changes = AuditedChange(
       store: store, catalog: catalog, clock: clock, counters: counters,
       customersChanged: { reader.customersChanged($0) })
@@ -116,7 +118,7 @@ struct ServiceBench {
         store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
       statistics: statistics, version: Self.version
     ).register(in: &router)
-    HealthEndpoint(board: health, version: Self.version).register(in: &router)
+    HealthEndpoint(health: health, version: Self.version).register(in: &router)
     let server = RPCServer(router: router, limits: limits, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
     self.server = server
@@ -134,7 +136,7 @@ struct ServiceBench {
     try Data(text.utf8).write(to: URL(filePath: path))
   }
 
-  /// Those that leave facts behind; others are notifications alone.
+  /// The life cycles with facts; the others consist of notifications only.
   static var lifeCyclesWithFacts: [LifeCycle] {
     LifeCycle.allCases.filter { lifeCycle in
       events(of: lifeCycle, seed: 1).contains {
@@ -150,18 +152,17 @@ struct ServiceBench {
       .history(until: now)
   }
 
-  /// Runs `body` and takes everything down, also when it throws.
+  /// Runs `body` and shuts everything down, even if it throws.
   static func run(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
-    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer =
-      EntitlementEndpoint.encode,
+    readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
-      reads: reads, encode: encode)
+      reads: reads, readingStore: readingStore)
     do {
       try await body(bench)
       await bench.close()
@@ -181,7 +182,7 @@ struct ServiceBench {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// What the App Store signed up to now for one customer in a life cycle.
+  /// The payloads that the App Store has signed so far for one customer in a life cycle.
   func signed(_ lifeCycle: LifeCycle, seed: UInt64) throws -> [SignedEvent] {
     try authority.sign(Self.events(of: lifeCycle, seed: seed))
   }

@@ -6,7 +6,7 @@ import Wire
 
 @Suite("SubmissionService on the wire")
 struct SubmissionEndpointTests {
-  @Test("Each item has its own result, with what it is and what became of it")
+  @Test("Each item has its own result, with its kind and disposition")
   func items() async throws {
     try await ServiceBench.run { bench async throws in
       let event = try #require(
@@ -24,7 +24,7 @@ struct SubmissionEndpointTests {
     }
   }
 
-  @Test("A notification tells its type, its facts, and whether it was known")
+  @Test("The answer for a notification has its type, its facts, and whether it is a duplicate")
   func notification() async throws {
     try await ServiceBench.run { bench async throws in
       let jws = try #require(
@@ -43,7 +43,7 @@ struct SubmissionEndpointTests {
     }
   }
 
-  @Test("A notification that Apple did not sign is refused in the answer")
+  @Test("A notification that Apple did not sign is refused by its verdict")
   func forged() async throws {
     try await ServiceBench.run { bench async throws in
       let stranger = try SigningAuthority.generate()
@@ -56,7 +56,7 @@ struct SubmissionEndpointTests {
     }
   }
 
-  @Test("A full verification queue is RESOURCE_EXHAUSTED, with when to try again")
+  @Test("A full verification queue is RESOURCE_EXHAUSTED, with a retry delay")
   func full() async throws {
     try await ServiceBench.run(queue: 1) { bench async throws in
       let facts = try bench.signed(.renewals, seed: 1).flatMap(\.facts)

@@ -1,8 +1,9 @@
+import Framing
 import Glibc
 import NIOCore
 import Wire
 
-/// A client that asks for a stream and reads nothing until it is told to.
+/// A client that opens a stream and reads only on request.
 final class UnreadStream {
   struct Failure: Error {}
 

@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Framing
 import NIOCore
 import RPCClient
 import RPCServer
@@ -22,7 +23,7 @@ struct WatchEndpointTests {
     ).revision
   }
 
-  @Test("A watch tells its start, then each change with the state after it")
+  @Test("A watch sends its start cursor, then each change with the state after it")
   func told() async throws {
     try await ServiceBench.run { bench async throws in
       let before = try await grant(bench, to: "anna")
@@ -55,7 +56,7 @@ struct WatchEndpointTests {
     }
   }
 
-  @Test("A submission on the wire is told with all that it changed, and its events")
+  @Test("A submission is sent to watches with all its changes and events")
   func submission() async throws {
     try await ServiceBench.run { bench async throws in
       var watch = try bench.client.watchCustomerStates(WatchCustomerStatesRequest())
@@ -73,7 +74,7 @@ struct WatchEndpointTests {
     }
   }
 
-  @Test("Silence is broken by the cursor")
+  @Test("A watch without changes sends its cursor periodically")
   func heartbeat() async throws {
     try await ServiceBench.run(watches: WatchLimits(heartbeat: .milliseconds(50))) {
       bench async throws in
@@ -94,7 +95,7 @@ struct WatchEndpointTests {
   }
 
   @Test(
-    "Cursors that cannot be are INVALID_ARGUMENT, those of no change OUT_OF_RANGE, too many RESOURCE_EXHAUSTED"
+    "Invalid cursors, unknown cursors and too many watches have their own codes"
   )
   func refused() async throws {
     try await ServiceBench.run(watches: WatchLimits(watches: 1)) { bench async throws in
@@ -134,12 +135,12 @@ struct WatchEndpointTests {
     }
   }
 
-  @Test("A reader that does not read is ended with its last cursor, and others are told on")
+  @Test("An unread watch ends with its last cursor, and others continue")
   func slowReader() async throws {
     let limits = RPCLimits(
       writeBufferPause: 65_536, writeBuffer: 1_000_000, slowReaderTime: .milliseconds(200))
     try await ServiceBench.run(limits: limits) { bench async throws in
-      // Each state tells of all grants: some megabytes in all, of which a socket holds a part.
+      // Each state contains all grants: several megabytes in all, more than a socket buffers.
       var last: Int64 = 0
       try await withThrowingTaskGroup(of: Int64.self) { group in
         for _ in 0..<300 { group.addTask { try await self.grant(bench, to: "anna") } }
@@ -148,7 +149,7 @@ struct WatchEndpointTests {
       let request = WatchCustomerStatesRequest(cursor: WatchCustomerStatesRequest.beginning)
       let unread = try UnreadStream(
         path: bench.socketPath, WireMethods.watchCustomerStates, request)
-      // Who reads gets all of it meanwhile.
+      // An active reader gets everything meanwhile.
       var cursor = ""
       for try await response in try bench.client.watchCustomerStates(request) {
         cursor = response.cursor
@@ -178,7 +179,7 @@ struct WatchEndpointTests {
     }
   }
 
-  @Test("A server that stops ends its watches with UNAVAILABLE")
+  @Test("A shutdown ends watches with UNAVAILABLE")
   func stopped() async throws {
     try await ServiceBench.run { bench async throws in
       let watches = try (0..<3).map { _ in
@@ -197,7 +198,7 @@ struct WatchEndpointTests {
     }
   }
 
-  @Test("The joined form of a change with its state is what encoding it gives")
+  @Test("Joining a change with an encoded state gives the same bytes as encoding both")
   func joined() throws {
     let state = Evaluation.state(
       of: CustomerRecord(scope: Self.scope, accountID: "anna", revision: 9),

@@ -3,9 +3,9 @@ import Testing
 import Verification
 import Wire
 
-/// The wire has enumerations of its own, since it knows neither verification nor the store. They
-/// are mapped by their raw values, which must mean the same.
-@Suite("Enumerations of the wire")
+/// `Wire` imports neither verification nor the store, and has its own enumerations. They are mapped
+/// by their raw values, which must have the same meaning.
+@Suite("Enumerations of Wire")
 struct WireEnumerationTests {
   @Test("Every verdict has the same name and number on the wire", arguments: Verdict.allCases)
   func verdict(_ verdict: Verdict) throws {

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -5,13 +6,13 @@ import Wire
 
 @testable import RPCServer
 
-@Suite("Token bucket for short connections", .timeLimit(.minutes(2)))
+@Suite("Token bucket for short-lived connections", .timeLimit(.minutes(2)))
 struct AcceptPacingTests {
   private static func limits(_ rate: Int) -> RPCLimits {
     RPCLimits(shutdownTime: .seconds(60), shortConnectionsPerSecond: rate)
   }
 
-  /// A listener's channel without a socket, and how often it was asked to accept.
+  /// A listener's channel without a socket, which counts accepts.
   private final class Listener: ChannelOutboundHandler {
     typealias OutboundIn = any Channel
 
@@ -30,13 +31,13 @@ struct AcceptPacingTests {
 
     var now: NIODeadline { channel.eventLoop.now }
 
-    /// Connections that were accepted so long ago end.
+    /// Ends connections that were accepted that long ago.
     func end(_ count: Int, after time: TimeAmount) {
       for _ in 0..<count { pacing.connectionEnded(acceptedAt: now - time, now: now) }
     }
   }
 
-  @Test("While the bucket is empty the next connection waits for its token")
+  @Test("While the bucket is empty, the next connection waits for a token")
   func waits() throws {
     let listener = try Listener(rate: 10)
     listener.channel.embeddedEventLoop.advanceTime(by: .seconds(60))
@@ -54,7 +55,7 @@ struct AcceptPacingTests {
     #expect(listener.accepts == 3)
   }
 
-  @Test("Connections that lasted take no token; refused ones do")
+  @Test("Long connections take no token; refused ones do")
   func counted() throws {
     let listener = try Listener(rate: 5)
     listener.channel.embeddedEventLoop.advanceTime(by: .seconds(60))
@@ -80,7 +81,7 @@ struct AcceptPacingTests {
 
   // MARK: Sockets
 
-  /// A client connects, makes a call and closes, so often.
+  /// A client connects, makes a call and closes, `count` times.
   private static func call(_ count: Int, at address: ServerAddress) throws {
     for _ in 0..<count {
       let client = try RawClient(address)
@@ -98,10 +99,10 @@ struct AcceptPacingTests {
     }
   }
 
-  @Test("Beyond the rate new connections wait, and all are served")
+  @Test("Above the rate, new connections wait, and all are served")
   func paced() async throws {
     try await TestServer.run(Self.limits(1)) { test in
-      // One a second would have to be slow for each of them not to wait.
+      // At one token a second, the connections are fast enough that some have to wait.
       var connections = 0
       while test.server.statistics.acceptPauses == 0, connections < 100 {
         try Self.call(1, at: test.tcp)
@@ -113,7 +114,7 @@ struct AcceptPacingTests {
     }
   }
 
-  @Test("On a Unix socket they are not limited")
+  @Test("Connections to a Unix socket are not limited")
   func unixSocket() async throws {
     try await TestServer.run(Self.limits(1)) { test in
       try Self.call(50, at: test.unix)
@@ -122,7 +123,7 @@ struct AcceptPacingTests {
     }
   }
 
-  @Test("Those that stay are accepted as they come")
+  @Test("Connections that stay open are accepted without delay")
   func staying() async throws {
     try await TestServer.run(Self.limits(1)) { test in
       let clients = try (0..<100).map { _ in try RawClient(test.tcp) }

@@ -1,9 +1,10 @@
+import Framing
 import NIOCore
 import NIOPosix
 import Synchronization
 import Wire
 
-/// Takes requests, and closes the connection in place of an answer.
+/// Reads requests, and closes the connection instead of answering.
 final class BreakingServer: Sendable {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -22,7 +23,7 @@ final class BreakingServer: Sendable {
   private let count = Mutex(0)
   private let channel = Mutex<(any Channel)?>(nil)
 
-  /// Each comes in one piece: they are small.
+  /// Requests are small, so each arrives in one read.
   var requests: Int { count.withLock { $0 } }
 
   var address: ServerAddress {

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import RPCServer
 import Testing
@@ -5,7 +6,7 @@ import Wire
 
 @Suite("Connections that break the protocol", .timeLimit(.minutes(2)))
 struct BrokenConnectionTests {
-  /// Longer than any test may take: what ends before is not ended by it.
+  /// Longer than any test may take, so that an earlier end has another cause.
   private static let ever = Duration.seconds(600)
 
   private static func limits(_ change: (inout RPCLimits) -> Void = { _ in }) -> RPCLimits {
@@ -14,7 +15,7 @@ struct BrokenConnectionTests {
     return limits
   }
 
-  /// A client that has broken the protocol, and has read that it has.
+  /// A client that has broken the protocol and read the failure.
   private static func broken(_ address: ServerAddress) throws -> RawClient {
     let client = try RawClient(address)
     try client.send(Frames.header(1, .request, length: RPCLimits.maximumSkippedData + 1))
@@ -22,7 +23,7 @@ struct BrokenConnectionTests {
     return client
   }
 
-  @Test("It has its failure at once, and is closed after its time")
+  @Test("The failure is sent immediately, and the connection is closed after the linger time")
   func closedLate() async throws {
     for transport in TestServer.transports {
       let time = Duration.milliseconds(300)
@@ -36,24 +37,24 @@ struct BrokenConnectionTests {
     }
   }
 
-  @Test("Meanwhile it is not read, and others are served")
+  @Test("Meanwhile the connection is not read, and others are served")
   func unread() async throws {
     try await TestServer.run(Self.limits()) { test in
       let client = try Self.broken(test.tcp)
       let noise = ByteBuffer(repeating: 0xFF, count: 1_000_000)
       var taken = 0
-      // The buffers of the system's sockets take some megabytes.
+      // The kernel's socket buffers take a few megabytes.
       while taken < 1_000_000_000, let count = try client.sendSome(noise, waitingFor: 200) {
         taken += count
       }
       #expect(taken < 1_000_000_000, "what the client sends is read")
       #expect(try test.answers(at: test.tcp))
-      // An end would wait behind what is not read.
+      // The end of the input would be queued after the unread bytes.
       client.reset()
     }
   }
 
-  @Test("Shutdown waits for it no longer than for others")
+  @Test("A shutdown does not wait longer for a broken connection")
   func shutdown() async throws {
     let limits = RPCLimits(shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100))
     try await TestServer.run(limits) { test in
@@ -64,7 +65,7 @@ struct BrokenConnectionTests {
     }
   }
 
-  @Test("A client that closes its side is let go at once")
+  @Test("When the client closes its side, the connection closes immediately")
   func letGo() async throws {
     for transport in TestServer.transports {
       try await TestServer.run(Self.limits()) { test in
@@ -75,7 +76,7 @@ struct BrokenConnectionTests {
     }
   }
 
-  @Test("Too many broken frames are answered to the last, end the calls, and stop the reading")
+  @Test("Too many broken frames are all answered, end the calls, and stop reading")
   func tooManyFrames() async throws {
     try await TestServer.run(Self.limits { $0.brokenFrames = 5 }) { test in
       let client = try RawClient(test.tcp)
@@ -93,13 +94,13 @@ struct BrokenConnectionTests {
     }
   }
 
-  @Test("What cannot become a request is answered before it is whole")
+  @Test("A request with malformed first bytes is answered before it has arrived completely")
   func longMalformed() async throws {
     try await TestServer.run(Self.limits()) { test in
       let client = try RawClient(test.tcp)
       let length = RPCLimits.maximumFrameData
-      let noise = ByteBuffer(repeating: 0xFF, count: RPCLimits.frameBeginning)
-      let rest = ByteBuffer(repeating: 0xFF, count: length - RPCLimits.frameBeginning)
+      let noise = ByteBuffer(repeating: 0xFF, count: RPCLimits.earlyCheckLength)
+      let rest = ByteBuffer(repeating: 0xFF, count: length - RPCLimits.earlyCheckLength)
       try client.send(Frames.header(1, .request, length: length))
       try client.send(noise)
       #expect(try client.receiveText() == "1 INVALID_ARGUMENT")
@@ -109,7 +110,7 @@ struct BrokenConnectionTests {
     }
   }
 
-  @Test("Connections have the options of their listener's socket")
+  @Test("Connections inherit the options of their listener's socket")
   func socketOptions() async throws {
     try await TestServer.run { test in
       let client = try RawClient(test.tcp)

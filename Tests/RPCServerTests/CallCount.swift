@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts calls that a server has got.
+/// Counts the calls that a server has received.
 final class CallCount: Sendable {
   private let count = Mutex(0)
 

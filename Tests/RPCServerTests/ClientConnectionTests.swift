@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import RPCClient
 import RPCServer

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import RPCServer
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import NIOCore
 import RPCServer
 import Synchronization

@@ -41,7 +41,7 @@ struct ClientStreamTests {
       var late = try client.watchCustomerStates(.init()).makeAsyncIterator()
       let refused = await #expect(throws: CustomerWatchError.self) { try await late.next() }
       #expect(refused?.cause.code == .clientClosed)
-      #expect(refused?.isPassing == false)
+      #expect(refused?.isTransient == false)
     }
   }
 

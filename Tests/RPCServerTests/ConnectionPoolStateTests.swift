@@ -65,11 +65,11 @@ struct ConnectionPoolStateTests {
     #expect(pool.call(3) == "wait")
     #expect(pool.call(4) == "wait")
     #expect(
-      pool.call(5) == "RESOURCE_EXHAUSTED: 2 calls of this client wait for a connection already")
+      pool.call(5) == "RESOURCE_EXHAUSTED: 2 calls of this client already wait for a connection")
     #expect(pool.end("a") == "3 gets a")
     #expect(
       pool.waitEnded(4)
-        == "RESOURCE_EXHAUSTED: every connection of this client had its calls for 1.0 seconds")
+        == "RESOURCE_EXHAUSTED: every connection of this client was full for 1.0 seconds")
     #expect(pool.waitEnded(4) == nil)
     #expect(pool.end("a") == "")
     #expect(pool.call(6) == "a")
@@ -189,7 +189,7 @@ struct ConnectionPoolStateTests {
   @Test("Without any address no call waits")
   func addressless() {
     var pool = Self.state(servers: 0)
-    #expect(pool.call(1) == "unreachable: the client was given no server address")
+    #expect(pool.call(1) == "unreachable: the client has no server address")
   }
 
   @Test("A lost connection is made again by the next call; one that never answered, after a pause")

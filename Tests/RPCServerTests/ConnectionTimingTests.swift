@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import Wire
 
 @testable import RPCServer
 
-@Suite("What is due on a connection, and when")
+@Suite("Timeouts of a connection")
 struct ConnectionTimingTests {
   private static let limits = RPCLimits(
     idleTime: .seconds(10), frameTime: .seconds(30), lingerTime: .seconds(1))
@@ -19,39 +20,41 @@ struct ConnectionTimingTests {
     ConnectionTiming(limits: limits, now: start)
   }
 
-  /// An alarm that did something, in seconds after the start.
-  private struct Alarm: Hashable {
+  /// The timer event that caused an action, in seconds after the start.
+  private struct TimerEvent: Hashable {
     let due: ConnectionTiming.Due
     let seconds: Int64
   }
 
-  /// Lets alarms come as the timing asks for them until something is due.
+  /// Fires the timer as requested until an action is due.
   ///
-  /// - Returns: What it is and when; nil if nothing is after 100 alarms.
+  /// - Returns: The action and its time, and the number of timer events; nil if none is due after
+  ///   100.
   private static func firstDue(
     _ timing: inout ConnectionTiming, from start: NIODeadline, isBusy: Bool = false,
     isWritable: Bool = true
-  ) -> (alarm: Alarm, alarms: Int)? {
+  ) -> (event: TimerEvent, timerEvents: Int)? {
     var now = start
-    for alarms in 1...100 {
+    for timerEvents in 1...100 {
       now = max(now, timing.next(earliestCall: .distantFuture))
       let due = timing.due(now: now, isBusy: isBusy, isWritable: isWritable)
       if due != .nothing {
-        return (Alarm(due: due, seconds: (now - Self.start).nanoseconds / 1_000_000_000), alarms)
+        let seconds = (now - Self.start).nanoseconds / 1_000_000_000
+        return (TimerEvent(due: due, seconds: seconds), timerEvents)
       }
     }
     return nil
   }
 
-  @Test("A closing connection has one alarm, whatever else has passed before")
+  @Test("A closing connection fires its timer once, whatever other timeouts have passed")
   func closing() throws {
     var timing = Self.timing()
     timing.frameIsPartial(isNew: true, now: Self.start)
     timing.closingStarted(now: Self.after(9))
-    // Silent for longer than the limit while it waits for its client to read.
+    // Idle for longer than the limit while it waits for its client to read.
     let closed = try #require(Self.firstDue(&timing, from: Self.after(9), isWritable: false))
-    #expect(closed.alarm == Alarm(due: .close, seconds: 39))
-    #expect(closed.alarms == 1)
+    #expect(closed.event == TimerEvent(due: .close, seconds: 39))
+    #expect(closed.timerEvents == 1)
     #expect(timing.next(earliestCall: Self.start) == Self.after(39))
     #expect(!timing.isLingering)
     timing.lingeringStarted(now: Self.after(20))
@@ -59,62 +62,62 @@ struct ConnectionTimingTests {
     #expect(timing.next(earliestCall: Self.start) == Self.after(21))
   }
 
-  @Test("A connection with nothing to wait for is timed out, one with calls in flight is not")
+  @Test("An idle connection times out; a connection with calls in flight does not")
   func silence() throws {
     var timing = Self.timing()
     #expect(timing.due(now: Self.after(9), isBusy: false, isWritable: true) == .nothing)
     timing.wasActive(now: Self.after(9), isWritable: true)
     #expect(
-      Self.firstDue(&timing, from: Self.start)?.alarm == Alarm(due: .timeOut, seconds: 19))
+      Self.firstDue(&timing, from: Self.start)?.event == TimerEvent(due: .timeOut, seconds: 19))
     #expect(Self.firstDue(&timing, from: Self.start, isBusy: true) == nil)
   }
 
-  @Test("A client that does not read is timed out, whatever it asks for and is sent")
+  @Test("A client that does not read times out, whatever it sends and is sent")
   func unreadOutput() throws {
     var timing = Self.timing()
     timing.writabilityChanged(now: Self.after(5))
     timing.wasActive(now: Self.after(14), isWritable: false)
     #expect(timing.due(now: Self.after(14), isBusy: true, isWritable: false) == .nothing)
     let due = Self.firstDue(&timing, from: Self.after(14), isBusy: true, isWritable: false)
-    #expect(due?.alarm == Alarm(due: .timeOut, seconds: 15))
+    #expect(due?.event == TimerEvent(due: .timeOut, seconds: 15))
   }
 
-  @Test("The time of a frame counts from its start and is renewed by other frames only")
+  @Test("The timeout of a frame counts from its start, and only another frame restarts it")
   func partialFrame() throws {
     var timing = Self.timing()
     timing.frameIsPartial(isNew: true, now: Self.after(1))
     timing.frameIsPartial(isNew: false, now: Self.after(8))
     let due = Self.firstDue(&timing, from: Self.after(8), isBusy: true)
-    #expect(due?.alarm == Alarm(due: .timeOut, seconds: 31))
+    #expect(due?.event == TimerEvent(due: .timeOut, seconds: 31))
     timing.frameIsPartial(isNew: true, now: Self.after(9))
     #expect(
-      Self.firstDue(&timing, from: Self.after(9), isBusy: true)?.alarm
-        == Alarm(due: .timeOut, seconds: 39))
+      Self.firstDue(&timing, from: Self.after(9), isBusy: true)?.event
+        == TimerEvent(due: .timeOut, seconds: 39))
     timing.noFrameIsPartial()
     #expect(Self.firstDue(&timing, from: Self.after(9), isBusy: true) == nil)
   }
 
-  @Test("A shutdown ends calls at its deadline and shortens a closing that is under way")
+  @Test("A shutdown ends calls at its deadline, and shortens a closing in progress")
   func shutdown() {
     var busy = Self.timing()
     busy.shutdownStarted(deadline: Self.after(5), now: Self.after(2))
     #expect(
-      Self.firstDue(&busy, from: Self.after(2), isBusy: true)?.alarm
-        == Alarm(due: .endOfShutdown, seconds: 5))
+      Self.firstDue(&busy, from: Self.after(2), isBusy: true)?.event
+        == TimerEvent(due: .endOfShutdown, seconds: 5))
     busy.closingStarted(now: Self.after(5))
     #expect(
-      Self.firstDue(&busy, from: Self.after(5), isWritable: false)?.alarm
-        == Alarm(due: .close, seconds: 6))
+      Self.firstDue(&busy, from: Self.after(5), isWritable: false)?.event
+        == TimerEvent(due: .close, seconds: 6))
 
     var closing = Self.timing()
     closing.closingStarted(now: Self.after(1))
     closing.shutdownStarted(deadline: Self.after(5), now: Self.after(2))
     #expect(
-      Self.firstDue(&closing, from: Self.after(2), isWritable: false)?.alarm
-        == Alarm(due: .close, seconds: 5))
+      Self.firstDue(&closing, from: Self.after(2), isWritable: false)?.event
+        == TimerEvent(due: .close, seconds: 5))
   }
 
-  @Test("Once a shutdown has begun, every connection is closed within its time and the lingering")
+  @Test("After a shutdown begins, every connection closes within its timeout plus the linger time")
   func shutdownIsBounded() throws {
     var random = SeededRandom(for: "shutdown is bounded")
     let deadline = Self.after(50)
@@ -135,8 +138,8 @@ struct ConnectionTimingTests {
         timing.lingeringStarted(now: Self.after(sent))
       }
       let end = try #require(Self.firstDue(&timing, from: Self.start))
-      #expect(end.alarm.due == .close)
-      #expect(end.alarm.seconds <= 51, "\(closing) \(shutdown) \(sent)")
+      #expect(end.event.due == .close)
+      #expect(end.event.seconds <= 51, "\(closing) \(shutdown) \(sent)")
     }
   }
 }

@@ -1,20 +1,21 @@
+import Framing
 import NIOCore
 import NIOEmbedded
 import Wire
 
 @testable import RPCServer
 
-/// One connection without a socket: the test has its clock, and says whether the client reads.
+/// One connection without a socket. The test controls the clock and whether the client reads.
 final class EmbeddedConnection {
   let service = TestService()
-  /// For what a stream would ask of it from another thread.
+  /// For requests that a stream makes from other threads.
   let handler: ServerConnectionHandler
   private let registry: ConnectionRegistry
   private let channel: EmbeddedChannel
   private let reading: Reading
   private var decoder = FrameDecoder()
 
-  /// - Parameter immediate: Whether methods may answer without a call that have the answer at hand.
+  /// - Parameter immediate: Whether ``ImmediateMethods`` are enabled.
   init(_ limits: RPCLimits, immediate: Bool = true) throws {
     let router = service.router
     channel = EmbeddedChannel()
@@ -42,7 +43,7 @@ final class EmbeddedConnection {
     try channel.writeInbound(Frames.joined(frames))
   }
 
-  /// Lets time pass, with all alarms and tasks that belong to it.
+  /// Advances the clock, and runs the timers and tasks that become due.
   func advance(by time: TimeAmount) {
     channel.embeddedEventLoop.advanceTime(by: time)
   }
@@ -52,7 +53,7 @@ final class EmbeddedConnection {
     channel.pipeline.fireChannelWritabilityChanged()
   }
 
-  /// Lets the client read until so much was sent again that it is behind.
+  /// Lets the client read until the channel is no longer writable.
   func read(until bytes: Int) {
     reading.bytes = bytes
     setReading(true)
@@ -63,7 +64,7 @@ final class EmbeddedConnection {
     channel.close(promise: nil)
   }
 
-  /// The bytes that were sent since the last time.
+  /// The bytes sent since the last call.
   func sentBytes() throws -> ByteBuffer {
     var sent = ByteBuffer()
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
@@ -72,7 +73,7 @@ final class EmbeddedConnection {
     return sent
   }
 
-  /// What was sent since the last time, as `RawClient.receiveText` gives it.
+  /// The frames sent since the last call, as text like that of `RawClient.receiveText`.
   func sent() throws -> [String] {
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
       decoder.append(bytes)
@@ -86,7 +87,7 @@ final class EmbeddedConnection {
   }
 }
 
-/// A client that reads, until so many bytes are sent at once.
+/// A client that reads, until the given number of bytes is sent at once.
 private final class Reading: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
 

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import NIOCore
 import RPCServer
 import Testing
@@ -58,7 +59,7 @@ struct EntitlementClientWatchTests {
       #expect(seen == Self.responses)
       #expect(error?.cursor == "8")
       #expect(error?.cause.code == .status(.resourceExhausted))
-      #expect(error?.isPassing == true)
+      #expect(error?.isTransient == true)
     }
   }
 
@@ -69,7 +70,7 @@ struct EntitlementClientWatchTests {
       #expect(seen == Self.responses)
       #expect(error?.cursor == "8")
       #expect(error?.cause.code == .connectionClosed)
-      #expect(error?.isPassing == true)
+      #expect(error?.isTransient == true)
     }
   }
 
@@ -86,7 +87,7 @@ struct EntitlementClientWatchTests {
       #expect(seen == [])
       #expect(error?.cursor == cursor)
       #expect(error?.cause.code == .status(.outOfRange))
-      #expect(error?.isPassing == false)
+      #expect(error?.isTransient == false)
     }
   }
 
@@ -98,8 +99,8 @@ struct EntitlementClientWatchTests {
       #expect(seen == Self.responses)
       #expect(error?.cursor == "8")
       #expect(error?.cause.code == .connectionClosed)
-      #expect(error?.cause.message.contains("said nothing") == true)
-      #expect(error?.isPassing == true)
+      #expect(error?.cause.message.contains("sent nothing") == true)
+      #expect(error?.isTransient == true)
     }
   }
 
@@ -131,7 +132,7 @@ struct EntitlementClientWatchTests {
       let error = await reader.value
       #expect(error?.cursor == "8")
       #expect(error?.cause.code == .status(.cancelled))
-      #expect(error?.isPassing == false)
+      #expect(error?.isTransient == false)
     }
   }
 
@@ -145,9 +146,9 @@ struct EntitlementClientWatchTests {
       (.status(.unauthenticated), false), (.status(.internal), false),
       (.status(.unimplemented), false), (.status(.cancelled), false),
     ]
-    for (code, isPassing) in codes {
+    for (code, isTransient) in codes {
       let error = CustomerWatchError(cause: RPCClientError(code, "m"), cursor: nil)
-      #expect(error.isPassing == isPassing, "\(code)")
+      #expect(error.isTransient == isTransient, "\(code)")
     }
   }
 }

@@ -39,7 +39,7 @@ struct EventLoopCallTests {
     }
   }
 
-  @Test("Failures arrive as such, those of a closed connection at once")
+  @Test("Failures are reported, and immediately for a closed connection")
   func failures() async throws {
     try await TestServer.run { test in
       let connection = try await RPCConnection.connect(to: test.tcp)

@@ -1,6 +1,7 @@
+import Framing
 import Wire
 
-/// A socket that listens, and whose queue is full: who connects to it hears neither yes nor no.
+/// A listening socket whose accept queue is full: a connection is neither accepted nor refused.
 final class FullListener {
   private let listener: RawListener
   private let first: RawClient
@@ -8,7 +9,7 @@ final class FullListener {
   var address: ServerAddress { listener.address }
 
   init() throws {
-    // One is let in beyond the length of the queue.
+    // The kernel accepts one connection more than the length of the queue.
     listener = try RawListener(backlog: 0)
     first = try RawClient(listener.address)
   }

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import TestSupport
 import Testing
@@ -5,10 +6,10 @@ import Wire
 
 @testable import RPCServer
 
-@Suite("Answers at hand")
+@Suite("Immediate answers")
 struct ImmediateAnswerTests {
   @Test(
-    "A client cannot tell whether its calls were opened: the bytes are the same, whatever it sends")
+    "Immediate answers and calls give the client the same bytes, whatever it sends")
   func same() throws {
     var generator = SeededRandom(for: "answers at hand")
     for round in 0..<400 {
@@ -35,23 +36,23 @@ struct ImmediateAnswerTests {
     }
   }
 
-  @Test("They are counted as calls that succeeded")
+  @Test("Immediate answers are counted as successful calls")
   func counted() throws {
     let connection = try EmbeddedConnection(RPCLimits())
     try connection.receive(
-      Frames.request(1, "AtHand", "hello"), Frames.request(3, "AtHand", "other"),
-      Frames.request(5, "AtHand", "h2"), Frames.request(7, "Fail"))
+      Frames.request(1, "Immediate", "hello"), Frames.request(3, "Immediate", "other"),
+      Frames.request(5, "Immediate", "h2"), Frames.request(7, "Fail"))
     #expect(connection.statistics.calls[.ok] == 3)
     #expect(connection.statistics.calls[.notFound] == 1)
   }
 
-  @Test("A call whose time is over is not answered, and one in flight keeps its stream")
+  @Test("A call after its deadline gets no immediate answer, and a call in flight keeps its stream")
   func refused() throws {
     let connection = try EmbeddedConnection(RPCLimits())
     try connection.receive(
-      Frames.request(1, "AtHand", "h", timeout: -1), Frames.request(3, "Hold", "x"),
-      Frames.request(3, "AtHand", "h"), Frames.request(2, "AtHand", "h"),
-      Frames.request(5, "AtHand", "h", flags: .remoteOpen))
+      Frames.request(1, "Immediate", "h", timeout: -1), Frames.request(3, "Hold", "x"),
+      Frames.request(3, "Immediate", "h"), Frames.request(2, "Immediate", "h"),
+      Frames.request(5, "Immediate", "h", flags: .remoteOpen))
     #expect(
       try connection.sent() == [
         "1 DEADLINE_EXCEEDED", "3 INVALID_ARGUMENT", "2 INVALID_ARGUMENT", "5 INVALID_ARGUMENT",
@@ -67,13 +68,13 @@ struct ImmediateAnswerTests {
     case 1: return Frames.request(stream, "Fail")
     case 2: return Frames.frame(stream, .data, data: ByteBuffer(string: payload))
     case 3: return Frames.request(stream, "None", payload)
-    case 4: return Frames.request(stream, "AtHand", payload, flags: .remoteOpen)
-    case 5: return Frames.request(stream, "AtHand", payload, timeout: -1)
-    case 6: return Frames.request(stream, "AtHand", payload, metadata: [("k", "v")])
+    case 4: return Frames.request(stream, "Immediate", payload, flags: .remoteOpen)
+    case 5: return Frames.request(stream, "Immediate", payload, timeout: -1)
+    case 6: return Frames.request(stream, "Immediate", payload, metadata: [("k", "v")])
     case 7: return Frames.frame(stream, .request, data: ByteBuffer(string: payload))
     case 8: return Frames.request(stream, "Count", "3", flags: .remoteClosed)
-    case 9: return Frames.request(stream, "AtHand", payload, timeout: 1_000_000_000)
-    default: return Frames.request(stream | 1, "AtHand", payload)
+    case 9: return Frames.request(stream, "Immediate", payload, timeout: 1_000_000_000)
+    default: return Frames.request(stream | 1, "Immediate", payload)
     }
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// The other end of a TCP connection, where that is in this process too.
+/// The server's end of a TCP connection, if it is in this process.
 struct PeerSocket {
   enum Option {
     case noDelay, keepAlive, keepAliveIdle, keepAliveInterval, keepAliveCount
@@ -19,10 +19,10 @@ struct PeerSocket {
 
   private let descriptor: CInt
 
-  /// More descriptors than the tests have open.
+  /// More file descriptors than the tests have open.
   private static let descriptors: Range<CInt> = 0..<4_096
 
-  /// Nil when no open socket of this process is connected to that port.
+  /// Nil if no open socket of this process is connected to the port.
   init?(connectedTo port: UInt16) {
     let found = Self.descriptors.first { socketPort($0, getpeername) == port }
     guard let found else { return nil }

@@ -1,23 +1,24 @@
+import Framing
 import Glibc
 import NIOCore
 import TestSupport
 import Wire
 
-/// A client that is nothing but a socket: sends any bytes, and reads frames as they come. Calls
-/// block, for at most ``patience``.
+/// A client on a plain socket, which sends any bytes and reads frames. Calls block for at most
+/// ``patience``.
 final class RawClient {
   struct Failure: Error {
     let what: String
     let errno: CInt
   }
 
-  /// Something that takes longer than this has failed, in seconds.
+  /// The timeout of each operation, in seconds.
   private static let patience = 20
 
   private var descriptor: CInt
   private var decoder = FrameDecoder()
 
-  /// - Parameter receiveBuffer: Of the kernel, in bytes; nil leaves its default.
+  /// - Parameter receiveBuffer: The kernel's receive buffer, in bytes; nil for its default.
   init(_ address: ServerAddress, receiveBuffer: CInt? = nil) throws {
     let family = if case .unix = address { AF_UNIX } else { AF_INET }
     descriptor = socket(family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -32,7 +33,7 @@ final class RawClient {
         descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
     if case .tcp = address {
-      // What is sent arrives, also when a reset follows at once.
+      // Sent bytes arrive, even if a reset follows immediately.
       var isOn: CInt = 1
       setsockopt(
         descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<CInt>.size))
@@ -69,9 +70,9 @@ final class RawClient {
     }
   }
 
-  /// Sends what the kernel takes without waiting.
+  /// Sends as much as the kernel accepts without waiting.
   ///
-  /// - Returns: The number of bytes, or nil when the kernel has taken none for `milliseconds`.
+  /// - Returns: The number of bytes, or nil if the kernel accepted none for `milliseconds`.
   func sendSome(_ bytes: ByteBuffer, waitingFor milliseconds: CInt) throws -> Int? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     if Glibc.poll(&poll, 1, milliseconds) == 0 {
@@ -98,21 +99,21 @@ final class RawClient {
     }
   }
 
-  /// Closes so that the other end sees a reset and not an orderly end.
+  /// Closes the connection with a reset.
   func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     close()
   }
 
-  /// The server's end of the connection, over TCP, when it runs in this process.
+  /// The server's end of a TCP connection, if the server is in this process.
   var peerInThisProcess: PeerSocket? {
     socketPort(descriptor, getsockname).flatMap(PeerSocket.init(connectedTo:))
   }
 
   // MARK: Receiving
 
-  /// Whether there is something to receive, or the server has closed.
+  /// Whether there are bytes to receive, or the server has closed.
   func isReadable(within milliseconds: CInt) throws -> Bool {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let count = Glibc.poll(&poll, 1, milliseconds)
@@ -122,7 +123,7 @@ final class RawClient {
     return count > 0
   }
 
-  /// The next frame, or nil when the server has closed, also by a reset.
+  /// The next frame, or nil if the server has closed or reset the connection.
   func receive() throws -> Frame? {
     while true {
       switch decoder.next() {
@@ -152,7 +153,7 @@ final class RawClient {
     return try Self.text(frame)
   }
 
-  /// A frame as such a text.
+  /// The text form of a frame.
   static func text(_ frame: Frame) throws -> String {
     let id = frame.header.streamID
     switch frame.header.type {

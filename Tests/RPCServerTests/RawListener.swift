@@ -1,15 +1,16 @@
+import Framing
 import Glibc
 import NIOCore
 import Wire
 
-/// A socket that listens and never accepts: connections to it are made, and hear nothing.
+/// A listening socket that never accepts: connections succeed, and get no answer.
 final class RawListener {
   private var descriptor: CInt
   let address: ServerAddress
 
   /// On a free TCP port.
   ///
-  /// - Parameter backlog: how many connections may wait for being accepted.
+  /// - Parameter backlog: The length of the accept queue.
   init(backlog: CInt = 8) throws {
     descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     try Self.bind(descriptor, to: SocketAddress(ipAddress: "127.0.0.1", port: 0), backlog)
@@ -23,7 +24,7 @@ final class RawListener {
     address = .tcp(host: "127.0.0.1", port: UInt16(name[2]) << 8 | UInt16(name[3]))
   }
 
-  /// On a Unix socket, whose file stays.
+  /// On a Unix socket, whose file is not removed.
   init(path: String) throws {
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
     try Self.bind(descriptor, to: SocketAddress(unixDomainSocketPath: path), 8)

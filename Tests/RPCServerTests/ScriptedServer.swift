@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import Logging
 import RPCClient
 import RPCServer

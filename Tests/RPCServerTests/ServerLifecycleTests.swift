@@ -1,16 +1,17 @@
 import Foundation
+import Framing
 import NIOCore
 import RPCServer
 import Testing
 import Wire
 
-@Suite("Starting, clients that leave, and stopping", .timeLimit(.minutes(2)))
+@Suite("Start, disconnects and shutdown", .timeLimit(.minutes(2)))
 struct ServerLifecycleTests {
   private static func server() -> RPCServer {
     RPCServer(router: TestService().router, logger: TestServer.quietLogger)
   }
 
-  // MARK: Clients that leave
+  // MARK: Disconnects
 
   @Test("A client that half-closes gets its answers, then the connection is closed")
   func halfClose() async throws {
@@ -29,7 +30,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("A half-closing client gets a large answer in full")
+  @Test("A client that half-closes gets a large answer completely")
   func halfCloseLarge() async throws {
     try await TestServer.run { test in
       let client = try RawClient(test.tcp, receiveBuffer: 4096)
@@ -40,7 +41,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("A client that vanishes has its calls and streams cancelled")
+  @Test("The calls and streams of a client that disconnects are cancelled")
   func vanished() async throws {
     for transport in TestServer.transports {
       try await TestServer.run { test in
@@ -48,7 +49,7 @@ struct ServerLifecycleTests {
         try client.send(Frames.request(1, "Hold", "a"))
         try client.send(Frames.request(3, "HoldStream", "b", flags: .remoteClosed))
         #expect(await test.service.expect(.held("a"), .held("b")))
-        // A reset over TCP; a Unix socket tells a full close from a half one by itself.
+        // A reset over TCP. A Unix socket distinguishes a full close from a half-close.
         client.reset()
         #expect(await test.service.expect(.cancelled("a"), .cancelled("b")))
         #expect(test.service.answer("a")?.isCancelled == true)
@@ -59,7 +60,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("A client that closes in the middle of a frame harms no one")
+  @Test("A client that closes in the middle of a frame does not affect others")
   func vanishedInFrame() async throws {
     try await TestServer.run { test in
       let whole = Frames.request(1, "Echo", "x")
@@ -73,7 +74,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  // MARK: Stopping
+  // MARK: Shutdown
 
   @Test("Shutdown ends streams, refuses new calls, lets others finish, and closes")
   func shutdown() async throws {
@@ -92,7 +93,7 @@ struct ServerLifecycleTests {
       #expect(try idle.receiveText() == "closed")
       try client.send(Frames.request(5, "Echo", "new"))
       #expect(try client.receiveText() == "5 UNAVAILABLE")
-      // Not the TCP port: once it is free, another test's server may have got it.
+      // Not the TCP port, which the server of another test may use by now.
       #expect(throws: RawClient.Failure.self) { try RawClient(test.unix) }
       test.service.answer("a")?.succeed(ByteBuffer(string: "finished"))
       #expect(try client.receiveText() == "1 OK finished")
@@ -101,7 +102,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("Calls that do not finish in time are ended by shutdown")
+  @Test("A shutdown ends calls that do not finish in time")
   func shutdownTime() async throws {
     let limits = RPCLimits(shutdownTime: .milliseconds(50), lingerTime: .milliseconds(50))
     try await TestServer.run(limits) { test in
@@ -115,7 +116,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("A client that never closes does not hold up shutdown")
+  @Test("A client that never closes does not delay a shutdown")
   func shutdownWithMuteClient() async throws {
     let limits = RPCLimits(shutdownTime: .milliseconds(50), lingerTime: .milliseconds(50))
     try await TestServer.run(limits) { test in
@@ -124,12 +125,12 @@ struct ServerLifecycleTests {
       #expect(await test.service.expect(.held("a")))
       try client.send(
         Frames.joined((0..<20).map { Frames.request($0 * 2 + 1, "Large", "1000000") }))
-      // The answers are counted once as many of them as the kernel takes are written.
+      // The answers are counted when the kernel accepts no more of them.
       while test.server.statistics.calls[.ok] == 0 {
         await Task.yield()
       }
       let time = await ContinuousClock().measure { await test.server.shutDown() }
-      // Promised are 100 ms; every other limit of a connection is 30 s or more.
+      // The limit is 100 ms; every other timeout of a connection is 30 s or more.
       #expect(time < .seconds(10))
       #expect(await test.service.expect(.cancelled("a")))
       #expect(test.server.statistics.connectionsOpen == 0)
@@ -137,7 +138,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  // MARK: Starting
+  // MARK: Start
 
   @Test("A server starts once")
   func startedTwice() async throws {
@@ -148,7 +149,7 @@ struct ServerLifecycleTests {
     await Self.expectStart(server, on: [.tcp(host: "localhost", port: 0)], fails: .alreadyStarted)
   }
 
-  @Test("An address in use is told, and the other addresses are given back")
+  @Test("An address in use is reported, and the other addresses are released")
   func addressInUse() async throws {
     try await TestServer.run { test in
       let folder = try TemporaryFolder()
@@ -162,7 +163,7 @@ struct ServerLifecycleTests {
     }
   }
 
-  @Test("The file of a Unix socket is removed by a stop, and replaced when nobody answers there")
+  @Test("A shutdown removes the file of a Unix socket, and a start replaces a stale file")
   func socketFile() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("rpc.sock")
@@ -180,7 +181,7 @@ struct ServerLifecycleTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A file that is not a socket is left alone")
+  @Test("A file that is not a socket is not removed")
   func notASocket() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("precious")
@@ -191,7 +192,7 @@ struct ServerLifecycleTests {
   }
 
   @Test(
-    "Addresses that cannot be used are told apart",
+    "Errors distinguish why an address cannot be used",
     arguments: [
       (.tcp(host: "192.0.2.1", port: 0), .addressNotAvailable),
       (.unix(path: "/nonexistent-folder/rpc.sock"), .addressNotAvailable),

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import RPCServer
 import Testing
@@ -11,7 +12,7 @@ struct ServerLimitTests {
     return limits
   }
 
-  @Test("A connection beyond the limit is closed at once and counted; a place freed is used")
+  @Test("A connection above the limit is closed immediately and counted; a free one is reused")
   func connections() async throws {
     try await TestServer.run(Self.limits { $0.connections = 2 }) { test in
       let first = try RawClient(test.tcp)
@@ -26,7 +27,7 @@ struct ServerLimitTests {
       #expect(test.server.statistics.connectionsOpen == 2)
       second.closeOutput()
       #expect(try second.receiveText() == "closed")
-      // The server has closed its end; the place is free as soon as its loop has noted it.
+      // The server has closed its end; the count falls when its event loop handles the close.
       var isAnswered = false
       while !isAnswered {
         isAnswered = (try? test.answers(at: test.tcp)) ?? false
@@ -36,7 +37,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("Calls beyond the limit in flight are refused at once, with a hint when to retry")
+  @Test("Calls above the limit in flight are refused immediately, with a retry delay")
   func streams() async throws {
     try await TestServer.run(Self.limits { $0.streamsPerConnection = 2 }) { test in
       let client = try RawClient(test.tcp)
@@ -54,13 +55,13 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("A silent connection is closed; one that waits for an answer is not")
+  @Test("An idle connection is closed; one that waits for an answer is not")
   func idle() async throws {
     try await TestServer.run(Self.limits { $0.idleTime = .milliseconds(50) }) { test in
       let waiting = try RawClient(test.tcp)
       try waiting.send(Frames.request(1, "Hold", "a"))
       #expect(await test.service.expect(.held("a")))
-      // Both of these begin to be silent after the first one.
+      // These two become idle after the first one.
       for _ in 0..<2 {
         let silent = try RawClient(test.tcp)
         #expect(try silent.receiveText() == "closed")
@@ -72,7 +73,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("A frame that does not arrive in time ends its connection, however it trickles")
+  @Test("A frame that does not arrive in time ends its connection, even if bytes keep arriving")
   func slowFrame() async throws {
     try await TestServer.run(Self.limits { $0.frameTime = .milliseconds(100) }) { test in
       let client = try RawClient(test.tcp)
@@ -81,14 +82,14 @@ struct ServerLimitTests {
       let bytes = ByteBuffer(string: "x")
       var long = Frames.request(3, "Echo", String(repeating: "x", count: 4_000_000))
       try client.send(long.readSlice(length: 100) ?? bytes)
-      // Sends on for as long as the server listens; a reset ends it.
+      // Sends until the server resets the connection.
       while (try? client.send(bytes)) != nil {}
       #expect(try client.receiveText() == "closed")
       #expect(test.server.statistics.connectionsTimedOut == 1)
     }
   }
 
-  @Test("A stream that is not read is ended with its last cursor; others are not held up")
+  @Test("An unread stream ends with its last cursor; others are not delayed")
   func slowReader() async throws {
     let limits = Self.limits {
       $0.writeBuffer = 1_000_000
@@ -103,7 +104,7 @@ struct ServerLimitTests {
       var sent = 0
       while stream.send(message, cursor: "\(sent)") {
         sent += 1
-        // Each message goes through the loop before the next one is made.
+        // Each message passes the event loop before the next one is made.
         await test.settle(stream)
       }
       #expect(await test.service.expect(.cancelled("s")))
@@ -125,7 +126,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("A client that asks and does not read is no longer read from, and loses nothing")
+  @Test("The server stops reading from a client that does not read, and loses no request")
   func unreadAnswers() async throws {
     let limits = Self.limits {
       $0.writeBuffer = 1_000_000
@@ -158,7 +159,7 @@ struct ServerLimitTests {
     }
   }
 
-  @Test("Small requests for large answers are not carried out faster than answers are read")
+  @Test("Small requests for large answers are handled no faster than the answers are read")
   func unreadLargeAnswers() async throws {
     let limits = Self.limits {
       $0.writeBuffer = 1_000_000

@@ -1,10 +1,11 @@
+import Framing
 import NIOCore
 import RPCServer
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
-/// What the server answers on the wire, row by row of the protocol's table.
+/// The server's answers on the wire, by the rows of the table in protocol.md.
 @Suite("The server on the wire (protocol, sections 1 and 2)", .timeLimit(.minutes(2)))
 struct ServerProtocolTests {
   struct Row: Sendable, CustomTestStringConvertible {
@@ -111,7 +112,7 @@ struct ServerProtocolTests {
       expecting: ["1 OK Bearer t,u"]),
   ]
 
-  @Test("Each case gets its answer, and the connection lives", arguments: rows)
+  @Test("Each case gets its answer, and the connection stays open", arguments: rows)
   func row(_ row: Row) async throws {
     for transport in TestServer.transports {
       try await TestServer.run { test in
@@ -129,7 +130,7 @@ struct ServerProtocolTests {
   }
 
   @Test(
-    "A length beyond skipping gets an error, then the connection is closed",
+    "A length that is too large to skip gets an error, then the connection is closed",
     arguments: [RPCLimits.maximumSkippedData + 1, 0x4745_5420])
   func unskippable(length: Int) async throws {
     try await TestServer.run { test in
@@ -141,7 +142,7 @@ struct ServerProtocolTests {
     }
   }
 
-  @Test("A call held when the connection fails is cancelled")
+  @Test("A call in flight when the connection fails is cancelled")
   func unskippableWithCall() async throws {
     try await TestServer.run { test in
       let client = try RawClient(test.tcp)
@@ -194,7 +195,7 @@ struct ServerProtocolTests {
     }
   }
 
-  @Test("Calls are answered in the order they are done")
+  @Test("Calls are answered in the order in which they finish")
   func outOfOrderAnswers() async throws {
     try await TestServer.run { test in
       let client = try RawClient(test.tcp)
@@ -258,7 +259,7 @@ struct ServerProtocolTests {
           let data = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
             UInt8.random(in: 0...255, using: &generator)
           }
-          // Mostly right lengths, so that there is more than one frame to misunderstand.
+          // Mostly valid lengths, so that more than one frame is decoded.
           let error = Int.random(in: 0...9, using: &generator) == 0 ? 3 : 0
           bytes.writeImmutableBuffer(
             Frames.header(

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import NIOPosix
 import RPCServer
@@ -6,18 +7,18 @@ import Wire
 
 @Suite("Method bodies that hold a lock while they send", .timeLimit(.minutes(2)))
 struct ServerReentrancyTests {
-  /// Answers to it are failures that take room in the batch of answers.
+  /// Its answers are failures, which fill the batch of answers.
   private static let refusedRequest = Frames.frame(2, .request)
 
-  @Test("Calls of a client that vanishes are not cancelled inside another call's send")
+  @Test("The calls of a closed connection are not cancelled inside another call's send")
   func vanishedClient() async throws {
-    // A loop of its own, as the test holds it up.
+    // A separate event loop, as the test blocks it.
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     for transport in TestServer.transports {
       try await TestServer.run(group: group) { test in
         let client = try RawClient(test[keyPath: transport])
-        // What waits in one piece makes the server's reads large enough for what follows below to
-        // arrive in one.
+        // A large first read makes the server's receive buffer large enough for the bytes below to
+        // arrive in one read.
         try client.send(Frames.request(13, "Gate"))
         #expect(await test.service.expect(.held("gate")))
         try client.send(Frames.request(1, "Large", String(repeating: " ", count: 100_000)))
@@ -31,7 +32,7 @@ struct ServerReentrancyTests {
         try client.send(Frames.request(5, "Gate"))
         #expect(await test.service.expect(.held("watch"), .held("gate")))
 
-        // Refusals that nearly make a full batch, and streams whose messages do.
+        // Refusals that nearly fill a batch, and streams whose messages fill it.
         let refused = (RPCLimits.fullBatch - 1) / refusalSize
         let names = ["a", "b", "c"].map { String(repeating: $0, count: refusalSize) }
         let streams = zip([7, 9, 11], names).map {
@@ -41,14 +42,14 @@ struct ServerReentrancyTests {
           Frames.joined(Array(repeating: Self.refusedRequest, count: refused) + streams))
         client.reset()
         test.service.openGate()
-        // A lock that is taken again by its own thread ends the process.
+        // Taking the lock twice on one thread ends the process.
         #expect(try test.answers(at: test[keyPath: transport]))
       }
     }
     try await group.shutdownGracefully()
   }
 
-  @Test("A stream that is ended for a slow reader is not told so inside its own send")
+  @Test("A stream that ends for a slow reader is not cancelled inside its own send")
   func slowReader() async throws {
     let limits = RPCLimits(
       writeBufferPause: 50_000, writeBuffer: 200_000, shutdownTime: .milliseconds(100),

@@ -1,11 +1,12 @@
 import Dispatch
+import Framing
 import NIOCore
 import Testing
 import Wire
 
 @testable import RPCServer
 
-@Suite("Streams that wait for their readers", .timeLimit(.minutes(2)))
+@Suite("Backpressure of streams", .timeLimit(.minutes(2)))
 struct StreamPacingTests {
   private static func limits(slowReaderTime: Duration, writeBuffer: Int = 400_000) -> RPCLimits {
     RPCLimits(
@@ -23,12 +24,12 @@ struct StreamPacingTests {
     return try #require(test.service.stream(name))
   }
 
-  /// Runs `body` on a thread of its own: a blocked read would take one from the producer, and there
-  /// may be no other.
+  /// Runs `body` on a separate thread, as a blocking read would occupy a thread that the producer
+  /// may need.
   private func apart<Value: Sendable>(
     _ client: RawClient, _ body: @escaping @Sendable (RawClient) throws -> Value
   ) async throws -> Value {
-    // Nobody else uses the client meanwhile: the caller waits.
+    // The caller waits, so the client is used by one thread at a time.
     nonisolated(unsafe) let client = client
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async {
@@ -38,7 +39,7 @@ struct StreamPacingTests {
   }
 
   @Test(
-    "Many times what may wait is sent without loss to a reader that is slow, but reads",
+    "Many times the write buffer is sent to a slow reader without loss",
     arguments: TestServer.transports)
   func backPressure(address: any KeyPath<TestServer, ServerAddress> & Sendable) async throws {
     try await TestServer.run(Self.limits(slowReaderTime: .seconds(30))) { test in
@@ -61,11 +62,11 @@ struct StreamPacingTests {
     }
   }
 
-  @Test("Many streams that wait together for a reader that reads are not taken for unread ones")
+  @Test("Many streams that wait for one active reader are not ended as unread")
   func together() async throws {
     try await TestServer.run(Self.limits(slowReaderTime: .seconds(30))) { test in
       let client = try RawClient(test.unix, receiveBuffer: 4096)
-      // At once they would need eight times what may wait.
+      // Together they would need eight times the write buffer.
       let (streams, count) = (64, 6)
       var held: [RPCServerStream] = []
       for number in 0..<streams {
@@ -82,7 +83,7 @@ struct StreamPacingTests {
       }
       let received = try await apart(client) { client in
         var received: [StreamID: Int] = [:]
-        // With the end of each.
+        // Including the end of each stream.
         for _ in 0..<(streams * (count + 1)) {
           guard let frame = try client.receive(), frame.header.type == .data else { break }
           received[frame.header.streamID, default: 0] += frame.data.readableBytes
@@ -95,7 +96,7 @@ struct StreamPacingTests {
     }
   }
 
-  @Test("Streams take turns: each time that the client has read, the one that waited longest")
+  @Test("When the client has read, the stream that has waited longest sends next")
   func turns() throws {
     let connection = try EmbeddedConnection(Self.limits(slowReaderTime: .seconds(30)))
     let line = try Line(connection, ["a", "b", "c"])
@@ -104,20 +105,20 @@ struct StreamPacingTests {
     #expect(line.sent.isEmpty)
     for _ in 0..<7 { connection.read(until: Self.message.readableBytes) }
     #expect(line.sent == ["c", "a", "b", "c", "a", "b", "c"])
-    // One that ends meanwhile takes nobody's turn.
+    // A stream that ends meanwhile is skipped.
     try line.stream("a").finish()
     for _ in 0..<3 { connection.read(until: Self.message.readableBytes) }
     #expect(line.sent.suffix(3) == ["b", "c", "b"])
     #expect(line.ended == ["a"])
   }
 
-  @Test("Who waits while others are served is not given up; when the client stops, all are")
+  @Test("A stream that waits while others are served is not ended; when the client stops, all are")
   func stallTime() throws {
     let connection = try EmbeddedConnection(Self.limits(slowReaderTime: .seconds(30)))
     let line = try Line(connection, ["a", "b", "c"])
     connection.setReading(false)
     for name in ["a", "b", "c"] { try line.keepSending(name) }
-    // Each waits 87 seconds for its turn.
+    // Each stream waits 87 seconds.
     for _ in 0..<9 {
       connection.advance(by: .seconds(29))
       connection.read(until: Self.message.readableBytes)
@@ -135,7 +136,7 @@ struct StreamPacingTests {
     #expect(connection.isOpen)
   }
 
-  @Test("Whoever begins to wait has the whole time, though others have waited before")
+  @Test("A stream that begins to wait has the full timeout, even if others have waited before")
   func ownTime() throws {
     let connection = try EmbeddedConnection(Self.limits(slowReaderTime: .seconds(30)))
     let line = try Line(connection, ["a", "b"])
@@ -174,13 +175,13 @@ struct StreamPacingTests {
       #expect(status.code == .resourceExhausted)
       #expect(status.errorInfo?.reason == "SLOW_READER")
       #expect(status.errorInfo?.metadata == ["cursor": "\(sent - 1)"])
-      // The connection itself lives.
+      // The connection stays open.
       try client.send(Frames.request(3, "Echo", "goes on"))
       #expect(try client.receiveText() == "3 OK goes on")
     }
   }
 
-  @Test("Who waits for a reader is told at once that the client has gone")
+  @Test("A waiting stream is cancelled immediately when the client disconnects")
   func gone() throws {
     let connection = try EmbeddedConnection(Self.limits(slowReaderTime: .seconds(60)))
     let line = try Line(connection, ["a", "b"])
@@ -193,13 +194,13 @@ struct StreamPacingTests {
     #expect(line.ended.last == "a")
   }
 
-  @Test("Who waits for a reader is told that the server stops")
+  @Test("A waiting stream is cancelled when the server shuts down")
   func stopped() async throws {
     let limits = Self.limits(slowReaderTime: .seconds(60), writeBuffer: 4_000_000)
     try await TestServer.run(limits) { test in
       let client = try RawClient(test.unix, receiveBuffer: 4096)
       let stream = try await hold(test, client)
-      // Far more than the kernel takes.
+      // Far more than the kernel buffers.
       for _ in 0..<60 { stream.send(Self.message) }
       await test.settle(stream)
       let waiting = Task { await stream.sendWhenRead([StreamMessage(Self.message)]) }
@@ -210,7 +211,7 @@ struct StreamPacingTests {
     }
   }
 
-  @Test("A stream that was finished waits for nobody")
+  @Test("A finished stream does not wait")
   func finished() async throws {
     try await TestServer.run { test in
       let client = try RawClient(test.tcp)
@@ -223,7 +224,7 @@ struct StreamPacingTests {
     }
   }
 
-  /// Streams of one connection that always have something to send.
+  /// Streams of one connection that always have messages to send.
   private final class Line {
     private let connection: EmbeddedConnection
     private(set) var sent: [String] = []

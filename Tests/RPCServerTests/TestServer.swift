@@ -1,4 +1,5 @@
 import Foundation
+import Framing
 import Logging
 import NIOCore
 import NIOPosix
@@ -14,7 +15,7 @@ struct TestServer: Sendable {
   let tcp: ServerAddress
   let unix: ServerAddress
 
-  /// Both kinds of address, for tests that hold on either.
+  /// Both kinds of address, for tests that apply to both.
   static let transports: [any KeyPath<TestServer, ServerAddress> & Sendable] = [\.tcp, \.unix]
 
   /// Runs `body` with a started server, and shuts it down afterwards.
@@ -50,7 +51,7 @@ struct TestServer: Sendable {
     return try client.receiveText() == "1 OK alive"
   }
 
-  /// Returns when the event loop of the stream's connection has done what it was asked before.
+  /// Returns when the event loop of the stream's connection has run all earlier tasks.
   func settle(_ stream: RPCServerStream) async {
     await withCheckedContinuation { continuation in
       stream.peer.eventLoop.execute { continuation.resume() }
@@ -60,8 +61,8 @@ struct TestServer: Sendable {
   static let quietLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// A folder that is removed with its content when it is no longer used. Its path is short, as
-/// those of Unix sockets must be.
+/// A directory that is removed with its content when it is no longer used. Its path is short enough
+/// for Unix sockets.
 final class TemporaryFolder: Sendable {
   private let folder: String
 

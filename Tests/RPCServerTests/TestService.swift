@@ -1,26 +1,28 @@
 import Dispatch
+import Framing
 import NIOCore
 import RPCServer
 import Synchronization
 import Wire
 
-/// Methods for tests, and what happens to their calls.
+/// Methods for tests, and the events of their calls.
 final class TestService: Sendable {
   enum Event: Hashable, Sendable {
     /// A call to `Hold` or `HoldStream` has arrived with this payload.
     case held(String)
-    /// Its `onCancel` has run.
+    /// The call's `onCancel` has run.
     case cancelled(String)
     /// The same, but while the body of a call was using its stream.
     case cancelledInside(String)
   }
 
-  /// What happens, in order. For one reader.
+  /// The events, in order. For one reader.
   let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
   private let answers = Mutex<[String: RPCAnswer]>([:])
   private let streams = Mutex<[String: RPCServerStream]>([:])
-  /// Held around all that the locked streams do. Taking it twice on a thread would be the end.
+  /// Locked around all operations of the locked streams. Locking it twice on one thread is an
+  /// error.
   private let lock = Mutex(())
   private let gate = DispatchSemaphore(value: 0)
 
@@ -38,7 +40,7 @@ final class TestService: Sendable {
     streams.withLock { $0[name] }
   }
 
-  /// Waits for one event after another.
+  /// Waits for the given events, in order.
   func expect(_ expected: Event...) async -> Bool {
     var iterator = events.makeAsyncIterator()
     for event in expected {
@@ -49,7 +51,7 @@ final class TestService: Sendable {
     return true
   }
 
-  /// Lets a call to `Gate` go on.
+  /// Lets a call to `Gate` continue.
   func openGate() {
     gate.signal()
   }
@@ -60,12 +62,12 @@ final class TestService: Sendable {
     router.unary(service, "Echo") { call, answer in
       answer.succeed(call.payload)
     }
-    // Has at hand what to answer to payloads that begin with "h": as many bytes as follow, or itself.
-    router.unary(service, "AtHand", immediate: { Self.atHand(ByteBuffer(bytes: $0)) }) {
+    // Answers payloads that begin with "h" immediately: with that many bytes, or with the payload.
+    router.unary(service, "Immediate", immediate: { Self.immediateAnswer(ByteBuffer(bytes: $0)) }) {
       call, answer in
-      answer.succeed(Self.atHand(call.payload) ?? call.payload)
+      answer.succeed(Self.immediateAnswer(call.payload) ?? call.payload)
     }
-    // Answers from a thread that is not the connection's.
+    // Answers from another thread than the event loop.
     router.unary(service, "Elsewhere") { call, answer in
       DispatchQueue.global().async { answer.succeed(call.payload) }
     }
@@ -82,7 +84,7 @@ final class TestService: Sendable {
       answer.succeed(ByteBuffer(string: "second"))
       answer.fail(RPCStatus(.internal))
     }
-    // As many bytes as the payload says.
+    // Answers with the number of bytes given in the payload.
     router.unary(service, "Large") { call, answer in
       answer.succeed(ByteBuffer(repeating: 0x61, count: Int(String(buffer: call.payload)) ?? 0))
     }
@@ -117,19 +119,19 @@ final class TestService: Sendable {
     return router
   }
 
-  private static func atHand(_ payload: ByteBuffer) -> ByteBuffer? {
+  private static func immediateAnswer(_ payload: ByteBuffer) -> ByteBuffer? {
     let text = String(buffer: payload)
     guard text.first == "h" else { return nil }
     return Int(text.dropFirst()).map { ByteBuffer(repeating: 0x68, count: $0) } ?? payload
   }
 
   private func addLockedMethods(_ service: String, to router: inout RPCRouter) {
-    // Holds up the connection's event loop until the gate opens, and never answers.
+    // Blocks the connection's event loop until the gate opens, and never answers.
     router.unary(service, "Gate") { [self] _, _ in
       continuation.yield(.held("gate"))
       _ = gate.wait(timeout: .now() + .seconds(20))
     }
-    // Sends its request back, with the lock held.
+    // Sends its request back while it holds the lock.
     router.serverStreaming(service, "LockedStream") { [self] call, stream in
       let name = String(buffer: call.payload)
       lock.withLock { _ in
@@ -138,7 +140,7 @@ final class TestService: Sendable {
       }
       continuation.yield(.held(name))
     }
-    // Sends until it is stopped, with the lock held, and asks only then to be told.
+    // Sends until it is stopped while it holds the lock, and registers `onCancel` only then.
     router.serverStreaming(service, "LockedFlood") { [self] call, stream in
       let name = String(buffer: call.payload)
       let message = ByteBuffer(repeating: 0x6D, count: 10_000)

@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import RPCServer
 import Testing
@@ -6,11 +7,11 @@ import Wire
 @Suite("Clients that do not read")
 struct UnreadConnectionTests {
   private static let limits = RPCLimits(idleTime: .seconds(900), frameTime: .seconds(30))
-  /// Its answer is sent at once, so that the server notes that nobody reads.
+  /// Its answer is sent immediately, so that the server detects that the client does not read.
   private static let large = Frames.request(1, "Large", "20000")
   private static let second: Int64 = 1_000_000_000
 
-  @Test("A request that waits for its client to read uses up its time")
+  @Test("The deadline of a request counts while the client does not read")
   func deadlines() throws {
     let connection = try EmbeddedConnection(Self.limits)
     connection.setReading(false)
@@ -24,7 +25,7 @@ struct UnreadConnectionTests {
     try connection.receive(Frames.request(9, "Echo", "later", timeout: 5 * Self.second))
     connection.advance(by: .seconds(2))
     connection.setReading(true)
-    // What came later is counted from the oldest too: the server looks at none of them before.
+    // Later requests count from the oldest one too, as the server decodes none of them before.
     #expect(
       try connection.sent() == [
         "3 DEADLINE_EXCEEDED", "5 OK in time", "7 OK without a deadline", "9 DEADLINE_EXCEEDED",
@@ -34,7 +35,7 @@ struct UnreadConnectionTests {
     #expect(try connection.sent() == ["11 OK new"])
   }
 
-  @Test("A frame is not late for the time in which the server did not read")
+  @Test("The timeout of a frame does not count while the server does not read")
   func partialFrame() throws {
     let connection = try EmbeddedConnection(Self.limits)
     connection.setReading(false)
@@ -49,7 +50,7 @@ struct UnreadConnectionTests {
     #expect(try connection.sent().last == "3 OK in two parts")
   }
 
-  @Test("A quiet stream is kept as long as its client reads, and given up when it does not")
+  @Test("An idle stream is kept while its client reads, and ended when it does not")
   func quietStream() throws {
     let connection = try EmbeddedConnection(Self.limits)
     try connection.receive(Frames.request(1, "HoldStream", "s", flags: .remoteClosed))
@@ -58,7 +59,7 @@ struct UnreadConnectionTests {
     #expect(connection.isOpen)
     connection.setReading(false)
     connection.advance(by: .seconds(899))
-    // Sending to a client that does not read is no sign of it.
+    // Sending to a client that does not read does not count as activity.
     #expect(stream.send(ByteBuffer(string: "unread")))
     connection.advance(by: .milliseconds(999))
     #expect(connection.isOpen)
@@ -67,7 +68,7 @@ struct UnreadConnectionTests {
     #expect(stream.isEnded)
   }
 
-  @Test("A client that begins to read again has its full time anew")
+  @Test("The timeout restarts when a client begins to read again")
   func readsAgain() throws {
     let connection = try EmbeddedConnection(Self.limits)
     try connection.receive(Frames.request(1, "HoldStream", "s", flags: .remoteClosed))

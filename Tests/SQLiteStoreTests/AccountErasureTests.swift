@@ -3,8 +3,8 @@ import EntitlementStore
 import Foundation
 import GRDB
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 @Suite("What the file keeps of a deleted account (R46)")
 struct AccountErasureTests {
@@ -61,7 +61,7 @@ struct AccountErasureTests {
     #expect(try await store.trimChanges(committedBefore: 7, limit: 100) > 0)
     await store.close()
     #expect(try await tablesNaming() == [])
-    // What it bought is there for whoever claims it.
+    // Its purchases can be claimed by another account.
     store = try SQLiteStore.open(at: path)
     #expect(
       try await store.unlinkedChains(in: testScope, after: nil, limit: 10).map(\.chain)

@@ -1,8 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 import GRDB
-import Testing
 import TestSupport
+import Testing
 
 @testable import SQLiteStore
 
@@ -42,7 +42,7 @@ struct DocumentStorageTests {
   func refreshed() async throws {
     let store = try SQLiteStore.open(at: path)
     for moment in 1...Int64(1_000) {
-      // Some pages each: what is deleted is to be used again.
+      // Some pages each, so that deleted pages are reused.
       let receipt =
         [UInt8](repeating: UInt8(truncatingIfNeeded: moment), count: 10_000)
         + Array("\(moment)".utf8)
@@ -137,7 +137,7 @@ struct DocumentStorageTests {
       database.trace { event in
         if "\(event)".contains("FROM documents WHERE digest") { counter.value += 1 }
       }
-      let written = try ChangesWriter.write(to: database) { ledger in
+      let written = try SQLiteChangesWriter.write(to: database) { ledger in
         try ledger.commit(Submission(facts: facts, receivedAt: 3))
       }
       #expect(Set(written.decision(written.numbering).dispositions) == [.added])

@@ -1,8 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 import GRDB
-import Testing
 import TestSupport
+import Testing
 
 @testable import SQLiteStore
 
@@ -23,7 +23,7 @@ struct MigrationTests {
 
   @Test("No step is edited once it was released: a database may have taken it as it was")
   func stepsStay() {
-    // A new step adds its number here; none of those that are here ever changes.
+    // A new migration adds its fingerprint here. The existing ones never change.
     #expect(
       Schema.steps.map { fingerprint($0) } == [
         0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112, 0x3998_7ef4_cb5b_3ee5,
@@ -117,7 +117,7 @@ struct MigrationTests {
     await store.close()
   }
 
-  @Test("What is new works on a database of version 1")
+  @Test("New features work on a database of version 1")
   func newFeatures() async throws {
     try VersionOneFile.make(at: path)
     let store = try SQLiteStore.open(at: path)
@@ -169,7 +169,7 @@ struct MigrationTests {
 
   @Test("A step that fails leaves the database at the version that it had, with all its data")
   func failedStep() async throws {
-    // Nobody's change, which no program ever wrote: it has no scope to be given.
+    // A change without a customer, which no program ever wrote: it has no scope.
     try VersionOneFile.make(at: path) { database in
       try database.execute(sql: "INSERT INTO changes VALUES (4, 77, NULL, 1, 40)")
     }

@@ -1,8 +1,8 @@
 import EntitlementStore
 import SQLiteStore
 import StoreConformance
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The embedded store does what every store does")
 struct SQLiteStoreConformanceTests {

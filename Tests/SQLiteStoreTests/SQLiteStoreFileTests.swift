@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Glibc
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The file of the embedded store")
 struct SQLiteStoreFileTests {
@@ -128,7 +128,7 @@ struct SQLiteStoreFileTests {
     try other.close()
   }
 
-  @Test("An empty database that nobody has signed is taken")
+  @Test("An empty database without an application id is accepted")
   func emptyDatabase() async throws {
     let other = try DatabaseQueue(path: path)
     try await other.vacuum()
@@ -144,7 +144,7 @@ struct SQLiteStoreFileTests {
     for path in ["", folder.path, folder.file("missing/entitle.sqlite"), "a\u{0}b", "/"] {
       #expect(code(opening: path) == .internalFault, "path \(path)")
     }
-    // Nothing is left beside what is no database.
+    // No other file is left next to the file that is not a database.
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path).lock"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }

@@ -1,8 +1,8 @@
 import EntitlementStore
 import Foundation
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 /// A folder on a file system of one to ten megabytes that nothing else uses, such as
 /// `mount -t tmpfs -o size=2m tmpfs FOLDER`. Only an administrator can make one, so this suite is

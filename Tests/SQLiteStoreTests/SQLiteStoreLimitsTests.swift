@@ -2,8 +2,8 @@ import EntitlementDomain
 import EntitlementStore
 import GRDB
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The limits of the embedded store")
 struct SQLiteStoreLimitsTests {
@@ -28,7 +28,7 @@ struct SQLiteStoreLimitsTests {
     }
   }
 
-  @Test("What does not fit is refused whole; what fits is stored before, beside and after it")
+  @Test("A write that does not fit fails whole; other writes are stored before, with and after it")
   func full() async throws {
     let store = try open { $0.maximumDatabaseBytes = 400_000 }
     try await store.submit(testFact(1))
@@ -38,7 +38,7 @@ struct SQLiteStoreLimitsTests {
     #expect(refused == .full)
     #expect(try await store.storedNumbers() == [1])
 
-    // Those that share a transaction with one that does not fit.
+    // Writes that share a transaction with one that does not fit.
     let codes = await withTaskGroup(of: (Int, StoreError.Code?).self) { group in
       for number in 10..<40 {
         let padding = number.isMultiple(of: 10) ? 900_000 : 0
@@ -83,7 +83,7 @@ struct SQLiteStoreLimitsTests {
     await store.close()
   }
 
-  @Test("Calls beyond those that may wait are refused at once")
+  @Test("Calls beyond the queue limit are refused at once")
   func waiting() async throws {
     let store = try open {
       $0.maximumWaitingCommits = 0
@@ -97,7 +97,7 @@ struct SQLiteStoreLimitsTests {
     await store.close()
   }
 
-  @Test("While another holds the database, those that wait fail together, after one timeout")
+  @Test("While another process locks the database, waiting writes fail together after one timeout")
   func heldByAnother() async throws {
     let timeout = 0.5
     let store = try open { $0.lockTimeoutSeconds = timeout }

@@ -1,6 +1,6 @@
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 @Suite("How SQLite runs the store's statements")
 struct StoreStatementPlanTests {

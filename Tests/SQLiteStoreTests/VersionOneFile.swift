@@ -5,7 +5,7 @@ import GRDB
 @testable import SQLiteStore
 
 /// A database as the first version of the schema left it, with something in every table: Alice has
-/// the chain of fact 1, nobody that of fact 2.
+/// the chain of fact 1, and the chain of fact 2 is unlinked.
 ///
 /// Written with the first step and the columns that it has, and never with the store's statements,
 /// which belong to the current version.

@@ -2,8 +2,8 @@ import EntitlementDomain
 import EntitlementStore
 import GRDB
 import SQLiteStore
-import Testing
 import TestSupport
+import Testing
 
 @Suite("A database of version 3")
 struct VersionThreeMigrationTests {
@@ -76,7 +76,7 @@ struct VersionThreeMigrationTests {
     await store.close()
   }
 
-  @Test("What is new works on what was there")
+  @Test("New features work on existing data")
   func newFeatures() async throws {
     let store = try SQLiteStore.open(at: path)
     func done(_ change: LinkRequest.Change) async throws -> LinkReceipt? {

@@ -4,9 +4,9 @@ import Wire
 
 @testable import Scenarios
 
-@Suite("What a scenario may expect of an answer")
+@Suite("The schema of expected answers")
 struct AnswerShapeTests {
-  @Test("has the form that Protos say")
+  @Test("follows Protos")
   func state() throws {
     guard case .object(let state) = AnswerShape.state,
       case .keyed(by: "entitlementId", .object(let entitlement)) = state["entitlements"],
@@ -31,7 +31,7 @@ struct AnswerShapeTests {
     #expect(states.contains("CORE_STATE_ACTIVE"))
   }
 
-  @Test("Of what JSON leaves out, numbers, booleans and lists have their default value")
+  @Test("Numbers, booleans and lists that JSON leaves out get their default value")
   func defaults() throws {
     let state = CustomerState(
       scope: AppScope(bundleID: "a", environment: .production), accountID: nil, revision: 0,

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Scenarios
 
-/// Nothing that must have a scenario goes without one.
+/// Checks that the scenarios cover all cases, notifications and life cycles.
 @Suite("The scenarios under Tests/Scenarios, taken together")
 struct ScenarioCoverageTests {
-  /// Those that can be read; the others fail their own test.
+  /// The scenarios that can be read. The others fail ``ScenarioFileTests``.
   private static let scenarios = ScenarioPaths.files.compactMap { file in
     try? Scenario.load("\(ScenarioPaths.folder)/\(file)")
   }
@@ -35,7 +35,7 @@ struct ScenarioCoverageTests {
     #expect(known.filter { !sent.contains($0) } == [])
   }
 
-  @Test("tell each life cycle of the simulator")
+  @Test("play each life cycle of the simulator")
   func lifeCycles() {
     var told: Set<LifeCycle> = []
     for case .lifeCycle(let events) in Self.scenarios.flatMap(\.steps).map(\.action) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reading scenario files")
 struct ScenarioReadingTests {
-  /// What is wrong with a file of this text, one issue a line.
+  /// The issues of a file with this text, one a line.
   private func issues(_ text: String) throws -> String {
     let folder = try TemporaryFolder()
     do {
@@ -17,12 +17,12 @@ struct ScenarioReadingTests {
     }
   }
 
-  /// A step in a scenario that has nothing else wrong.
+  /// The issues of a step in an otherwise valid scenario.
   private func issues(step: String) throws -> String {
     try issues("scenario: x\naccount: a\nsteps:\n  - \(step)\n")
   }
 
-  @Test("Everything that is wrong is told at once, with line and field, in the order of the file")
+  @Test("All issues are reported at once, with line and field, in the order of the file")
   func everything() throws {
     let told = try issues(
       """
@@ -54,7 +54,7 @@ struct ScenarioReadingTests {
   }
 
   @Test(
-    "A file that is no scenario says so",
+    "A file that is not a scenario is refused",
     arguments: [
       ("", "line 1, document: the file is empty"),
       ("[]", "line 1, document: a mapping is expected"),
@@ -70,15 +70,15 @@ struct ScenarioReadingTests {
   }
 
   @Test(
-    "A step that cannot be is told",
+    "An invalid step is reported",
     arguments: [
       ("{at: 1768035600000}", "steps[0]: one of notification, submit"),
       (
         "{at: 1768035600000, submit: {}, again: x}",
         "steps[0]: only one of submit, again is possible"
       ),
-      ("{at: 1768035600000, submit: {}}", "steps[0].submit: nothing is handed in"),
-      ("{submit: {signed: [a.b.c]}}", "steps[0].at: missing; no step above says when it is"),
+      ("{at: 1768035600000, submit: {}}", "steps[0].submit: nothing is submitted"),
+      ("{submit: {signed: [a.b.c]}}", "steps[0].at: missing; no step above has a time"),
       ("{at: 5, submit: {signed: [a.b.c]}}", "steps[0].at: between 2009-07-01 and 2099-01-01"),
       ("{at: 1768035600000, again: x}", "steps[0].again: no step above has this name"),
       (
@@ -117,8 +117,11 @@ struct ScenarioReadingTests {
       ("{life_cycle: {name: grace}}", "steps[0].life_cycle.start: missing; it begins here"),
       ("{life_cycle: {name: grace, start: 1768035600000}, at: 1}", "steps[0].at: life_cycle has"),
       ("{at: 1768035600000, catalog: nowhere.yaml}", "nowhere.yaml: the file cannot be read"),
-      ("{at: 1768035600000, catalog: {version: 2}}", "steps[0].catalog.version: only 1 is known"),
-      ("{at: 1, state: {}, name: x}", "steps[0].name: state has none"),
+      (
+        "{at: 1768035600000, catalog: {version: 2}}",
+        "steps[0].catalog.version: only version 1 is supported"
+      ),
+      ("{at: 1, state: {}, name: x}", "steps[0].name: state has no such field"),
       ("{state: {}}", "steps[0].at: missing"),
       ("{at: 1, state: {}, customer: {account: a, transactionId: 1}}", "customer: one of account"),
       ("{at: 1, state: {groups: [{standing: {}}]}}", "steps[0].state.groups[0].groupId: missing"),
@@ -129,7 +132,7 @@ struct ScenarioReadingTests {
     #expect(issues.contains(told), "\(issues)")
   }
 
-  @Test("An error of an inline catalog is told where it stands in the scenario")
+  @Test("An error of an inline catalog has its line in the scenario")
   func inlineCatalog() throws {
     let told = try issues(
       """
@@ -148,7 +151,7 @@ struct ScenarioReadingTests {
     #expect(told.contains("line 10, catalog.products[0].duration"), "\(told)")
   }
 
-  @Test("Received in another order than written is told")
+  @Test("A step before the previous step is reported")
   func backwards() throws {
     let told = try issues(
       """
@@ -160,10 +163,10 @@ struct ScenarioReadingTests {
     #expect(told == "line 4, steps[1].at: before the step above")
   }
 
-  @Test("A question that names nobody needs a transaction somewhere")
+  @Test("A query without a customer needs a transaction in the scenario")
   func nobody() throws {
     let told = try issues("scenario: x\nsteps: [{at: 1, state: {}}]")
-    #expect(told.contains("line 2, steps[0]: nobody is asked about"))
+    #expect(told.contains("line 2, steps[0]: no customer is selected"))
   }
 
   @Test("Folders are searched at any depth, except those of catalogs and hidden files")

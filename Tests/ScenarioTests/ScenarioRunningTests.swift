@@ -29,7 +29,7 @@ struct ScenarioRunningTests {
 
     """
 
-  @Test("Each wrong expectation is told, readably, and the run goes on")
+  @Test("Each wrong expectation is a readable difference, and the run continues")
   func differences() async throws {
     let report = try await report(
       Self.purchase + """
@@ -82,12 +82,12 @@ struct ScenarioRunningTests {
         """,
         """
         18: 2026-01-10T09:00:00Z: groups.21000001.standing.offer
-          expected  there
+          expected  present
           actual    absent
         """,
         """
         19: 2026-01-10T09:00:00Z: groups.21000009
-          expected  there
+          expected  present
           actual    absent; there are [21000001]
         """,
       ])
@@ -101,7 +101,7 @@ struct ScenarioRunningTests {
     #expect(rest.first?.expected == "absent")
   }
 
-  @Test("A refusal that nobody expects is a difference that says why")
+  @Test("An unexpected refusal is a difference with its reason")
   func refusal() async throws {
     let report = try await report(
       """
@@ -123,7 +123,7 @@ struct ScenarioRunningTests {
     #expect(report.differences[3].actual == "the catalog names no such entitlement")
   }
 
-  /// Anna has it, then Bert claims it: who comes last owns it.
+  /// Anna has the purchase, then Bert claims it: the last claim wins.
   private static let claims = """
     scenario: x
     facts:
@@ -140,7 +140,7 @@ struct ScenarioRunningTests {
 
     """
 
-  @Test("What depends on order is told, unless the file says that it does (R3)")
+  @Test("A state that depends on the order is reported, unless the file allows it (R3)")
   func otherOrders() async throws {
     let report = try await report(Self.claims)
     let variants = Set(report.differences.map(\.variant))
@@ -153,7 +153,7 @@ struct ScenarioRunningTests {
     #expect(unshuffled.hasPassed)
   }
 
-  @Test("What was found can be expected: every state of every scenario, as it is shown")
+  @Test("Each shown state can be used as an expectation")
   func shownStates() async throws {
     let runner = try ScenarioRunner()
     for file in ScenarioPaths.files where file.hasPrefix("format/") {
@@ -179,7 +179,7 @@ struct ScenarioRunningTests {
     await runner.close()
   }
 
-  @Test("The example of the documentation is the file beside the others, and passes")
+  @Test("The example of the documentation is one of the scenario files")
   func documentedExample() throws {
     let page = try String(
       contentsOf: ScenarioPaths.package.appending(path: "deploy/docs/scenarios.md"),

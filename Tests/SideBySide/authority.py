@@ -1,4 +1,4 @@
-"""A certificate authority in the shape of Apple's, for tests: right, or wrong in one respect."""
+"""A certificate authority like Apple's, for tests: valid, or with one fault."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def usage(certificates: bool) -> x509.KeyUsage:
 
 @dataclass(frozen=True)
 class Shape:
-    """How one certificate is to be made."""
+    """The parameters of one certificate."""
 
     common_name: str
     curve: ec.EllipticCurve
@@ -67,7 +67,7 @@ INTERMEDIATE = Shape(
     "Side by side: intermediate", ec.SECP384R1(), True, 0, issues=True, mark=INTERMEDIATE_MARK
 )
 LEAF = Shape("Side by side: leaf", ec.SECP256R1(), False, issues=False, mark=LEAF_MARK)
-# What StoreKit Testing in Xcode makes: called an authority, and used for signatures alone.
+# The certificate of StoreKit Testing in Xcode: a CA certificate that only signs data.
 LOCAL = Shape("Side by side: local", ec.SECP256R1(), True, 0, issues=False, key_identifiers=False)
 
 
@@ -143,12 +143,12 @@ def raw_signature(key: ec.EllipticCurvePrivateKey, message: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Token:
-    """A JWS that may be wrong in any way. Texts stand for what Python's `json` would not write."""
+    """A JWS with any fault. Strings are JSON that Python's `json` cannot write."""
 
     payload: dict | str | bytes
     chain: list[bytes]
     key: ec.EllipticCurvePrivateKey
-    # The members of the header; None leaves one out, and text in `raw_header` replaces all.
+    # The members of the header; None removes one, and `raw_header` replaces the whole header.
     alg: object = "ES256"
     x5c: object = field(default=...)
     more: dict = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Token:
         return ".".join(self.parts())
 
     def signed_as_written(self, header: str | None = None, payload: str | None = None) -> str:
-        """With parts spelled otherwise, and signed so."""
+        """With other spellings of parts, and a signature of them."""
         parts = self.parts()
         parts[0], parts[1] = header or parts[0], payload or parts[1]
         message = ".".join(parts[:2]).encode()

@@ -28,7 +28,7 @@ from reasons import REASONS, reason_of, unused_patterns
 from samples import sample_variants
 from variants import Factory, Variant
 
-# Apple's method for each kind.
+# The method of Apple's library for each kind.
 METHODS = {
     "transaction": "verify_and_decode_signed_transaction",
     "renewal info": "verify_and_decode_renewal_info",
@@ -36,7 +36,7 @@ METHODS = {
     "notification": "verify_and_decode_notification",
 }
 
-# What Apple's status says, in our verdicts. VERIFICATION_FAILURE stands for all of them.
+# Verdicts for the status of Apple's library. VERIFICATION_FAILURE stands for any of these verdicts.
 SAME = {
     "OK": {"OK"},
     "INVALID_APP_IDENTIFIER": {"WRONG_APP"},
@@ -57,7 +57,7 @@ SAME = {
 @dataclass(frozen=True)
 class Finding:
     variant: Variant
-    # The name of Apple's status, or `EXCEPTION` for an error that it does not declare.
+    # The name of the status, or `EXCEPTION` for an undeclared error.
     apple: str
     ours: str
     detail: str
@@ -86,7 +86,7 @@ def apple_status(variant: Variant) -> str:
     except VerificationException as error:
         return error.status.name
     except Exception:
-        # Whatever else comes out is what its user gets.
+        # A user of the library would get any other exception too.
         return "EXCEPTION"
     return "OK"
 
@@ -95,7 +95,8 @@ def our_verdicts(judged: list[Variant], entitlectl: pathlib.Path) -> list[tuple[
     """Verdict and reason of each. Variants with the same expectations are verified in one run."""
     groups: dict[tuple, list[int]] = {}
     for index, variant in enumerate(judged):
-        # Renewal infos by themselves: beside transactions they would be held to their app.
+        # Renewal infos are verified alone: next to transactions they would be checked against their
+        # app.
         key = (
             variant.roots,
             variant.environment,
@@ -138,7 +139,7 @@ def _run(
         command += ["--trust-root", str(path)]
     files = {}
     for index in indices:
-        # In JSON, so that every character of the text arrives as it is.
+        # As JSON, so that every character of the text is preserved.
         path = folder / f"{index}.json"
         path.write_text(json.dumps({"signed": judged[index].text}))
         files[str(path)] = index
@@ -191,7 +192,7 @@ def _names(names) -> str:
 
 
 def problems(findings: list[Finding]) -> list[str]:
-    """Differences without a reason, and reasons without a difference."""
+    """Differences without a known reason, and reasons without a difference."""
     names = [finding.variant.name for finding in findings]
     found = [f"'{name}' names several variants" for name, n in Counter(names).items() if n > 1]
     found += [f"'{pattern}' names no variant" for pattern in unused_patterns(names)]
@@ -205,7 +206,7 @@ def problems(findings: list[Finding]) -> list[str]:
         if not finding.differs and reason is not None:
             found.append(
                 f"{finding.variant.name}: both say {finding.apple} / {finding.ours}, though "
-                f"'{reason}' should tell them apart"
+                f"'{reason}' should make a difference"
             )
     return found
 
@@ -230,7 +231,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if not arguments.entitlectl.is_file():
         parser.exit(64, f"{arguments.entitlectl} is absent: build it, or name another one\n")
-    # About signatures of X.509 that are not strict: it is what is compared.
+    # Warnings about X.509 signatures that are not strict: these are compared on purpose.
     warnings.simplefilter("ignore")
     judged = generated()
     samples = sample_variants(arguments.samples)

@@ -1,4 +1,4 @@
-"""What is wrong with a text, its header, its JSON, its certificates or its signature."""
+"""Faults of a JWS: of its text, header, JSON, certificates or signature."""
 
 from __future__ import annotations
 

@@ -1,109 +1,107 @@
-"""Why a verdict here differs from that of Apple's library, and is right."""
+"""Reasons why a verdict differs from that of Apple's library and is right."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-# The sentences stand in the documentation, in this order.
+# The documentation has these sentences, in this order.
 REASONS = {
     "third": (
-        "The third certificate is never looked at there: any bytes will do. Here it is the root"
-        " that is judged."
+        "Apple's library never checks the third certificate: any bytes are accepted. Here it "
+        "must be a trusted root."
     ),
     "local": (
-        "There the environments Xcode and LocalTesting switch off every check, the signature's "
-        "too: anybody can write such a payload. Here it is signed under a root that the "
-        "operator named."
+        "For the environments Xcode and LocalTesting, Apple's library skips all checks, "
+        "including the signature: anyone can write such a payload. Here it must be signed under "
+        "a root that the operator configured."
     ),
     "alone": (
-        "The certificate alone is one that the operator named, so the chain is right, and the "
-        "environment is what is wrong with it."
+        "The operator configured the single certificate as a root, so the chain is valid. Only "
+        "the environment is wrong."
     ),
     "duplicate": (
-        "Names that occur twice: the last one counts there, the first one in other readers. "
-        "What two readers may read in two ways is refused."
+        "Duplicate names: Python uses the last one, other readers the first one. A payload that "
+        "two readers can read differently is refused."
     ),
     "json": (
-        "Not JSON (RFC 8259), or not in UTF-8 (RFC 7515 section 3), though Python's reader "
-        "takes it: a byte order mark, UTF-16, NaN, Infinity, halves of surrogate pairs."
+        "Not JSON (RFC 8259), or not in UTF-8 (RFC 7515 section 3), but accepted by Python's "
+        "reader: a byte order mark, UTF-16, NaN, Infinity, halves of surrogate pairs."
     ),
     "base64": (
         "Padding or the other alphabet in a segment (RFC 7515 section 2 allows neither): one "
         "payload would have several texts."
     ),
     "type": (
-        "A field of another JSON type than Apple documents: passed on as it is there, or turned"
-        " into another one (a half is cut off, text becomes a number). Here its meaning is in "
-        "doubt."
+        "A field has another JSON type than Apple documents. Apple's library passes it on "
+        "unchanged or converts it (a fraction is cut off, text becomes a number). Here it is "
+        "refused, because its meaning is in doubt."
     ),
     "range": (
-        "An integer that does not fit 64 bits."
+        "An integer does not fit 64 bits."
     ),
     "required": (
-        "Without the field there is no fact to keep, or no kind to tell. There it is None, and "
-        "left to the caller."
+        "Without the field there is no fact to store, or the kind is unknown. Apple's library "
+        "returns None and leaves the check to the caller."
     ),
     "nul": (
-        "A NUL in an id: what handles it as C text would cut it short to another id."
+        "An id contains a NUL: code that handles it as a C string would cut it short to another "
+        "id."
     ),
     "inner": (
-        "There a signed payload inside a notification is left as it came, for the caller to "
-        "verify. Here it is verified too, and must be of the same app and environment."
+        "Apple's library does not verify signed payloads inside a notification; the caller must "
+        "do so. Here they are verified too, and must have the same app and environment."
     ),
     "subject": (
-        "Exactly one member says what a notification is about. There the first of four is "
-        "taken, and without any of them the app is what is wrong."
+        "Exactly one member is the subject of a notification. Apple's library takes the first of "
+        "four, and without any reports a wrong app."
     ),
     "future": (
-        "A notification that is not known yet is kept for its app and environment (R10); there "
-        "it has no app."
+        "An unknown kind of notification is stored for its app and environment (R10). Apple's "
+        "library finds no app in it."
     ),
     "claims": (
-        "Apple documents no `exp`, `nbf`, `iat` or `aud` in these payloads; there the library "
-        "for JWT beneath reads them as its own. Fields that are not known are passed over here "
-        "(R10)."
+        "Apple documents no `exp`, `nbf`, `iat` or `aud` in these payloads, but the JWT library "
+        "inside Apple's library interprets them. Here unknown fields are ignored (R10)."
     ),
     "kid": (
-        "`kid` is no part of what Apple documents, and chooses nothing: it is passed over "
-        "(R10)."
+        "Apple does not document `kid`, and it selects no key: it is ignored (R10)."
     ),
     "b64": (
         "`crit` and `b64` change what is signed or must be understood. Apple signs neither, so "
-        "nothing is gained by accepting a form of them."
+        "no form of them is accepted."
     ),
     "usage": (
-        "The leaf's basic constraints and key usage are not looked at there. Here it is no "
-        "authority, and states that it signs data (RFC 5280 section 4.2.1)."
+        "Apple's library does not check the basic constraints and key usage of the leaf. Here "
+        "the leaf must not be an authority and must allow signing (RFC 5280 section 4.2.1)."
     ),
     "critical": (
-        "A critical extension that is not judged here, and in none of Apple's certificates: "
-        "refused (RFC 5280 section 4.2). There OpenSSL knows it, and its purpose is not asked "
-        "for."
+        "A critical extension that the verifier does not check and that no certificate of Apple "
+        "has: refused (RFC 5280 section 4.2). In Apple's library, OpenSSL accepts it without a "
+        "check of its purpose."
     ),
     "encoding": (
-        "A certificate in BER, or with bytes after it: each has one text here, and so one "
-        "fingerprint."
+        "A certificate is in BER, or has trailing bytes. Here each certificate has one encoding, "
+        "and so one fingerprint."
     ),
     "end": (
-        "The moments after the last second of a certificate: there milliseconds are cut off "
-        "first. A certificate is valid through its last moment (RFC 5280 section 4.1.2.5), "
-        "which ends it here."
+        "Moments after the last second of a certificate: Apple's library cuts off milliseconds "
+        "first. Here a certificate ends with its last moment (RFC 5280 section 4.1.2.5)."
     ),
     "creation": (
-        "An app transaction is judged at its `receiptCreationDate`; there a `signedDate`, which"
-        " Apple documents for the other kinds only, comes before it."
+        "Here the verification time of an app transaction is its `receiptCreationDate`. Apple's "
+        "library prefers a `signedDate`, which Apple documents for the other kinds only."
     ),
     "limits": (
-        "Deeper or longer than anything that Apple signs: see the limits. What is wrong is "
-        "said, where there nobody bounds it."
+        "Deeper or longer than anything that Apple signs: see the limits. The detail names the "
+        "limit; Apple's library has none."
     ),
     "digits": (
-        "A field that is not read may hold any JSON (R10), a number of 5,000 digits too; Python"
-        " refuses to read one of more than 4,300."
+        "A field that is not read may contain any JSON (R10), including a number of 5,000 "
+        "digits. Python refuses numbers of more than 4,300 digits."
     ),
 }
 
-# Names of variants by the reason for their difference; `*` stands for any text.
+# Names of variants by the reason of their difference; `*` matches any text.
 _PATTERNS = {
     "third": (
         "x5c: intermediate for root",
@@ -223,7 +221,7 @@ _PATTERNS = {
 
 
 def reason_of(name: str) -> str | None:
-    """The key of the reason for which this variant's verdict is known to differ."""
+    """The key of the reason for this variant's different verdict."""
     for reason, patterns in _PATTERNS.items():
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return reason
@@ -231,7 +229,7 @@ def reason_of(name: str) -> str | None:
 
 
 def unused_patterns(names: list[str]) -> list[str]:
-    """Patterns that name no variant: left behind by a change."""
+    """Obsolete patterns, which match no variant."""
     return [
         pattern
         for patterns in _PATTERNS.values()

@@ -1,4 +1,4 @@
-"""Apple's real payloads, kept beside the project and never inside it."""
+"""Apple's real payloads, which are never part of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variants that both sides judge: genuine payloads, and each way to be wrong."""
+"""The variants that both sides verify: genuine payloads, and payloads with each fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Variant:
     name: str
     text: str
     kind: str
-    # Roots in DER that both sides trust; Apple's own library is given these alone.
+    # Roots in DER that both sides trust; Apple's library gets only these.
     roots: tuple[bytes, ...]
     environment: str = "Sandbox"
     bundle_id: str = BUNDLE_ID
@@ -118,7 +118,7 @@ PAYLOADS = {
 
 
 class Factory:
-    """Makes variants under one authority that both sides trust."""
+    """Creates variants under one authority that both sides trust."""
 
     def __init__(self) -> None:
         self.own = Authority.make()

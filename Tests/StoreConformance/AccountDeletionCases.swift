@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// An account that is deleted: its links and personal data go, the chains stay (R46).
+// Deletion of an account: its links and personal data are removed, its chains stay (R46).
 extension StoreConformanceSuite {
   static let accountDeletionCases = [
-    ConformanceCase("A deletion ends every link of the account, and tells of it (R46)") {
+    ConformanceCase("A deletion ends every link of the account and reports each one (R46)") {
       store, _ in
       try await fillAccount(in: store)
       let receipt = try await store.done(.delete("alice"), at: 9_000)
@@ -31,7 +31,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Nothing names a deleted account but the feed (R46)") { store, _ in
+    ConformanceCase("Only the feed names a deleted account (R46)") { store, _ in
       try await fillAccount(in: store)
       let token = token(1)
       let before = try await store.revision(of: .account("alice"))
@@ -70,7 +70,7 @@ extension StoreConformanceSuite {
         ])
     },
 
-    ConformanceCase("What other accounts did stays in the history of what they had") { store, _ in
+    ConformanceCase("The history of a chain keeps the actions of other accounts") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "carol")
       try await store.done(.transfer(.chain("1"), from: nil, to: "alice"), at: 6_000)
       try await store.done(.transfer(.chain("1"), from: nil, to: "bob"), at: 7_000)
@@ -95,8 +95,9 @@ extension StoreConformanceSuite {
         try await store.customer(.appAccountToken(token(1))).subject, account("bob"))
     },
 
-    ConformanceCase("A deleted account that comes back starts anew, and goes on (R46)") {
-      store, _ in
+    ConformanceCase(
+      "A deleted account that comes back starts empty, with a higher revision (R46)"
+    ) { store, _ in
       try await fillAccount(in: store)
       try await store.done(.delete("alice"), at: 9_000)
       let before = try await store.revision(of: .account("alice"))
@@ -107,14 +108,14 @@ extension StoreConformanceSuite {
       try expectEqual(alice.record.grants, [])
       try expect(alice.record.revision > before, "the revision went back")
       try expectEqual(try await store.accountIDs(), ["alice"])
-      // The name that was merged is a stranger's now.
+      // The former merged name is now an unrelated account.
       try expectEqual(try await store.customer(.account("anonymous:1")).factKeys, [])
       let events = try await store.linkHistory(of: "alice", in: readerScope)
       try expectEqual(events.map(\.target), [.chain("2")])
       try expectEqual(events.map(\.event.reason), [.named])
     },
 
-    ConformanceCase("An account is deleted by any of its names, once (R46)") { store, _ in
+    ConformanceCase("An account is deleted under any of its names, once (R46)") { store, _ in
       try await fillAccount(in: store)
       try expectEqual(try await store.ask(.delete("nobody")), .refused(.accountUnknown))
       try await store.done(.delete("anonymous:1"))
@@ -131,18 +132,18 @@ extension StoreConformanceSuite {
           try await store.ask(.merge(name, into: "bob")), .refused(.accountUnknown))
       }
       try expectEqual(try await store.feed(), feed)
-      // Whoever came back since is deleted again.
+      // An account that came back since is deleted again.
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try expect(try await store.done(.delete("alice")).isChanged, "it stays")
       try expectEqual(try await store.account(of: "1"), nil)
     },
 
-    ConformanceCase("The last trace of a deletion goes with its entry in the feed (R46)") {
+    ConformanceCase("The last trace of a deletion is trimmed with its feed entry (R46)") {
       store, _ in
       try await fillAccount(in: store)
       try await store.done(.delete("alice"), at: 9_000)
       let last = try unwrap(try await store.feed().last, "change").sequence
-      // An account that is alive keeps its row.
+      // An active account keeps its row.
       try await store.submit(TransactionSample("3", "3"), by: "bob", at: 9_500)
       let bob = try await store.customer(.account("bob")).record
       _ = try await store.feed()
@@ -158,12 +159,13 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.ask(.delete("alice")), .refused(.accountUnknown))
       try await store.submit(TransactionSample("4", "4"), by: "alice", at: 11_000)
       let again = try await store.revision(of: .account("alice"))
-      try expect(again > last, "a number of the feed came again")
+      try expect(again > last, "a feed number was used twice")
       try expectEqual(try await store.accountIDs(), ["alice", "bob"])
     },
 
-    ConformanceCase("An account that came back outlives the entry of its deletion (R46)") {
-      store, _ in
+    ConformanceCase(
+      "An account that came back stays when the feed entry of its deletion is trimmed (R46)"
+    ) { store, _ in
       try await fillAccount(in: store)
       try await store.done(.delete("alice"), at: 9_000)
       try await store.submit(TransactionSample("1", "1"), by: "alice", at: 9_500)
@@ -174,7 +176,7 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Alice, with two chains, a token, an app transaction, a grant, and a name that was merged.
+  /// Alice, with two chains, a token, an app transaction, a grant and a merged name.
   private static func fillAccount(in store: any EntitlementStore) async throws {
     try await store.submit(
       [

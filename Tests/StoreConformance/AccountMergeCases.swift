@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Accounts that are merged by name (R46): the one is known under the other's id from then on.
+// Merges of accounts by name (R46): afterwards the merged account is known under the other id.
 extension StoreConformanceSuite {
   static let accountMergeCases = [
-    ConformanceCase("A merge gives everything of one account to another (R46)") { store, _ in
+    ConformanceCase("A merge moves everything of one account to another (R46)") { store, _ in
       try await fillAlice(store)
       try await store.submit(TransactionSample("2", "2"), by: "bob")
       let alice = try await store.customer(.account("alice")).record
@@ -33,7 +33,8 @@ extension StoreConformanceSuite {
         last.first { $0.subject == account("bob") }?.sequence, bob.record.revision, "revision")
     },
 
-    ConformanceCase("Every read by the name of a merged account answers the other") { store, _ in
+    ConformanceCase("Every read by the name of a merged account returns the other account") {
+      store, _ in
       try await fillAlice(store)
       try await store.done(.merge("alice", into: "bob"))
       let bob = try await store.customer(.account("bob"))
@@ -65,14 +66,15 @@ extension StoreConformanceSuite {
         try await store.export("bob", in: readerScope)?.merged, ["alice"])
     },
 
-    ConformanceCase("Every write by the name of a merged account is the other's") { store, _ in
+    ConformanceCase("Every write by the name of a merged account goes to the other account") {
+      store, _ in
       try await fillAlice(store)
       try await store.done(.merge("alice", into: "bob"))
       let submitted = try await store.submit(
         TransactionSample("2", "2").with { $0.token = token(2) }, by: "alice")
       try expectEqual(submitted.links, [.linked])
       try expectEqual(submitted.customers.map(\.subject), [account("bob")])
-      // Not a claim: it is the same account's.
+      // Not a claim: both names are the same account.
       try expectEqual(
         try await store.submit(TransactionSample("1", "1"), by: "alice").links, [.unchanged])
       try expectEqual(
@@ -93,7 +95,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.accountIDs(), ["bob", "carol"])
     },
 
-    ConformanceCase("A name that was merged goes along when its account is merged, too") {
+    ConformanceCase("A merged name moves along when its account is merged too") {
       store, _ in
       for (number, name) in ["alice", "bob", "carol"].enumerated() {
         try await store.submit(TransactionSample("\(number)", "\(number)"), by: AccountID(name))
@@ -103,7 +105,7 @@ extension StoreConformanceSuite {
       for name: AccountID in ["alice", "bob", "carol"] {
         try expectEqual(try await store.customer(.account(name)).subject, account("carol"))
       }
-      // By a name of it: the account itself.
+      // By a merged name: the account itself.
       try await store.done(.merge("alice", into: "dave"))
       let export = try unwrap(try await store.export("dave", in: readerScope), "export")
       try expectEqual(export.merged, ["alice", "bob", "carol"])
@@ -111,14 +113,14 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.accountIDs(), ["dave"])
     },
 
-    ConformanceCase("A merge into an account that nothing is known of makes it") { store, _ in
+    ConformanceCase("A merge into an unknown account creates it") { store, _ in
       try await fillAlice(store)
       try await store.done(.merge("alice", into: "bob"))
       try expectEqual(try await store.customer(.account("alice")).record.accountID, "bob")
       try expectEqual(try await store.accountIDs(), ["bob"])
     },
 
-    ConformanceCase("A merge that is asked for again is done already") { store, _ in
+    ConformanceCase("A repeated merge changes nothing") { store, _ in
       try await fillAlice(store)
       let first = try await store.done(.merge("alice", into: "bob"))
       try expect(first.isChanged, "the first changed nothing")
@@ -130,7 +132,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed(), feed)
     },
 
-    ConformanceCase("A merge of nothing, or of an account with itself, is refused") { store, _ in
+    ConformanceCase("A merge of an unknown account, or of an account with itself, is refused") {
+      store, _ in
       try await fillAlice(store)
       try await store.done(.merge("alice", into: "bob"))
       let feed = try await store.feed()

@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What is told of accounts, links and chains beside a customer's state.
+// Reads of accounts, links and chains, apart from the state of a customer.
 extension StoreConformanceSuite {
   static let accountRecordCases = [
-    ConformanceCase("Whom a selector finds is told without the facts") { store, _ in
+    ConformanceCase("The customer of a selector is returned without facts") { store, _ in
       try await store.submit(
         TransactionSample("1", "10").with {
           $0.token = token(1); $0.appTransaction = "900"
@@ -38,11 +38,12 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Of several accounts' chains that carry a token, the least id tells") {
-      store, _ in
+    ConformanceCase(
+      "If chains of several accounts carry a token, the chain with the least id decides"
+    ) { store, _ in
       for (chain, name) in [("20", "bob"), ("10", "alice"), ("30", "carol")] {
         try await store.submit(TransactionSample(chain, chain), by: AccountID(name))
-        // The token comes with a fact that names nobody: it is known for nobody.
+        // The token comes with a fact that names no account: the token stays without one.
         try await store.submit(
           TransactionSample("\(chain)0", chain).with {
             $0.token = token(1); $0.signedAt = 2_000
@@ -52,7 +53,7 @@ extension StoreConformanceSuite {
         try await store.customer(.appAccountToken(token(1))).record.accountID, "alice")
     },
 
-    ConformanceCase("What an account has is listed, chains before app transactions, by id") {
+    ConformanceCase("The links of an account are listed: chains, then app transactions, by id") {
       store, _ in
       try await store.submit(
         [
@@ -77,7 +78,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.links(of: "alice", in: sandbox), [])
     },
 
-    ConformanceCase("The history of an account tells what it got and what it lost (R46)") {
+    ConformanceCase("The history of an account lists its gained and lost links (R46)") {
       store, _ in
       try await store.submit(
         TransactionSample("1", "1").with { $0.appTransaction = "900" }, by: "alice", at: 5_000)
@@ -101,7 +102,7 @@ extension StoreConformanceSuite {
         try await store.linkHistory(of: AccountID("carol"), in: readerScope), [])
     },
 
-    ConformanceCase("The history of an account has what its merged names did before") {
+    ConformanceCase("The history of an account includes the history of its merged names") {
       store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice", at: 5_000)
       try await store.submit(TransactionSample("2", "2"), by: "alice", at: 6_000)
@@ -113,7 +114,7 @@ extension StoreConformanceSuite {
       try expectEqual(events.map(\.event.to), ["alice", "alice", "carol", "bob"])
     },
 
-    ConformanceCase("Chains that nobody has are listed page by page, by id") { store, _ in
+    ConformanceCase("Chains without an account are listed page by page, by id") { store, _ in
       for number in [5, 3, 9, 1, 7, 4] {
         try await store.submit(
           TransactionSample("\(number)", "\(number)"), by: number == 9 ? "alice" : nil,

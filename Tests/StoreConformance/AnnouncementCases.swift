@@ -2,10 +2,10 @@ import EntitlementDomain
 import EntitlementStore
 import TestSupport
 
-// How a process hears of what changed, so that it holds no answer that is out of date.
+// How a process learns of changes, so that it caches no outdated answer.
 extension StoreConformanceSuite {
   static let announcementCases = [
-    ConformanceCase("From where the feed ends, it tells what is committed from then on") {
+    ConformanceCase("A subscription that starts at the end of the feed gets later commits only") {
       store, _ in
       let start = try await store.feedEnd()
       try await store.submit(TransactionSample("1", "1"))
@@ -19,7 +19,7 @@ extension StoreConformanceSuite {
         later.count <= 2 && later.allSatisfy { $0.sequence > end }, "the end was not the end")
     },
 
-    ConformanceCase("Whoever changed is told of as soon as the commit is answered") { store, _ in
+    ConformanceCase("A changed subject is reported as soon as its commit is answered") { store, _ in
       var position = try await store.feedEnd()
       for number in 0..<20 {
         let changed: [CustomerSubject]
@@ -36,22 +36,22 @@ extension StoreConformanceSuite {
         }
         let told = try await store.changedCustomers(after: position)
         try expect(
-          Set(told.subjects).isSuperset(of: changed), "\(changed) is missing in \(told.subjects)")
+          Set(told.subjects).isSuperset(of: changed), "\(changed) are not all in \(told.subjects)")
         try expect(told.latest >= revision, "revision \(revision) is beyond \(told.latest)")
         try expect(
           told.position >= position && told.position <= told.latest,
           "from \(position) to \(told.position) of \(told.latest)")
         position = told.position
       }
-      // In the end there is nothing left to tell.
-      try await eventually("changes are told of for ever") {
+      // At the end of the feed nothing is left to report.
+      try await eventually("reported changes do not end") {
         let told = try await store.changedCustomers(after: position)
         position = told.position
         return told.subjects.isEmpty
       }
     },
 
-    ConformanceCase("Many who changed are told in parts, each of them once") { store, _ in
+    ConformanceCase("Many changed subjects are reported in parts, each subject once") { store, _ in
       let start = try await store.followerCursor()
       var changed: Set<CustomerSubject> = []
       for part in 0..<4 {
@@ -63,14 +63,14 @@ extension StoreConformanceSuite {
       }
       var cursor = start
       var told: [CustomerSubject] = []
-      var isWhole = false
+      var isComplete = false
       var parts = 0
-      while !isWhole {
+      while !isComplete {
         let part = try await store.changedCustomers(since: cursor)
         try expect(part.subjects.count <= 1_000, "a part of \(part.subjects.count)")
-        try expect(part.cursor.position <= part.cursor.latest, "beyond what was told")
+        try expect(part.cursor.position <= part.cursor.latest, "the cursor is after the end")
         told += part.subjects
-        (cursor, isWhole) = (part.cursor, part.isWhole)
+        (cursor, isComplete) = (part.cursor, part.isComplete)
         parts += 1
       }
       try expectEqual(parts, 2)
@@ -81,7 +81,7 @@ extension StoreConformanceSuite {
         try await store.changedCustomers(since: try await store.followerCursor()).subjects, [])
     },
 
-    ConformanceCase("A commit is announced, by whatever it changed") { store, _ in
+    ConformanceCase("Every kind of commit is announced") { store, _ in
       var announcements = store.announcements().makeAsyncIterator()
       var position = try await store.feedEnd()
       let commits: [@Sendable () async throws -> [CustomerSubject]] = [
@@ -103,7 +103,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Everybody who listens hears of a commit, and unheard ones join") {
+    ConformanceCase("Every subscriber gets announcements; pending ones are coalesced") {
       store, _ in
       var listeners = (0..<3).map { _ in store.announcements().makeAsyncIterator() }
       for number in 0..<50 {
@@ -125,7 +125,7 @@ extension StoreConformanceSuite {
 }
 
 extension EntitlementStore {
-  /// Links chain 0, which it makes the first time and takes from its account the next times.
+  /// Links chain 0: the first call creates it, each later call moves it to another account.
   fileprivate func done(_ change: LinkRequest.Change, afterSubmitting number: Int) async throws
     -> LinkReceipt
   {

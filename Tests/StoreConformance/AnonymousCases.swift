@@ -1,7 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Accounts of people who have not signed in: what they have is theirs when they do (R44).
+// Anonymous accounts: they hold the purchases of people who have not signed in, and merge into the
+// account that claims from them after the sign-in (R44).
 extension StoreConformanceSuite {
   private static let visitor: AccountID = "anonymous:1"
 
@@ -16,7 +17,7 @@ extension StoreConformanceSuite {
         try expectEqual(receipt.links, [.transferred])
         try expectEqual(Set(receipt.changed), [account(visitor), account("alice")], "changed")
         try expectEqual(receipt.customers.map(\.subject), [account("alice")])
-        // All of it came, though one chain was claimed.
+        // Everything was merged, though one chain was claimed.
         try expectEqual(
           try await store.links(of: "alice"), [.chain("1"), .chain("2"), .appTransaction("900")])
         try expectEqual(
@@ -31,7 +32,7 @@ extension StoreConformanceSuite {
         }
         try expectEqual(try await store.accountIDs(), ["alice"])
 
-        // The device goes on with its old name for a while.
+        // The device uses its old name for a while.
         let later = try await store.submit(
           [TransactionSample("3", "3").signed(), TransactionSample("1", "1").signed()],
           by: visitor, under: catalog)
@@ -42,8 +43,9 @@ extension StoreConformanceSuite {
         try expectEqual(again.changed, [])
       }
     } + [
-      ConformanceCase("An anonymous account claims as any other, and merges nobody into it (R44)") {
-        store, _ in
+      ConformanceCase(
+        "An anonymous account claims like any other, and a claim by it merges no account (R44)"
+      ) { store, _ in
         let policies: [(LinkPolicy, LinkOutcome)] = [
           (.keep, .alreadyLinked), (.transferIfInactive, .alreadyLinked), (.transfer, .transferred),
         ]
@@ -72,7 +74,7 @@ extension StoreConformanceSuite {
         try expectEqual(try await store.customer(.account("device-7")).subject, account("alice"))
       },
 
-      ConformanceCase("What nobody signed merges nobody (R44)") { store, _ in
+      ConformanceCase("Unsigned facts merge no account (R44)") { store, _ in
         try await store.submit(TransactionSample("1", "1"), by: visitor)
         let receipt = try await store.submit(
           [TransactionSample("1", "1").with { $0.signedAt = 2_000 }.archived()], by: "alice")

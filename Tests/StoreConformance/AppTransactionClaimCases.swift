@@ -1,8 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Later chains of a customer follow an app transaction (R42): under `transfer_if_inactive` it stays
-// where a chain that carries it is in force (R44).
+// Later chains of a customer follow an app transaction (R42). Under `transfer_if_inactive` the app
+// transaction stays with its account while a chain that carries it is active (R44).
 extension StoreConformanceSuite {
   private static let catalog = PolicySample.catalog(.transferIfInactive)
 
@@ -11,8 +11,9 @@ extension StoreConformanceSuite {
   }
 
   static let appTransactionClaimCases = [
-    ConformanceCase("Who is active by a chain keeps the app transaction that it carries (R44)") {
-      store, _ in
+    ConformanceCase(
+      "An active chain of the owner keeps the app transaction that it carries (R44)"
+    ) { store, _ in
       try await store.submit(
         [chain(1, "900").signed(), AppTransactionSample("900").signed()], by: "alice",
         under: catalog)
@@ -22,16 +23,16 @@ extension StoreConformanceSuite {
         CommitReceipt(
           dispositions: [.duplicate], links: [.alreadyLinked], customers: [], changed: [],
           latest: 0, notificationWasKnown: false))
-      // What she buys next is hers.
+      // Her next purchase is linked to her.
       try await store.submit(chain(2, "900"), under: catalog)
       try expectEqual(try await store.account(of: "2"), "alice")
-      // When all has ended, it may go.
+      // When all chains have expired, the app transaction may move.
       try expectEqual(
         try await store.submit(claim, by: "bob", at: PolicySample.late, under: catalog).links,
         [.transferred])
     },
 
-    ConformanceCase("Also where a renewal info alone carries it, or nothing but chains knows it") {
+    ConformanceCase("A renewal info alone keeps an app transaction, also before its fact") {
       store, _ in
       try await store.submit(
         [
@@ -43,7 +44,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.customer(.appTransaction("900")).subject, account("alice"))
     },
 
-    ConformanceCase("No chain keeps an app transaction that is another's, or does not carry it") {
+    ConformanceCase("A chain of another account or app transaction does not keep it") {
       store, _ in
       let facts = [
         try chain(1, "900").with { $0.isRevoked = true }.signed(),
@@ -51,7 +52,7 @@ extension StoreConformanceSuite {
         try chain(3, nil).signed(),
       ]
       try await store.submit(facts, by: "alice", under: catalog)
-      // Of the same customer of Apple, and of another of ours.
+      // Of the same Apple customer, but of another account.
       try await store.submit(chain(4, "900"), by: "carol", under: catalog)
       try expectEqual(
         try await store.submit(AppTransactionSample("900"), by: "bob", under: catalog).links,
@@ -61,7 +62,7 @@ extension StoreConformanceSuite {
         [.alreadyLinked])
     },
 
-    ConformanceCase("A chain that goes over by the same claim keeps its app transaction no more") {
+    ConformanceCase("A chain that moves with the same claim no longer keeps its app transaction") {
       store, _ in
       let facts = [
         try chain(1, "900").signed(), try chain(2, "900").signed(),
@@ -75,7 +76,7 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.submit(claim, by: "bob", under: catalog).links,
         [.alreadyLinked, .transferred])
-      // The other chain keeps it; then she has none.
+      // The other chain keeps it; then no chain is left.
       try await store.done(.unlink(.chain("2")))
       try expectEqual(
         try await store.submit(claim, by: "bob", under: catalog).links,

@@ -1,11 +1,11 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What a legacy receipt says counts where no JWS says it, and what an archived response says where
-// nothing that Apple signed says it (R51), whenever each was made.
+// A receipt counts only where no JWS has the fact, and an archived response only where no signed
+// source has it (R51). Dates do not matter.
 extension StoreConformanceSuite {
   static let authorityCases = [
-    ConformanceCase("A receipt never replaces what came as a JWS, however new it is (R51)") {
+    ConformanceCase("A receipt never replaces a JWS, however new the receipt is (R51)") {
       store, _ in
       let signed = TransactionSample("1", "1")
       try await store.submit(signed)
@@ -20,7 +20,7 @@ extension StoreConformanceSuite {
         try await store.customer(.transaction("1")).record.facts, [signed.signed().fact])
     },
 
-    ConformanceCase("A JWS replaces what a newer receipt said (R51)") { store, _ in
+    ConformanceCase("A JWS replaces the fact of a newer receipt (R51)") { store, _ in
       let signed = TransactionSample("1", "1")
       try await store.submit([signed.with { $0.signedAt = 9_000 }.signedByReceipt()])
       let receipt = try await store.submit(signed)
@@ -29,7 +29,7 @@ extension StoreConformanceSuite {
         try await store.signedFact(signed.signed().fact.key, in: readerScope), signed.signed())
     },
 
-    ConformanceCase("Of two receipts the newer one counts, and a repeat is a duplicate") {
+    ConformanceCase("Of two receipts the newer one counts, and a repeated one is a duplicate") {
       store, _ in
       let old = try TransactionSample("1", "1").signedByReceipt()
       let new = try TransactionSample("1", "1").with { $0.signedAt = 2_000 }.signedByReceipt()
@@ -41,7 +41,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.signedFact(new.fact.key, in: readerScope), new)
     },
 
-    ConformanceCase("The very same content counts more as a JWS") { store, _ in
+    ConformanceCase("The same content has more authority as a JWS") { store, _ in
       let sample = AppTransactionSample("900")
       try await store.submit([sample.signedByReceipt()], by: "alice")
       let receipt = try await store.submit([sample.signed(), sample.signedByReceipt()])
@@ -50,7 +50,8 @@ extension StoreConformanceSuite {
       try expectEqual(facts.map(\.precedence.authority), [.signedTransaction])
     },
 
-    ConformanceCase("Receipts and JWS merge alike in every order (R3, R51)") { store, _ in
+    ConformanceCase("Receipts and JWS merge to the same result in every order (R3, R51)") {
+      store, _ in
       let base = TransactionSample("1", "1")
       let versions: [@Sendable (AppScope) throws -> SignedFact] = [
         { scope in try base.with { $0.scope = scope }.signed() },
@@ -84,7 +85,7 @@ extension StoreConformanceSuite {
     },
 
     ConformanceCase(
-      "JWS, receipt and archived response merge by what they are, whatever their dates"
+      "JWS, receipt and archived response merge by authority, whatever their dates"
     ) {
       store, _ in
       try await expectTheSigned(TransactionSample("1", "1"), { $0.signedAt = $1 }, in: store)
@@ -92,7 +93,7 @@ extension StoreConformanceSuite {
       try await expectTheSigned(RenewalSample("1"), { $0.signedAt = $1 }, in: store)
     },
 
-    ConformanceCase("A receipt replaces a newer archived response, and never the other way round") {
+    ConformanceCase("A receipt replaces a newer archived response, never the reverse") {
       store, _ in
       let sample = TransactionSample("1", "1")
       let archived = try sample.with { $0.signedAt = 9_000 }.archived()
@@ -103,7 +104,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.signedFact(receipt.fact.key, in: readerScope), receipt)
     },
 
-    ConformanceCase("The very same content in another kind of document is no duplicate") {
+    ConformanceCase("The same content in another kind of document is no duplicate") {
       store, _ in
       let sample = RenewalSample("1")
       let archived = try sample.archived()
@@ -116,8 +117,8 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Stores a JWS, a receipt's item and an archived one with every assignment of dates in every
-  /// order, each in a scope of its own, and expects the JWS to stand.
+  /// Stores a JWS, a receipt item and an archived item with every assignment of dates in every
+  /// order, each in its own scope, and expects the JWS to win.
   private static func expectTheSigned<Sample: FactSample>(
     _ sample: Sample, _ date: (inout Sample, Int64) -> Void, in store: any EntitlementStore
   ) async throws {

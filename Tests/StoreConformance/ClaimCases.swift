@@ -15,8 +15,8 @@ extension StoreConformanceSuite {
       let bob = try await store.customer(.account("bob"))
       try expectEqual(alice.factKeys, ["transaction/2"])
       try expectEqual(bob.factKeys, ["transaction/1"])
-      try expect(alice.record.revision > before, "the loser's revision stayed")
-      // Whoever claims is not told whom it was taken from.
+      try expect(alice.record.revision > before, "the revision of the former owner did not grow")
+      // The claimer does not learn the former owner.
       try expectEqual(
         receipt.customers,
         [CustomerRevision(subject: account("bob"), revision: bob.record.revision)], "customers")
@@ -32,11 +32,12 @@ extension StoreConformanceSuite {
         [account("alice"): .unlinked, account("bob"): .linked], "kinds")
     },
 
-    ConformanceCase("Who submits for one account is told of no other (R7, R44)") { store, _ in
+    ConformanceCase("A submission for one account reports no other account (R7, R44)") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try await store.submit(TransactionSample("2", "2"), by: "bob")
       try await store.submit(TransactionSample("3", "3"))
-      // It moves from the chain of the one to that of the other; and a chain of nobody comes along.
+      // It moves from one account's chain to the other's; an unlinked chain is part of the
+      // submission.
       let facts = [
         try TransactionSample("1", "2").with { $0.signedAt = 2_000 }.signed(),
         try TransactionSample("3", "3").signed(),
@@ -45,7 +46,7 @@ extension StoreConformanceSuite {
       try expectEqual(
         Set(receipt.changed), [account("alice"), account("bob"), unlinked("3")], "changed")
       try expectEqual(Set(receipt.customers.map(\.subject)), [account("bob"), unlinked("3")])
-      // A notification is of nobody: it is told of all that it concerns.
+      // A notification has no account: it reports every customer that it concerns.
       let notified = try await store.submit([
         TransactionSample("1", "1").with { $0.signedAt = 3_000 }.signed()
       ])
@@ -67,7 +68,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.linkHistory(of: .chain("1"), in: readerScope).count, 2)
     },
 
-    ConformanceCase("A claim with new facts brings them along") { store, _ in
+    ConformanceCase("A claim with new facts stores them") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let receipt = try await store.submit(
         TransactionSample("2", "1").with { $0.signedAt = 2_000 }, by: "bob")
@@ -79,8 +80,9 @@ extension StoreConformanceSuite {
         try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.chainCount), [0, 1])
     },
 
-    ConformanceCase("An app transaction is claimed by itself, not by the chains that carry it") {
-      store, _ in
+    ConformanceCase(
+      "An app transaction is claimed by its own fact, not by the chains that carry it"
+    ) { store, _ in
       let chain = TransactionSample("1", "1").with { $0.appTransaction = "900" }
       try await store.submit([chain.signed(), AppTransactionSample("900").signed()], by: "alice")
       try await store.submit(chain, by: "bob")

@@ -1,7 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Published transactions get replayed: what one may claim of others in a day has a limit (R44).
+// Published transactions are replayed, so the number of claims from other accounts in a day is
+// limited (R44).
 extension StoreConformanceSuite {
   private static let start: Milliseconds = 10_000
 
@@ -12,7 +13,7 @@ extension StoreConformanceSuite {
   }
 
   static let claimLimitCases = [
-    ConformanceCase("Claims beyond the limit are refused, and the owner is not told of (R44)") {
+    ConformanceCase("Claims beyond the limit are refused and do not name the owner (R44)") {
       store, _ in
       try await giveAlice(1...5, in: store)
       for number in 1...3 {
@@ -27,7 +28,7 @@ extension StoreConformanceSuite {
           latest: 0, notificationWasKnown: false))
       try expectEqual(try await store.account(of: "4"), "alice")
       try expectEqual(try await store.feed(), feed)
-      // Facts of a claim that is refused are the owner's, as ever.
+      // Facts of a refused claim are stored for the owner.
       let news = try await store.submit(
         TransactionSample("40", "4"), by: "bob", at: start, under: catalog())
       try expectEqual(news.links, [.claimLimited])
@@ -35,14 +36,14 @@ extension StoreConformanceSuite {
       try expectEqual(news.customers, [])
     },
 
-    ConformanceCase("What one has is claimed again without end, and others claim as before (R44)") {
+    ConformanceCase("Claims of own chains are unlimited, and the limit is per account (R44)") {
       store, _ in
       try await giveAlice(1...5, in: store)
       for number in 1...3 { try await claim(number, at: start, in: store) }
       for number in 1...3 {
         try expectEqual(try await claim(number, at: start, in: store).links, [.unchanged])
       }
-      // Nobody's chain is no claim.
+      // Linking an unlinked chain is no claim.
       let first = try await store.submit(
         TransactionSample("9", "9"), by: "bob", at: start, under: catalog())
       try expectEqual(first.links, [.linked])
@@ -51,7 +52,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await claim(5, at: start, in: store).links, [.claimLimited])
     },
 
-    ConformanceCase("A day after the first granted claim, as many may follow (R44)") { store, _ in
+    ConformanceCase("A day after the first granted claim the full limit is available again (R44)") {
+      store, _ in
       try await giveAlice(1...8, in: store)
       let day = Milliseconds.dayLength
       let steps: [(Int, Int64, LinkOutcome)] = [
@@ -77,7 +79,8 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("One submission is granted as many claims as are left (R44)") { store, _ in
+    ConformanceCase("One submission is granted as many claims as the limit leaves (R44)") {
+      store, _ in
       try await giveAlice(1...5, in: store)
       try await claim(1, at: start, in: store)
       let receipt = try await store.submit(
@@ -89,7 +92,8 @@ extension StoreConformanceSuite {
         try await store.links(of: "bob"), [.chain("1"), .chain("2"), .chain("3")])
     },
 
-    ConformanceCase("What is done by name neither counts nor is limited (R46)") { store, _ in
+    ConformanceCase("Requests by name do not count as claims and are not limited (R46)") {
+      store, _ in
       try await giveAlice(1...6, in: store)
       for number in 1...6 where number.isMultiple(of: 2) {
         try await store.done(
@@ -104,7 +108,7 @@ extension StoreConformanceSuite {
       try await store.done(.transfer(.chain("7"), from: "alice", to: "bob"), at: start)
     },
 
-    ConformanceCase("Claims at once are granted up to the limit, and no more (R44, R45)") {
+    ConformanceCase("Concurrent claims are granted up to the limit (R44, R45)") {
       store, _ in
       try await giveAlice(1...16, in: store)
       let outcomes = try await withThrowingTaskGroup(of: LinkOutcome?.self) { group in

@@ -3,11 +3,11 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let concurrencyCases = [
-    ConformanceCase("Many commits at once take effect once each") { store, _ in
+    ConformanceCase("Each of many concurrent commits takes effect once") { store, _ in
       let receipts = try await withThrowingTaskGroup(of: CommitReceipt.self) { group in
         for number in 0..<200 {
           group.addTask {
-            // Each fact twice, each account four times.
+            // Each fact comes twice, each account four times.
             try await store.submit(
               TransactionSample("\(number / 2)", "\(number / 2)"),
               by: AccountID("account-\(number / 4)"))
@@ -26,11 +26,12 @@ extension StoreConformanceSuite {
       try expectEqual(feed.count, 100, "changes")
       try expectEqual(
         Set(feed.map(\.sequence)), Set(receipts.filter { !$0.changed.isEmpty }.map(\.revision)),
-        "the numbers that were answered")
+        "the answered numbers")
       try expectEqual(feed.map(\.sequence), feed.map(\.sequence).sorted(), "order of the feed")
     },
 
-    ConformanceCase("One chain claimed by many at once goes from hand to hand (R45)") { store, _ in
+    ConformanceCase("A chain claimed by many accounts at once moves from one to the next (R45)") {
+      store, _ in
       let sample = TransactionSample("1", "1")
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<64 {
@@ -49,7 +50,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed().count, 64 + 63, "changes: each winner, each loser")
     },
 
-    ConformanceCase("A reader sees a submission whole, and never goes back") { store, _ in
+    ConformanceCase("A reader sees whole submissions, and revisions never decrease") { store, _ in
       // Each submission adds two chains to the account.
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -70,7 +71,7 @@ extension StoreConformanceSuite {
               try expect(count.isMultiple(of: 2), "half a submission: \(count) facts")
               try expect(
                 next.record.revision >= last.record.revision && count >= last.record.facts.count,
-                "a reader went back")
+                "a reader saw an older revision")
               last = next
             }
           }

@@ -1,8 +1,8 @@
 import EntitlementStore
 
-/// One thing that every store does.
+/// One requirement for every store.
 package struct ConformanceCase: Sendable, CustomStringConvertible {
-  /// A sentence.
+  /// The requirement as a sentence.
   package let name: String
   private let body: @Sendable (any EntitlementStore, StoreHarness) async throws -> Void
 
@@ -18,8 +18,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Runs the case on an empty database.
   ///
-  /// - Throws: ``ConformanceFailure`` when the store does something else; whatever the store
-  ///   throws where it should not.
+  /// - Throws: ``ConformanceFailure`` when the store violates the requirement; any unexpected error
+  ///   of the store.
   package func run(on harness: StoreHarness) async throws {
     let store = try await harness.open()
     do {

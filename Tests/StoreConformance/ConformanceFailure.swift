@@ -1,6 +1,6 @@
 import EntitlementStore
 
-/// What a store did that it should not, and where the suite noticed.
+/// A violation by a store, with its place in the suite.
 package struct ConformanceFailure: Error, CustomStringConvertible {
   package let description: String
 
@@ -34,7 +34,7 @@ func unwrap<Value>(
   return value
 }
 
-/// Expects `body` to throw a `StoreError` with a code.
+/// Expects `body` to throw a `StoreError` with a certain code.
 func expectError(
   _ code: StoreError.Code, file: StaticString = #fileID, line: UInt = #line,
   _ body: () async throws -> Void

@@ -2,7 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import TestSupport
 
-// Many at once want the same chains (R41, R45): whatever order they come in, there is one.
+// Many accounts want the same chains at once (R41, R45): the result is consistent in every order.
 extension StoreConformanceSuite {
   static let chainCount = 6
   static let claimerCount = 24
@@ -17,13 +17,14 @@ extension StoreConformanceSuite {
         }
       }
     } + [
-      ConformanceCase("Of many that claim an anonymous account's chains, one gets all (R44, R45)") {
-        store, _ in
+      ConformanceCase(
+        "Of many concurrent claimers of an anonymous account, one gets all chains (R44, R45)"
+      ) { store, _ in
         let catalog = PolicySample.catalog(.keep)
         let facts = try (0..<chainCount).map { try TransactionSample("\($0)", "\($0)").signed() }
         try await store.submit(facts, by: "anonymous:1", under: catalog)
         let outcomes = try await inParallel(0..<claimerCount) { number in
-          // Each begins with another chain.
+          // Each starts with another chain.
           let claimed = [facts[number % chainCount], facts[(number + 1) % chainCount]]
           return try await store.submit(
             claimed, by: AccountID("account-\(number)"), under: catalog
@@ -41,13 +42,13 @@ extension StoreConformanceSuite {
         try expectEqual(try await store.accountIDs().count, 1, "accounts")
       },
 
-      ConformanceCase("Claims, transfers, merges and deletions at once leave links that agree") {
+      ConformanceCase("Concurrent claims, transfers, merges and deletions leave consistent links") {
         store, _ in
         try await mix { _ in store }
       },
     ]
 
-  /// Every account claims every chain once, all at once, each in an order of its own.
+  /// Every account claims every chain once. All accounts run concurrently, each in its own order.
   static func contend(
     under policy: LinkPolicy, isActive: Bool,
     on store: @escaping @Sendable (Int) -> any EntitlementStore
@@ -76,18 +77,19 @@ extension StoreConformanceSuite {
     for chain in 0..<chainCount {
       let outcomes = receipts.compactMap { $0[chain] }
       let history = histories[OriginalTransactionID("\(chain)")] ?? []
-      try expectEqual(outcomes.count { $0 == .linked }, 1, "who came first to \(chain)")
+      try expectEqual(outcomes.count { $0 == .linked }, 1, "first claimers of \(chain)")
       try expectEqual(
         outcomes.count { $0 == (isKept ? .alreadyLinked : .transferred) }, claimerCount - 1,
-        "who came later to \(chain)")
+        "later claimers of \(chain)")
       try expectEqual(history.count, isKept ? 1 : claimerCount, "steps of \(chain)")
       if !isKept { try expectEqual(Set(history.map(\.to)), Set(names), "hands of \(chain)") }
     }
   }
 
-  /// Everything that moves links, at once; what cannot be done then may be refused.
+  /// Runs every operation that moves links concurrently. An operation that is impossible at that
+  /// moment may be refused.
   ///
-  /// - Parameter store: the one that a worker writes to.
+  /// - Parameter store: returns the store for a worker's writes.
   static func mix(on store: @escaping @Sendable (Int) -> any EntitlementStore) async throws {
     var catalog = PolicySample.catalog(.transfer)
     catalog.apps[readerScope.bundleID]?.claimsPerDay = 1_000
@@ -113,7 +115,7 @@ extension StoreConformanceSuite {
     }
     let audit = LinkAudit(store: store(0), chains: samples.map(\.chain), names: names)
     let events = try await audit.check().values.flatMap { $0 }
-    // Else nothing met.
+    // With fewer events the workers hardly met.
     try expect(events.count > 40, "\(events.count) steps in all")
     try expect(Set(events.map(\.reason)).count >= 5, "\(Set(events.map(\.reason)))")
   }

@@ -1,7 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Facts out of legacy receipts and archived responses, which prove many facts at once (R51).
+// Facts from legacy receipts and archived responses. Each document proves many facts (R51).
 extension StoreConformanceSuite {
   private static let receipt = Array("a receipt of 187 purchases".utf8)
 
@@ -18,7 +18,7 @@ extension StoreConformanceSuite {
   }
 
   static let documentCases = [
-    ConformanceCase("A receipt of 187 facts is stored in one submission, and proves each again") {
+    ConformanceCase("A receipt of 187 facts is stored in one submission and proves each of them") {
       store, _ in
       let facts = try facts(receipt, at: 1_000)
       let first = try await store.submit(facts, by: "alice")
@@ -38,7 +38,7 @@ extension StoreConformanceSuite {
         try await store.customer(.account("alice")).record.revision, stored.revision)
     },
 
-    ConformanceCase("A receipt that comes again, newer, replaces all that the earlier one said") {
+    ConformanceCase("A newer receipt replaces all facts of the earlier one") {
       store, _ in
       let newer = try facts(receipt + [0], at: 2_000)
       try await store.submit(facts(receipt, at: 1_000))
@@ -51,18 +51,18 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("The app and purchases of a receipt are one customer before any account") {
+    ConformanceCase("Before any account, the app and the purchases of a receipt are one customer") {
       store, _ in
       try await store.submit(facts(receipt, at: 1_000))
       let whole = try await store.customer(.appTransaction("receipt:1"))
       try expectEqual(whole.record.facts.count, 187)
-      // One of its purchases, submitted as a JWS with a name, takes the rest along (R42).
+      // One of its purchases, submitted as a JWS for an account, links the others too (R42).
       try await store.submit(TransactionSample("1", "2"), by: "alice")
       try expectEqual(try await store.customer(.account("alice")).record.facts.count, 187)
     },
 
     ConformanceCase(
-      "What a JWS proves leaves the receipt that said it before, and nothing else does"
+      "A fact proved by a JWS leaves its receipt; the others stay"
     ) {
       store, _ in
       let document = Array("two purchases".utf8)
@@ -75,7 +75,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.signedFact(second.fact.key, in: readerScope), second)
     },
 
-    ConformanceCase("One document may prove facts that come apart, in any app and environment") {
+    ConformanceCase("A document may prove facts submitted separately, in any app and environment") {
       store, _ in
       let document = Array("kept by two apps".utf8)
       let sandbox = AppScope(bundleID: "com.example.notes", environment: .sandbox)
@@ -91,7 +91,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("An export holds each document once, however many facts came out of it") {
+    ConformanceCase("An export holds each document once, for any number of its facts") {
       store, _ in
       let other = Array("a second receipt".utf8)
       let exported =
@@ -105,14 +105,14 @@ extension StoreConformanceSuite {
       try expectEqual(Set(export.facts), Set(exported))
       let held = export.facts.compactMap { fact -> UnsafeRawPointer? in
         guard case .document(let bytes) = fact.signed.proof else { return nil }
-        // One place in memory is one copy.
+        // One address in memory is one copy.
         return bytes.withUnsafeBytes { $0.baseAddress }
       }
-      try expectEqual(held.count, 189, "facts out of documents")
+      try expectEqual(held.count, 189, "facts from documents")
       try expectEqual(Set(held).count, 2, "copies of documents")
     },
 
-    ConformanceCase("An export holds the header of each signer once, whatever it signed") {
+    ConformanceCase("An export holds the header of each signer once, for any number of payloads") {
       store, _ in
       let signed = try (1...9).map { try TransactionSample("\($0)", "\($0)").signed() }
       let told = notification(1, "SUBSCRIBED")
@@ -125,12 +125,12 @@ extension StoreConformanceSuite {
       for case .jws(let header, _) in proofs.map(\.proof) {
         copies[header, default: []].insert(header.withUnsafeBytes { $0.baseAddress })
       }
-      try expectEqual(proofs.count, 10, "what was signed")
+      try expectEqual(proofs.count, 10, "signed payloads")
       try expectEqual(copies.isEmpty, false, "there are headers")
       try expectEqual(copies.values.map(\.count).max(), 1, "copies of a header")
     },
 
-    ConformanceCase("A large document comes back byte for byte, after a restart too") {
+    ConformanceCase("A large document is returned byte for byte, also after a restart") {
       store, harness in
       let document = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }
       let fact = try TransactionSample("1", "1").signedByReceipt(document)

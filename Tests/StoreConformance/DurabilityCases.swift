@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let durabilityCases = [
-    ConformanceCase("Everything is there after the database is opened again") { store, harness in
+    ConformanceCase("All data is kept when the database is reopened") { store, harness in
       let facts = [
         try TransactionSample("1", "1").with {
           $0.token = token(1); $0.appTransaction = "900"
@@ -23,17 +23,17 @@ extension StoreConformanceSuite {
       try await expectSame(reopened.customer(.account("bob")), bob)
       try expectEqual(try await reopened.feed(), feed)
       try expectEqual(try await reopened.linkHistory(of: .chain("1"), in: readerScope), history)
-      // What was learnt is not forgotten, and numbers go on.
+      // Learned hints are kept, and numbers continue.
       let receipt = try await reopened.submit(
         TransactionSample("2", "2").with { $0.token = token(1) })
       try expectEqual(receipt.changed, [account("alice")])
       try expect(
         (receipt.customers.first?.revision ?? 0) > (feed.last?.sequence ?? 0),
-        "a revision was given twice")
+        "a revision was used twice")
       await reopened.close()
     },
 
-    ConformanceCase("A closed store answers nothing, and closing twice is fine") { store, _ in
+    ConformanceCase("A closed store answers nothing, and can be closed twice") { store, _ in
       try await store.submit(TransactionSample("1", "1"))
       try await store.checkHealth()
       await store.close()
@@ -43,7 +43,7 @@ extension StoreConformanceSuite {
       try await expectError(.closed) { try await store.checkHealth() }
     },
 
-    ConformanceCase("Commits under way are finished before the store closes") { store, harness in
+    ConformanceCase("Commits in flight are finished before the store closes") { store, harness in
       let answered = await withTaskGroup(of: String?.self) { group in
         for number in 0..<50 {
           group.addTask {
@@ -69,7 +69,8 @@ extension StoreConformanceSuite {
     ConformanceCase("A submission is stored whole or not at all") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let feed = try await store.feed()
-      // No store can keep a NUL in an identifier: the third fact fails, and the others with it.
+      // No store accepts a NUL in an identifier: the third fact fails, and with it the whole
+      // submission.
       var bad = try TransactionSample("4", "4").signed()
       if case .transaction(var fact) = bad.fact {
         fact.transactionID = "4\u{0}5"

@@ -1,17 +1,17 @@
 package import EntitlementStore
 
 extension EntitlementStore {
-  /// Who changed after a position of the feed, with nothing under way then: all of them.
+  /// All subjects that changed after a position of the feed. No commit may be in flight.
   package func changedCustomers(after position: Int64) async throws(StoreError)
     -> ChangedCustomers
   {
     var told = ChangedCustomers(
-      subjects: [], cursor: FollowerCursor(position: position), isWhole: false)
-    while !told.isWhole {
+      subjects: [], cursor: FollowerCursor(position: position), isComplete: false)
+    while !told.isComplete {
       let part = try await changedCustomers(since: told.cursor)
       told = ChangedCustomers(
         subjects: Array(Set(told.subjects).union(part.subjects)), cursor: part.cursor,
-        isWhole: part.isWhole)
+        isComplete: part.isComplete)
     }
     return told
   }

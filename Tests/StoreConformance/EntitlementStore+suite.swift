@@ -32,8 +32,8 @@ extension EntitlementStore {
     try await customer(.originalTransaction(chain)).record.accountID
   }
 
-  /// The whole feed, read in small pages. Where other databases of the same server delay what a
-  /// feed without gaps can tell, it is waited for.
+  /// The whole feed, read in small pages. Waits until the feed reaches its end, since transactions
+  /// in other databases of the same server may delay it.
   func feed(after start: Int64 = 0) async throws -> [Change] {
     let end = try await changedCustomers(after: start).latest
     try await eventually("the feed does not reach \(end)") { try await feedEnd() >= end }
@@ -46,7 +46,7 @@ extension EntitlementStore {
     return feed
   }
 
-  /// Asks for a change of links as an operator would.
+  /// Requests a change of links as an operator does.
   func ask(
     _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000
   ) async throws -> LinkAnswer {
@@ -54,7 +54,7 @@ extension EntitlementStore {
       LinkRequest(scope: scope, change: change, author: "otto", reason: "a ticket", at: at))
   }
 
-  /// As ``ask(_:in:at:)``, where it is not to be refused.
+  /// Like ``ask(_:in:at:)``, for a request that must succeed.
   @discardableResult
   func done(
     _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000,
@@ -75,7 +75,7 @@ extension EntitlementStore {
     try await links(of: account, in: readerScope).map(\.target)
   }
 
-  /// Accounts of the usual app that are listed.
+  /// The listed accounts of the usual app.
   func accountIDs() async throws -> [AccountID] {
     try await accounts(in: readerScope, after: nil, limit: 1_000).map(\.accountID)
   }
@@ -86,7 +86,7 @@ extension EntitlementStore {
 }
 
 extension StoredCustomer {
-  /// Transaction ids and the like, sorted: which facts are there, whatever their order.
+  /// Sorted transaction ids and other keys: the stored facts, whatever their order.
   var factKeys: [String] {
     record.facts.map { "\($0.kind)/\($0.key.identifier)" }.sorted()
   }

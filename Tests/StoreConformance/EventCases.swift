@@ -1,7 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What notifications ask for goes to the feed (R47), once, with the customer whom it is about.
+// The events of notifications go to the feed (R47), once, with the customer that they concern.
 extension StoreConformanceSuite {
   static let eventCases = [
     ConformanceCase("Events come with the change of the account that the chain is linked to") {
@@ -27,7 +27,7 @@ extension StoreConformanceSuite {
           ], committedAt: 7_000))
     },
 
-    ConformanceCase("Events alone are told, and move no revision") { store, _ in
+    ConformanceCase("A change with events only is reported and moves no revision") { store, _ in
       for account: AccountID? in ["alice", nil] {
         let id = account == nil ? "2" : "1"
         let sample = TransactionSample(id, id)
@@ -51,7 +51,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Events about a chain that nobody claimed are told of that chain") {
+    ConformanceCase("Events about an unlinked chain are reported for that chain") {
       store, _ in
       let receipt = try await store.submit(
         [TransactionSample("1", "1").with { $0.isRevoked = true }.signed()],
@@ -63,8 +63,9 @@ extension StoreConformanceSuite {
       try expectEqual(change.events, receipt.events)
     },
 
-    ConformanceCase("A chain that gets its account with the notification is told of as that one") {
-      store, _ in
+    ConformanceCase(
+      "If the notification links its chain, its events are reported for the account"
+    ) { store, _ in
       try await store.submit(TransactionSample("1", "1"))
       try await store.submit(
         TransactionSample("9", "9").with { $0.token = token(1) }, by: "alice")
@@ -77,7 +78,7 @@ extension StoreConformanceSuite {
       try expectEqual(told.map(\.kinds), [[.facts, .linked, .events]])
     },
 
-    ConformanceCase("Events go to the account of an app transaction, where there is no chain") {
+    ConformanceCase("Without a chain, events go to the account of the app transaction") {
       store, _ in
       try await store.submit([AppTransactionSample("900").signed()], by: "alice")
       let known = try await store.submit(
@@ -92,7 +93,7 @@ extension StoreConformanceSuite {
       try expectEqual(told.map(\.events), [known.events, unknown.events])
     },
 
-    ConformanceCase("Events that concern nobody known are told of their app") { store, _ in
+    ConformanceCase("Events about no known customer are reported for their app") { store, _ in
       let sandbox = AppScope(bundleID: "com.example.other", environment: .sandbox)
       let receipt = try await store.submit(
         [], notification: notification(1, "RESCIND_CONSENT", scope: sandbox), at: 7_000)
@@ -110,7 +111,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.events.map(\.kind), [.consentRescinded])
     },
 
-    ConformanceCase("A notification that names no app is kept, and asks for nothing") { store, _ in
+    ConformanceCase("A notification without an app is stored and has no events") { store, _ in
       let bare = notification(1, "RESCIND_CONSENT", scope: nil)
       let receipt = try await store.submit([], notification: bare)
       try expectEqual(receipt.events, [])
@@ -118,7 +119,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.notification(uuid(1)), bare)
     },
 
-    ConformanceCase("A repeated notification asks for nothing again") { store, _ in
+    ConformanceCase("A repeated notification has no events again") { store, _ in
       let facts = [try TransactionSample("1", "1").signed()]
       let request = notification(1, "CONSUMPTION_REQUEST")
       try expectEqual(try await store.submit(facts, notification: request).events.count, 1)
@@ -129,7 +130,7 @@ extension StoreConformanceSuite {
         try expectEqual(again.events, [])
       }
       try expectEqual(try await store.feed(), feed)
-      // New facts of a retry are joined all the same.
+      // New facts of a retry are still merged.
       let retry = try await store.submit(
         [TransactionSample("1", "1").with { $0.signedAt = 2_000 }.signed()],
         notification: request)
@@ -137,8 +138,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed().last?.kinds, .facts)
     },
 
-    ConformanceCase("Many events are told in their order, after the database is opened again, too")
-    {
+    ConformanceCase("Many events are reported in order, also after the database is reopened") {
       store, harness in
       let upgraded = TransactionSample("1", "1").with { $0.isUpgraded = true }
       let receipt = try await store.submit(
@@ -157,10 +157,10 @@ extension StoreConformanceSuite {
       await reopened.close()
     },
 
-    ConformanceCase("A notification is reviewed with all that is known of its chain (R47)") {
+    ConformanceCase("A notification is reviewed with all known facts of its chain (R47)") {
       store, _ in
       let catalog = PolicySample.catalog(nil)
-      // In force by what came before; the notification itself brings an older period only.
+      // Active by earlier facts; the notification itself only brings an older period.
       try await store.submit(TransactionSample("1", "1"), under: catalog)
       let renewal = try RenewalSample("1").signed()
       for (number, status) in [Int64(1), 2].enumerated() {
@@ -174,10 +174,12 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Events are stored with their notification, or not at all") { store, _ in
+    ConformanceCase("Events are stored together with their notification, or not at all") {
+      store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let feed = try await store.feed()
-      // No store can keep a NUL in an identifier: the second fact fails, and all else with it.
+      // No store accepts a NUL in an identifier: the second fact fails, and with it the whole
+      // submission.
       var bad = try TransactionSample("4", "4").signed()
       if case .transaction(var fact) = bad.fact {
         fact.transactionID = "4\u{0}5"
@@ -197,7 +199,8 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.events.count, 1)
     },
 
-    ConformanceCase("A notification that comes many times at once asks once") { store, _ in
+    ConformanceCase("A notification that comes many times at once has its events once") {
+      store, _ in
       let facts = [try TransactionSample("1", "1").signed()]
       let receipts = try await withThrowingTaskGroup(of: CommitReceipt.self) { group in
         for _ in 0..<32 {

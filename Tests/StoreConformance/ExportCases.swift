@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// All that is kept of one account, for whoever asks for it (R46).
+// All stored data of one account, as for a data access request (R46).
 extension StoreConformanceSuite {
   static let exportCases = [
-    ConformanceCase("An export has everything that is kept of an account, and nothing else") {
+    ConformanceCase("An export has all stored data of an account, and nothing else") {
       store, _ in
       let facts = [
         try TransactionSample("1", "1").with { $0.token = token(2) }.signed(),
@@ -71,7 +71,7 @@ extension StoreConformanceSuite {
         try await store.history(of: "anonymous:1", in: readerScope), history, "by a former name")
     },
 
-    ConformanceCase("Of an account that nothing is known of, there is nothing to export") {
+    ConformanceCase("An export of an unknown account is empty") {
       store, _ in
       try await fillWithOthers(store)
       try expectEqual(try await store.export("alice", in: readerScope), nil)
@@ -79,7 +79,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.export("bob", in: sandbox), nil)
     },
 
-    ConformanceCase("An account that nothing is known of, or that was deleted, has no history") {
+    ConformanceCase("An unknown or deleted account has no history") {
       store, _ in
       try await fillWithOthers(store)
       try expectEqual(try await store.history(of: "alice", in: readerScope), nil)
@@ -90,7 +90,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.export("bob", in: readerScope), nil)
     },
 
-    ConformanceCase("A history tells all that is known of a notification") {
+    ConformanceCase("A history has every known field of a notification") {
       store, _ in
       let told = notification(1, "CONSUMPTION_REQUEST", status: 5) {
         $0.subtype = "VOLUNTARY"; $0.signedDate = nil
@@ -105,7 +105,8 @@ extension StoreConformanceSuite {
       try expectEqual(history.grants, [])
     },
 
-    ConformanceCase("An account that lost everything is exported with what it had") { store, _ in
+    ConformanceCase("The export of an account without links includes its former links") {
+      store, _ in
       try await store.submit(
         TransactionSample("1", "1").with { $0.token = token(1) }, by: "alice", at: 5_000)
       try await store.done(.transfer(.chain("1"), from: "alice", to: "bob"), at: 6_000)
@@ -118,7 +119,7 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Bob, and a chain of nobody, with a notification each.
+  /// Bob, and an unlinked chain, with a notification each.
   private static func fillWithOthers(_ store: any EntitlementStore) async throws {
     let bobs = try TransactionSample("70", "70").with { $0.token = token(7) }.signed()
     try await store.submit([bobs], by: "bob", notification: notification(7, "SUBSCRIBED"))

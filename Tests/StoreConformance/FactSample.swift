@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-/// What a case stores: a version of a fact that can be moved to another app and environment.
+/// A fact for a case to store. It can be moved to another app and environment.
 protocol FactSample {
   var scope: AppScope { get set }
   func signed() throws -> SignedFact
@@ -11,16 +11,16 @@ extension RenewalSample: FactSample {}
 extension AppTransactionSample: FactSample {}
 
 extension FactSample {
-  /// As it would come out of a legacy receipt.
+  /// The same fact as from a legacy receipt.
   ///
-  /// - Parameter document: the receipt; nil: one that holds this fact alone.
+  /// - Parameter document: the receipt; nil for one with this fact alone.
   func signedByReceipt(_ document: [UInt8]? = nil) throws -> SignedFact {
     try taken(from: document, as: .receipt)
   }
 
-  /// As it would come out of an archived response, which nobody signed.
+  /// The same fact as from an archived response, which is unsigned.
   ///
-  /// - Parameter document: the response; nil: one that holds this fact alone.
+  /// - Parameter document: the response; nil for one with this fact alone.
   func archived(_ document: [UInt8]? = nil) throws -> SignedFact {
     try taken(from: document, as: .archivedResponse)
   }

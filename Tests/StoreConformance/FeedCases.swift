@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let feedCases = [
-    ConformanceCase("The feed tells each change once, in order, with its kinds") { store, _ in
+    ConformanceCase("The feed has each change once, in order, with its kinds") { store, _ in
       try await store.submit([TransactionSample("1", "1").signed()], at: 1)
       try await store.submit([TransactionSample("2", "2").signed()], by: "alice", at: 2)
       try await store.submit([RenewalSample("2").signed()], at: 3)
@@ -32,7 +32,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("The feed is read on from any of its numbers, in pages") { store, _ in
+    ConformanceCase("The feed is read in pages, from any of its numbers") { store, _ in
       for number in 1...20 { try await store.submit(TransactionSample("\(number)", "1")) }
       let all = try await store.feed()
       try expectEqual(all.count, 20)
@@ -53,7 +53,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.changes(after: 0, limit: -1), [])
     },
 
-    ConformanceCase("Several customers of one submission have a change each") { store, _ in
+    ConformanceCase("A submission about several customers adds a change for each") { store, _ in
       let receipt = try await store.submit(
         (1...9).map { try TransactionSample("\($0)", "\($0)").signed() })
       let feed = try await store.feed()

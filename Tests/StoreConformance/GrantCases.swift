@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Operators' grants (R32).
+// Grants by operators (R32).
 extension StoreConformanceSuite {
   static let grantCases = [
-    ConformanceCase("A grant is kept with all that it says, and makes its account") { store, _ in
+    ConformanceCase("A grant is stored with all its fields, and creates its account") { store, _ in
       let grant = sampleGrant(1) { $0.expires = 9_000 }
       let receipt = try await store.give(grant)
       try expectEqual(receipt.grant, grant)
@@ -28,7 +28,7 @@ extension StoreConformanceSuite {
         ])
     },
 
-    ConformanceCase("Of a grant whose id is known, what is kept stands") { store, _ in
+    ConformanceCase("A grant with a known id leaves the stored grant unchanged") { store, _ in
       let grant = sampleGrant(1)
       let first = try await store.give(grant)
       let feed = try await store.feed()
@@ -51,7 +51,8 @@ extension StoreConformanceSuite {
         try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.accountID), ["alice"])
     },
 
-    ConformanceCase("A grant is withdrawn once, and kept with who did it and why") { store, _ in
+    ConformanceCase("A grant is withdrawn once, and kept with the author and the reason") {
+      store, _ in
       let grant = sampleGrant(1)
       let added = try await store.give(grant)
       let withdrawal = GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake")
@@ -61,7 +62,7 @@ extension StoreConformanceSuite {
         try await store.withdrawGrant(grant.id, in: readerScope, withdrawal), "receipt")
       try expectEqual(receipt.grant, withdrawn)
       try expectEqual(receipt.isChanged, true)
-      try expect(receipt.customer.revision > added.customer.revision, "the revision stayed")
+      try expect(receipt.customer.revision > added.customer.revision, "the revision did not grow")
       let alice = try await store.customer(.account("alice"))
       try expectEqual(alice.record.grants, [withdrawn])
       try expectEqual(alice.record.revision, receipt.customer.revision)
@@ -72,13 +73,13 @@ extension StoreConformanceSuite {
         grant.id, in: readerScope, GrantWithdrawal(at: 8_000, author: "otto", reason: "again"))
       try expectEqual(
         again, GrantReceipt(grant: withdrawn, customer: receipt.customer, isChanged: false))
-      // Nor does giving it again bring it back.
+      // Adding it again does not bring it back.
       try expectEqual(try await store.give(grant).grant, withdrawn)
       try expectEqual(try await store.feed(), feed)
       try expectEqual(try await store.grants(of: "alice", in: readerScope), [withdrawn])
     },
 
-    ConformanceCase("What was never given cannot be withdrawn") { store, _ in
+    ConformanceCase("An unknown grant cannot be withdrawn") { store, _ in
       let withdrawal = GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake")
       try expectEqual(
         try await store.withdrawGrant(grantID(1), in: readerScope, withdrawal), nil)
@@ -91,7 +92,7 @@ extension StoreConformanceSuite {
         try await store.grants(of: "alice", in: readerScope), [sampleGrant(1)])
     },
 
-    ConformanceCase("Grants are listed oldest first, then by id, withdrawn ones included") {
+    ConformanceCase("Grants are listed oldest first, then by id, including withdrawn ones") {
       store, _ in
       let moments: [(number: Int, createdAt: Milliseconds)] = [
         (4, 30), (2, 20), (3, 20), (1, 40), (5, 10),
@@ -109,7 +110,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.grants(of: "nobody", in: readerScope), [])
     },
 
-    ConformanceCase("Grants stand beside purchases, and neither touches the other") { store, _ in
+    ConformanceCase("Grants and purchases are independent") { store, _ in
       let sample = TransactionSample("1", "1").with { $0.token = token(1) }
       try await store.submit(sample, by: "alice")
       let facts = try await store.customer(.account("alice")).record.facts
@@ -128,7 +129,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.customer(.account("alice")).record.facts, facts)
       try expectEqual(try await store.linkHistory(of: .chain("1"), in: readerScope).count, 1)
 
-      // A chain that goes takes no grant along.
+      // A grant stays when a chain moves to another account.
       try await store.submit(sample, by: "bob")
       try expectEqual(
         try await store.customer(.account("alice")).record.grants.map(\.id), [grant.id])
@@ -137,7 +138,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.customer(.originalTransaction("2")).record.grants, [])
     },
 
-    ConformanceCase("The feed tells of each grant given and withdrawn") { store, _ in
+    ConformanceCase("The feed has each grant and each withdrawal") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let added = try await store.give(sampleGrant(1))
       let withdrawn = try await store.withdraw(1)
@@ -176,7 +177,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Grants and withdrawals are there after the database is opened again") {
+    ConformanceCase("Grants and withdrawals are there after the database is reopened") {
       store, harness in
       try await store.give(sampleGrant(1) { $0.expires = 9_000 })
       try await store.give(sampleGrant(2))
@@ -187,7 +188,7 @@ extension StoreConformanceSuite {
       await reopened.close()
     },
 
-    ConformanceCase("One grant given by many at once is given once") { store, _ in
+    ConformanceCase("Of many concurrent additions of one grant, one takes effect") { store, _ in
       let receipts = try await withThrowingTaskGroup(of: GrantReceipt.self) { group in
         for number in 0..<64 {
           group.addTask {
@@ -208,8 +209,8 @@ extension StoreConformanceSuite {
       try expectEqual(feed.map(\.sequence), feed.map(\.sequence).sorted(), "order of the feed")
     },
 
-    ConformanceCase("A grant that cannot be stored leaves nothing behind") { store, _ in
-      // No store can keep a NUL.
+    ConformanceCase("A grant that cannot be stored changes nothing") { store, _ in
+      // No store accepts a NUL.
       do {
         try await store.give(sampleGrant(1) { $0.author = "o\u{0}live" })
         throw ConformanceFailure("the grant was stored", file: #fileID, line: #line)
@@ -220,7 +221,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed().map(\.sequence), [revision])
     },
 
-    ConformanceCase("A closed store neither gives nor withdraws") { store, _ in
+    ConformanceCase("A closed store refuses grants and withdrawals") { store, _ in
       try await store.give(sampleGrant(1))
       await store.close()
       try await expectError(.closed) { try await store.give(sampleGrant(2)) }

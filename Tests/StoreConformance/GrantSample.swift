@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-/// The `number`th of the grants that the suite uses, to Alice unless changed.
+/// Grant `number` of the suite, for Alice by default.
 func sampleGrant(_ number: Int, _ change: (inout Grant) -> Void = { _ in }) -> Grant {
   var grant = Grant(
     id: grantID(number), scope: readerScope, accountID: "alice", entitlementID: "pro",

@@ -1,31 +1,33 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Whoever claims under several names, or comes back after a deletion, has no more claims for it (R44).
+// Several names, or a return after a deletion, give an account no additional claims (R44).
 extension StoreConformanceSuite {
   private static let start: Milliseconds = 10_000
   private static let end = start.advanced(by: Milliseconds.dayLength)
   private static let visitor: AccountID = "anonymous:1"
 
   static let keptClaimCases = [
-    ConformanceCase("What an anonymous account claimed, whoever signs in has claimed (R44)") {
-      store, _ in
+    ConformanceCase(
+      "The claims of an anonymous account count for the account it merges into (R44)"
+    ) { store, _ in
       try await giveAlice(1...8, in: store)
       try await store.submit(TransactionSample("9", "9"), by: visitor)
       for number in 1...2 { try await expectClaim(number, by: visitor, .transferred, in: store) }
-      // One claim, which brings two along: three of three.
+      // One claim, which also moves two other chains: three of three.
       try await expectClaim(9, by: "bob", .transferred, in: store)
       try expectEqual(try await store.customer(.account(visitor)).subject, account("bob"))
       for name: AccountID in ["bob", visitor] {
         try await expectClaim(3, by: name, .claimLimited, in: store)
       }
-      // A day after the first of all, whoever made it.
+      // A day after the first claim of either account.
       try await expectClaim(3, by: "bob", .claimLimited, at: end.advanced(by: -1), in: store)
       try await expectClaim(3, by: "bob", .transferred, at: end, in: store)
     },
 
-    ConformanceCase("A merge by name brings the claims of both together, and is none (R44, R46)") {
-      store, _ in
+    ConformanceCase(
+      "A merge by name adds up the claims of both, and is itself no claim (R44, R46)"
+    ) { store, _ in
       try await giveAlice(1...8, in: store)
       try await expectClaim(1, by: "bob", .transferred, in: store)
       let later = start.advanced(by: 1_000)
@@ -36,7 +38,7 @@ extension StoreConformanceSuite {
       try await expectClaim(4, by: "carol", .transferred, at: end, in: store)
     },
 
-    ConformanceCase("Claims of long ago do not come along with a merge (R44)") { store, _ in
+    ConformanceCase("A merge takes no expired claims along (R44)") { store, _ in
       try await giveAlice(1...8, in: store)
       for number in 1...3 { try await expectClaim(number, by: "bob", .transferred, in: store) }
       try await store.done(.merge("bob", into: "carol"), at: end)
@@ -46,7 +48,7 @@ extension StoreConformanceSuite {
       try await expectClaim(7, by: "carol", .claimLimited, at: end, in: store)
     },
 
-    ConformanceCase("A deletion gives nobody new claims, by none of its names (R44, R46)") {
+    ConformanceCase("A deletion keeps the claim counts of all its names (R44, R46)") {
       store, _ in
       try await giveAlice(1...8, in: store)
       try await expectClaim(1, by: visitor, .transferred, in: store)
@@ -55,7 +57,7 @@ extension StoreConformanceSuite {
       try await store.done(.delete("bob"), at: start)
       for name: AccountID in ["bob", visitor] {
         try await expectClaim(4, by: name, .claimLimited, in: store)
-        // It comes back, by what has no account.
+        // It comes back with an unlinked chain.
         try await store.submit(
           TransactionSample("9", "9"), by: name, at: start, under: catalog)
         try await expectClaim(4, by: name, .claimLimited, in: store)
@@ -64,7 +66,7 @@ extension StoreConformanceSuite {
       try await expectClaim(4, by: "bob", .transferred, at: end, in: store)
     },
 
-    ConformanceCase("Claims of long ago do not outlast a deletion (R44, R46)") { store, _ in
+    ConformanceCase("Expired claims are removed with a deletion (R44, R46)") { store, _ in
       try await giveAlice(1...8, in: store)
       for number in 1...3 { try await expectClaim(number, by: "bob", .transferred, in: store) }
       try await store.done(.delete("bob"), at: end)

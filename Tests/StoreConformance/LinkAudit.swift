@@ -1,12 +1,12 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// What has to hold of links after any claims and requests, however they met (R41, R45, R46):
-/// whatever the store tells about them agrees, and the history explains it.
+/// Invariants of links after concurrent claims and requests (R41, R45, R46): all reads of the store
+/// agree, and the history explains the links.
 struct LinkAudit {
   let store: any EntitlementStore
   let chains: [OriginalTransactionID]
-  /// Every name that was used.
+  /// Every account id in use, including merged ones.
   let names: [AccountID]
 
   /// - Returns: the history of each chain.
@@ -35,19 +35,19 @@ struct LinkAudit {
     try expectEqual(
       Set(free.map { LinkTarget.chain($0.chain) }),
       Set(chains.map { .chain($0) }).subtracting(held.values.reduce([]) { $0.union($1) }),
-      "chains of nobody")
+      "chains without an account")
     try await checkRevisions()
     return histories
   }
 
-  /// Each event takes the chain from whom the event before it gave it to.
+  /// The `from` of each event is the owner after the event before it.
   private func checkHands(_ history: [LinkEvent], of chain: OriginalTransactionID) throws {
     var former: LinkEvent?
     for event in history {
       if let former, !former.isToErased, !event.isFromErased {
         try expectEqual(event.from, former.to, "hands of \(chain): \(history)")
       }
-      if former == nil { try expectEqual(event.from, nil, "first hand of \(chain)") }
+      if former == nil { try expectEqual(event.from, nil, "first owner of \(chain)") }
       try expect(
         event.from != event.to || event.isFromErased || event.isToErased,
         "an event of \(chain) moves nothing")
@@ -55,19 +55,20 @@ struct LinkAudit {
     }
   }
 
-  /// The revision of each customer is the number of its last change in the feed; all grow.
+  /// The revision of each customer is the number of its last change in the feed, and revisions
+  /// grow.
   private func checkRevisions() async throws {
     let feed = try await store.feed()
     try expect(
       zip(feed, feed.dropFirst()).allSatisfy { $0.sequence < $1.sequence },
       "the feed is out of order")
     var last: [CustomerSubject: Int64] = [:]
-    for change in feed where change.kinds.movesRevision {
+    for change in feed where change.kinds.increasesRevision {
       if let subject = change.subject { last[subject] = change.sequence }
     }
     for name in names {
       let customer = try await store.customer(.account(name))
-      // A merged name means another account; its own last change is the merge.
+      // A merged name stands for another account; the last change of the name itself is the merge.
       if customer.record.accountID == name {
         try expectEqual(
           customer.record.revision, last[account(name)] ?? 0, "revision of \(name)")

@@ -3,8 +3,8 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let linkCases = [
-    ConformanceCase("Hints find the account in their order (R42)") { store, _ in
-      // Four accounts, each known by one of the hints.
+    ConformanceCase("Hints find the account in a fixed order (R42)") { store, _ in
+      // Four accounts, each found by one of the hints.
       try await store.submit(
         TransactionSample("1", "1").with { $0.token = token(1) }, by: "by-token")
       try await store.submit(
@@ -45,7 +45,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A token belongs to the first account that was named with it (R43)") {
+    ConformanceCase("A token belongs to the first account that a submission named with it (R43)") {
       store, _ in
       try await store.submit(
         TransactionSample("1", "1").with { $0.token = token(1) }, by: "alice")
@@ -58,11 +58,11 @@ extension StoreConformanceSuite {
         try await store.customer(.appAccountToken(token(1))).record.accountID, "alice")
     },
 
-    ConformanceCase("A hint never moves a chain that is linked (R43)") { store, _ in
+    ConformanceCase("A hint never moves a linked chain (R43)") { store, _ in
       try await store.submit(
         TransactionSample("1", "1").with { $0.token = token(1) }, by: "alice")
       try await store.submit(TransactionSample("2", "2"), by: "bob")
-      // Changed on a crossgrade: the chain stays with Bob.
+      // Changed by a crossgrade: the chain stays with Bob.
       try await store.submit(
         TransactionSample("3", "2").with {
           $0.token = token(1); $0.signedAt = 3_000
@@ -71,7 +71,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.linkHistory(of: .chain("2"), in: readerScope).count, 1)
     },
 
-    ConformanceCase("A token that an unnamed submission carries teaches nothing (R43)") {
+    ConformanceCase("A submission without an account does not bind its token (R43)") {
       store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try await store.submit(
@@ -82,7 +82,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "3"), nil)
     },
 
-    ConformanceCase("A renewal info before its transaction makes the chain") { store, _ in
+    ConformanceCase("A renewal info before its transaction creates the chain") { store, _ in
       try await store.submit([RenewalSample("1").signed()])
       try expectEqual(
         try await store.customer(.originalTransaction("1")).subject, unlinked("1"))
@@ -103,7 +103,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.customer(.account("alice")).factKeys,
         ["appTransaction/900", "renewalInfo/20", "transaction/1"])
-      // Linked by what the transaction carried, although its own fact comes later.
+      // Linked by the app transaction id in the transaction, although the app transaction's fact
+      // comes later.
       try await store.submit([AppTransactionSample("901").signed()])
       try expectEqual(try await store.customer(.account("alice")).record.facts.count, 4)
     },
@@ -111,7 +112,7 @@ extension StoreConformanceSuite {
     ConformanceCase("An app transaction without an account waits for its first chain") { store, _ in
       let first = try await store.submit([AppTransactionSample("900").signed()])
       try expectEqual(first.dispositions, [.added])
-      try expectEqual(first.changed, [], "changed: it is nobody's yet")
+      try expectEqual(first.changed, [], "changed: it has no account yet")
       try expectEqual(
         try await store.customer(.appTransaction("900")).factKeys, ["appTransaction/900"])
       try await store.submit(

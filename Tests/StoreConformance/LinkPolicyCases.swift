@@ -1,9 +1,9 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What becomes of a claim under each policy (R44). Claims under the default are in ``claimCases``.
+// Claims under each policy (R44). Claims under the default policy are in ``claimCases``.
 extension StoreConformanceSuite {
-  /// What a case claims, and whether it confers anything then.
+  /// The target of a claim, and whether it confers anything at that time.
   private struct Claim: Sendable {
     let name: String
     let isActive: Bool
@@ -69,7 +69,7 @@ extension StoreConformanceSuite {
         try expectEqual(try await store.customer(.account("alice")).record.facts, [])
         try expectEqual(try await store.feed().count, feed.count + 2)
       } else {
-        // As if it had never been: the answer names nobody, and nobody is made.
+        // As before the claim: the answer names no account, and no account is created.
         try expectEqual(
           receipt,
           CommitReceipt(
@@ -91,7 +91,7 @@ extension StoreConformanceSuite {
   }
 
   private static let furtherPolicyCases = [
-    ConformanceCase("A policy rules its own environment only (R44)") { store, _ in
+    ConformanceCase("A policy applies to its own environment only (R44)") { store, _ in
       let sandbox = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
       let catalog = PolicySample.catalog(.keep)
       for (scope, outcome) in [(readerScope, LinkOutcome.alreadyLinked), (sandbox, .transferred)] {
@@ -102,7 +102,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A chain is judged with the facts that the claim itself brings (R44)") {
+    ConformanceCase("A claim is judged with the facts that it brings (R44)") {
       store, _ in
       let catalog = PolicySample.catalog(.transferIfInactive)
       try await store.submit(TransactionSample("1", "1"), by: "alice", under: catalog)
@@ -124,9 +124,10 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "2"), "alice")
     },
 
-    ConformanceCase("What is in force stays, also when the catalog does not name it (R14, R44)") {
-      store, _ in
-      // The product came to the App Store before it came to the catalog.
+    ConformanceCase(
+      "An active chain stays, also if the catalog does not have its product (R14, R44)"
+    ) { store, _ in
+      // The product was added to the App Store before it was added to the catalog.
       let catalog = PolicySample.catalog(.transferIfInactive)
       let sample = TransactionSample("1", "1").with { $0.productID = "com.example.reader.new" }
       try await store.submit(sample, by: "alice", at: PolicySample.early, under: catalog)
@@ -138,7 +139,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("What else the owner has does not make a chain active (R44)") { store, _ in
+    ConformanceCase("Other purchases of the owner do not make a chain active (R44)") { store, _ in
       let catalog = PolicySample.catalog(.transferIfInactive)
       let refunded = TransactionSample("1", "1").with { $0.isRevoked = true }
       try await store.submit(
@@ -148,8 +149,9 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "2"), "alice")
     },
 
-    ConformanceCase("No policy stops the owner, a first claim, or a submission that names nobody") {
-      store, _ in
+    ConformanceCase(
+      "Every policy allows the owner, a first link, and a submission without an account"
+    ) { store, _ in
       let catalog = PolicySample.catalog(.keep)
       let sample = TransactionSample("1", "1")
       try expectEqual(try await store.submit(sample, under: catalog).links, [.unlinked])
@@ -164,7 +166,7 @@ extension StoreConformanceSuite {
         try await store.submit(TransactionSample("2", "1"), under: catalog).links, [.unchanged])
     },
 
-    ConformanceCase("A receipt tells for each fact what became of its owner") { store, _ in
+    ConformanceCase("A receipt has the link outcome of each fact") { store, _ in
       let catalog = PolicySample.catalog(.transferIfInactive)
       try await store.submit(
         [

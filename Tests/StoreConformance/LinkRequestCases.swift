@@ -1,10 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Links that somebody makes by name, audited (R46).
+// Links changed by name, with an audit record (R46).
 extension StoreConformanceSuite {
   static let linkRequestCases = [
-    ConformanceCase("A link is made by name, with who asked and why (R46)") { store, _ in
+    ConformanceCase("A link is made by name, with its author and reason (R46)") { store, _ in
       let before = try await store.submit(TransactionSample("1", "1")).customers
       let receipt = try await store.done(.link(.chain("1"), to: "alice"), at: 8_000)
       try expectEqual(receipt.isChanged, true)
@@ -41,7 +41,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.latest, told.last?.sequence, "latest")
     },
 
-    ConformanceCase("A link that is there is not made again (R45, R46)") { store, _ in
+    ConformanceCase("An existing link is not made again (R45, R46)") { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let revision = try await store.revision(of: .account("alice"))
       let feed = try await store.feed()
@@ -56,7 +56,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.history(of: .chain("1")).map(\.reason), [.named])
     },
 
-    ConformanceCase("A link is not made over another's: that is a transfer (R46)") { store, _ in
+    ConformanceCase("A link to another account is refused: a transfer is needed (R46)") {
+      store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let feed = try await store.feed()
       try expectEqual(
@@ -66,7 +67,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.accountIDs(), ["alice"])
     },
 
-    ConformanceCase("What is not known is neither linked, nor unlinked, nor transferred") {
+    ConformanceCase("An unknown target is neither linked, unlinked nor transferred") {
       store, _ in
       let other = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
       try await store.submit(TransactionSample("1", "1").with { $0.scope = other })
@@ -81,7 +82,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed().count, 1)
     },
 
-    ConformanceCase("An app transaction is linked by name as soon as its fact is known") {
+    ConformanceCase("An app transaction can be linked by name as soon as its fact is stored") {
       store, _ in
       try await store.submit([AppTransactionSample("900").signed()])
       try expectEqual(
@@ -97,7 +98,7 @@ extension StoreConformanceSuite {
         try await store.history(of: .appTransaction("900")).map(\.reason), [.assigned])
     },
 
-    ConformanceCase("A link made by name leads on as a named one does, but teaches no token") {
+    ConformanceCase("A link by name propagates like a claim, but binds no token") {
       store, _ in
       try await store.submit(TransactionSample("2", "2").with { $0.previousChain = "1" })
       try await store.submit(TransactionSample("3", "3").with { $0.appTransaction = "900" })
@@ -113,7 +114,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.targets, targets)
       try expectEqual(try await store.links(of: "alice"), targets)
       try expectEqual(try await store.account(of: "4"), nil, "the token's chain")
-      // Whatever it leads to was asked for by the same request.
+      // Propagated links have the same request.
       for target in targets {
         let event = try unwrap(try await store.history(of: target).last, "event of \(target)")
         try expectEqual(event.to, "alice")
@@ -123,7 +124,7 @@ extension StoreConformanceSuite {
   ]
 
   static let unlinkCases = [
-    ConformanceCase("What is taken from its account is nobody's, and is told of (R46)") {
+    ConformanceCase("An unlinked chain has no account, and the change is reported (R46)") {
       store, _ in
       try await store.submit(
         [TransactionSample("1", "1").signed(), TransactionSample("2", "2").signed()], by: "alice")
@@ -152,14 +153,14 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed(), feed)
     },
 
-    ConformanceCase("Hints do not undo an unlinking; a name does (R46)") { store, _ in
+    ConformanceCase("Hints do not undo an unlinking; a named account does (R46)") { store, _ in
       let sample = TransactionSample("1", "1").with {
         $0.token = token(1); $0.appTransaction = "900"; $0.previousChain = "9"
       }
       try await store.submit([sample.signed(), TransactionSample("9", "9").signed()], by: "alice")
       try await store.done(.unlink(.chain("1")))
       let feed = try await store.feed()
-      // Known facts, a new fact, and all that its hints name coming again.
+      // Known facts, a new fact, and every fact with a hint again.
       try await store.submit(sample)
       try expectEqual(try await store.feed(), feed)
       try await store.submit(
@@ -185,7 +186,8 @@ extension StoreConformanceSuite {
         try await store.history(of: .chain("1")).map(\.reason), [.named, .unassigned, .named])
     },
 
-    ConformanceCase("A name that comes after an unlinking leads on again (R42, R46)") { store, _ in
+    ConformanceCase("A named account after an unlinking links and propagates again (R42, R46)") {
+      store, _ in
       let sample = TransactionSample("1", "1")
       try await store.submit(sample, by: "alice")
       try await store.done(.unlink(.chain("1")))
@@ -193,11 +195,12 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "2"), nil)
       try await store.submit(sample, by: "bob")
       try expectEqual(try await store.account(of: "2"), "bob")
-      // What was linked again is as any other: hints of its own count when it is free again.
+      // A chain that was linked again is like any other: after the next unlinking its own hints
+      // count.
       try expectEqual(try await store.links(of: "alice"), [])
     },
 
-    ConformanceCase("A chain is taken alone: its app transaction stays") { store, _ in
+    ConformanceCase("Unlinking a chain leaves its app transaction linked") { store, _ in
       try await store.submit(
         [
           TransactionSample("1", "1").with { $0.appTransaction = "900" }.signed(),
@@ -207,7 +210,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.links(of: "alice"), [.appTransaction("900")])
     },
 
-    ConformanceCase("An app transaction that is taken does not follow its chains back") {
+    ConformanceCase("An unlinked app transaction does not follow its chains back") {
       store, _ in
       let sample = TransactionSample("1", "1").with { $0.appTransaction = "900" }
       try await store.submit([sample.signed(), AppTransactionSample("900").signed()], by: "alice")
@@ -219,17 +222,17 @@ extension StoreConformanceSuite {
         })
       try await store.submit([AppTransactionSample("900").with { $0.signedAt = 2_000 }.signed()])
       try expectEqual(try await store.links(of: "alice"), [.chain("1")])
-      // Its chain tells whom it means, until it is somebody's again.
+      // Its chain decides the customer until it is linked again.
       let found = try await store.customer(.appTransaction("900"))
       try expectEqual(found.record.accountID, "alice")
-      try expectEqual(found.subject, nil, "subject, since a name may give it to another")
+      try expectEqual(found.subject, nil, "subject, since it may be linked to another account")
       try await store.submit([AppTransactionSample("900").signed()], by: "bob")
       try expectEqual(try await store.customer(.appTransaction("900")).subject, account("bob"))
     },
   ]
 
   static let transferCases = [
-    ConformanceCase("A transfer moves what it names from one account to another (R46)") {
+    ConformanceCase("A transfer moves its targets from one account to another (R46)") {
       store, _ in
       try await store.submit(
         [TransactionSample("1", "1").signed(), TransactionSample("2", "2").signed()], by: "alice")
@@ -265,7 +268,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed(), feed)
     },
 
-    ConformanceCase("A transfer compares whose it is, if it is told (R46)") { store, _ in
+    ConformanceCase("A transfer with an expected owner is refused for another one (R46)") {
+      store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try await store.submit(TransactionSample("2", "2"), by: "carol")
       let feed = try await store.feed()
@@ -283,7 +287,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "1"), "bob")
     },
 
-    ConformanceCase("A transfer from whoever has it gives also what nobody has") { store, _ in
+    ConformanceCase("A transfer without an expected owner also moves unlinked targets") {
+      store, _ in
       try await store.submit(TransactionSample("1", "1"))
       let receipt = try await store.done(.transfer(.chain("1"), from: nil, to: "bob"))
       try expectEqual(Set(receipt.changed), [account("bob"), unlinked("1")], "changed")

@@ -4,7 +4,7 @@ import TestSupport
 
 extension StoreConformanceSuite {
   static let mergeCases = [
-    ConformanceCase("Dispositions tell what became of each fact, in its order") { store, _ in
+    ConformanceCase("Dispositions are in the order of the facts") { store, _ in
       let first = TransactionSample("1", "1")
       let receipt = try await store.submit([
         first.signed(), first.signed(), first.with { $0.signedAt = 2_000 }.signed(),
@@ -20,7 +20,7 @@ extension StoreConformanceSuite {
       try expectEqual(again.dispositions, [.duplicate, .superseded, .duplicate, .duplicate])
     },
 
-    ConformanceCase("The version that stands is the same in every order of arrival (R3, R5)") {
+    ConformanceCase("The standing version is the same in every order of arrival (R3, R5)") {
       store, _ in
       let base = TransactionSample("1", "1")
       let versions = [
@@ -41,7 +41,7 @@ extension StoreConformanceSuite {
       try await expectOneOutcome(of: versions.permutations(), in: store)
     },
 
-    ConformanceCase("The latest renewal info and app transaction stand in every order (R3)") {
+    ConformanceCase("The latest renewal info and app transaction win in every order (R3)") {
       store, _ in
       let moments: [Int64] = [1_000, 2_000, 2_000, 3_000]
       let renewals = moments.enumerated().map { index, moment in
@@ -56,7 +56,8 @@ extension StoreConformanceSuite {
       try await expectOneOutcome(of: appTransactions.permutations(), in: store)
     },
 
-    ConformanceCase("Order, repeats and batching of many facts leave no trace (R3)") { store, _ in
+    ConformanceCase("Order, repeats and batches of many facts do not change the result (R3)") {
+      store, _ in
       var random = SeededRandom(for: "Order, repeats and batching")
       var samples: [TransactionSample] = []
       for number in 0..<40 {
@@ -74,7 +75,7 @@ extension StoreConformanceSuite {
         of: orders, in: store, batch: { Int.random(in: 1...9, using: &random) })
     },
 
-    ConformanceCase("An app transaction without an id of its own is told apart by its content") {
+    ConformanceCase("App transactions without an id are distinguished by their content") {
       store, _ in
       let receipt = try await store.submit(
         [
@@ -86,8 +87,8 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Stores each order in a scope of its own, in batches, and expects the greatest version of each
-  /// fact to stand everywhere.
+  /// Stores each order in its own scope, in batches, and expects the greatest version of each fact
+  /// to win in every scope.
   private static func expectOneOutcome<Sample: FactSample>(
     of orders: [[Sample]], in store: any EntitlementStore, batch: () -> Int = { 1 }
   ) async throws {

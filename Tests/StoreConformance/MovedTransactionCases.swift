@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let movedTransactionCases = [
-    ConformanceCase("A transaction moves to the chain that its latest version names (R7)") {
+    ConformanceCase("A transaction moves to the chain of its latest version (R7)") {
       store, _ in
       let old = TransactionSample("1", "10")
       let new = old.with {
@@ -23,14 +23,15 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.bundleIDs(ofChain: "10", environment: .production), [])
     },
 
-    ConformanceCase("A version that arrives late does not move a transaction back (R3, R7)") {
-      store, _ in
+    ConformanceCase(
+      "An older version that arrives late does not move a transaction back (R3, R7)"
+    ) { store, _ in
       let old = TransactionSample("1", "10")
       let new = old.with {
         $0.chain = "20"; $0.signedAt = 2_000
       }
       try await store.submit(new)
-      // It claims the transaction, which is of the chain that the standing version names.
+      // It claims the transaction, which belongs to the chain of the standing version.
       let receipt = try await store.submit(old, by: "alice")
 
       try expectEqual(receipt.dispositions, [.superseded])
@@ -39,7 +40,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "10"), nil)
     },
 
-    ConformanceCase("Unlinked chains change both when a transaction moves (R7)") { store, _ in
+    ConformanceCase("Both unlinked chains change when a transaction moves (R7)") { store, _ in
       let old = TransactionSample("1", "10")
       try await store.submit(old)
       let receipt = try await store.submit(

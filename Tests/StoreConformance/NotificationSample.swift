@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-/// Of the `number`th of the notifications that the suite uses.
+/// The UUID of notification `number` of the suite.
 func uuid(_ number: Int) -> NotificationUUID {
   let digits = String(number)
   let padding = String(repeating: "0", count: max(0, 12 - digits.count))

@@ -1,8 +1,9 @@
+import AppStorePayloads
 import EntitlementDomain
 
-/// A payload as the App Store would sign it, for stores to keep and to read facts from again.
+/// A payload of the form that the App Store signs. Stores keep it and read facts from it.
 ///
-/// The signature is made up: stores keep it, and verify nothing.
+/// The signature is invented: stores keep it and verify nothing.
 struct PayloadSample {
   private enum Value {
     case text(String)
@@ -24,7 +25,7 @@ struct PayloadSample {
     fields.append((name, .flag(flag)))
   }
 
-  /// JSON with the fields in the order in which they were set. Texts are plain ASCII.
+  /// JSON with the fields in the order in which they were set. Strings are plain ASCII.
   var bytes: [UInt8] {
     let members = fields.map { field in
       switch field.value {
@@ -36,7 +37,7 @@ struct PayloadSample {
     return Array("{\(members.joined(separator: ","))}".utf8)
   }
 
-  /// - Throws: `PayloadError` when the fields make no fact of that kind.
+  /// - Throws: `PayloadError` when the fields are no fact of that kind.
   func signed(_ kind: FactKind, bundleID: BundleID) throws -> SignedFact {
     let payload = bytes
     let fact = try PayloadDecoder.fact(
@@ -49,12 +50,12 @@ struct PayloadSample {
     return SignedPayload(header: header, payload: payload, signature: digest + digest)
   }
 
-  /// As long as Apple's, and shared by all samples as one signer's is.
+  /// As long as Apple's, and shared by all samples, like the header of one signer.
   private static let header = [UInt8](
     String(repeating: "eyJhbGciOiJFUzI1NiIsIng1YyI6", count: 150).utf8)
 
-  /// 32 bytes that depend on all of `bytes`: FNV-1a with four starts. Stores compare digests and
-  /// never compute them.
+  /// 32 bytes that depend on all of `bytes`: FNV-1a with four start values. Stores compare digests
+  /// and never compute them.
   static func digest(of bytes: [UInt8]) -> PayloadDigest {
     PayloadDigest(
       (0..<4).flatMap { (word: UInt64) -> [UInt8] in

@@ -1,12 +1,12 @@
 import EntitlementDomain
 
-/// A catalog that knows the product of ``TransactionSample``, whose period ends after thirty days,
-/// and confers on whoever got the app before ``PolicySample/cutoff``.
+/// A catalog with the product of ``TransactionSample``, whose period ends after thirty days. It
+/// also confers an entitlement on every customer with the app from before ``PolicySample/cutoff``.
 enum PolicySample {
   static let cutoff: Milliseconds = 4_000
   /// Within the period of every sample.
   static let early: Milliseconds = 5_000
-  /// After it.
+  /// After the period of every sample.
   static let late: Milliseconds = 3_000_000_000
 
   static func catalog(_ policy: LinkPolicy?) -> Catalog {

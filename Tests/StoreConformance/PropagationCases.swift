@@ -1,11 +1,12 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Unlinked chains find their account when what they carry gets one, so that the order in which
-// hints and links arrive does not matter (R3, R42).
+// Unlinked chains get an account when their token or app transaction gets one, so the order of
+// hints and links does not matter (R3, R42).
 extension StoreConformanceSuite {
   static let propagationCases = [
-    ConformanceCase("A token that becomes known links the chains stored with it") { store, _ in
+    ConformanceCase("A token that gets an account links the stored chains with that token") {
+      store, _ in
       let carrier = TransactionSample("1", "1").with { $0.token = token(1) }
       try await store.submit(carrier)
       try await store.submit([RenewalSample("2").with { $0.token = token(1) }.signed()])
@@ -18,7 +19,7 @@ extension StoreConformanceSuite {
         Set(receipt.changed), [account("alice"), unlinked("1"), unlinked("2")], "changed")
     },
 
-    ConformanceCase("An app transaction that gets an account links the chains stored with it") {
+    ConformanceCase("An app transaction that gets an account links its stored chains") {
       store, _ in
       let carrier = TransactionSample("1", "1").with { $0.appTransaction = "900" }
       try await store.submit(carrier)
@@ -29,11 +30,11 @@ extension StoreConformanceSuite {
         [.appTransaction])
     },
 
-    ConformanceCase("A later chain lends its account to earlier ones of its app transaction") {
+    ConformanceCase("A later chain links the earlier ones of its app transaction") {
       store, _ in
       try await store.submit(TransactionSample("1", "1").with { $0.appTransaction = "900" })
       try await store.submit(TransactionSample("2", "2"), by: "alice")
-      // The chain was linked before; the fact that names the app transaction comes later.
+      // The chain is already linked; the fact with the app transaction id comes later.
       try await store.submit(
         TransactionSample("3", "2").with {
           $0.appTransaction = "900"; $0.signedAt = 2_000
@@ -41,7 +42,8 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "1"), "alice")
     },
 
-    ConformanceCase("A chain without a link inherits along its previous chains (R7)") { store, _ in
+    ConformanceCase("A chain without a link inherits the account of its previous chains (R7)") {
+      store, _ in
       try await store.submit(TransactionSample("3", "3").with { $0.previousChain = "2" })
       try await store.submit(TransactionSample("2", "2").with { $0.previousChain = "1" })
       try expectEqual(try await store.account(of: "3"), nil)
@@ -52,14 +54,14 @@ extension StoreConformanceSuite {
         Set(receipt.changed), [account("alice"), unlinked("2"), unlinked("3")], "changed")
     },
 
-    ConformanceCase("A chain that names itself as the previous one stays unlinked") { store, _ in
+    ConformanceCase("A chain that is its own previous chain stays unlinked") { store, _ in
       try await store.submit(TransactionSample("1", "1").with { $0.previousChain = "1" })
       try expectEqual(try await store.account(of: "1"), nil)
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try expectEqual(try await store.account(of: "1"), "alice")
     },
 
-    ConformanceCase("A later fact with a hint links a chain that had none") { store, _ in
+    ConformanceCase("A later fact with a hint links an unlinked chain") { store, _ in
       try await store.submit(
         TransactionSample("9", "9").with { $0.token = token(1) }, by: "alice")
       try await store.submit(TransactionSample("1", "1"))
@@ -70,7 +72,7 @@ extension StoreConformanceSuite {
       try expectEqual(Set(receipt.changed), [account("alice"), unlinked("1")], "changed")
     },
 
-    ConformanceCase("One account's links do not depend on the order of its submissions (R3)") {
+    ConformanceCase("The links of an account do not depend on the order of its submissions (R3)") {
       store, _ in
       let unnamed = [
         TransactionSample("1", "1").with {

@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let recordCases = [
-    ConformanceCase("What Apple signed comes back byte for byte") { store, _ in
+    ConformanceCase("Signed bytes are returned unchanged") { store, _ in
       let facts = [
         try TransactionSample("1", "1").signed(), try RenewalSample("1").signed(),
         try AppTransactionSample("900").signed(), try AppTransactionSample(nil).signed(),
@@ -16,7 +16,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.signedFact(unknown, in: readerScope), nil)
     },
 
-    ConformanceCase("The standing version is the one that can be proved again") { store, _ in
+    ConformanceCase("The proof of the standing version is stored") { store, _ in
       let first = try TransactionSample("1", "1").signed()
       let second = try TransactionSample("1", "1").with { $0.signedAt = 2_000 }.signed()
       try await store.submit([second])
@@ -39,7 +39,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A notification is recorded once, by its UUID, with what Apple signed") {
+    ConformanceCase("A notification is stored once, by its UUID, with its signed payload") {
       store, _ in
       let uuid: NotificationUUID = "0b6f2c1e-5f0a-4c1d-8a57-3d1d6f9a0001"
       let full = notification(uuid) { record in
@@ -56,7 +56,7 @@ extension StoreConformanceSuite {
       try expectEqual(again.notificationWasKnown, true)
       try expectEqual(again.dispositions, [.duplicate])
       try expectEqual(again.changed, [])
-      // Apple's retry is signed anew; the first record stands, its facts are merged all the same.
+      // Apple signs a retry again; the first record is kept, and the facts of the retry are merged.
       let retry = try await store.submit(
         [TransactionSample("1", "1").with { $0.signedAt = 2_000 }.signed()],
         notification: notification(uuid) { $0.signedDate = 9_000 })
@@ -67,7 +67,7 @@ extension StoreConformanceSuite {
         try await store.notification("0b6f2c1e-5f0a-4c1d-8a57-3d1d6f9a0002"), nil)
     },
 
-    ConformanceCase("A notification without facts is kept and changes nobody") { store, _ in
+    ConformanceCase("A notification without facts is stored and changes no customer") { store, _ in
       let bare = notification("0b6f2c1e-5f0a-4c1d-8a57-3d1d6f9a0003") { _ in }
       let receipt = try await store.submit([], notification: bare)
       try expectEqual(receipt.customers, [])

@@ -1,8 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// A claim that is refused stores its facts, says nothing about the owner, and teaches nothing about
-// the claimer (R44).
+// A refused claim stores its facts, does not reveal the owner, and binds no hints to the claimer
+// (R44).
 extension StoreConformanceSuite {
   private static let keep = PolicySample.catalog(.keep)
 
@@ -14,7 +14,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.dispositions, [.added])
       try expectEqual(receipt.links, [.alreadyLinked])
       try expectEqual(receipt.customers, [], "customers")
-      // For whoever holds answers about the owner, not for the claimer.
+      // For subscribers that cache the owner's state, not for the claimer.
       try expectEqual(receipt.changed, [account("alice")])
       let alice = try await store.customer(.account("alice"))
       try expectEqual(alice.factKeys, ["transaction/1", "transaction/2"])
@@ -22,13 +22,13 @@ extension StoreConformanceSuite {
       try expectEqual(last.subject, account("alice"))
       try expectEqual(last.kinds, .facts)
       try expectEqual(last.sequence, alice.record.revision)
-      // So that whoever wrote it reads it, though it is not told of its owner.
+      // So that the author of the write can read it, though the answer does not name the owner.
       try expectEqual(receipt.latest, last.sequence, "latest")
       try expectEqual(
         try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.accountID), ["alice"])
     },
 
-    ConformanceCase("The token of a refused claim does not become the claimer's (R43, R44)") {
+    ConformanceCase("The token of a refused claim is not bound to the claimer (R43, R44)") {
       store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice", under: keep)
       try await store.submit(TransactionSample("9", "9").with { $0.token = token(1) })
@@ -39,7 +39,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "9"), nil, "the chain stored with the token")
       try await store.submit(TransactionSample("3", "3").with { $0.token = token(1) })
       try expectEqual(try await store.account(of: "3"), nil, "a later chain with the token")
-      // What the claimer has by right teaches as ever.
+      // A submission that the claimer owns binds hints as usual.
       try await store.submit(
         TransactionSample("4", "4").with { $0.token = token(1) }, by: "bob", under: keep)
       try expectEqual(try await store.account(of: "9"), "bob")
@@ -67,8 +67,9 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.customer(.account("bob")).record.revision, 0)
     },
 
-    ConformanceCase("Beside a refused claim, what is the claimer's is linked and told") {
-      store, _ in
+    ConformanceCase(
+      "In a partly refused submission, the claimer's own facts are linked and reported"
+    ) { store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice", under: keep)
       let receipt = try await store.submit(
         [
@@ -81,7 +82,7 @@ extension StoreConformanceSuite {
       try expectEqual(receipt.latest, try await store.feed().last?.sequence, "latest")
     },
 
-    ConformanceCase("An owner who keeps one thing and loses another is not told of at all") {
+    ConformanceCase("An owner that keeps one target and loses another is not named") {
       store, _ in
       let catalog = PolicySample.catalog(.transferIfInactive)
       let facts = [
@@ -95,7 +96,7 @@ extension StoreConformanceSuite {
       try expectEqual(Set(receipt.changed), [account("alice"), account("bob")], "changed")
     },
 
-    ConformanceCase("A refused claim may be granted later, when the chain has ended (R44)") {
+    ConformanceCase("A refused claim may be granted later, after the chain has expired (R44)") {
       store, _ in
       let catalog = PolicySample.catalog(.transferIfInactive)
       let sample = TransactionSample("1", "1")
@@ -110,7 +111,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "1"), "bob")
     },
 
-    ConformanceCase("Of many that claim at once under keep, one gets the chain (R45)") {
+    ConformanceCase("Of many concurrent claimers under keep, one gets the chain (R45)") {
       store, _ in
       let sample = TransactionSample("1", "1").with {
         $0.token = token(1); $0.appTransaction = "900"
@@ -131,7 +132,7 @@ extension StoreConformanceSuite {
         [winner])
     },
 
-    ConformanceCase("Of many that claim at once, one has the chain in the end (R45)") { store, _ in
+    ConformanceCase("After many concurrent claims, one account has the chain (R45)") { store, _ in
       let outcomes = try await claims(
         of: TransactionSample("1", "1"), under: .transfer, in: store)
       try expectEqual(outcomes.count { $0.1 == .linked }, 1, "first claims")
@@ -144,7 +145,7 @@ extension StoreConformanceSuite {
         [try unwrap(history.last?.to, "winner")])
     },
 
-    ConformanceCase("Of many that claim an ended chain at once, all had it once (R45)") {
+    ConformanceCase("An expired chain moves to each of many concurrent claimers once (R45)") {
       store, _ in
       let ended = TransactionSample("1", "1").with { $0.isRevoked = true }
       let outcomes = try await claims(of: ended, under: .transferIfInactive, in: store)
@@ -153,7 +154,7 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Each account claims once, all at once.
+  /// Each account claims once. All accounts run concurrently.
   private static func claims(
     of sample: TransactionSample, under policy: LinkPolicy, in store: any EntitlementStore
   ) async throws -> [(AccountID, LinkOutcome?)] {

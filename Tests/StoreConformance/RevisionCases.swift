@@ -28,7 +28,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.feed(), feed)
     },
 
-    ConformanceCase("An empty submission names an account to no effect") { store, _ in
+    ConformanceCase("An empty submission for an account has no effect") { store, _ in
       let receipt = try await store.submit([], by: "alice")
       try expectEqual(
         receipt,
@@ -51,7 +51,8 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A chain that finds its account moves both customers on") { store, _ in
+    ConformanceCase("A chain that gets its account raises the revisions of both customers") {
+      store, _ in
       let sample = TransactionSample("1", "1")
       let before = try await store.submit(sample)
       try expectEqual(before.changed, [unlinked("1")])
@@ -62,15 +63,15 @@ extension StoreConformanceSuite {
       try expectEqual(revisions.min(), before.customers[0].revision, "least revision")
     },
 
-    ConformanceCase("What a receipt tells as a revision can be read") { store, _ in
+    ConformanceCase("The revision in a receipt can be read") { store, _ in
       let first = TransactionSample("1", "1").with { $0.token = token(1) }
       let second = TransactionSample("2", "2").with { $0.appTransaction = "900" }
       let third = TransactionSample("3", "3").with { $0.previousChain = "2" }
       let steps: [(facts: [SignedFact], account: AccountID?)] = [
         ([try first.signed()], nil),
         ([try second.signed(), try third.signed()], nil),
-        // A chain that gets an account, beside ones that are new, that stay alone, that get theirs
-        // by what is learned here.
+        // A chain that gets an account, with new chains, unlinked chains, and chains that get their
+        // account by a hint of this submission.
         ([try first.signed(), try TransactionSample("4", "4").signed()], "alice"),
         ([try TransactionSample("5", "5").with { $0.token = token(1) }.signed()], nil),
         ([try AppTransactionSample("900").signed()], "bob"),

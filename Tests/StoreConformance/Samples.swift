@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-// Facts to store. Moments are small numbers: only their order matters here.
+// Facts for the cases. Dates are small numbers: only their order matters.
 
 let readerScope = AppScope(bundleID: "com.example.reader", environment: .production)
 
@@ -16,9 +16,9 @@ struct TransactionSample {
   var previousChain: OriginalTransactionID?
   var isRevoked = false
   var isUpgraded = false
-  /// Content that tells apart versions which are otherwise alike.
+  /// Distinguishes versions that are otherwise equal.
   var storefront = "USA"
-  /// Bytes of an unknown field, to make a payload large.
+  /// Length in bytes of an unknown field, for large payloads.
   var padding = 0
 
   init(_ id: String, _ chain: String) {
@@ -92,7 +92,7 @@ struct AppTransactionSample {
   var id: AppTransactionID?
   var scope = readerScope
   var signedAt: Int64 = 1_000
-  /// When the app was got.
+  /// The date of the original purchase.
   var purchasedAt: Int64?
 
   init(_ id: AppTransactionID?) {
@@ -117,7 +117,7 @@ struct AppTransactionSample {
   }
 }
 
-/// The `number`th of the tokens that the suite uses.
+/// Token `number` of the suite.
 func token(_ number: Int) -> AppAccountToken {
   let digits = String(number)
   let padding = String(repeating: "0", count: max(0, 12 - digits.count))

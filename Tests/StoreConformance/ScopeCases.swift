@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let scopeCases = [
-    ConformanceCase("Apps and environments never mix, whatever ids they share (R9)") { store, _ in
+    ConformanceCase("Apps and environments are separate, also with equal ids (R9)") { store, _ in
       let scopes = StoreEnvironment.allCases.flatMap { environment in
         ["com.example.reader", "com.example.other"].map {
           AppScope(bundleID: $0, environment: environment)
@@ -22,7 +22,7 @@ extension StoreConformanceSuite {
             AppTransactionSample("900").with { $0.scope = scope }.signed(),
           ], by: "alice")
       }
-      // No hint leads into another scope: all but one say nothing of this chain.
+      // No hint crosses scopes: all but one scope do not know this chain.
       try await store.submit(
         TransactionSample("2", "2").with {
           $0.scope = scopes[0]
@@ -47,7 +47,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A hint of another scope links nothing (R9)") { store, _ in
+    ConformanceCase("A hint of another scope has no effect (R9)") { store, _ in
       let sandbox = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
       try await store.submit(
         TransactionSample("1", "1").with {

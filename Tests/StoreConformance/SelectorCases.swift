@@ -3,7 +3,7 @@ import EntitlementStore
 
 extension StoreConformanceSuite {
   static let selectorCases = [
-    ConformanceCase("Nothing is known of a customer that nothing was said of (R27)") { store, _ in
+    ConformanceCase("A customer without facts is unknown (R27)") { store, _ in
       try await store.submit(TransactionSample("1", "10"), by: "alice")
       let selectors: [CustomerSelector] = [
         .account("bob"), .originalTransaction("99"), .transaction("99"), .appTransaction("99"),
@@ -15,7 +15,8 @@ extension StoreConformanceSuite {
         try expectEqual(customer.record.revision, 0, "\(selector)")
         try expectEqual(customer.record.scope, readerScope, "\(selector)")
       }
-      // An account's answer changes with that account only; the others' with any first fact.
+      // The answer for an account depends on that account only; the others change with any first
+      // fact.
       let bob = try await store.customer(.account("bob"))
       try expectEqual(bob.record.accountID, "bob")
       try expectEqual(bob.subject, account("bob"))
@@ -57,7 +58,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Many customers at once are what each of them is alone") { store, _ in
+    ConformanceCase("A batch returns the same customers as single reads") { store, _ in
       try await fillAlice(store)
       try await store.submit(TransactionSample("2", "2"), by: "bob")
       try await store.submit(TransactionSample("3", "3"), by: "carol")
@@ -81,7 +82,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.customers([], in: readerScope, .primary).count, 0)
     },
 
-    ConformanceCase("An unlinked chain is found alone, by its id and by its transactions") {
+    ConformanceCase("An unlinked chain is found by its id and by its transactions") {
       store, _ in
       try await store.submit([
         TransactionSample("1", "10").with { $0.appTransaction = "900" }.signed(),
@@ -116,10 +117,10 @@ extension StoreConformanceSuite {
       try expectEqual(customer.record.revision, revisions.max() ?? 0)
       let alone = try await store.customer(.appTransaction("901"))
       try expectEqual(alone.factKeys, ["transaction/4"])
-      try expectEqual(alone.subject, nil, "subject, since another chain may join")
+      try expectEqual(alone.subject, nil, "subject, since another chain may be added")
     },
 
-    ConformanceCase("A token that no account named finds all unlinked chains that carry it") {
+    ConformanceCase("A token without an account finds all unlinked chains that carry it") {
       store, _ in
       try await store.submit([
         TransactionSample("1", "10").with { $0.token = token(1) }.signed(),
@@ -134,11 +135,12 @@ extension StoreConformanceSuite {
         ["transaction/1", "transaction/2"])
     },
 
-    ConformanceCase("A token that no account named finds the account of a chain that carries it") {
-      store, _ in
+    ConformanceCase(
+      "A token without an account finds the account of a linked chain that carries it"
+    ) { store, _ in
       try await store.submit(TransactionSample("1", "10"), by: "alice")
       try await store.submit(TransactionSample("3", "30").with { $0.token = token(1) })
-      // The app began to set tokens, and only notifications have brought them so far.
+      // The app started to set tokens, and only notifications have carried them so far.
       try await store.submit(
         TransactionSample("2", "10").with {
           $0.token = token(1); $0.signedAt = 2_000
@@ -147,14 +149,14 @@ extension StoreConformanceSuite {
       try expectEqual(customer.record.accountID, "alice")
       try expectEqual(customer.factKeys, ["transaction/1", "transaction/2"])
       try expectEqual(customer.record, try await store.customer(.account("alice")).record)
-      try expectEqual(customer.subject, nil, "subject, since a name may give the token to another")
+      try expectEqual(customer.subject, nil, "subject: the token may get another account")
       try await store.submit(TransactionSample("4", "40").with { $0.token = token(1) }, by: "bob")
       let named = try await store.customer(.appAccountToken(token(1)))
       try expectEqual(named.subject, account("bob"))
       try expectEqual(named.factKeys, ["transaction/3", "transaction/4"])
     },
 
-    ConformanceCase("A chain is bound to the apps whose transactions it has") { store, _ in
+    ConformanceCase("A chain has the apps of its transactions") { store, _ in
       let other = AppScope(bundleID: "com.example.other", environment: .production)
       let sandbox = AppScope(bundleID: "com.example.sandbox", environment: .sandbox)
       let third = AppScope(bundleID: "com.example.third", environment: .production)

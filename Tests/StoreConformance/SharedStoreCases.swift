@@ -1,12 +1,12 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Several processes with one database, each a store of its own: what one was answered holds for
-// all.
+// Several processes with one database, each with its own store: an answer to one holds for all.
 extension StoreConformanceSuite {
   static let sharedStoreCases =
     [
-      ConformanceCase("A second node sees what the first was answered, at once") { store, harness in
+      ConformanceCase("A second node sees an answered write of the first at once") {
+        store, harness in
         let second = try await harness.open()
         try await store.submit(
           TransactionSample("1", "1").with {
@@ -24,7 +24,7 @@ extension StoreConformanceSuite {
         try expectEqual(try await store.customer(.account("alice")), alice)
       },
 
-      ConformanceCase("A second node decides on what the first has written (R41)") {
+      ConformanceCase("A second node decides with the writes of the first (R41)") {
         store, harness in
         let second = try await harness.open()
         let keep = PolicySample.catalog(.keep)
@@ -41,14 +41,14 @@ extension StoreConformanceSuite {
         await second.close()
       },
 
-      ConformanceCase("A second node hears of what the first commits") { store, harness in
+      ConformanceCase("A second node is notified of commits of the first") { store, harness in
         let second = try await harness.open()
         var announcements = second.announcements().makeAsyncIterator()
         var position = try await second.feedEnd()
         for number in 0..<10 {
           let receipt = try await store.submit(
             TransactionSample("\(number)", "\(number)"), by: "alice")
-          // The commit was answered: it is told of, whether its announcement has come or not.
+          // The commit was answered: it is reported, with or without its announcement.
           let told = try await second.changedCustomers(after: position)
           try expect(Set(told.subjects).isSuperset(of: receipt.changed), "told of \(told.subjects)")
           try expect(told.latest >= receipt.customers[0].revision, "latest is \(told.latest)")
@@ -59,7 +59,7 @@ extension StoreConformanceSuite {
         await second.close()
       },
 
-      ConformanceCase("What one node trims is gone for the other") { store, harness in
+      ConformanceCase("Changes trimmed by one node are gone for the other") { store, harness in
         let second = try await harness.open()
         for number in 1...4 {
           try await store.submit(
@@ -74,7 +74,7 @@ extension StoreConformanceSuite {
         await second.close()
       },
 
-      ConformanceCase("Claims, transfers, merges and deletions through two nodes agree (R41)") {
+      ConformanceCase("Claims, transfers, merges and deletions on two nodes are consistent (R41)") {
         store, harness in
         let second = try await harness.open()
         try await mix { $0.isMultiple(of: 2) ? store : second }
@@ -82,8 +82,9 @@ extension StoreConformanceSuite {
       },
     ]
     + LinkPolicy.allCases.map { policy in
-      ConformanceCase("Under \(policy.rawValue) many claim through two nodes (R45)") {
-        store, harness in
+      ConformanceCase(
+        "Under \(policy.rawValue) concurrent claims on two nodes are consistent (R45)"
+      ) { store, harness in
         let second = try await harness.open()
         try await contend(under: policy, isActive: true) {
           $0.isMultiple(of: 2) ? store : second

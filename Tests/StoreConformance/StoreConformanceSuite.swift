@@ -1,11 +1,11 @@
-/// What every store does, whatever database is behind it. A store's tests run each case on an
-/// empty database of its own.
+/// Requirements for every store, with any database. The tests of a store run each case on a new
+/// empty database.
 package enum StoreConformanceSuite {
   package static let cases: [ConformanceCase] =
     factCases + claimingCases + requestCases + feedAndRecordCases
 
-  /// Beyond ``cases``, what a store does whose database several processes share. The harness opens
-  /// the database several times at once.
+  /// Additional requirements for a store whose database is shared by several processes. The harness
+  /// opens the database several times at once.
   package static let sharedCases: [ConformanceCase] = sharedStoreCases
 
   private static let factCases =

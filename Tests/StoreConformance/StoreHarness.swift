@@ -1,11 +1,11 @@
 package import EntitlementStore
 
-/// One empty database of the store under test, which can be opened again and again.
+/// One empty database of the store under test. It can be opened repeatedly.
 package struct StoreHarness: Sendable {
   private let openStore: @Sendable () async throws -> any EntitlementStore
 
-  /// - Parameter open: opens the same database at each call; the first call makes it. For
-  ///   ``StoreConformanceSuite/sharedCases`` it opens it again while it is open.
+  /// - Parameter open: opens the same database at each call; the first call creates it.
+  ///   ``StoreConformanceSuite/sharedCases`` open it several times at once.
   package init(open: @escaping @Sendable () async throws -> any EntitlementStore) {
     self.openStore = open
   }

@@ -1,13 +1,13 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What nobody signed takes nothing from an account, whatever the policy (R44); what has no account
-// goes to the one that an operator names.
+// Unsigned facts take nothing from an account, under any policy (R44). An import by an operator
+// links chains that have no account.
 extension StoreConformanceSuite {
   private static let policies: [LinkPolicy?] = [nil, .transfer, .transferIfInactive, .keep]
 
   static let unsignedClaimCases = [
-    ConformanceCase("What nobody signed takes nothing from another account, whatever the policy") {
+    ConformanceCase("Unsigned facts take nothing from another account, under any policy") {
       store, _ in
       for (number, policy) in policies.enumerated() {
         let catalog = PolicySample.catalog(policy)
@@ -26,7 +26,7 @@ extension StoreConformanceSuite {
           claims, by: "bob", at: PolicySample.late, under: catalog)
         try expectEqual(receipt.dispositions, [.added, .added, .superseded])
         try expectEqual(receipt.links, [.alreadyLinked, .alreadyLinked, .alreadyLinked])
-        try expectEqual(receipt.customers, [], "told of the owner")
+        try expectEqual(receipt.customers, [], "customers of the answer, without the owner")
         try expectEqual(receipt.changed, [account("alice")])
         try expectEqual(try await store.account(of: chain), "alice")
         try expectEqual(
@@ -37,8 +37,9 @@ extension StoreConformanceSuite {
         try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.accountID), ["alice"])
     },
 
-    ConformanceCase("An import that is refused a purchase does not give away the app either") {
-      store, _ in
+    ConformanceCase(
+      "An import that is refused a purchase does not move the app transaction either"
+    ) { store, _ in
       try await store.submit([TransactionSample("1", "1").signed()], by: "alice")
       let archived = [
         try AppTransactionSample("archive:1").archived(),
@@ -47,13 +48,12 @@ extension StoreConformanceSuite {
       let receipt = try await store.submit(archived, by: "bob")
       try expectEqual(receipt.links, [.unlinked, .alreadyLinked])
       try expectEqual(try await store.customer(.account("bob")).record.facts, [])
-      // Who owns the purchase may import both.
+      // The owner of the purchase may import both.
       try expectEqual(
         try await store.submit(archived, by: "alice").links, [.linked, .unchanged])
     },
 
-    ConformanceCase("Nor does it take what another import has linked; the same account may repeat")
-    {
+    ConformanceCase("An import does not take links of another import; a repeat succeeds") {
       store, _ in
       let archived = [
         try TransactionSample("1", "1").archived(),
@@ -71,9 +71,10 @@ extension StoreConformanceSuite {
         ["appTransaction/archive:1", "transaction/1"])
     },
 
-    ConformanceCase("An import links a chain that has no account, and the history says by what") {
-      store, _ in
-      // Apple signed a purchase of it; nobody has come for it yet.
+    ConformanceCase(
+      "An import links a chain without an account, and the history names the source"
+    ) { store, _ in
+      // A purchase signed by Apple, without an account.
       try await store.submit(TransactionSample("1", "1"))
       let receipt = try await store.submit(
         [TransactionSample("2", "1").archived()], by: "alice", at: 70)
@@ -85,7 +86,7 @@ extension StoreConformanceSuite {
         try await store.customer(.account("alice")).factKeys, ["transaction/1", "transaction/2"])
     },
 
-    ConformanceCase("What was imported may be claimed with something signed, as the policy says") {
+    ConformanceCase("A signed claim of an imported chain follows the policy") {
       store, _ in
       for (number, policy) in [LinkPolicy.transfer, .keep].enumerated() {
         let catalog = PolicySample.catalog(policy)
@@ -98,7 +99,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("A claim counts as signed when anything of it is, in whatever order") {
+    ConformanceCase("A claim counts as signed if any of its facts is signed, in any order") {
       store, _ in
       for (number, isSignedFirst) in [true, false].enumerated() {
         let chain = "\(number)"
@@ -111,7 +112,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("Of a refused import only the purchases that nobody has are linked") {
+    ConformanceCase("A refused import links only the purchases without an account") {
       store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let document = Array("of two".utf8)

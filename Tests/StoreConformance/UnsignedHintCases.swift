@@ -1,11 +1,12 @@
 import EntitlementDomain
 import EntitlementStore
 
-// What nobody signed hints at nobody (R42, R43): it leads no purchase that Apple signed to anybody,
-// until the account comes with something signed of the same.
+// Unsigned facts are no hints (R42, R43): they link no signed purchase to an account until the
+// account submits a signed fact of the same chain.
 extension StoreConformanceSuite {
   static let unsignedHintCases = [
-    ConformanceCase("The token of an import becomes nobody's, and finds nobody (R43)") { store, _ in
+    ConformanceCase("The token of an import is bound to no account and finds none (R43)") {
+      store, _ in
       let imported = TransactionSample("1", "1").with { $0.token = token(1) }
       try await store.submit([imported.archived()], by: "alice")
       try await store.submit(TransactionSample("2", "2").with { $0.token = token(1) })
@@ -15,27 +16,27 @@ extension StoreConformanceSuite {
       try expectEqual(found.facts.map(\.key.identifier), ["2"])
     },
 
-    ConformanceCase("An import is not led to an account by its own hints (R42)") { store, _ in
+    ConformanceCase("The hints of an import do not link it to an account (R42)") { store, _ in
       try await store.submit(
         TransactionSample("1", "1").with {
           $0.token = token(1); $0.appTransaction = "900"
         }, by: "alice")
       for (number, change) in hints.enumerated() {
         let chain = OriginalTransactionID("1\(number)")
-        // Signed by Apple, and nobody's.
+        // Signed by Apple, without an account.
         try await store.submit(TransactionSample("2\(number)", chain.rawValue))
         try await store.submit([
           TransactionSample("3\(number)", chain.rawValue).with(change).archived()
         ])
         try expectEqual(try await store.account(of: chain), nil, "hint \(number)")
-        // Signed, the same leads there.
+        // The same facts, signed, are linked to the account.
         try await store.submit(
           TransactionSample("3\(number)", chain.rawValue).with(change))
         try expectEqual(try await store.account(of: chain), "alice", "hint \(number), signed")
       }
     },
 
-    ConformanceCase("An import teaches no hint to a chain that has its account (R42, R43)") {
+    ConformanceCase("An import adds no hints for a linked chain (R42, R43)") {
       store, _ in
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       let imported = try TransactionSample("2", "1").with {
@@ -54,7 +55,7 @@ extension StoreConformanceSuite {
     },
 
     ConformanceCase(
-      "What an import is linked to leads nothing signed there, in any order (R7, R42)"
+      "The link of an import does not propagate to signed facts, in any order (R7, R42)"
     ) {
       store, _ in
       let imports = [
@@ -84,11 +85,12 @@ extension StoreConformanceSuite {
         ["appTransaction/901", "transaction/1"])
     },
 
-    ConformanceCase("A signed fact of an imported chain leads nothing further by itself (R42)") {
-      store, _ in
+    ConformanceCase(
+      "A signed fact alone does not make the link of an imported chain propagate (R42)"
+    ) { store, _ in
       try await store.submit([TransactionSample("1", "1").archived()], by: "alice")
       try await store.submit(TransactionSample("9", "9").with { $0.appTransaction = "900" })
-      // A notification of its renewal: it says whose the chain is to nobody.
+      // A notification of its renewal: it names no account.
       let renewed = TransactionSample("2", "1").with { $0.appTransaction = "900" }
       try expectEqual(try await store.submit(renewed).links, [.unchanged])
       try expectEqual(try await store.account(of: "9"), nil)
@@ -98,10 +100,10 @@ extension StoreConformanceSuite {
         try await store.customer(.appTransaction("900")).factKeys, ["transaction/9"])
     },
 
-    ConformanceCase("Once the account comes with something signed, the link leads as any other") {
+    ConformanceCase("After a signed submission by the account, the link propagates as usual") {
       store, _ in
       for account: AccountID in ["alice", "bob"] {
-        // Bob claims what was imported for Alice; Alice confirms hers.
+        // Bob claims the purchase that was imported for Alice; Alice submits her own.
         let base = account == "alice" ? 10 : 20
         let chain = OriginalTransactionID("\(base)")
         let appTransaction = AppTransactionID("9\(base)")
@@ -136,7 +138,7 @@ extension StoreConformanceSuite {
       }
     },
 
-    ConformanceCase("What an import says of one customer is read together before any account") {
+    ConformanceCase("Before any account, the facts of an imported customer are read together") {
       store, _ in
       let document = Array("an archive".utf8)
       try await store.submit([
@@ -148,12 +150,12 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.customer(.appTransaction("archive:1")).factKeys,
         ["appTransaction/archive:1", "renewalInfo/2", "transaction/1", "transaction/2"])
-      // One of them, claimed with something signed, takes the others nowhere.
+      // A signed claim of one of them links no others.
       try await store.submit(TransactionSample("1", "1"), by: "alice")
       try expectEqual(try await store.customer(.account("alice")).factKeys, ["transaction/1"])
     },
 
-    ConformanceCase("An import never says of which app a signed renewal info is") { store, _ in
+    ConformanceCase("An import never sets the app of a signed renewal info") { store, _ in
       let archived = TransactionSample("1", "1").with {
         $0.scope = AppScope(bundleID: "com.example.other", environment: .production)
       }
@@ -166,7 +168,7 @@ extension StoreConformanceSuite {
     },
   ]
 
-  /// Each leads to Alice where Apple signed it.
+  /// Each of them links to Alice when Apple signed it.
   private static let hints: [@Sendable (inout TransactionSample) -> Void] = [
     { $0.token = token(1) }, { $0.appTransaction = "900" }, { $0.previousChain = "1" },
   ]

@@ -16,7 +16,7 @@ struct ArchivedResponseTests {
     try object(TimelineReceiptTests.receipt(lifeCycle, day: day).archivedResponse())
   }
 
-  @Test("It says what the receipt says, in Apple's words", arguments: LifeCycle.allCases)
+  @Test("It has the contents of the receipt, with Apple's names", arguments: LifeCycle.allCases)
   func agreement(lifeCycle: LifeCycle) throws {
     let receipt = TimelineReceiptTests.receipt(lifeCycle, day: lifeCycle.characteristicDay)
     let response = try Self.object(receipt.archivedResponse())
@@ -69,7 +69,7 @@ struct ArchivedResponseTests {
     }
   }
 
-  @Test("Dates come in three forms, by the clocks of Greenwich and of Los Angeles")
+  @Test("Dates have three forms, in UTC and in Pacific time")
   func dates() throws {
     let seed = UInt64.random(in: 0...(.max))
     var generator = SeededGenerator(seed: seed)
@@ -99,7 +99,7 @@ struct ArchivedResponseTests {
     }
   }
 
-  @Test("What is not in a receipt is there: upgrades, reasons, groups, tokens, offers")
+  @Test("It has what receipts lack: upgrades, reasons, groups, tokens, offers")
   func details() throws {
     let upgraded = try #require(
       try Self.response(.upgrade, day: 15)["latest_receipt_info"] as? [Object])
@@ -134,7 +134,7 @@ struct ArchivedResponseTests {
     #expect((told["in_app"] as? [Object])?.count == 1)
   }
 
-  @Test("An empty list of purchases is there, and the environment is of the receipt's type")
+  @Test("An empty list of purchases is written, and the receipt's type gives the environment")
   func empty() throws {
     for (type, environment) in [
       ("Production", "Production"), ("ProductionVPP", "Production"),

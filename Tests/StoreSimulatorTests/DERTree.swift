@@ -1,5 +1,4 @@
-/// DER as a tree, read by rules of its own: what is written here is not checked by the code that
-/// wrote it.
+/// DER as a tree. The reader shares no code with the writer that it checks.
 struct DERTree: Equatable {
   let tag: UInt8
   /// Without the header.

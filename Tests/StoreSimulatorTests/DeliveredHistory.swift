@@ -1,9 +1,10 @@
+import CatalogFiles
 import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// What a server knows while a simulated history reaches it, with signatures really made and
-/// verified. No store: facts are merged by their precedence (R5).
+/// The facts of a server to which a simulated history is delivered. Payloads are really signed and
+/// verified. There is no store: facts are merged by their precedence (R5).
 struct DeliveredHistory {
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
 
@@ -30,7 +31,7 @@ struct DeliveredHistory {
     verifier = JWSVerifier(anchors: anchors)
   }
 
-  /// Signs an event's notification and takes it in; nil when the event has none.
+  /// Signs and accepts an event's notification; nil when the event has none.
   mutating func deliverNotification(
     of event: StoreEvent
   ) throws -> (notification: VerifiedNotification, events: [FeedEvent])? {
@@ -46,12 +47,14 @@ struct DeliveredHistory {
       fact.chain.map(chains.contains) ?? keys.contains(fact.key)
     }
     let events = NotificationReview.events(
-      of: SignedNotification(record: notification.record, signed: verified.signed),
+      of: SignedNotification(
+        record: notification.record, signed: verified.signed,
+        consumptionRequestReason: notification.consumptionRequestReason),
       bringing: inner, facts: concerned, catalog: catalog)
     return (notification, events)
   }
 
-  /// Takes in what an event's notification does not carry.
+  /// Accepts the facts that an event's notification does not carry.
   mutating func deliverRest(of event: StoreEvent) throws {
     for jws in try authority.sign(event).factsOutsideNotification {
       let verified = try verifier.verify(Array(jws.utf8), policy: Self.policy, now: event.at)

@@ -50,7 +50,7 @@ struct DeliveryTests {
   }
 
   @Test(
-    "What a notification about something else does not carry arrives by the app",
+    "Facts that a notification does not carry are submitted as by the app",
     arguments: [
       (.transactions, [.facts(["t", "a2"])]),
       (
@@ -70,7 +70,7 @@ struct DeliveryTests {
     #expect(delivery.steps(for: events, factsPerCall: 100) == steps)
   }
 
-  @Test("Nothing signed is nothing to deliver", arguments: Delivery.allCases)
+  @Test("No events give no calls", arguments: Delivery.allCases)
   func nothing(delivery: Delivery) {
     #expect(delivery.steps(for: [], factsPerCall: 4).isEmpty)
   }

@@ -1,18 +1,20 @@
+import AppStorePayloads
+import CatalogFiles
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
 import Testing
 
-/// The life cycles state their expectations by hand; the engine computes. Here they meet, at every
-/// moment at which either may change, and one millisecond before and after it.
-@Suite("The engine says what the life cycles expect")
+/// Compares the handwritten expectations of the life cycles with the computed states, at every time
+/// at which either may change, and one millisecond before and after it.
+@Suite("The computed states are the ones that the life cycles expect")
 struct EngineAgreementTests {
-  @Test("At the boundaries of every stretch", arguments: LifeCycle.allCases)
+  @Test("At the boundaries of every interval", arguments: LifeCycle.allCases)
   func boundaries(lifeCycle: LifeCycle) throws {
     let catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
     for (seed, start) in TimelineTests.starts.enumerated() {
       let timeline = Timeline(lifeCycle, seed: UInt64(seed), start: start)
-      let moments = Set(timeline.stretches.dropFirst().map(\.from) + timeline.events.map(\.at))
+      let moments = Set(timeline.intervals.dropFirst().map(\.from) + timeline.events.map(\.at))
       for moment in moments.sorted().flatMap({ [$0.advanced(by: -1), $0, $0.advanced(by: 1)] }) {
         let state = Evaluation.state(
           of: try Self.record(of: timeline.history(until: moment)), catalog: catalog, at: moment)
@@ -24,7 +26,7 @@ struct EngineAgreementTests {
     }
   }
 
-  /// What the store would hand over: the standing version of every fact.
+  /// The record that a store would return: the current version of every fact.
   private static func record(of history: [StoreEvent]) throws -> CustomerRecord {
     var record = CustomerRecord(
       scope: AppScope(bundleID: SimulatedApp.bundleID, environment: .production))
@@ -48,7 +50,7 @@ struct EngineAgreementTests {
     return record
   }
 
-  /// The engine's answer in the words of an expectation, for the same group or product.
+  /// The computed state as an ``ExpectedState``, for the same group or product.
   private static func summary(of state: CustomerState, asked: ExpectedState) -> ExpectedState {
     let standing =
       if let group = asked.group {

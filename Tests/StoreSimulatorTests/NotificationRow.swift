@@ -2,16 +2,16 @@ import EntitlementDomain
 import StoreSimulator
 import Testing
 
-/// A row of the table of domain.md §8, by hand: which life cycle sends it, which events it has,
+/// A row of the table of rules.md §8, by hand: which life cycle sends it, which events it has,
 /// and what the state shows afterwards.
 struct NotificationRow: CustomTestStringConvertible {
-  /// What the state shows after the notification, and before the next thing is heard.
+  /// The state after the notification, and before the next event.
   enum Effect {
-    /// The very same as before.
+    /// The same as before.
     case none
-    /// The group, or the product that is not in one, stands so.
+    /// The standing of the group, or of the product outside a group.
     case shows(@Sendable (Standing) -> Bool)
-    /// As ``shows``, but time alone had brought that about already.
+    /// Like ``shows``, but the passing of time has already caused it.
     case confirms(@Sendable (Standing) -> Bool)
   }
 
@@ -19,7 +19,7 @@ struct NotificationRow: CustomTestStringConvertible {
   let subtype: String?
   let lifeCycle: LifeCycle
   let effect: Effect
-  /// All that is expected, but for the ids.
+  /// Everything that is expected, except the ids.
   let events: [FeedEvent]
 
   var testDescription: String { "\(type)/\(subtype ?? "") in \(lifeCycle.rawValue)" }

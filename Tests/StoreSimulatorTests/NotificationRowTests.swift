@@ -3,7 +3,7 @@ import StoreSimulator
 import Testing
 import Verification
 
-@Suite("Every row of the table of notifications, signed, verified, joined and reviewed")
+@Suite("Every row of the table of notifications, signed, verified, merged and reviewed")
 struct NotificationRowTests {
   @Test("What the state shows afterwards, and the events", arguments: NotificationRow.all)
   func row(row: NotificationRow) throws {
@@ -45,7 +45,7 @@ struct NotificationRowTests {
     #expect(record.signedDate == event.at)
     #expect(record.unknownValues.isEmpty)
     #expect(notification.facts.allSatisfy { $0.fact.unknownValues.isEmpty })
-    // It brings all that its form says, and nothing else.
+    // It carries exactly the payloads of its form.
     let type = NotificationType(rawValue: record.type)
     let subtype = record.subtype.map(NotificationSubtype.init(rawValue:))
     let contents = NotificationForm.known(type, subtype)?.contents ?? []
@@ -79,7 +79,7 @@ struct NotificationRowTests {
   }
 
   @Test(
-    "R47: what arrives after news that were signed later is no mismatch",
+    "R47: a notification that arrives after later-signed facts is no mismatch",
     arguments: LifeCycle.allCases)
   func lateArrival(lifeCycle: LifeCycle) throws {
     let events = Timeline(lifeCycle, seed: 5, start: NotificationRow.start).events
@@ -97,7 +97,7 @@ struct NotificationRowTests {
     #expect(history.state(at: Milliseconds(.max)) == state)
   }
 
-  @Test("A status that Apple does not share with the facts is told, with both views")
+  @Test("A status mismatch between Apple and the facts is reported with both views")
   func mismatch() throws {
     var history = try DeliveredHistory()
     let timeline = Timeline(.grace, seed: 5, start: NotificationRow.start)

@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
@@ -115,7 +116,7 @@ struct PayloadTests {
     #expect(fact.appTransactionID == payload.appTransactionID)
   }
 
-  @Test("A notification carries what its subject has room for, and nothing else")
+  @Test("A notification carries only the payloads of its subject")
   func notification() throws {
     var payload = StoreNotification(
       type: "REFUND", subtype: nil, uuid: "b1f0c6d2-4a37-4e59-8c1b-6d2f9e8a7054", signedDate: 1,
@@ -125,7 +126,7 @@ struct PayloadTests {
       requestIdentifier: "r", productID: "p", storefrontCountryCodes: ["USA"], succeededCount: 3,
       failedCount: 4)
     let token = ExternalPurchaseToken(identifier: "e", tokenCreationDate: 5)
-    let table: [(StoreNotification.Subject, NotificationPayload.Subject, String)] = [
+    let table: [(StoreNotification.Subject, NotificationSubject, String)] = [
       (.data, .data, #""status":2,"consumptionRequestReason":"OTHER"}"#),
       (
         .summary(summary), .summary,
@@ -142,7 +143,7 @@ struct PayloadTests {
       payload.subject = subject
       let json = payload.json(
         signedTransaction: "t", signedRenewalInfo: "r", signedAppTransaction: "a")
-      let decoded = try PayloadDecoder.notification(try JSONDocument(json).fields())
+      let decoded = try PayloadDecoder.notification(try PayloadFields(json: json))
       #expect(decoded.subject == expected)
       #expect(decoded.type == "REFUND" && decoded.uuid == payload.uuid && decoded.signedDate == 1)
       #expect(decoded.bundleID == payload.bundleID && decoded.appAppleID == 42)

@@ -22,7 +22,7 @@ struct PopulationTests {
     }
   }
 
-  @Test("Life cycles take turns, and accounts are numbered")
+  @Test("Life cycles alternate, and accounts are numbered")
   func turns() {
     let customers = Array(Population(seed: 3, count: 1_001, now: Self.now).customers)
     let cycle = LifeCycle.allCases

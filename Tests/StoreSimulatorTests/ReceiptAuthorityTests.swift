@@ -5,9 +5,9 @@ import StoreSimulator
 import TestSupport
 import Testing
 
-@Suite("The authority behind the receipts of the simulated App Store")
+@Suite("The receipt authority of the simulated App Store")
 struct ReceiptAuthorityTests {
-  @Test("Its certificates have Apple's shape and marks, on RSA keys")
+  @Test("Its certificates have Apple's structure and extensions, with RSA keys")
   func shape() throws {
     let authority = try ReceiptAuthority.generate()
     let root = try Certificate(der: authority.root.certificate)
@@ -28,7 +28,7 @@ struct ReceiptAuthorityTests {
     #expect(throws: CryptographyError.self) { try leaf.verifyingKey() }
   }
 
-  @Test("It is kept beside the other authority, in files that only the owner can read")
+  @Test("It is saved next to the signing authority, in files that only the owner can read")
   func reload() throws {
     let directory = try TemporaryDirectory()
     let signing = try SigningAuthority.loadOrCreate(inDirectory: directory.path)
@@ -51,7 +51,7 @@ struct ReceiptAuthorityTests {
         == made.rootFingerprint)
   }
 
-  @Test("Those who make one at the same time get the same one")
+  @Test("Concurrent callers get the same authority")
   func together() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path
@@ -65,7 +65,7 @@ struct ReceiptAuthorityTests {
   }
 
   @Test(
-    "An incomplete one is refused and left as it is, and the error says what to do",
+    "An incomplete authority is refused and not changed, and the error gives advice",
     arguments: ["receipt-root.key.pem", "receipt-root.pem", "receipt-leaf.key.pem"])
   func incomplete(file: String) throws {
     let directory = try TemporaryDirectory()
@@ -137,7 +137,7 @@ struct ReceiptAuthorityTests {
     }
   }
 
-  @Test("A key signs nothing in the name of another's certificate")
+  @Test("A key cannot sign with the certificate of another key")
   func foreignKey() throws {
     let authority = try ReceiptAuthority.generate()
     let builder = CMSBuilder(

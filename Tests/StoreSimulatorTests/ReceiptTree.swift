@@ -1,4 +1,4 @@
-/// A receipt taken apart: the message around it, and the attributes in it.
+/// A parsed receipt: the CMS message and the attributes.
 struct ReceiptTree {
   struct Attribute: Equatable {
     let type: Int64

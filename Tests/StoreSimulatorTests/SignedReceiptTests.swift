@@ -16,7 +16,7 @@ struct SignedReceiptTests {
   }
 
   @Test(
-    "OpenSSL's program takes them under their root, and gives back the content",
+    "The openssl program verifies them under their root and returns the content",
     .enabled(if: OpenSSL.isInstalled, "the program openssl is not installed"),
     arguments: ReceiptAuthority.Digest.allCases, [0, 3, 187])
   func openSSL(digest: ReceiptAuthority.Digest, itemCount: Int) throws {
@@ -63,7 +63,7 @@ struct SignedReceiptTests {
     #expect(signer[4].contents.count == 256)
   }
 
-  @Test("The certificates that are embedded may be chosen")
+  @Test("The embedded certificates can be chosen")
   func embedding() throws {
     let authority = try Self.authority.get()
     let content = try Self.receipt().content()
@@ -75,7 +75,7 @@ struct SignedReceiptTests {
     #expect(try DERTree(try authority.sign(content: [])).tag == 0x30)
   }
 
-  @Test("The same receipt gives the same bytes, another seed or moment other ones")
+  @Test("The same receipt gives the same bytes, another seed or time gives other bytes")
   func determinism() throws {
     let authority = try Self.authority.get()
     let first = SimulatedReceipt(creationDate: Self.now, seed: 7)
@@ -106,7 +106,8 @@ struct SignedReceiptTests {
     var receipt = Self.receipt()
     receipt.items[0].expiresDate = nil
     let ours = try ReceiptTree(try Self.authority.get().sign(receipt))
-    // Whatever is in all of Apple's is in ours, and ours has nothing that none of Apple's has.
+    // Attributes of all of Apple's receipts are in ours, and ours have no attribute that none of
+    // Apple's has.
     let always = real.map { Set($0.attributes.map(\.type)) }.reduce(nil as Set<Int64>?) {
       $0?.intersection($1) ?? $1
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The authority of the simulated App Store")
 struct SigningAuthorityTests {
-  @Test("Its certificates have Apple's shape and marks")
+  @Test("Its certificates have Apple's structure and extensions")
   func shape() throws {
     let authority = try SigningAuthority.generate()
     let root = try Certificate(der: authority.root.certificate)
@@ -24,7 +24,7 @@ struct SigningAuthorityTests {
     }
   }
 
-  @Test("What it signs is a compact JWS under one header, with a good signature")
+  @Test("It signs compact JWS under one header, with a valid signature")
   func signing() throws {
     let authority = try SigningAuthority.generate()
     let payload = Array(#"{"transactionId":"1"}"#.utf8)
@@ -114,7 +114,7 @@ struct SigningAuthorityTests {
     #expect(error?.message.contains("intermediate.pem") == true)
   }
 
-  @Test("A place where nothing can be written is told as such")
+  @Test("A directory that cannot be written is an error")
   func notADirectory() throws {
     let directory = try TemporaryDirectory()
     try directory.replaceFile("file", with: "")

@@ -2,7 +2,7 @@ import Cryptography
 import StoreSimulator
 import Testing
 
-@Suite("Keys and certificates that are made here")
+@Suite("Generated keys and certificates")
 struct SigningTests {
   static let message = Array("a payload".utf8)
   /// 2020-01-01 to 2030-01-01.
@@ -27,7 +27,7 @@ struct SigningTests {
     #expect(try key.signature(over: Self.message) != first)
   }
 
-  @Test("A P-256 signature is good for its own message and key, and for nothing else")
+  @Test("A P-256 signature is valid for its own message and key only")
   func verification() throws {
     let key = try SigningKey.generate(.p256)
     let certificate = try Certificate(der: Self.builder("leaf").certificate(for: key))
@@ -55,7 +55,7 @@ struct SigningTests {
   }
 
   @Test(
-    "What is no plain private key is refused",
+    "A PEM without a plain private key is refused",
     arguments: [
       "", "not PEM", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
@@ -67,7 +67,7 @@ struct SigningTests {
     #expect(error?.code == .malformedPrivateKey)
   }
 
-  @Test("A chain of certificates holds together and says what it was told")
+  @Test("A generated chain is valid and has the given fields")
   func chain() throws {
     let rootKey = try SigningKey.generate(.p384)
     let root = try Self.builder("root", .authority(pathLength: 1)).certificate(for: rootKey)

@@ -1,3 +1,4 @@
+import CatalogFiles
 import EntitlementDomain
 import StoreSimulator
 import Testing
@@ -13,7 +14,7 @@ struct SimulatedPartsTests {
     #expect(generator.next() == 9_817_491_932_198_370_423)
   }
 
-  @Test("Labels and indexes give streams of their own")
+  @Test("Labels and indexes give independent streams")
   func streams() {
     var seen: Set<UInt64> = []
     for label in ["a", "b", "ab", "ba"] {
@@ -36,7 +37,7 @@ struct SimulatedPartsTests {
     }
   }
 
-  @Test("JSON is written without blanks, in order, with what must be escaped escaped")
+  @Test("JSON is written without white space, in order, with the required escapes")
   func json() {
     var inner = JSONObjectWriter()
     inner.set("flag", true)
@@ -55,7 +56,7 @@ struct SimulatedPartsTests {
   }
 
   @Test(
-    "Months are added on the calendar, to the month's last day where need be",
+    "Months are added on the calendar, up to the month's last day",
     arguments: [
       ("2024-01-31", 1_706_659_200_000, 1, 1_709_164_800_000),  // 2024-02-29
       ("2023-01-31", 1_675_123_200_000, 1, 1_677_542_400_000),  // 2023-02-28
@@ -84,7 +85,7 @@ struct SimulatedPartsTests {
     }
   }
 
-  @Test("The catalog is without errors and warnings, and says what the products say")
+  @Test("The catalog has no errors or warnings, and agrees with the products")
   func catalog() throws {
     let contents = try CatalogFile.parse(SimulatedApp.catalogYAML)
     #expect(contents.warnings.isEmpty)

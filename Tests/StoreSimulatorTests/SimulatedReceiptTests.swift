@@ -3,7 +3,7 @@ import EntitlementDomain
 import StoreSimulator
 import Testing
 
-@Suite("What a receipt says")
+@Suite("The contents of a receipt")
 struct SimulatedReceiptTests {
   static let authority = SignedReceiptTests.authority
 

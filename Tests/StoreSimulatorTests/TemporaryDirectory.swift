@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for a test, removed with everything in it when the test lets go of it.
+/// A temporary directory of a test. It is removed with its contents when the test releases it.
 final class TemporaryDirectory {
   let path: String
 

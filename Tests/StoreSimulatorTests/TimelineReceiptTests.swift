@@ -102,7 +102,7 @@ struct TimelineReceiptTests {
     #expect(Self.receipt(.consumableRefunded, day: 7).items.isEmpty)
   }
 
-  @Test("A free trial is told as such, and other introductory offers apart from it")
+  @Test("A free trial differs from other introductory offers")
   func offers() {
     let trial = Self.receipt(.freeTrial, day: 1).items
     #expect(trial.map(\.isTrialPeriod) == [true])
@@ -121,7 +121,7 @@ struct TimelineReceiptTests {
     }
   }
 
-  @Test("The app's versions and purchase are the life cycle's own, or what Apple tells")
+  @Test("The app's versions and purchase date are the life cycle's, or Apple's fixed values")
   func app() {
     let told = Self.receipt(.paidAppMigration, day: 35)
     #expect(told.applicationVersion == "415" && told.originalApplicationVersion == "108")
@@ -139,7 +139,7 @@ struct TimelineReceiptTests {
   }
 
   @Test(
-    "The type tells the environment",
+    "The type depends on the environment",
     arguments: [
       (StoreEnvironment.production, "Production"), (.sandbox, "ProductionSandbox"),
       (.xcode, "Xcode"),
@@ -150,7 +150,7 @@ struct TimelineReceiptTests {
     #expect(SimulatedReceipt.receiptType(for: .localTesting) == nil)
   }
 
-  @Test("A customer has one device, and a receipt of each moment an opaque value of its own")
+  @Test("A customer has one device, and each receipt has its own opaque value")
   func device() {
     let early = Self.receipt(.renewals, day: 1)
     let late = Self.receipt(.renewals, day: 40)

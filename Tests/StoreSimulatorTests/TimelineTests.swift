@@ -43,29 +43,29 @@ struct TimelineTests {
   }
 
   @Test(
-    "Stretches begin with a new customer and follow each other without gaps",
+    "Intervals begin with a new customer and follow each other without gaps",
     arguments: LifeCycle.allCases)
-  func stretches(lifeCycle: LifeCycle) throws {
+  func intervals(lifeCycle: LifeCycle) throws {
     for start in Self.starts {
       let timeline = Timeline(lifeCycle, seed: 7, start: start)
-      let first = try #require(timeline.stretches.first)
+      let first = try #require(timeline.intervals.first)
       #expect(first.from == Milliseconds(.min))
       #expect(first.state.coreState == .new && first.state.callToAction == .merchandise)
-      #expect(timeline.stretches.dropFirst().first?.from == start)
-      for (earlier, later) in zip(timeline.stretches, timeline.stretches.dropFirst()) {
+      #expect(timeline.intervals.dropFirst().first?.from == start)
+      for (earlier, later) in zip(timeline.intervals, timeline.intervals.dropFirst()) {
         #expect(earlier.from < later.from)
         #expect(earlier.state != later.state)
         #expect(timeline.expectation(at: later.from) == later.state)
         #expect(timeline.expectation(at: later.from.advanced(by: -1)) == earlier.state)
       }
-      #expect(timeline.expectation(at: Milliseconds(.max)) == timeline.stretches.last?.state)
+      #expect(timeline.expectation(at: Milliseconds(.max)) == timeline.intervals.last?.state)
     }
   }
 
-  @Test("A state says what its kind of state must say", arguments: LifeCycle.allCases)
+  @Test("A state is consistent", arguments: LifeCycle.allCases)
   func consistency(lifeCycle: LifeCycle) {
-    for stretch in Timeline(lifeCycle, seed: 7, start: Self.starts[0]).stretches {
-      let state = stretch.state
+    for interval in Timeline(lifeCycle, seed: 7, start: Self.starts[0]).intervals {
+      let state = interval.state
       #expect((state.coreState == .active) == !state.entitlements.isEmpty)
       #expect((state.coreState == .new) == (state.status == nil))
       #expect((state.status == .expired) == (state.expirationReason != nil))
@@ -81,7 +81,7 @@ struct TimelineTests {
       let timeline = Timeline(lifeCycle, seed: 7, start: start)
       let moment = timeline.characteristicMoment
       let span = moment.advanced(by: -Self.day)...moment.advanced(by: Self.day)
-      #expect(!timeline.stretches.contains { span.contains($0.from) })
+      #expect(!timeline.intervals.contains { span.contains($0.from) })
       #expect(!timeline.events.contains { span.contains($0.at) })
     }
   }
@@ -115,7 +115,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("One payload is exactly this, so that seeds keep their meaning from version to version")
+  @Test("One payload is fixed, so that seeds keep their meaning between versions")
   func pinnedPayload() throws {
     let timeline = Timeline(.firstPurchase, seed: 1, start: 1_761_955_200_000)
     let transaction = try #require(timeline.events.first?.transactions.first)
@@ -135,7 +135,7 @@ struct TimelineTests {
     #expect(String(decoding: transaction.json, as: UTF8.self) == expected.joined())
   }
 
-  @Test("The history up to a moment holds that moment, and nothing later")
+  @Test("The history up to a time includes that time, and nothing later")
   func history() throws {
     let timeline = Timeline(.grace, seed: 7, start: Self.starts[0])
     #expect(timeline.history(until: timeline.start.advanced(by: -1)).isEmpty)

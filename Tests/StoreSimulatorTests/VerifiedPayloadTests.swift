@@ -3,7 +3,7 @@ import StoreSimulator
 import Testing
 import Verification
 
-@Suite("What the simulator signs is genuine to those who trust its root")
+@Suite("Verifiers that trust the simulator's root accept its payloads")
 struct VerifiedPayloadTests {
   private static let authority = Result { try SigningAuthority.generate() }
   private static let policy = VerificationPolicy(apps: [
@@ -48,7 +48,7 @@ struct VerifiedPayloadTests {
     }
   }
 
-  @Test("Nothing verifies for those who trust Apple alone, or another authority")
+  @Test("Verifiers that trust only Apple or another authority refuse everything")
   func untrusted() throws {
     let jws = try Self.authority.get().sign(
       Timeline(.nonConsumable, seed: 11, start: TimelineTests.starts[0]).events)[0].facts[0]

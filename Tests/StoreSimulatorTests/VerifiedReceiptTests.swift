@@ -4,7 +4,7 @@ import StoreSimulator
 import Testing
 import Verification
 
-@Suite("Receipts of the simulator are genuine to those who trust its root")
+@Suite("Verifiers that trust the simulator's root accept its receipts")
 struct VerifiedReceiptTests {
   private static let authority = SignedReceiptTests.authority
   private static let policy = VerificationPolicy(apps: [
@@ -62,7 +62,7 @@ struct VerifiedReceiptTests {
     }
   }
 
-  @Test("A receipt is of its own device and of no other")
+  @Test("A receipt is valid for its own device only")
   func device() throws {
     let receipt = SignedReceiptTests.receipt()
     let signed = try Self.authority.get().sign(receipt)
@@ -76,7 +76,7 @@ struct VerifiedReceiptTests {
     #expect(error?.verdict == .wrongDevice)
   }
 
-  @Test("Nobody else trusts them")
+  @Test("Other verifiers refuse them")
   func untrusted() throws {
     let signed = try Self.authority.get().sign(SignedReceiptTests.receipt())
     let error = #expect(throws: Refusal.self) {
@@ -85,7 +85,7 @@ struct VerifiedReceiptTests {
     #expect(error?.verdict == .untrustedChain)
   }
 
-  @Test("An archived response tells the same purchases", arguments: LifeCycle.allCases)
+  @Test("An archived response has the same purchases", arguments: LifeCycle.allCases)
   func archive(lifeCycle: LifeCycle) throws {
     let receipt = TimelineReceiptTests.receipt(lifeCycle, day: lifeCycle.characteristicDay)
     let signed = try Self.authority.get().sign(receipt)
@@ -106,7 +106,7 @@ struct VerifiedReceiptTests {
     }
   }
 
-  /// What the simulator and the verifier both know of a purchase.
+  /// The fields of a purchase that both the simulator and the verifier have.
   private struct Fields: Equatable {
     let quantity: Int64?
     let productID: ProductID?

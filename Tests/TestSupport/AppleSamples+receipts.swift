@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppleSamples {
-  /// A receipt, with what the manifest says of it.
+  /// A receipt with its entry in the manifest.
   package struct Receipt: Decodable, Sendable, CustomStringConvertible {
     package struct Fields: Decodable, Sendable {
       package let receiptType: String
@@ -13,10 +13,10 @@ extension AppleSamples {
     }
 
     package let file: String
-    /// What was hashed for the signature: `sha1` or `sha256`.
+    /// The digest of the signature: `sha1` or `sha256`.
     package let digest: String
     package let fields: Fields
-    /// How many purchases it has; nil: none.
+    /// The number of purchases; nil without any.
     package let purchases: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -26,16 +26,16 @@ extension AppleSamples {
 
     package var description: String { file }
 
-    /// Where it lies.
+    /// The path of the file.
     package var path: String { AppleSamples.path(of: file) }
 
-    /// The file, which is DER.
+    /// The content of the file, in DER.
     package func contents() throws -> [UInt8] {
       Array(try Data(contentsOf: URL(filePath: path)))
     }
   }
 
-  /// Empty where the samples are absent.
+  /// Empty when the samples are absent.
   package static let receipts: [Receipt] = {
     guard let folder, let manifest = try? Data(contentsOf: folder.appending(path: "manifest.json"))
     else { return [] }
@@ -43,7 +43,7 @@ extension AppleSamples {
     return entries.compactMap(\.receipt)
   }()
 
-  /// An entry of the manifest, which may be of something else.
+  /// An entry of the manifest, of a receipt or another kind.
   private struct ReceiptEntry: Decodable {
     let receipt: Receipt?
 

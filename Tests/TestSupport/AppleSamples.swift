@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Real signed data, kept beside the project and never inside it. Tests that use it are skipped
-/// where it is absent.
+/// Real signed data, which is never part of the project. Tests that use it are skipped when it is
+/// absent.
 package enum AppleSamples {
   package struct Entry: Decodable, Sendable, CustomStringConvertible {
     package struct Expectation: Decodable, Sendable {
@@ -22,7 +22,7 @@ package enum AppleSamples {
 
     package var description: String { file }
 
-    /// The manifest's verdict by the name that it has here; nil when it says something new.
+    /// The manifest's verdict under its name in this project; nil when it is unknown.
     package var verdictName: String? {
       switch verdictOffline {
       case "OK": "OK"
@@ -32,19 +32,19 @@ package enum AppleSamples {
       }
     }
 
-    /// The kind by the name that it has here.
+    /// The kind under its name in this project.
     package var kindName: String {
       kind == "renewal" ? "RENEWAL_INFO" : kind.uppercased()
     }
 
-    /// Where it lies.
+    /// The path of the file.
     package var path: String { AppleSamples.path(of: file) }
   }
 
-  /// Nil where the samples are absent.
+  /// Nil when the samples are absent.
   package static let folder: URL? = {
     let named = ProcessInfo.processInfo.environment["APPLE_SIGNED_SAMPLES"]
-    // The sources may be reached through a symbolic link, so the real path leads to the root.
+    // The sources may be reached by a symbolic link, so the real path is used.
     let root = URL(filePath: #filePath).resolvingSymlinksInPath()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let folder =
@@ -60,7 +60,7 @@ package enum AppleSamples {
 
   package static var arePresent: Bool { folder != nil }
 
-  /// The JWS, without the receipts.
+  /// The JWS samples, without the receipts.
   package static let signed: [Entry] = {
     guard let folder, let manifest = try? Data(contentsOf: folder.appending(path: "manifest.json"))
     else { return [] }

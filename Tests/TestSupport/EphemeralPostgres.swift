@@ -1,23 +1,24 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL cluster of a test's own, in a temporary folder, on a private Unix socket. Nothing
-/// of it stays behind: a process apart ends it when this process ends, however that happens.
+/// A PostgreSQL cluster for one test, in a temporary folder, on a private Unix socket. Nothing is
+/// left behind: a separate process stops it and removes its folder when this process ends, in any
+/// way.
 ///
 /// Tests that use it are skipped where ``isAvailable`` is false.
 package final class EphemeralPostgres: Sendable {
   package struct Options: Sendable {
-    /// Whether commits wait for the disk. Without it, tests are faster and a crash of the machine
-    /// is not survived; a crash of the server is.
+    /// Whether commits wait for the disk. Without it tests are faster, and data survives a crash of
+    /// the server but not of the machine.
     package var isDurable = true
-    /// Listens on a free port of 127.0.0.1 too.
+    /// Also listens on a free port of 127.0.0.1.
     package var listensOnTCP = false
-    /// TCP connections need a password (which role has which is set with SQL).
+    /// TCP connections need a password. Passwords of roles are set with SQL.
     package var requiresPassword = false
     /// TCP connections are encrypted, with this certificate.
     package var certificate: Certificate?
-    /// Further settings, by their names in `postgresql.conf`, with their values as they stand
-    /// there.
+    /// Further settings, by their names in `postgresql.conf`, with values in the syntax of that
+    /// file.
     package var settings: [String: String] = [:]
 
     package init() {}
@@ -38,32 +39,32 @@ package final class EphemeralPostgres: Sendable {
     case smart, fast, immediate
   }
 
-  /// Where everything of this cluster is.
+  /// The folder of all files of this cluster.
   package let folder: String
-  /// Of the socket's name, and of TCP when it listens there.
+  /// The port in the name of the socket, and of TCP when it is enabled.
   package let port: Int
   private let installation: EphemeralPostgresInstallation
-  /// Lives as long as this object, and then ends the cluster.
+  /// Stops the cluster when this object is released.
   private let watch: EphemeralPostgresWatch
   private let databases = Atomic<Int>(0)
 
-  /// Whether there is a PostgreSQL server on this machine that can be started: its programs are
-  /// looked for in `POSTGRES_BIN`, the PATH and Debian's folders, and somebody else than root must
-  /// be there to run it.
+  /// Whether a PostgreSQL server can be started on this machine. Its programs must be in
+  /// `POSTGRES_BIN`, the PATH or Debian's folders, and there must be a user other than root to run
+  /// it.
   package static let isAvailable = EphemeralPostgresInstallation.found != nil
 
-  /// Whether databases can be dumped and restored, too.
+  /// Whether databases can also be dumped and restored.
   package static let canDump =
     EphemeralPostgresInstallation.found.map { $0.has("pg_dump") && $0.has("pg_restore") } ?? false
 
-  /// One cluster for all tests of the process; each has its own database in it.
+  /// One cluster for all tests of the process; each test has its own database.
   package static var shared: EphemeralPostgres {
     get throws { try sharedOutcome.get() }
   }
 
   private static let sharedOutcome = Result { try start() }
 
-  /// A new cluster, which answers.
+  /// Starts a new cluster, and waits until it answers.
   package static func start(_ options: Options = Options()) throws -> EphemeralPostgres {
     guard let installation = EphemeralPostgresInstallation.found else {
       throw EphemeralPostgresError("no PostgreSQL server is installed on this machine")
@@ -87,7 +88,7 @@ package final class EphemeralPostgres: Sendable {
     "postgresql://postgres@/\(database)?host=\(folder)&port=\(port)"
   }
 
-  /// The same through TCP.
+  /// The same for TCP.
   package func tcpConnectionString(
     database: String = "postgres", user: String = "postgres", password: String? = nil
   ) -> String {
@@ -95,7 +96,7 @@ package final class EphemeralPostgres: Sendable {
     return "postgresql://\(credentials)@127.0.0.1:\(port)/\(database)"
   }
 
-  /// - Parameter template: a database that nobody is connected to; nil: an empty one.
+  /// - Parameter template: a database without connections; nil for an empty one.
   /// - Returns: the connection string of a new database.
   package func makeDatabase(template: String? = nil) throws -> String {
     let number = databases.add(1, ordering: .relaxed).newValue
@@ -106,7 +107,7 @@ package final class EphemeralPostgres: Sendable {
 
   /// Runs SQL with `psql`.
   ///
-  /// - Returns: the rows, their columns with `|` between them.
+  /// - Returns: the rows, with `|` between columns.
   @discardableResult
   package func execute(_ sql: String, database: String = "postgres") throws -> String {
     try installation.run(
@@ -115,7 +116,7 @@ package final class EphemeralPostgres: Sendable {
         + [connectionString(database: database), "-c", sql])
   }
 
-  /// Writes a database to a file in this cluster's folder, as an operator backs it up.
+  /// Writes a database to a file in this cluster's folder, like a backup by an operator.
   ///
   /// - Returns: the file's path.
   package func dump(_ connection: String) throws -> String {
@@ -124,12 +125,12 @@ package final class EphemeralPostgres: Sendable {
     return path
   }
 
-  /// Fills an empty database of this cluster from such a file.
+  /// Restores such a file into an empty database of this cluster.
   package func restore(_ path: String, into connection: String) throws {
     try installation.run("pg_restore", ["--dbname=\(connection)", "--no-owner", path])
   }
 
-  /// Starts it after it was stopped or killed, and waits until it answers.
+  /// Starts it after a stop or a crash, and waits until it answers.
   package func start() throws {
     do {
       try installation.run(
@@ -145,17 +146,17 @@ package final class EphemeralPostgres: Sendable {
       "pg_ctl", ["stop", "-w", "-t", "60", "-m", mode.rawValue, "-D", dataFolder])
   }
 
-  /// Kills every process of it at once (SIGKILL), as a crash does.
+  /// Kills all its processes at once (SIGKILL), as a crash does.
   package func kill() throws {
     let processes = try self.processes
     for process in processes { EphemeralPostgresInstallation.signal(process, SIGKILL) }
     EphemeralPostgresInstallation.waitForEnd(of: processes)
-    // Until somebody asks how they ended, the kernel remembers them, and a new server would take
-    // these files for those of a living one.
+    // Until they are reaped, killed processes keep their ids, and a new server would take these
+    // files for those of a running one.
     for file in ["data/postmaster.pid", ".s.PGSQL.\(port).lock"] { unlink("\(folder)/\(file)") }
   }
 
-  /// Stops every process of it (SIGSTOP): it neither answers nor goes away.
+  /// Stops all its processes (SIGSTOP): it neither answers nor closes connections.
   package func pause() throws {
     for process in try processes { EphemeralPostgresInstallation.signal(process, SIGSTOP) }
   }
@@ -175,12 +176,12 @@ package final class EphemeralPostgres: Sendable {
     return standby
   }
 
-  /// Makes a standby a primary, and waits until it is.
+  /// Promotes a standby to a primary, and waits until it is one.
   package func promote() throws {
     try installation.run("pg_ctl", ["promote", "-w", "-t", "60", "-D", dataFolder])
   }
 
-  /// The process that began all others.
+  /// The process id of the postmaster.
   package var postmaster: Int32 {
     get throws {
       let text = try String(contentsOfFile: "\(dataFolder)/postmaster.pid", encoding: .utf8)
@@ -212,7 +213,7 @@ package final class EphemeralPostgres: Sendable {
     if let certificate = options.certificate {
       settings["ssl"] = "on"
       try installation.write(certificate.certificate, to: "\(dataFolder)/server.crt")
-      // The server takes no key that others may read.
+      // The server refuses a key that other users can read.
       try installation.write(certificate.key, to: "\(dataFolder)/server.key", permissions: 0o600)
     }
     settings.merge(options.settings) { _, given in given }

@@ -2,7 +2,7 @@ import Foundation
 
 extension EphemeralPostgresInstallation {
   static func signal(_ process: Int32, _ number: Int32) {
-    // One that has ended meanwhile needs none.
+    // A process that has ended meanwhile is skipped.
     _ = kill(process, number)
   }
 
@@ -11,14 +11,14 @@ extension EphemeralPostgresInstallation {
     return entries.compactMap { Int32($0) }.filter { status(of: $0, "PPid") == "\(parent)" }
   }
 
-  /// Waits until they have ended, or are only remembered by the kernel.
+  /// Waits until the processes have ended or are zombies.
   static func waitForEnd(of processes: [Int32]) {
     for process in processes {
       while let state = status(of: process, "State"), !state.hasPrefix("Z") { usleep(1_000) }
     }
   }
 
-  /// A free port of 127.0.0.1. Somebody else may take it before it is used.
+  /// A free port of 127.0.0.1. Another process may take it before it is used.
   static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// The programs of a PostgreSQL server, and who runs them: never root, as the server refuses that.
+/// The programs of a PostgreSQL server and the user that runs them. The server refuses to run as
+/// root.
 struct EphemeralPostgresInstallation: Sendable {
   private let programs: String
-  /// Whom programs are run as; nil: as whoever runs the tests.
+  /// The user of the programs; nil for the user of the tests.
   private let user: (identifier: uid_t, group: gid_t)?
 
   static let found: EphemeralPostgresInstallation? = {
@@ -36,9 +37,9 @@ struct EphemeralPostgresInstallation: Sendable {
     FileManager.default.isExecutableFile(atPath: "\(programs)/\(program)")
   }
 
-  /// Runs one of the programs to its end.
+  /// Runs one of the programs and waits for it.
   ///
-  /// - Returns: what it wrote to its standard output.
+  /// - Returns: its standard output.
   @discardableResult
   func run(_ program: String, _ arguments: [String]) throws -> String {
     try execute(["\(programs)/\(program)"] + arguments)
@@ -48,7 +49,7 @@ struct EphemeralPostgresInstallation: Sendable {
     try execute(["/bin/cp", "-a", source, target])
   }
 
-  /// A new folder of whoever runs the programs. Its path is short enough for Unix sockets.
+  /// Makes a folder that the user of the programs owns. Its path is short enough for Unix sockets.
   func makeFolder() throws -> String {
     let folder = "/tmp/entitle-pg-\(String(UInt64.random(in: 0...(.max)), radix: 36))"
     guard mkdir(folder, 0o755) == 0 else {
@@ -73,8 +74,8 @@ struct EphemeralPostgresInstallation: Sendable {
 
   @discardableResult
   private func execute(_ command: [String]) throws -> String {
-    // A server that is started keeps its outputs open, so that they cannot be pipes. Its user
-    // cannot write to this folder, but to files that are open already.
+    // A started server keeps its output files open, so pipes would not end. Its user cannot create
+    // files in this folder, but can write to open ones.
     let outputs = try TemporaryFolder()
     let (output, errors) = (outputs.file("output"), outputs.file("errors"))
     var words = command

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Runs a program. Foundation's `Process` would wait until everything that the program left behind
-/// has ended too, and a server is left behind.
+/// Runs a program. `Process` of Foundation would also wait for the children that the program
+/// leaves, and a server is such a child.
 enum EphemeralPostgresProgram {
-  /// Starts it in a session of its own, so that a terminal's signals do not reach it. It has no open
-  /// files but these.
+  /// Starts it in its own session, so that signals of a terminal do not reach it. It inherits no
+  /// other open files.
   ///
   /// - Parameters:
-  ///   - words: the path, and the arguments.
-  ///   - input: a descriptor to read from; nil: nothing can be read.
-  ///   - output: a file to write to; nil: nowhere.
+  /// - words: the path and the arguments.
+  /// - input: a descriptor to read from; nil for no input.
+  /// - output: a file to write to; nil to discard the output.
   static func start(
     _ words: [String], input: CInt? = nil, output: String? = nil, errors: String? = nil
   ) throws -> pid_t {
@@ -24,7 +24,7 @@ enum EphemeralPostgresProgram {
     let writing = O_WRONLY | O_CREAT | O_TRUNC
     posix_spawn_file_actions_addopen(&actions, 1, output ?? "/dev/null", writing, 0o644)
     posix_spawn_file_actions_addopen(&actions, 2, errors ?? "/dev/null", writing, 0o644)
-    // Those that are not open are passed over.
+    // Closed descriptors are ignored.
     for descriptor in CInt(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
 
     var attributes = posix_spawnattr_t()
@@ -39,7 +39,7 @@ enum EphemeralPostgresProgram {
     let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
     posix_spawnattr_setflags(&attributes, Int16(flags))
 
-    // Wherever the tests run, the server's user may not be allowed to be.
+    // The user of the server may not be allowed to enter the working directory of the tests.
     let all = ["/usr/bin/setsid", "/bin/sh", "-c", "cd / && exec \"$@\"", "sh"] + words
     var copies = all.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
@@ -52,9 +52,9 @@ enum EphemeralPostgresProgram {
     return process
   }
 
-  /// Waits for its end.
+  /// Waits for the program.
   ///
-  /// - Returns: its exit code; negative: the signal that ended it.
+  /// - Returns: its exit code, or the negative number of the signal that ended it.
   static func wait(for process: pid_t) -> CInt {
     var status: CInt = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}

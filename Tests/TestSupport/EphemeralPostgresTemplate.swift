@@ -1,10 +1,10 @@
 import Foundation
 
-/// An empty cluster, made once in a process, that all others are copies of.
+/// An empty cluster, created once in a process and copied for all others.
 enum EphemeralPostgresTemplate {
   private struct Made: Sendable {
     let folder: String
-    /// Removes it with the process.
+    /// Removes it when the process ends.
     let watch: EphemeralPostgresWatch
   }
 

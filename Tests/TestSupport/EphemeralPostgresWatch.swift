@@ -1,13 +1,13 @@
 import Foundation
 
-/// Ends a cluster and removes its folder when this object, or this process, is gone. A shell of its
-/// own session waits for the end of a socket whose other end only this process has.
+/// Stops a cluster and removes its folder when this object is released or this process ends. A
+/// shell in its own session waits for the end of a socket whose other end only this process has.
 final class EphemeralPostgresWatch: Sendable {
   private let descriptor: CInt
 
   init(_ folder: String) throws {
     var ends: [CInt] = [-1, -1]
-    // Closed from the start for all other programs that this process runs.
+    // Close-on-exec, so that programs started by this process do not inherit it.
     let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
       throw EphemeralPostgresError("no sockets for the guard of a PostgreSQL server")
@@ -15,7 +15,8 @@ final class EphemeralPostgresWatch: Sendable {
     descriptor = ends[1]
     defer { close(ends[0]) }
     do {
-      // Nobody waits for its end: it comes after that of this process, or soon after this object's.
+      // The shell is not waited for: it ends after this process, or soon after this object is
+      // released.
       _ = try EphemeralPostgresProgram.start(
         ["/bin/sh", "-c", Self.script, "entitle-postgres-watch", folder], input: ends[0])
     } catch {
@@ -26,7 +27,7 @@ final class EphemeralPostgresWatch: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Only processes whose parent is the very server are ended with it.
+  /// The shell kills only processes whose parent is the postmaster.
   private static let script = """
     trap '' HUP INT TERM
     cat > /dev/null

@@ -1,4 +1,4 @@
-/// It did not come about within the time that a test gave it.
+/// A condition was not met within the time limit of a test.
 package struct NeverHappened: Error, CustomStringConvertible {
   package let description: String
 
@@ -7,11 +7,11 @@ package struct NeverHappened: Error, CustomStringConvertible {
   }
 }
 
-/// Waits for what others bring about, by asking again and again.
+/// Waits for a condition by checking it repeatedly.
 ///
-/// - Parameter failure: what is said when it does not come about in time.
+/// - Parameter failure: the message when the condition is not met in time.
 package func eventually(
-  _ failure: @autoclosure () -> String = "it never happened", within limit: Duration = .seconds(60),
+  _ failure: @autoclosure () -> String = "not met in time", within limit: Duration = .seconds(60),
   file: StaticString = #fileID, line: UInt = #line, _ isSo: () async throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + limit
@@ -19,7 +19,7 @@ package func eventually(
     guard ContinuousClock.now < deadline else {
       throw NeverHappened("\(file):\(line): \(failure())")
     }
-    // What is waited for needs the processor too.
+    // The sleep leaves the processor to the code under test.
     try await Task.sleep(for: .milliseconds(2))
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program `openssl`, which is not ours. Tests that need it are skipped where it is absent.
+/// The program `openssl`. Tests that need it are skipped when it is absent.
 package enum OpenSSL {
   /// Nil where it is not installed.
   package static let path: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "")

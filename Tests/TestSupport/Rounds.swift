@@ -11,7 +11,7 @@ package struct Rounds: Sequence, IteratorProtocol {
   private let deadline: ContinuousClock.Instant
   private var round = 0
 
-  /// - Parameter test: its name, as it is printed with its seed.
+  /// - Parameter test: its name, which is printed with the number of rounds.
   package init(_ count: Int, of test: String, within limit: Duration = .seconds(10)) {
     self.test = test
     self.count = count

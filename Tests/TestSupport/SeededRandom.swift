@@ -1,11 +1,11 @@
 import Foundation
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed everywhere.
+/// SplitMix64 (Steele, Lea and Flood, 2014): equal seeds give equal numbers on every machine.
 package struct SeededRandom: RandomNumberGenerator {
   package let seed: UInt64
   private var state: UInt64
 
-  /// A seed of its own, which is printed; that in the environment's `TEST_SEED` repeats a failure.
+  /// A random seed, which is printed. `TEST_SEED` in the environment sets it, to repeat a failure.
   package init(for test: String) {
     self.init(seed: Self.givenSeed ?? .random(in: 0 ... .max))
     print("\(test): TEST_SEED=\(seed)")

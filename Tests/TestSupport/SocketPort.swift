@@ -1,8 +1,8 @@
 package import Glibc
 
-/// The port of one end of an IPv4 socket; nil when it has none.
+/// The port of one end of an IPv4 socket; nil if there is none.
 ///
-/// - Parameter name: `getsockname` for its own end, `getpeername` for the other.
+/// - Parameter name: `getsockname` for the local end, `getpeername` for the remote end.
 package func socketPort(
   _ descriptor: CInt,
   _ name: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt

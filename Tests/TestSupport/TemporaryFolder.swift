@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, removed with everything in it when the test ends. Its path is short
+/// A folder for one test. It is removed with its content when the test ends. Its path is short
 /// enough for Unix sockets.
 package final class TemporaryFolder: Sendable {
   package let path: String
@@ -13,7 +13,7 @@ package final class TemporaryFolder: Sendable {
   }
 
   deinit {
-    // What cannot be removed is left to the system's cleaning of its temporary folder.
+    // Files that cannot be removed are left to the system's cleaning of its temporary folder.
     try? FileManager.default.removeItem(atPath: path)
   }
 

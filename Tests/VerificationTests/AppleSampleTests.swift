@@ -1,9 +1,11 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import Foundation
+import JSON
+import TestSupport
 import Testing
 import Verification
-import TestSupport
 
 // Skipped where the folder of samples is absent; APPLE_SIGNED_SAMPLES names another one.
 @Suite(
@@ -13,7 +15,7 @@ struct AppleSampleTests {
   let verifier = JWSVerifier()
   let now = Milliseconds(Int64(Date.now.timeIntervalSince1970 * 1_000))
 
-  @Test func `the manifest lists seventeen of them`() {
+  @Test func `the manifest lists seventeen samples`() {
     #expect(AppleSamples.signed.count == 17)
   }
 
@@ -38,7 +40,7 @@ struct AppleSampleTests {
   }
 
   @Test(arguments: AppleSamples.signed)
-  func `the kind is told by the fields`(entry: AppleSamples.Entry) throws {
+  func `the kind is detected by the fields`(entry: AppleSamples.Entry) throws {
     let inspected = try verifier.inspect(try AppleSamples.contents(of: entry))
     let kind = entry.kind == "renewal" ? "renewalInfo" : entry.kind
     #expect(inspected.kind?.rawValue == kind)
@@ -86,7 +88,7 @@ struct AppleSampleTests {
     let parts = String(decoding: try AppleSamples.contents(of: entry), as: UTF8.self)
       .split(separator: ".")
     let header = try JSONDocument(Base64Form.urlWithoutPadding.decode(parts[0].utf8))
-    let chain = try #require(try header.fields().texts("x5c"))
+    let chain = try #require(try PayloadFields(json: header.bytes).texts("x5c"))
     let forged = Header(x5c: [chain[0], chain[1], chain[1]]).segment
     let jws = Array("\(forged).\(parts[1]).\(parts[2])".utf8)
     #expect(verdict(verifier, jws, now: now) == .untrustedChain)
@@ -98,7 +100,8 @@ struct AppleSampleTests {
         $0.kind == "notification" && $0.verifiedAs?.environment == "Production"
       })
     let jws = try AppleSamples.contents(of: entry)
-    let named = try PayloadDecoder.notification(try verifier.inspect(jws).payload.fields())
+    let named = try PayloadDecoder.notification(
+      try PayloadFields(json: verifier.inspect(jws).payload.bytes))
     let bundleID = try #require(named.bundleID)
     let policy = VerificationPolicy(apps: [
       VerificationPolicy.App(

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -19,7 +20,7 @@ struct BitFlipTests {
         var altered = jws
         altered[index] ^= 1 << UInt8(bit)
         let outcome = verdict(verifier, altered)
-        // Nothing about the app or the environment is said of what is not authentic.
+        // Payloads that are not authentic get no verdict about app or environment.
         let isAboutContent = [.ok, .wrongApp, .wrongEnvironment, .retryable].contains(outcome)
         #expect(!isAboutContent, "byte \(index), bit \(bit): \(outcome.name)")
       }

@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -126,12 +127,12 @@ struct CertificateChainTests {
       (ChainShape(leafPurpose: .localSigning), .untrustedChain),
       (ChainShape(intermediatePurpose: .localSigning), .untrustedChain),
       (ChainShape(rootPurpose: .localSigning), .untrustedChain),
-      // The curves of those that issue are theirs to choose: Apple's are P-384 today.
+      // Issuers may use any curve: Apple's use P-384 today.
       (ChainShape(rootCurve: .p256, intermediateCurve: .p256), .ok),
-      // Critical, but judged: Apple's marks, and policies, of which any will do.
+      // Critical, but evaluated: Apple's marker extensions, and policies, of which any is accepted.
       (ChainShape(leafMarkIsCritical: true), .ok),
       (ChainShape(leafCriticalExtension: .policies), .ok),
-      // Critical, known to OpenSSL, and judged by nobody here.
+      // Critical and known to OpenSSL, but not evaluated here.
       (ChainShape(leafCriticalExtension: .extendedUsage), .invalidCertificate),
       (ChainShape(intermediateCriticalExtension: .nameConstraints), .invalidCertificate),
       (ChainShape(intermediateMark: nil), .invalidCertificate),
@@ -145,7 +146,7 @@ struct CertificateChainTests {
       if shape.leafCurve == .p256 {
         jws = try workshop.sign(.transaction())
       } else {
-        // 96 bytes of signature: the certificate is judged before it.
+        // 96 bytes of signature: the certificate is checked first.
         jws = try workshop.sign(header: Header(x5c: workshop.chain))
       }
       #expect(VerificationTests.verdict(workshop.verifier, jws) == expected, "\(shape)")
@@ -171,13 +172,13 @@ struct CertificateChainTests {
       let workshop = Workshop(authority: try shape.authority())
       let verifier = workshop.verifier
       for (moment, expected) in moments {
-        // The payload's own date is judged, whatever the time is now.
+        // The date of the payload is used, whatever the time is now.
         let dated = try workshop.sign(Payload.transaction().with("signedDate", "\(moment)"))
         #expect(VerificationTests.verdict(verifier, dated, now: 0) == expected)
         let app = try workshop.sign(
           Payload.appTransaction().with("receiptCreationDate", "\(moment)"))
         #expect(VerificationTests.verdict(verifier, app, now: 0) == expected)
-        // Without a date the present is judged.
+        // Without a date the current time is used.
         let undated = try workshop.sign(
           Payload.notification(data: .notificationData()).with("signedDate", nil))
         #expect(

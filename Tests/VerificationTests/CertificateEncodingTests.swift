@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -23,8 +24,7 @@ struct CertificateEncodingTests {
     [0x82, UInt8(count >> 8), UInt8(count & 255)]
   }
 
-  /// The same certificate in BER: the length of the whole with more bytes than it needs, and without
-  /// a length.
+  /// The same certificate in BER: the outer length with redundant bytes, and indefinite.
   private static func reencodedOutside(_ der: [UInt8]) throws -> [[UInt8]] {
     let content = try content(of: der)
     let short = length(content.count)
@@ -48,7 +48,7 @@ struct CertificateEncodingTests {
     return [0x30] + length(changed.count) + changed
   }
 
-  /// The same with what is signed in BER: its length with a byte more.
+  /// The same with the signed part in BER: its length has a redundant byte.
   private static func reencodedInside(_ der: [UInt8]) throws -> [UInt8] {
     let content = try content(of: der)
     try #require(content.prefix(2) == [0x30, 0x82])
@@ -70,7 +70,7 @@ struct CertificateEncodingTests {
     }
     let signature = try Self.reencodedSignature(certificates[index])
     #expect(try verdict(replacing: index, by: signature) == .invalidCertificate)
-    // What is signed is kept as it came, so it is the signature, or the fingerprint, that is wrong.
+    // The signed part is kept as received, so the signature or the fingerprint is wrong.
     let inside = try verdict(replacing: index, by: try Self.reencodedInside(certificates[index]))
     #expect([.invalidCertificate, .untrustedChain].contains(inside))
   }
@@ -109,7 +109,7 @@ struct CertificateEncodingTests {
     var certificates = certificates
     certificates[2][certificates[2].count - 1] ^= 1
     let jws = try workshop.sign(header: Header(certificates: certificates))
-    // Altered, it is another one, which nobody named.
+    // An altered certificate has another fingerprint, which is not named.
     #expect(VerificationTests.verdict(workshop.verifier, jws) == .untrustedChain)
     // Named as it is, nothing else vouches for it (RFC 5280 section 6.1.1).
     var anchors = TrustAnchors.apple
@@ -117,7 +117,7 @@ struct CertificateEncodingTests {
     #expect(VerificationTests.verdict(JWSVerifier(anchors: anchors), jws) == .ok)
   }
 
-  @Test func `certificates of two authorities do not mix, whoever is trusted`() throws {
+  @Test func `certificates of two authorities do not mix, even if both are trusted`() throws {
     let twin = Workshop.twin.authority
     var anchors = workshop.anchors
     anchors.trust(twin.rootFingerprint)

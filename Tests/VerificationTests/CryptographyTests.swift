@@ -1,7 +1,7 @@
 import Cryptography
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Hashes, base64 and certificates")
 struct CryptographyTests {
@@ -59,7 +59,7 @@ struct CryptographyTests {
   }
 
   @Test func `each value has one text and no other`() {
-    // All texts of up to three characters: those that are read are those that are written.
+    // All texts of up to three characters: exactly the canonical ones are decoded.
     let characters = Array("AQgw-_+/=\n ZB".utf8)
     for form in [Base64Form.urlWithoutPadding, .standard] {
       var texts: [[UInt8]] = [[]]

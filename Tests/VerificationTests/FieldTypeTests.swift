@@ -1,5 +1,6 @@
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 

@@ -15,7 +15,7 @@ struct HeaderHashTests {
     }
     for length in Array(0...130) + [4_095, 4_096, 4_097, 16_384] {
       let start = bytes(length)
-      let beginning = try SHA256.Beginning(start)
+      let beginning = try SHA256.Prefix(start)
       // Again and again from the same beginning: it must stay as it is.
       for rest in [0, 1, 63, 64, 65, length % 64, 1_000].map(bytes) {
         let digest = try rest.withUnsafeBytes { bytes throws(CryptographyError) in
@@ -49,7 +49,7 @@ struct HeaderHashTests {
       }
       #expect(verdict(warm, otherKey) == .invalidSignature)
     }
-    // Base64 of every length but those that cannot occur, so all that are not 1 modulo 4.
+    // Base64 of every length but those that cannot occur, so not 1 modulo 4.
     #expect(modulo == Set((0..<64).filter { $0 % 4 != 1 }))
   }
 

@@ -1,9 +1,9 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
-import TestSupport
 
 @Suite("Input that was damaged or made up")
 struct HostileInputTests {

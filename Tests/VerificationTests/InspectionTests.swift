@@ -1,5 +1,7 @@
 import EntitlementDomain
+import JSON
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 

@@ -1,5 +1,7 @@
+import AppStorePayloads
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -90,7 +92,7 @@ struct NotificationTests {
         == AppScope(bundleID: "com.example.scribe", environment: .sandbox))
     #expect(notification.record.status == nil)
     #expect(notification.facts.isEmpty)
-    // The policy judges it like any other.
+    // The policy applies to it as to any other.
     let table: [(String, String, Verdict)] = [
       ("bundleId", #""com.example.other""#, .wrongApp),
       ("environment", #""LocalTesting""#, .wrongEnvironment),
@@ -113,7 +115,7 @@ struct NotificationTests {
       let jws = try workshop.sign(payload.with("newThing", content))
       #expect(verdict(verifier, jws, policy: policy) == expected)
     }
-    // Two of them are in doubt; beside a known one they are passed over.
+    // Two such members are ambiguous; with a known one they are ignored.
     let two = payload.with("newerThing", content.json)
     #expect(verdict(verifier, try workshop.sign(two)) == .malformed)
     let known = two.with("data", Payload.notificationData().json)
@@ -156,7 +158,7 @@ struct NotificationTests {
     #expect(state.coreState == .inactive && state.entitlements.isEmpty)
   }
 
-  @Test func `the reason of a consumption request is read from the payload again`() throws {
+  @Test func `the reason of a consumption request is part of its event`() throws {
     let verified = try verifier.verify(
       try workshop.sign(
         Payload.notification(
@@ -168,7 +170,9 @@ struct NotificationTests {
       return
     }
     let events = NotificationReview.events(
-      of: SignedNotification(record: notification.record, signed: verified.signed),
+      of: SignedNotification(
+        record: notification.record, signed: verified.signed,
+        consumptionRequestReason: notification.consumptionRequestReason),
       bringing: [], facts: [], catalog: Catalog())
     #expect(events.map(\.detail) == ["LEGAL", "signedTransactionInfo"])
     #expect(
@@ -199,7 +203,7 @@ struct NotificationTests {
     #expect(verdict(verifier, try workshop.sign(payload)) == .malformed)
   }
 
-  @Test func `the inner payload's own fault is the verdict, and its field is told`() throws {
+  @Test func `the verdict is that of the inner payload, and the detail names its field`() throws {
     let twin = try Workshop.twin.sign(.transaction())
     var altered = try workshop.sign(.transaction())
     altered[altered.count - 5] ^= 1
@@ -299,7 +303,7 @@ struct NotificationTests {
     }
   }
 
-  @Test func `a renewal info by itself is bound to its chain's app afterwards`() throws {
+  @Test func `a renewal info alone is bound to the app of its chain later`() throws {
     let verified = try verifier.verify(
       try workshop.sign(.renewalInfo()), policy: .scribe, now: Workshop.signedDate)
     guard case .renewalInfo(let unbound) = verified.content else {

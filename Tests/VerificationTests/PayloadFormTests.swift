@@ -1,6 +1,9 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
+import JSON
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -48,7 +51,7 @@ struct PayloadFormTests {
     #"{MEMBERS,"\ud800":1}"#, "{MEMBERS,\"a\":\"\t\"}", #"{MEMBERS,"a":"\x"}"#, "{MEMBERS,a:1}",
     #"{MEMBERS,"a":'b'}"#,
   ])
-  func `what is not one JSON object and nothing else is malformed`(form: String) throws {
+  func `anything but one JSON object is malformed`(form: String) throws {
     #expect(try verdict(form.replacing("MEMBERS", with: Self.members)) == .malformed)
   }
 
@@ -70,7 +73,7 @@ struct PayloadFormTests {
     #expect(try verdict(text) == .ok)
   }
 
-  @Test func `a NUL in an id is malformed, in text that nobody reads it is not`() throws {
+  @Test func `a NUL is malformed in an id, but not in text that is not read`() throws {
     for field in [
       "bundleId", "environment", "transactionId", "originalTransactionId", "productId", "type",
       "webOrderLineItemId", "appTransactionId", "subscriptionGroupIdentifier", "storefront",
@@ -156,7 +159,7 @@ struct PayloadFormTests {
     #expect(try verdict(Payload.transaction().with("quantity", number).json) == .malformed)
     let huge = [UInt8](repeating: UInt8(ascii: "7"), count: 4 << 20)
     #expect(try verdict(huge) == .malformed)
-    let error = #expect(throws: PayloadError.self) { try JSONDocument(huge) }
+    let error = #expect(throws: PayloadError.self) { try PayloadFields(json: huge) }
     #expect(error?.code == .tooLarge)
   }
 

@@ -1,6 +1,8 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 
 @testable import Verification
@@ -20,7 +22,7 @@ struct PolicyTests {
     ])
   }
 
-  @Test func `the app is told before the environment`() throws {
+  @Test func `the app is checked before the environment`() throws {
     let jws = try workshop.sign(.transaction())
     let table: [(VerificationPolicy, Verdict)] = [
       (policy([.sandbox]), .ok),
@@ -37,7 +39,7 @@ struct PolicyTests {
     }
   }
 
-  @Test func `the app and the environment are judged only once the signature is right`() throws {
+  @Test func `app and environment are checked only after the signature`() throws {
     let header = Header(x5c: workshop.chain)
     let jws = try workshop.sign(header: header, key: Workshop.twin.authority.leaf.key)
     #expect(verdict(verifier, jws, policy: VerificationPolicy(apps: [])) == .invalidSignature)
@@ -103,7 +105,7 @@ struct PolicyTests {
     let jws = try workshop.sign(Payload.transaction().with("environment", "\"\(environment)\""))
     #expect(verdict(verifier, jws, policy: policy([local])) == .ok)
     #expect(verdict(verifier, jws, policy: policy([.sandbox])) == .wrongEnvironment)
-    // Under Apple's roots alone this authority is nobody's.
+    // Apple's roots do not include this authority.
     #expect(verdict(JWSVerifier(), jws, policy: policy([local])) == .untrustedChain)
     // And the signature always counts.
     var altered = jws
@@ -122,7 +124,7 @@ struct PolicyTests {
     for environment in StoreEnvironment.allCases {
       let payload = Payload.transaction().with("environment", "\"\(environment.rawValue)\"")
       let claims = try PayloadClaims(
-        try JSONDocument(payload.bytes).fields(), kind: .transaction)
+        try PayloadFields(json: payload.bytes), kind: .transaction)
       let isLocal = environment == .xcode || environment == .localTesting
       for policy in everything {
         var verdict = Verdict.ok

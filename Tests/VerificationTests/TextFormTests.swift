@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -146,7 +147,7 @@ struct TextFormTests {
     #","crit":[]"#, #","crit":null"#, #","crit":["b64"],"b64":false"#, #","crit":["exp"],"exp":1"#,
     #","crit":"""#, #","\u0063rit":[]"#, #","b64":false"#, #","b64":true"#, #","b64":null"#,
   ])
-  func `what must be understood, or changes what is signed, is unsupported`(
+  func `critical header parameters and b64 are unsupported`(
     members: String
   ) throws {
     var header = Header(x5c: workshop.chain)
@@ -169,7 +170,7 @@ struct TextFormTests {
     #","jwk":{"kty":"EC"}"#, #","x5u":"https://example.com/chain""#, #","x5t":"AA""#,
     #","n":[1.5,{"deep":null}]"#,
   ])
-  func `other members of a header are passed over, also those that name keys`(
+  func `other members of a header are ignored, also those that name keys`(
     members: String
   ) throws {
     var header = Header(x5c: workshop.chain)

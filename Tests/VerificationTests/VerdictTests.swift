@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -19,7 +20,7 @@ struct VerdictTests {
     "e30=.e30.AA", "e30.e30=.AA", "e30.e30.AA==", "e30.e31.AA", "e30.e30.A", "e30.e3+.AA",
     "e30.e30.AA\n", " e30.e30.AA", "e30.e 0.AA", "e30.e30.AB",
   ])
-  func `what is not three parts of canonical base64url is malformed`(text: String) {
+  func `anything but three parts of canonical base64url is malformed`(text: String) {
     #expect(verdict(verifier, Array(text.utf8)) == .malformed)
   }
 

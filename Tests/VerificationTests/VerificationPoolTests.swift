@@ -1,5 +1,6 @@
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
@@ -65,7 +66,7 @@ struct VerificationPoolTests {
     #expect(pool.statistics.verdicts.isEmpty)
   }
 
-  @Test func `an expired deadline and a stopped pool are told apart`() async throws {
+  @Test func `an expired deadline and a stopped pool have different errors`() async throws {
     let pool = VerificationPool(verifier: workshop.verifier)
     let batch = [VerificationPool.Item(jws: try workshop.sign(.transaction()))]
     await #expect(throws: PoolError.deadlineExceeded) {
@@ -110,7 +111,7 @@ struct VerificationPoolTests {
     }
     await pool.shutdown()
     let statistics = pool.statistics
-    // Nobody signed the archived response, so it got no verdict.
+    // The archived response has no signature, so it got no verdict.
     #expect(statistics.verdicts == [.ok: 2, .wrongDevice: 1, .malformed: 1])
     #expect(statistics.work.interactive.done == 3)
     #expect(statistics.work.interactive.givenUp == 1)

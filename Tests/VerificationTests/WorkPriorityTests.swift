@@ -1,5 +1,6 @@
 import Cryptography
 import EntitlementDomain
+import Locks
 import Testing
 import Verification
 
@@ -12,12 +13,12 @@ struct WorkPriorityTests {
   ) -> WorkerPool {
     WorkerPool(
       label: "test", width: 1, capacity: capacity, weightCapacity: weightCapacity,
-      pieceSize: PieceSize(mostItems: 1), now: now)
+      chunkSize: ChunkSize(maximumItems: 1), now: now)
   }
 
   /// Whose items were done, in their order.
   private final class Order: Sendable {
-    private let turns = Guarded<[WorkPriority]>([])
+    private let turns = LockedValue<[WorkPriority]>([])
 
     func append(_ priority: WorkPriority) { turns.withLock { $0.append(priority) } }
 

@@ -1,6 +1,7 @@
 import Cryptography
 import Dispatch
 import EntitlementDomain
+import Locks
 import StoreSimulator
 import Testing
 import Verification
@@ -37,7 +38,7 @@ struct WorkerPoolTests {
   ) -> WorkerPool {
     WorkerPool(
       label: "test", width: width, capacity: capacity, weightCapacity: weightCapacity,
-      pieceSize: PieceSize(leastItems: 2), now: now)
+      chunkSize: ChunkSize(minimumItems: 2), now: now)
   }
 
   /// Lets other tasks run until `condition` holds.
@@ -108,7 +109,7 @@ struct WorkerPoolTests {
       return item
     }
     await gate.waitForArrival()
-    // What is worked on still weighs.
+    // Running items still count.
     async let second = pool.map([1, 5], weight: { $0 }) { $0 }
     await wait { pool.statistics.queued == 2 }
     #expect(pool.statistics.weight == 10)
@@ -188,7 +189,7 @@ struct WorkerPoolTests {
 
   @Test func `a batch that is cancelled ends with the item at work`() async throws {
     let pool = pool()
-    let isCancelled = Guarded(false)
+    let isCancelled = LockedValue(false)
     await #expect(throws: PoolError.cancelled) {
       try await pool.map(Array(0..<6), isCancelled: { isCancelled.withLock { $0 } }) { item in
         if item == 1 { isCancelled.withLock { $0 = true } }
@@ -205,8 +206,8 @@ struct WorkerPoolTests {
   @Test func `a failed batch ends on all workers`() async throws {
     let pool = pool(width: 2)
     let gate = Gate()
-    let asked = Guarded(0)
-    // Only the third to ask is told, so one of the two pieces learns of it from the batch alone.
+    let asked = LockedValue(0)
+    // Only the third call returns true, so one of the two chunks learns of it from the batch.
     let batch = Task { () throws(PoolError) in
       try await pool.map(
         Array(0..<4),
@@ -286,12 +287,12 @@ struct WorkerPoolTests {
   }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that moves only on request.
 final class SharedClock: Sendable {
-  private let instant: Guarded<ContinuousClock.Instant>
+  private let instant: LockedValue<ContinuousClock.Instant>
 
   init(_ start: ContinuousClock.Instant) {
-    instant = Guarded(start)
+    instant = LockedValue(start)
   }
 
   var now: ContinuousClock.Instant { instant.withLock { $0 } }

@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Verification
 
 /// Signed payloads of a simulated App Store, right and wrong.
@@ -10,7 +11,7 @@ struct Workshop {
   /// Another one whose certificates have the very same names.
   static let twin = Workshop(authority: authorities[1])
   /// 2024-01-01T00:00:00Z.
-  static let signedDate: Milliseconds = 1_704_067_200_000
+  static let signedDate = Milliseconds(Payload.signedDate)
 
   // A failure to make keys is a failure of every test.
   private static let authorities = [try! SigningAuthority.generate(), try! .generate()]
@@ -82,51 +83,7 @@ struct Header {
   }
 }
 
-/// A payload as raw JSON members, so that tests can spell values as they like.
-struct Payload {
-  var members: [String: String]
-
-  /// Replaces a member; nil removes it.
-  func with(_ name: String, _ json: String?) -> Payload {
-    var copy = self
-    copy.members[name] = json
-    return copy
-  }
-
-  var json: String {
-    "{"
-      + members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
-      .joined(separator: ",") + "}"
-  }
-
-  var bytes: [UInt8] { Array(json.utf8) }
-
-  static func transaction() -> Payload {
-    Payload(members: [
-      "bundleId": #""com.example.scribe""#, "environment": #""Sandbox""#,
-      "originalTransactionId": #""2000000123456789""#, "transactionId": #""2000000123456790""#,
-      "productId": #""com.example.scribe.pro.monthly""#,
-      "type": #""Auto-Renewable Subscription""#, "purchaseDate": "1704000000000",
-      "expiresDate": "1706678400000", "signedDate": "\(Workshop.signedDate)",
-    ])
-  }
-
-  static func renewalInfo() -> Payload {
-    Payload(members: [
-      "environment": #""Sandbox""#, "originalTransactionId": #""2000000123456789""#,
-      "autoRenewProductId": #""com.example.scribe.pro.monthly""#, "autoRenewStatus": "1",
-      "productId": #""com.example.scribe.pro.monthly""#, "signedDate": "\(Workshop.signedDate)",
-    ])
-  }
-
-  static func appTransaction() -> Payload {
-    Payload(members: [
-      "receiptType": #""Sandbox""#, "bundleId": #""com.example.scribe""#, "appAppleId": "0",
-      "receiptCreationDate": "\(Workshop.signedDate)", "originalApplicationVersion": #""1.0""#,
-      "appTransactionId": #""704000000000000001""#, "originalPurchaseDate": "1375340400000",
-    ])
-  }
-
+extension Payload {
   static func notification(data: Payload?) -> Payload {
     var payload = Payload(members: [
       "notificationType": #""DID_RENEW""#, "version": #""2.0""#,

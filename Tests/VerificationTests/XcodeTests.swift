@@ -1,11 +1,12 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 
-/// StoreKit Testing in Xcode signs with one certificate that it made itself. It is an authority by
-/// its basic constraints, yet its key usage is digital signatures, and it has none of Apple's marks.
+/// StoreKit Testing in Xcode signs with one self-signed certificate. Its basic constraints mark it
+/// as a CA, but its key usage is digital signatures, and it has no marker extensions of Apple.
 @Suite("Payloads of Xcode and local tests")
 struct XcodeTests {
   /// 2024-01-01T00:00:00Z, when the payloads of the workshop are signed.
@@ -69,7 +70,7 @@ struct XcodeTests {
         // The same without any expectation, as a person looks at it.
         let open = VerificationPolicy(expectingBundleID: nil, environment: nil, appAppleID: nil)
         #expect(verdict(named, jws, policy: open) == expected)
-        // Whoever did not name it does not believe it, whatever it says.
+        // Without the named root it is not trusted, whatever the payload.
         #expect(verdict(JWSVerifier(), jws, policy: Self.local) == .invalidCertificate)
       }
     }

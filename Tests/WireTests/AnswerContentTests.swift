@@ -5,14 +5,14 @@ import Testing
 
 @testable import Wire
 
-@Suite("What an encoded answer says")
+@Suite("Contents of encoded answers")
 struct AnswerContentTests {
   private func digest(_ state: CustomerState) throws -> Int {
     try #require(
       AnswerContent.digest(of: try GetCustomerStateResponse.state(state).encoded()))
   }
 
-  @Test("revision and moment make no difference, everything else does")
+  @Test("the digest ignores revision and moment, and nothing else")
   func differences() throws {
     var generator = SeededRandom(for: "AnswerContentTests.differences")
     for _ in 0..<200 {
@@ -40,7 +40,7 @@ struct AnswerContentTests {
     }
   }
 
-  @Test("the answers of a batch are found as they were encoded")
+  @Test("the results of a batch are the encoded answers")
   func batch() throws {
     var generator = SeededRandom(for: "AnswerContentTests.batch")
     let answers = try (0..<5).map { _ in
@@ -51,7 +51,7 @@ struct AnswerContentTests {
     #expect(AnswerContent.results(of: ByteBuffer()) == [])
   }
 
-  @Test("what is no such message has no digest, whatever it is")
+  @Test("bytes that are not such a message have no digest")
   func foreignBytes() throws {
     #expect(AnswerContent.digest(of: ByteBuffer(bytes: [0x0A, 0x05, 0x01])) == nil)
     #expect(AnswerContent.results(of: ByteBuffer(bytes: [0x0A, 0x05, 0x01])) == nil)

@@ -3,17 +3,19 @@ import NIOCore
 import TestSupport
 import Testing
 
+@testable import Framing
+
 @testable import Wire
 
 @Suite("One entitlement, read from an encoded state")
 struct EntitlementReadingTests {
-  @Test("It is what decoding the whole state tells, of random states")
+  @Test("The result equals that of decoding the whole state, for random states")
   func random() throws {
     var generator = SeededRandom(for: "entitlement reading")
     var granted = 0
     for _ in 0..<300 {
       var state = CustomerState.random(using: &generator)
-      // An id is never empty, and no two are the same.
+      // Ids are not empty, and are unique.
       state.entitlements = state.entitlements.enumerated().map { index, entitlement in
         EntitlementState(entitlementID: EntitlementID("e\(index)"), sources: entitlement.sources)
       }
@@ -31,11 +33,11 @@ struct EntitlementReadingTests {
     #expect(granted > 0)
   }
 
-  @Test("What is no answer with a state is refused: cut anywhere, without a state, or other bytes")
+  @Test("Truncated answers, answers without a state, and other bytes are refused")
   func broken() throws {
     var generator = SeededRandom(for: "broken entitlement reading")
     let encoded = try GetCustomerStateResponse.state(.random(using: &generator)).encoded()
-    // The state comes first, and is cut with the message.
+    // The state comes first, and is truncated with the message.
     let state = encoded.getSlice(at: 0, length: encoded.readableBytes - 11)!
     for length in 0..<state.readableBytes {
       let cut = state.getSlice(at: 0, length: length)!

@@ -2,13 +2,14 @@ import EntitlementDomain
 import NIOCore
 import Testing
 
-@testable import Wire
 import TestSupport
 
-@Suite("Messages that are wrong")
+@testable import Wire
+
+@Suite("Malformed messages")
 struct MessageBadInputTests {
   @Test(
-    "A message cut inside a field is malformed, one cut between fields is read or incomplete",
+    "A message cut inside a field is malformed; one cut between fields is read or incomplete",
     arguments: MessageSample.all)
   func truncation(sample: MessageSample) throws {
     let whole = try sample.encoded()
@@ -26,14 +27,14 @@ struct MessageBadInputTests {
   }
 
   @Test(
-    "Each field of each message is refused by name when it has another wire type",
+    "A field with a wrong wire type is refused by name, for each field of each message",
     arguments: MessageSample.all)
   func wrongWireTypes(sample: MessageSample) throws {
     let fields = try #require(MessageProtos().messages[sample.messageName])
     let names = Dictionary(uniqueKeysWithValues: fields.map { ($0.number, $0.name) })
     let whole = try MessageBytes().raw(Array(sample.encoded().readableBytesView))
     for number in Set(1...32).union(names.keys) {
-      // No field of Protos is a fixed number of four bytes.
+      // Protos has no fixed-width fields of four bytes.
       let bytes = whole.tag(UInt64(number), 5).raw([1, 2, 3, 4])
       if let name = names[number] {
         let error = #expect(throws: MessageError.self) { try sample.decode(bytes.buffer) }
@@ -111,7 +112,7 @@ struct MessageBadInputTests {
     (
       MessageBytes().field(2, bytes: [0xf4, 0x90, 0x80, 0x80]), .invalidText(field: "bundle_id")
     ),
-    // Both lack the oneof of a selector: what libprotobuf-c cannot merge.
+    // Both lack the oneof of a selector, which libprotobuf-c cannot merge.
     (
       MessageBytes().field(1, message: MessageBytes()).field(1, message: MessageBytes()),
       .duplicateMessage(field: "customer")
@@ -133,17 +134,17 @@ struct MessageBadInputTests {
     }
   }
 
-  @Test("What was sent is not in the text of an error")
+  @Test("The text of an error contains no value that was sent")
   func errorText() throws {
     let bytes = MessageBytes().field(2, text: "secret\0")
     let error = #expect(throws: MessageError.self) {
       try GetCustomerStateRequest.decode(from: bytes.buffer)
     }
     #expect(
-      error?.description == "entitle.v1.GetCustomerStateRequest: bundle_id holds a NUL")
+      error?.description == "entitle.v1.GetCustomerStateRequest: bundle_id contains a NUL")
   }
 
-  @Test("Fields that are not known are skipped")
+  @Test("Unknown fields are skipped")
   func unknownFields() throws {
     let request = GetCustomerStateRequest(
       customer: .account("a"), scope: MessageSample.scope)
@@ -153,7 +154,7 @@ struct MessageBadInputTests {
     #expect(try GetCustomerStateRequest.decode(from: bytes.buffer) == request)
   }
 
-  @Test("Of a text that comes twice, and of a oneof, the last stands")
+  @Test("Of duplicate texts and oneof members the last one counts")
   func lastStands() throws {
     let selector = MessageBytes().field(1, text: "first").field(3, text: "second")
     let bytes = MessageBytes().field(1, message: selector).field(2, text: "x").field(2, text: "y")
@@ -162,7 +163,7 @@ struct MessageBadInputTests {
     #expect(request.scope.bundleID == "y")
   }
 
-  @Test("Lists of numbers are read packed and one by one, and a packed one may not be cut")
+  @Test("Lists of numbers may be packed or not; a truncated packed list is refused")
   func packedNumbers() throws {
     let packed = MessageBytes().field(7, bytes: [1, 2])
     let single = MessageBytes().field(7, number: 1).field(7, number: 2)
@@ -182,7 +183,7 @@ struct MessageBadInputTests {
     }
   }
 
-  @Test("No message of Protos nests deeper than the limit, or comes back to itself")
+  @Test("No message of Protos nests deeper than the limit, and none is recursive")
   func nestingOfProtos() throws {
     let protos = try MessageProtos()
     #expect(protos.depth(of: "BatchGetCustomerStateResponse", limit: 32) == 6)
@@ -207,7 +208,7 @@ struct MessageBadInputTests {
     }
   }
 
-  @Test("Ten thousand levels of a field that is not known do no harm")
+  @Test("Ten thousand levels of an unknown field do no harm")
   func deepUnknownNesting() throws {
     var inner = MessageBytes()
     for _ in 0..<10_000 { inner = MessageBytes().field(99, message: inner) }
@@ -218,7 +219,7 @@ struct MessageBadInputTests {
     }
   }
 
-  /// Where fields of the outer message start and end, of bytes that are known to be right.
+  /// The boundaries of the fields of the outer message; the bytes must be valid.
   private func fieldBoundaries(_ bytes: [UInt8]) -> Set<Int> {
     var boundaries: Set<Int> = [0]
     var offset = 0
@@ -254,7 +255,7 @@ struct MessageBadInputTests {
     case 2: bytes.remove(at: index)
     case 3: bytes.insert(byte, at: index)
     default:
-      // Repeats a stretch: fields that come twice.
+      // Repeats a range of bytes, so that fields occur twice.
       let end = min(bytes.count, index + Int(byte & 31))
       bytes.insert(contentsOf: bytes[index..<end], at: end)
     }

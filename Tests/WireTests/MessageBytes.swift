@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOCore
 import Testing
 
-/// Writes protobuf by hand, right or wrong.
+/// Writes valid and invalid protobuf bytes.
 struct MessageBytes {
   private(set) var bytes: [UInt8] = []
 
@@ -44,7 +44,7 @@ struct MessageBytes {
     self.field(field, bytes: message.bytes)
   }
 
-  /// The bytes that a text in base64 stands for; white space does not count.
+  /// Decodes base64; white space is ignored.
   static func base64(_ text: String) throws -> [UInt8] {
     let data = Data(base64Encoded: text.filter { !$0.isWhitespace })
     return Array(try #require(data))

@@ -56,7 +56,7 @@ extension MessageGoldenTests {
     try expect(
       ListGrantsRequest(scope: MessageSample.scope, accountID: "émile"),
       "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxl")
-    // The list in one field: that of GrantResponse, whose other fields are the last four bytes.
+    // The list contains the grant of GrantResponse, whose other fields are its last four bytes.
     let grants = try GrantResponse(grant: .full, isChanged: true, revision: 12).encoded()
     #expect(
       try ListGrantsResponse(grants: [.full]).encoded()

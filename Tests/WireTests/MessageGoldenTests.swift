@@ -4,9 +4,9 @@ import Testing
 
 @testable import Wire
 
-/// What `protoc --encode` of Google's compiler made of the same messages, written as text. Fails
-/// when a field number or a type changes: once landed, they never do.
-@Suite("Messages as another encoder writes them")
+/// The output of `protoc --encode` for the same messages in text form. Fails when a field number or
+/// a type changes: published ones never change.
+@Suite("Messages of another encoder")
 struct MessageGoldenTests {
   @Test("A full state has the bytes that protoc gives it, and is read from them")
   func state() throws {
@@ -62,7 +62,7 @@ struct MessageGoldenTests {
     try expect(
       HealthCheckRequest(service: "entitle.v1.EntitlementService"),
       "Ch1lbnRpdGxlLnYxLkVudGl0bGVtZW50U2VydmljZQ==")
-    // The answer of a server that has the public protocol only.
+    // The answer of a server with the public protocol only.
     try expect(HealthCheckResponse(status: .serving), "CAE=")
     try expect(HealthCheckResponse(status: .serving, version: "0.1.0"), "CAHCPgUwLjEuMA==")
   }

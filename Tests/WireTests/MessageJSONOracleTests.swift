@@ -7,7 +7,7 @@ import Testing
 
 /// Another implementation of the JSON form: Python's `google.protobuf.json_format` (Debian packages
 /// python3-protobuf and protobuf-compiler, which deploy/test installs).
-@Suite("Messages as JSON beside Python's")
+@Suite("Messages as JSON, compared with Python")
 struct MessageJSONOracleTests {
   private static let python = "/usr/bin/python3"
   private static let isInstalled = {
@@ -21,7 +21,7 @@ struct MessageJSONOracleTests {
   }
 
   @Test(
-    "Random messages of every type have the same JSON, and are read from every form of it",
+    "Random messages of every type have the same JSON, and every form of it is read",
     .enabled(
       if: isInstalled, "python3-protobuf is not installed: the JSON is not compared with Python's"))
   func comparison() throws {
@@ -53,7 +53,7 @@ struct MessageJSONOracleTests {
     }
   }
 
-  /// - Parameter columns: what differs, the bytes as Python encodes them, and forms of its JSON.
+  /// - Parameter columns: the differences, the bytes as Python encodes them, and forms of the JSON.
   private func check(_ sample: Sample, _ columns: [Substring]) throws {
     let name = sample.type.name
     let json = String(decoding: try sample.type.json(of: sample.wire), as: UTF8.self)
@@ -72,7 +72,7 @@ struct MessageJSONOracleTests {
   }
 
   private func folder(_ name: String) throws -> String {
-    // A private view of the package has links to its Sources and Tests alone.
+    // A linked copy of the package contains only its Sources and Tests.
     URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: name).path
   }
@@ -80,7 +80,7 @@ struct MessageJSONOracleTests {
   private static func run(
     _ arguments: [String], input: String
   ) throws -> (status: Int32, output: String, errors: String) {
-    // Files rather than pipes: neither side waits for the other.
+    // Files instead of pipes, so that neither side blocks the other.
     let folder = try TemporaryFolder()
     let files = ["input", "output", "errors"].map { URL(filePath: folder.file($0)) }
     try Data(input.utf8).write(to: files[0])

@@ -1,5 +1,6 @@
 import CEntitleMessages
 import EntitlementDomain
+import JSON
 import NIOCore
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct MessageJSONTests {
     scope: AppScope(bundleID: "com.example.scribe", environment: .sandbox), accountID: "\"émile\"",
     entitlementID: "pro", starts: 0, reason: "an outage\n", author: "support")
 
-  @Test("Names are in lowerCamelCase, 64-bit numbers strings, absent fields left out")
+  @Test("Names are in lowerCamelCase, 64-bit numbers are strings, absent fields are omitted")
   func form() throws {
     #expect(
       String(decoding: try Self.add.jsonEncoded(), as: UTF8.self)
@@ -22,7 +23,7 @@ struct MessageJSONTests {
         + #""entitlementId":"pro","startsMs":"0","reason":"an outage\n","author":"support"}"#)
   }
 
-  @Test("Every message of Protos is there, by its name")
+  @Test("Every message of Protos is found by its name")
   func types() throws {
     let protos = try MessageProtos()
     let names = MessageType.all.map { type in
@@ -42,7 +43,7 @@ struct MessageJSONTests {
     #expect(CustomerState.messageType.name == "entitle.v1.CustomerState")
   }
 
-  @Test("Those who look into JSON are told what its fields hold")
+  @Test("Fields have their kinds, for programs that inspect JSON")
   func fields() throws {
     let fields = Dictionary(uniqueKeysWithValues: MessageType.kinds.fields.map { ($0.name, $0) })
     #expect(fields.count == 32)
@@ -60,7 +61,7 @@ struct MessageJSONTests {
   }
 
   @Test(
-    "Names are those that protoc computes",
+    "Names are the same as those of protoc",
     arguments: [
       ("bundle_id", "bundleId"), ("in_app_count", "inAppCount"), ("a__b", "aB"), ("_a", "A"),
       ("text_", "text"), ("value_2_x", "value2X"), ("plain", "plain"), ("a_1", "a1"),
@@ -69,14 +70,14 @@ struct MessageJSONTests {
     #expect(MessageJSONField.lowerCamelCase(name) == camelCase)
   }
 
-  @Test("Every message survives the way through JSON", arguments: MessageSample.all)
+  @Test("Every message survives a round trip through JSON", arguments: MessageSample.all)
   func samples(sample: MessageSample) throws {
     let type = try #require(sample.type)
     let wire = try sample.encoded()
     #expect(try type.wire(ofJSON: type.json(of: wire)) == wire)
   }
 
-  @Test("Random messages of every type survive the way through JSON and back")
+  @Test("Random messages of every type survive a round trip through JSON")
   func randomMessages() throws {
     var generator = SeededRandom(for: "random messages as JSON")
     for type in MessageType.all + [.kinds] {
@@ -141,7 +142,7 @@ struct MessageJSONTests {
     (#"{"unpackedValues":[0,1,-1]}"#, nil),
   ]
 
-  @Test("Every kind of value has its form", arguments: kinds)
+  @Test("Every kind of value has its JSON form", arguments: kinds)
   func forms(json: String, again: String?) throws {
     let wire = try MessageType.kinds.wire(ofJSON: Array(json.utf8))
     let written = String(decoding: try MessageType.kinds.json(of: wire), as: UTF8.self)
@@ -149,7 +150,7 @@ struct MessageJSONTests {
   }
 
   private typealias Fault = MessageJSONError.Fault
-  private static let integer = "an integer, or a string that holds one"
+  private static let integer = "an integer, or a string that contains one"
 
   private static let refused: [(json: String, path: String, fault: Fault)] = [
     (#"{"bundel":"a"}"#, "bundel", .unknownField),
@@ -202,7 +203,7 @@ struct MessageJSONTests {
     ),
   ]
 
-  @Test("What is wrong is refused with its path", arguments: refused)
+  @Test("A wrong value is refused with its path", arguments: refused)
   func refusals(json: String, path: String, fault: MessageJSONError.Fault) throws {
     let error = #expect(throws: MessageJSONError.self) {
       try MessageType.kinds.wire(ofJSON: Array(json.utf8))
@@ -210,7 +211,7 @@ struct MessageJSONTests {
     #expect(error == MessageJSONError(fault, at: path, in: "entitle.test.Kinds"))
   }
 
-  @Test("What is no JSON, or has a name twice, is refused with the place alone")
+  @Test("Text that is not JSON, and duplicate names, are refused with the place alone")
   func malformed() throws {
     for json in ["", "{", "{}{}", #"{"text":"secret"#, "{\"text\":\"\u{1}\"}", "nul"] {
       let error = #expect(throws: MessageJSONError.self) {
@@ -238,7 +239,7 @@ struct MessageJSONTests {
     }
   }
 
-  @Test("An error says in a sentence what is wrong where, and never with what")
+  @Test("An error is one sentence with the path, and contains no value")
   func descriptions() {
     let json = #"{"payloads":[],"bundleId":"secret","priority":"secret"}"#
     let error = #expect(throws: MessageJSONError.self) {
@@ -253,7 +254,7 @@ struct MessageJSONTests {
     #expect(missing?.description == "entitle.v1.ListGrantsRequest: bundle_id is required")
   }
 
-  @Test("How deep messages nest, and how long JSON is, has limits")
+  @Test("The nesting of messages and the length of JSON are limited")
   func limits() throws {
     let depth = MessageLimits.nestingDepth
     func nested(_ levels: Int) -> [UInt8] {
@@ -280,7 +281,7 @@ struct MessageJSONTests {
     }
     let json = try MessageType.kinds.json(of: wire, limit: nested(depth).count)
     #expect(json.count == nested(depth).count)
-    // A packed enumeration has the most JSON for its bytes; writing ends soon after the limit.
+    // A packed enumeration has the longest JSON for its size; writing ends soon after the limit.
     let numbers = ByteBuffer(
       bytes: MessageBytes().field(24, bytes: [UInt8](repeating: 1, count: 1 << 20)).bytes)
     let error = #expect(throws: MessageJSONError.self) {
@@ -289,7 +290,7 @@ struct MessageJSONTests {
     #expect(error?.fault == .tooLong(limit: 1_000))
   }
 
-  @Test("On the wire the last value counts, unknown fields and replaced members are dropped")
+  @Test("The last encoded value counts; unknown fields and replaced members are dropped")
   func wireForms() throws {
     let wire = MessageBytes()
       .field(4, number: 1).field(4, number: 0).field(1, number: 5).field(1, number: 6)
@@ -320,7 +321,7 @@ struct MessageJSONTests {
     }
   }
 
-  @Test("JSON that is cut anywhere is refused", arguments: MessageSample.all)
+  @Test("Truncated JSON is refused", arguments: MessageSample.all)
   func truncation(sample: MessageSample) throws {
     let type = try #require(sample.type)
     let json = try type.json(of: sample.encoded())
@@ -329,7 +330,7 @@ struct MessageJSONTests {
     }
   }
 
-  @Test("JSON with random damage is refused, or is a message with a JSON of its own")
+  @Test("JSON with random damage is refused, or is another valid message")
   func damage() throws {
     var generator = SeededRandom(for: "damaged JSON")
     for sample in MessageSample.all {
@@ -354,7 +355,7 @@ struct MessageJSONTests {
 }
 
 extension MessageSample {
-  /// The message's type; nil when it has none.
+  /// The type of the message; nil when it has none.
   fileprivate var type: MessageType? {
     MessageType.all.first { $0.name.hasSuffix(".\(messageName)") }
   }

@@ -2,10 +2,12 @@ import EntitlementDomain
 import NIOCore
 import Testing
 
+@testable import Framing
+
 @testable import Wire
 
 extension MessageLimitTests {
-  @Test("A target of 256 bytes is asked for, a longer one is refused, but may be answered")
+  @Test("A target has at most 256 bytes in a request, and any length in an answer")
   func targets() throws {
     func target(_ length: Int) -> LinkTarget {
       .appTransaction(AppTransactionID(String(repeating: "7", count: length)))
@@ -19,7 +21,7 @@ extension MessageLimitTests {
       throws: MessageError(
         .tooLong(field: "app_transaction_id", limit: 256), in: "entitle.v1.LinkTarget")
     ) { try UnlinkAccountRequest.decode(from: request(257).encoded()) }
-    // What Apple signed has no such limit.
+    // Signed ids have no such limit.
     let response = LinkResponse(isChanged: true, targets: [target(1_000)], customers: [])
     #expect(try LinkResponse.decode(from: response.encoded()) == response)
   }
@@ -43,7 +45,7 @@ extension MessageLimitTests {
     ) { try decode(author: 257) }
   }
 
-  @Test("A watch has a cursor of 256 bytes and 1,000 accounts of 256 bytes at most")
+  @Test("A watch has at most a cursor of 256 bytes and 1,000 accounts of 256 bytes")
   func watches() throws {
     func decode(cursor: Int = 1, accounts: Int = 1, account: Int = 1) throws
       -> WatchCustomerStatesRequest
@@ -67,7 +69,7 @@ extension MessageLimitTests {
     }
   }
 
-  @Test("A piece of an export has 1 MiB at most")
+  @Test("A piece of an export has at most 1 MiB")
   func pieces() throws {
     func decode(_ length: Int) throws -> ExportedPiece {
       try ExportedPiece.decode(
@@ -80,7 +82,7 @@ extension MessageLimitTests {
     ) { try decode(limit + 1) }
   }
 
-  @Test("No page of unlinked chains has a negative size, and its token has a limit")
+  @Test("A negative page size of unlinked chains is refused, and the token has a limit")
   func chainPages() {
     func error(_ fault: MessageFault) -> MessageError {
       MessageError(fault, in: "entitle.v1.ListUnlinkedChainsRequest")
@@ -95,7 +97,7 @@ extension MessageLimitTests {
     }
   }
 
-  @Test("The longest history of usual steps fits a frame, and can be read")
+  @Test("The longest history of usual size fits a frame, and can be read")
   func longHistory() throws {
     let step = LinkHistoryEntry(
       target: .chain("2000000000000001"), at: 1_700_000_000_000,

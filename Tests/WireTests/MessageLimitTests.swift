@@ -95,7 +95,7 @@ struct MessageLimitTests {
   }
 
   @Test(
-    "Identifiers of a receipt's submission have their limit",
+    "Identifiers in a submission of a receipt are limited",
     arguments: [(1, "bundle_id"), (2, "account_id")] as [(UInt64, String)])
   func receiptIdentifiers(field: UInt64, name: String) {
     func bytes(_ length: Int) -> MessageBytes {
@@ -107,7 +107,7 @@ struct MessageLimitTests {
     ) { try SubmitReceiptRequest.decode(from: bytes(257).buffer) }
   }
 
-  @Test("A page token of 1024 bytes is read, a longer one is refused; no page size is negative")
+  @Test("A page token of 1024 bytes is read, a longer one is refused; so is a negative page size")
   func pages() throws {
     func request(_ length: Int) -> ListCustomersRequest {
       ListCustomersRequest(
@@ -128,7 +128,7 @@ struct MessageLimitTests {
     }
   }
 
-  @Test("A catalog of 1 MiB comes with a request, a longer one is refused; an empty one is none")
+  @Test("A request may have a catalog of 1 MiB, not a longer one; an empty one is absent")
   func catalogs() throws {
     func request(_ length: Int) -> ExplainCustomerStateRequest {
       ExplainCustomerStateRequest(
@@ -182,7 +182,7 @@ struct MessageLimitTests {
     }
   }
 
-  @Test("Identifiers of a grant have their limit too", arguments: [2, 4, 5] as [UInt64])
+  @Test("Identifiers of a grant are limited", arguments: [2, 4, 5] as [UInt64])
   func grantIdentifiers(field: UInt64) throws {
     let names: [UInt64: String] = [2: "bundle_id", 4: "account_id", 5: "entitlement_id"]
     func bytes(_ length: Int) -> MessageBytes {
@@ -200,7 +200,7 @@ struct MessageLimitTests {
     }
   }
 
-  @Test("No page of the feed has a negative size")
+  @Test("A negative page size of the feed is refused")
   func changePages() {
     let negative = MessageBytes().field(2, number: .max)
     #expect(
@@ -225,7 +225,7 @@ struct MessageLimitTests {
     #expect(try SubmitSignedTransactionsRequest.decode(from: request.encoded()) == request)
   }
 
-  @Test("Decoding may take 64 KiB and 16 times the message, and 8 MiB at most")
+  @Test("Decoding may take 64 KiB and 16 times the size of the message, at most 8 MiB")
   func arenaSizes() {
     #expect(MessageLimits.decodingArenaSize(messageSize: 0) == 65_536)
     #expect(MessageLimits.decodingArenaSize(messageSize: 1_000) == 81_536)
@@ -233,7 +233,7 @@ struct MessageLimitTests {
     #expect(MessageLimits.decodingArenaSize(messageSize: .max) == 8 << 20)
   }
 
-  @Test("An arena gives out what its limit allows, aligned and apart, and again after the end")
+  @Test("An arena allocates up to its limit, aligned and disjoint, and again after the end")
   func arena() throws {
     let arena = MessageArena()
     for _ in 0..<3 {
@@ -244,7 +244,8 @@ struct MessageLimitTests {
         pieces.append(piece)
       }
       #expect(arena.isExhausted)
-      // 64 KiB hold 65 pieces of 1008 bytes; each of three chunks may leave one piece's room.
+      // 64 KiB have room for 65 allocations of 1008 bytes; each of three chunks may waste the room
+      // of one.
       #expect((62...65).contains(pieces.count))
       for (index, piece) in pieces.enumerated() {
         #expect(UInt(bitPattern: piece) % 8 == 0)
@@ -256,7 +257,7 @@ struct MessageLimitTests {
     }
   }
 
-  @Test("An arena refuses what no limit allows", arguments: [64 * 1_024 + 1, .max, .min, -1])
+  @Test("An arena refuses sizes that no limit allows", arguments: [64 * 1_024 + 1, .max, .min, -1])
   func hugePiece(byteCount: Int) {
     let arena = MessageArena()
     arena.begin(limit: 64 * 1_024)
@@ -265,7 +266,7 @@ struct MessageLimitTests {
     arena.end()
   }
 
-  @Test("Coding inside coding gets an arena of its own")
+  @Test("Nested coding gets another arena")
   func nestedUse() throws {
     try MessageArena.withThreadArena(limit: 0) { outer throws(MessageError) in
       try MessageArena.withThreadArena(limit: 0) { inner throws(MessageError) in

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What `Protos/` say, read as text: a little parser for what these files use.
+/// The declarations of `Protos/`, read by a small parser that supports what these files use.
 struct MessageProtos {
   struct Field: Hashable {
     var type: String
@@ -10,10 +10,11 @@ struct MessageProtos {
     var number: Int
   }
 
-  /// By name within their package; those inside a message as `Message.Name`.
+  /// By name within their package; nested ones as `Message.Name`.
   private(set) var messages: [String: [Field]] = [:]
   private(set) var enumerations: [String: [Int: String]] = [:]
-  /// As `package.Service/Method(package.Request) -> package.Response`, `stream ` where it streams.
+  /// As `package.Service/Method(package.Request) -> package.Response`, with `stream ` before a
+  /// streamed message.
   private(set) var methods: Set<String> = []
 
   private var tokens: ArraySlice<String> = []
@@ -30,7 +31,7 @@ struct MessageProtos {
     }
   }
 
-  /// Levels of messages inside messages, the message itself included; `limit` when there are more.
+  /// Nesting of messages, the message itself included; at most `limit`.
   func depth(of message: String, limit: Int) -> Int {
     guard limit > 1 else { return limit }
     let inner = (messages[message] ?? []).map(\.type).filter { messages[$0] != nil }
@@ -38,7 +39,7 @@ struct MessageProtos {
   }
 
   private static func folder() throws -> String {
-    // A private view of the package has links to its Sources and Tests alone.
+    // A linked copy of the package contains only its Sources and Tests.
     let file = try #require(realpath(#filePath, nil))
     defer { free(file) }
     let parts = String(cString: file).split(separator: "/").dropLast(3)

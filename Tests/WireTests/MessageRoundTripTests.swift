@@ -2,17 +2,18 @@ import EntitlementDomain
 import NIOCore
 import Testing
 
-@testable import Wire
 import TestSupport
 
-@Suite("Messages there and back")
+@testable import Wire
+
+@Suite("Round trips of messages")
 struct MessageRoundTripTests {
-  @Test("Every message survives encoding, full or bare", arguments: MessageSample.all)
+  @Test("Every message survives encoding, full or empty", arguments: MessageSample.all)
   func roundTrip(sample: MessageSample) throws {
     #expect(try sample.decode(sample.encoded()))
   }
 
-  @Test("A message encoded twice is the same bytes", arguments: MessageSample.all)
+  @Test("Encoding a message twice gives the same bytes", arguments: MessageSample.all)
   func determinism(sample: MessageSample) throws {
     #expect(try sample.encoded() == sample.encoded())
   }
@@ -69,7 +70,7 @@ struct MessageRoundTripTests {
     }
   }
 
-  @Test("Random receipts and what became of them survive encoding")
+  @Test("Random receipts and their results survive encoding")
   func randomReceipts() throws {
     var generator = SeededRandom(for: "random receipts")
     for _ in 0..<200 {
@@ -107,7 +108,7 @@ struct MessageRoundTripTests {
     }
   }
 
-  @Test("Threads that code at the same time do not disturb each other")
+  @Test("Threads encode and decode concurrently")
   func concurrency() async throws {
     await withTaskGroup(of: Int.self) { group in
       for _ in 0..<8 {
@@ -146,7 +147,7 @@ struct MessageRoundTripTests {
     #expect(try WithdrawGrantRequest.decode(from: withdraw.encoded()).grantID == lower)
   }
 
-  @Test("A text with a NUL is not sent, and the buffer stays as it was")
+  @Test("A text with a NUL is refused, and the buffer is unchanged")
   func outgoingNull() {
     var buffer = ByteBuffer(string: "before")
     #expect(
@@ -182,7 +183,7 @@ struct MessageRoundTripTests {
     #expect(decoded.effectivePageSize == effective)
   }
 
-  @Test("Numbers that do not fit the wire are sent as the nearest that do")
+  @Test("Numbers out of range are clamped")
   func clamping() throws {
     let response = CatalogResponse(
       digest: "", inForceSince: 0, appCount: 1 << 40, productCount: 0, entitlementCount: 0,

@@ -89,7 +89,7 @@ extension MessageSample {
 }
 
 extension Explanation {
-  /// Every field set, and every one that may be absent absent once.
+  /// Every field is set, and each optional field is also absent once.
   static let full: Explanation = {
     let reasoning = Reasoning(
       decision: Decision(rule: 19, sentence: "The grâce period runs."),

@@ -61,7 +61,7 @@ extension MessageSample {
     MessageSample("bare", GetLinkHistoryResponse(events: [])),
   ]
 
-  /// History, export and deletion of a customer, and what nobody owns.
+  /// History, export and deletion of a customer, and unlinked chains.
   static let records: [MessageSample] = [
     MessageSample("full", GetCustomerHistoryRequest(scope: scope, accountID: "émile")),
     MessageSample("bare", GetCustomerHistoryRequest(scope: barest, accountID: "a")),
@@ -70,7 +70,7 @@ extension MessageSample {
     MessageSample("bare", GetCustomerHistoryResponse(accountID: "", entries: [])),
     MessageSample("full", ExportCustomerRequest(scope: scope, accountID: "émile")),
     MessageSample("bare", ExportCustomerRequest(scope: barest, accountID: "a")),
-    // A piece may end within a character.
+    // A piece may end inside a character.
     MessageSample("full", ExportedPiece(json: Array(#"{"a":""#.utf8) + [0xc3])),
     MessageSample("bare", ExportedPiece(json: [])),
     MessageSample(

@@ -14,7 +14,7 @@ extension MessageSample {
     MessageSample(
       "full",
       SubmitReceiptRequest(
-        // Bytes are no text: a NUL and what is not UTF-8 are as good as any.
+        // Bytes may contain a NUL, and need not be UTF-8.
         receipt: [0x30, 0x80, 0x00, 0xff], bundleID: "com.example.scribe",
         accountID: "account-1", deviceIdentifier: [0x00, 0xc0, 0xff], priority: .bulk)),
     MessageSample("bare", SubmitReceiptRequest(receipt: [0])),

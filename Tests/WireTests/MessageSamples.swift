@@ -4,15 +4,15 @@ import Testing
 
 @testable import Wire
 
-/// One message of any type, for tests that hold for all of them.
+/// One message of any type, for tests of all types.
 struct MessageSample: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// The message's name, which is that of its Swift type as well.
+  /// The name of the message and of its Swift type.
   let messageName: String
-  /// The message, encoded anew with each call.
+  /// Encodes the message.
   let encoded: @Sendable () throws(MessageError) -> ByteBuffer
-  /// Decodes and encodes again, and expects the second decoding to be equal to the first. True when
-  /// what was decoded is the sample itself.
+  /// Decodes, encodes and decodes again, and expects the same value. True when the value is the
+  /// sample.
   let decode: @Sendable (ByteBuffer) throws(MessageError) -> Bool
 
   init(_ variant: String, _ message: some WireMessage & Equatable) {
@@ -133,12 +133,12 @@ extension MessageSample {
 }
 
 extension CustomerState {
-  /// Nothing known: every field that may be absent is.
+  /// A state of nothing: every optional field is absent.
   static let bare = CustomerState(
     scope: MessageSample.barest, accountID: nil, revision: 0, evaluatedAt: 0, coreState: .new,
     callsToAction: [], entitlements: [], products: [], groups: [], nextTransitionAt: nil)
 
-  /// Every field set; Tests/WireTests/MessageGoldenTests.swift has the same as text.
+  /// Every field is set. Tests/WireTests/MessageGoldenTests.swift has the same state as text.
   static let full: CustomerState = {
     var standing = Standing(
       coreState: .active, status: .grace, productID: "com.example.scribe.pro",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Services and their methods")
 struct MessageServiceTests {
-  @Test("Every method has its name and its messages in Protos, and the other way round")
+  @Test("Methods have the names and messages of Protos, and none is missing")
   func methods() throws {
     let methods = [
       signature(WireMethods.getCustomerState), signature(WireMethods.batchGetCustomerState),
@@ -29,7 +29,7 @@ struct MessageServiceTests {
     #expect(try Set(methods) == MessageProtos().methods)
   }
 
-  @Test("A batch joined from encoded answers is the batch encoded at once")
+  @Test("A batch joined from encoded answers equals the encoded batch")
   func joining() throws {
     let results: [GetCustomerStateResponse] = [
       .state(.full), .notModified(revision: 3), .state(.bare), .state(.full),

@@ -5,7 +5,7 @@ import Testing
 @testable import Wire
 
 extension MessageValueTests {
-  @Test("What confers an entitlement is exactly one of three", arguments: sources)
+  @Test("A source has exactly one of three origins", arguments: sources)
   func source(bytes: MessageBytes, expected: Result<EntitlementSource.Origin, MessageError>) throws
   {
     let entitlement = MessageBytes().field(1, text: "pro").field(2, message: bytes)
@@ -60,7 +60,7 @@ extension MessageValueTests {
     ]
   }()
 
-  @Test("Grandfathering of a newer server is read as Protos say", arguments: [0, 77, UInt64.max])
+  @Test("Unknown grandfathering values are read as Protos say", arguments: [0, 77, UInt64.max])
   func newerGrandfathering(number: UInt64) throws {
     let rule = MessageBytes().field(1, text: "r").field(2, number: number)
       .field(3, number: number)
@@ -77,7 +77,7 @@ extension MessageValueTests {
       ])
   }
 
-  @Test("Events of a kind that is not known are left out", arguments: [0, 77, UInt64.max])
+  @Test("Events of an unknown kind are left out", arguments: [0, 77, UInt64.max])
   func newerEvents(number: UInt64) throws {
     let newer = MessageBytes().field(1, number: number).field(2, text: "u")
     let known = MessageBytes().field(1, number: 8).field(2, text: "u").field(6, number: number)
@@ -94,7 +94,7 @@ extension MessageValueTests {
     #expect(response.events == expected)
   }
 
-  @Test("Items of a kind that is not known are left out", arguments: [0, 77, UInt64.max])
+  @Test("Items of an unknown kind are left out", arguments: [0, 77, UInt64.max])
   func newerItems(number: UInt64) throws {
     let decision = MessageBytes().field(1, number: number).field(2, text: "s")
     let newer = MessageBytes().field(1, number: number).field(6, message: decision)
@@ -109,11 +109,11 @@ extension MessageValueTests {
     let read = try #require(response.explanation.groups.first)
     #expect(read.status == .undetermined)
     #expect(read.reasoning.considered.map(\.kind) == [.grant])
-    // Of −1 as of any other number: rules are not counted here.
+    // Any number is accepted as a rule, −1 too.
     #expect(read.reasoning.decision.rule.number == Int(Int32(truncatingIfNeeded: number)))
   }
 
-  @Test("A link outcome that is not known is read as unchanged, none as none")
+  @Test("An unknown link outcome is read as unchanged, an absent one as absent")
   func newerLinks() throws {
     let expected: [UInt64: SubmissionLinkOutcome?] = [
       0: nil, 4: .transferred, 5: .alreadyLinked, 6: .claimLimited, 7: .unchanged,
@@ -127,7 +127,7 @@ extension MessageValueTests {
     }
   }
 
-  @Test("A change of nobody has no subject, and one must name its app")
+  @Test("A change without a customer has no subject, and a change needs its app")
   func changeSubject() throws {
     let change = MessageBytes().field(1, number: 3).field(2, text: "a")
     let response = try ListChangesResponse.decode(
@@ -164,7 +164,7 @@ extension MessageValueTests {
   }
 
   @Test(
-    "What giving a grant needs is asked for by name",
+    "Missing fields of AddGrant are refused by name",
     arguments: [2: "bundle_id", 4: "account_id", 5: "entitlement_id", 8: "reason", 9: "author"])
   func missingToAdd(field: UInt64, name: String) {
     let bytes = [2, 4, 5, 8, 9].filter { $0 != field }
@@ -175,7 +175,7 @@ extension MessageValueTests {
   }
 
   @Test(
-    "What withdrawing a grant needs is asked for by name",
+    "Missing fields of WithdrawGrant are refused by name",
     arguments: [1: "grant_id", 2: "bundle_id", 4: "reason", 5: "author"])
   func missingToWithdraw(field: UInt64, name: String) {
     let bytes = [1, 2, 4, 5].filter { $0 != field }.reduce(MessageBytes()) {
@@ -186,7 +186,7 @@ extension MessageValueTests {
     }
   }
 
-  @Test("Other requests and answers ask for what they need by name")
+  @Test("Missing fields of other requests and answers are refused by name")
   func missingElsewhere() {
     let bundle = MessageBytes().field(1, text: "b")
     let state = MessageBytes().field(1, message: bundle.field(6, number: 1))

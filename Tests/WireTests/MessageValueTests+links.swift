@@ -5,7 +5,7 @@ import Testing
 @testable import Wire
 
 extension MessageValueTests {
-  @Test("Every reason of a link has its name and number in Protos, and the other way round")
+  @Test("Reasons of links have the names and numbers of Protos, and none is missing")
   func linkReasons() throws {
     let names = try #require(MessageProtos().enumerations["LinkReason"])
     #expect(names.count == LinkReason.everyReason.count + 1)
@@ -27,7 +27,7 @@ extension MessageValueTests {
     return try #require(response.links.first).reason
   }
 
-  @Test("What a newer server tells of something that is not known here is left out")
+  @Test("Entries of a kind that only a newer server knows are left out")
   func newerTargets() throws {
     let newer = MessageBytes().field(77, text: "1")
     let known = MessageBytes().field(2, text: "7")
@@ -36,7 +36,7 @@ extension MessageValueTests {
     let response = MessageBytes().field(2, message: newer).field(2, message: known)
     #expect(try LinkResponse.decode(from: response.buffer).targets == [expected])
 
-    // Links and steps have their target in field 1.
+    // Links and events have their target in field 1.
     let both = MessageBytes().field(1, message: MessageBytes().field(1, message: newer))
       .field(1, message: MessageBytes().field(1, message: known))
     #expect(try ListLinksResponse.decode(from: both.buffer).links.map(\.target) == [expected])
@@ -65,7 +65,7 @@ extension MessageValueTests {
     #expect(response.change?.subject == nil)
   }
 
-  @Test("A watch for a kind that is not known is refused", arguments: [0, 8, UInt64.max])
+  @Test("A watch of an unknown kind is refused", arguments: [0, 8, UInt64.max])
   func unknownKinds(number: UInt64) {
     let bytes = MessageBytes().field(5, number: 1).field(5, number: number)
     #expect(throws: watchError(.unknownValue(field: "kinds"))) {
@@ -73,7 +73,7 @@ extension MessageValueTests {
     }
   }
 
-  @Test("A watch without an environment is of all, one of one that is not known is refused")
+  @Test("A watch without an environment has all of them; an unknown environment is refused")
   func watchedEnvironment() throws {
     func environment(_ number: UInt64) throws -> StoreEnvironment? {
       let bytes = MessageBytes().field(3, number: number)
@@ -104,7 +104,7 @@ extension MessageValueTests {
     MessageError(fault, in: "entitle.v1.WatchCustomerStatesRequest")
   }
 
-  @Test("What a change of links needs is asked for by name", arguments: linkRequests)
+  @Test("Missing fields of a link change are refused by name", arguments: linkRequests)
   func missingToLink(request: LinkRequestFields) {
     for missing in request.fields {
       let bytes = request.fields.filter { $0 != missing }.reduce(MessageBytes()) {
@@ -118,7 +118,7 @@ extension MessageValueTests {
     }
   }
 
-  @Test("Of a target exactly one id is needed, and it is not empty", arguments: linkRequests)
+  @Test("A target needs exactly one id, which is not empty", arguments: linkRequests)
   func emptyTarget(request: LinkRequestFields) {
     guard request.fields.contains(where: { $0.name == "target" }) else { return }
     let cases: [(MessageBytes, String)] = [
@@ -175,7 +175,7 @@ extension MessageValueTests {
     LinkRequestFields(ExportCustomerRequest.self, [1: "bundle_id", 3: "account_id"]),
   ]
 
-  @Test("A history is asked for of exactly one, and who is looked for is named")
+  @Test("A history needs exactly one subject, and ResolveAccount a customer")
   func missingSubject() {
     let bundle = MessageBytes().field(1, text: "b")
     #expect(
@@ -193,7 +193,7 @@ extension MessageValueTests {
     ) { try ResolveAccountRequest.decode(from: MessageBytes().field(2, text: "b").buffer) }
   }
 
-  @Test("Of what a newer server links, and what is listed alone, the target is needed")
+  @Test("A link and an event need their target")
   func missingTarget() {
     let empty = MessageBytes().field(1, message: MessageBytes())
     #expect(throws: MessageError(.missing(field: "target"), in: "entitle.v1.Link")) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Wire
 
 extension MessageValueTests {
-  @Test("What stands behind a source is what Protos say, and the least when it is not known")
+  @Test("The evidence of a source is as in Protos; an unknown number is the weakest")
   func evidence() throws {
     let names = try #require(MessageProtos().enumerations["Evidence"])
     var authorities: [String: FactAuthority?] = [
@@ -32,7 +32,7 @@ extension MessageValueTests {
     guard case .state(let decoded) = answer else {
       throw MessageError(.unreadable, in: "not a state")
     }
-    // What was read is written the same.
+    // The value is written as it was read.
     #expect(try GetCustomerStateResponse.decode(from: answer.encoded()) == answer)
     return decoded.entitlements[0].sources[0]
   }
@@ -64,7 +64,7 @@ extension MessageValueTests {
         ),
       ]
 
-  @Test("A priority that is not named is interactive, one that is not known is refused")
+  @Test("An absent priority is interactive, an unknown one is refused")
   func priorities() throws {
     for (_, name, priority) in Self.prioritised {
       #expect(try priority(0) == .interactive)
@@ -78,7 +78,7 @@ extension MessageValueTests {
     }
   }
 
-  @Test("The environment of a receipt is one that is known, and its app is named")
+  @Test("A receipt needs a known environment and its app")
   func receiptScope() {
     let unknown = MessageBytes().field(2, text: "b").field(3, number: 9)
     #expect(

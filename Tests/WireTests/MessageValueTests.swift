@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Values in messages")
 struct MessageValueTests {
-  @Test("Every value in Swift has its name and number in Protos, and the other way round")
+  @Test("Values in Swift have the names and numbers of Protos, and none is missing")
   func enumerations() throws {
     let protos = try MessageProtos()
     expectSame(CoreState.self, protos.enumerations["CoreState"])
@@ -31,7 +31,7 @@ struct MessageValueTests {
         == [0: "UNKNOWN", 1: "SERVING", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"])
   }
 
-  @Test("Every property of a state has a field in Protos, and the other way round")
+  @Test("Properties of a state are the fields of Protos, and none is missing")
   func properties() throws {
     let protos = try MessageProtos()
     func expectFieldForEachProperty<Message: MappedMessage>(_ value: Message, more: Int = 0) {
@@ -41,11 +41,11 @@ struct MessageValueTests {
         Mirror(reflecting: value).children.count + more == fields?.count, "\(Message.self)")
     }
     let state = CustomerState.full
-    // The scope is two fields.
+    // The scope has two fields.
     expectFieldForEachProperty(state, more: 1)
     let entitlement = try #require(state.entitlements.first)
     expectFieldForEachProperty(entitlement)
-    // The origin is one of five fields.
+    // The origin has five fields.
     expectFieldForEachProperty(try #require(entitlement.sources.first), more: 4)
     expectFieldForEachProperty(try #require(state.grandfathering.first))
     expectFieldForEachProperty(try #require(state.products.first))
@@ -56,7 +56,7 @@ struct MessageValueTests {
     expectFieldForEachProperty(try #require(group.standing.offer))
     expectFieldForEachProperty(try #require(group.standing.revocation))
     expectFieldForEachProperty(try #require(group.standing.commitment))
-    // Scope and subject are two fields each.
+    // Scope and subject have two fields each.
     expectFieldForEachProperty(try #require(MessageSample.changes.first), more: 2)
     expectFieldForEachProperty(try #require(MessageSample.events.first))
     expectFieldForEachProperty(Grant.full, more: 1)
@@ -84,7 +84,7 @@ struct MessageValueTests {
     expectFieldForEachProperty(MessageSample.linkHistory[0])
     expectFieldForEachProperty(MessageSample.unlinkedChains[0])
     expectFieldForEachProperty(MessageSample.watchRequest)
-    // Scope and subject are two fields each.
+    // Scope and subject have two fields each.
     expectFieldForEachProperty(MessageSample.customerChanges[0], more: 2)
     expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))
     expectFieldForEachProperty(NotificationEntry(notificationUUID: "", type: ""))
@@ -92,7 +92,7 @@ struct MessageValueTests {
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
   }
 
-  @Test("An environment that is not named is production, one that is not known is refused (R9)")
+  @Test("An absent environment is production, an unknown one is refused (R9)")
   func environments() throws {
     let expected: [UInt64: StoreEnvironment] = [
       0: .production, 1: .production, 2: .sandbox, 3: .xcode, 4: .localTesting,
@@ -111,7 +111,7 @@ struct MessageValueTests {
     }
   }
 
-  @Test("A consistency that is not known is refused", arguments: [4, UInt64.max])
+  @Test("An unknown consistency is refused", arguments: [4, UInt64.max])
   func consistency(mode: UInt64) {
     let bytes = MessageBytes().field(1, message: MessageBytes().field(1, text: "a"))
       .field(2, text: "b").field(4, message: MessageBytes().field(1, number: mode))
@@ -120,7 +120,7 @@ struct MessageValueTests {
     }
   }
 
-  @Test("Values of a newer server are read as Protos say", arguments: [77, UInt64.max])
+  @Test("Unknown values are read as Protos say", arguments: [77, UInt64.max])
   func newerValues(number: UInt64) throws {
     let standing = MessageBytes().field(1, number: 2).field(2, number: number)
       .field(3, number: number).field(13, number: number).field(20, number: number)
@@ -143,7 +143,7 @@ struct MessageValueTests {
     #expect(group.standing.notices == [.inferred])
   }
 
-  @Test("A state must say its core state", arguments: [0, 4, UInt64.max])
+  @Test("A state needs its core state", arguments: [0, 4, UInt64.max])
   func coreState(number: UInt64) {
     let state = MessageBytes().field(1, text: "a").field(6, number: number)
     #expect(
@@ -153,7 +153,7 @@ struct MessageValueTests {
     }
   }
 
-  @Test("A verdict that is not known is not read as accepted")
+  @Test("An unknown verdict is not read as accepted")
   func verdict() throws {
     for number in [13, UInt64.max] {
       let bytes = MessageBytes().field(1, message: MessageBytes().field(1, number: number))
@@ -165,7 +165,7 @@ struct MessageValueTests {
     }
   }
 
-  @Test("What a request needs is asked for by name", arguments: incomplete)
+  @Test("Missing fields of a request are refused by name", arguments: incomplete)
   func missing(field: String, messageType: String, decode: @Sendable () throws -> Void) {
     #expect(throws: MessageError(.missing(field: field), in: "entitle.v1." + messageType)) {
       try decode()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Wire
 
-@Suite("Requests read where they were received")
+@Suite("Requests that are read in place")
 struct PlainReadTests {
-  /// What a request asks, in the terms of both readers.
+  /// The meaning of a request, as both readers give it.
   private struct Question: Equatable {
     var customer: CustomerSelector
     var scope: AppScope
@@ -28,7 +28,7 @@ struct PlainReadTests {
       ifRevisionDiffers = read.ifRevisionDiffers
     }
 
-    /// Nil for what is not asked of memory.
+    /// Nil for a request that is not plain.
     init?(_ request: GetCustomerStateRequest) {
       guard request.consistency == .minimizeLatency, request.at == nil else { return nil }
       (customer, scope) = (request.customer, request.scope)
@@ -51,7 +51,7 @@ struct PlainReadTests {
   }
 
   @Test(
-    "What callers ask most is plain, in each environment",
+    "The usual requests are plain, in each environment",
     arguments: StoreEnvironment.allCases, [nil, 0, 1, 1 << 40, .max] as [Int64?])
   func plain(environment: StoreEnvironment, revision: Int64?) throws {
     let scope = AppScope(bundleID: "com.example.scribe", environment: environment)
@@ -69,7 +69,7 @@ struct PlainReadTests {
     }
   }
 
-  @Test("MINIMIZE_LATENCY and production may be named or left out")
+  @Test("MINIMIZE_LATENCY and production may be set or absent")
   func defaults() throws {
     let customer: [UInt8] = [0x0A, 3, 0x0A, 1, 0x61, 0x12, 1, 0x62]
     for environment in [[], [0x18, 0], [0x18, 1]] as [[UInt8]] {
@@ -82,7 +82,7 @@ struct PlainReadTests {
     }
   }
 
-  @Test("What is read so means what the decoder says, whatever is sent")
+  @Test("A plain request reads the same as with the decoder, for random bytes")
   func random() throws {
     var generator = SeededRandom(for: "plain reads")
     var plain = 0

@@ -11,7 +11,7 @@ extension LinkTarget {
 }
 
 extension LinkReason {
-  /// Every one.
+  /// All of them.
   static let everyReason: [LinkReason] = [
     .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
     .assigned, .unassigned, .transferred, .deleted,

@@ -1,4 +1,5 @@
 import CEntitleMessages
+import Framing
 import Glibc
 import NIOCore
 import TestSupport
@@ -6,16 +7,16 @@ import TestSupport
 @testable import Wire
 
 extension MessageType {
-  /// Bytes of a random message in any form that protobuf allows: fields in any order, numbers packed or
-  /// not, values that later ones replace, default values, numbers of enumerations without names, and
-  /// fields that are not known.
+  /// Bytes of a random message in any form that protobuf allows: fields in any order, packed and
+  /// unpacked numbers, values that later ones replace, default values, enumeration numbers without
+  /// names, and unknown fields.
   func randomWire(using generator: inout SeededRandom, level: Int = 1) -> [UInt8] {
     var parts: [[UInt8]] = []
     for field in MessageJSONShape.of(self).fields where Int.random(in: 0..<4, using: &generator) > 0
     {
       if field.message != nil {
         if level > 3 { continue }
-        // A message that is not repeated is there once, as readers do not merge.
+        // A message field that is not repeated occurs once, since readers do not merge.
         let count = field.isRepeated ? Int.random(in: 0..<3, using: &generator) : 1
         for _ in 0..<count {
           parts.append(field.wire(using: &generator, level: level))
@@ -68,7 +69,7 @@ extension MessageJSONField {
       : UInt64.random(in: .min ... .max, using: &generator)
     switch type {
     case PROTOBUF_C_TYPE_ENUM:
-      // Mostly those with names.
+      // Mostly numbers with names.
       if Int.random(in: 0..<4, using: &generator) > 0 {
         number = UInt64.random(in: 0..<10, using: &generator)
       } else {
@@ -104,8 +105,8 @@ extension MessageJSONField {
 }
 
 extension MessageType {
-  /// `entitle.test.Kinds` of Tests/ProtobufOracle/kinds.proto: every kind of field. Made by hand, since
-  /// only messages of the product have generated descriptors. Lives as long as the program.
+  /// `entitle.test.Kinds` of Tests/ProtobufOracle/kinds.proto: every kind of field. Written by
+  /// hand, since only messages of the product have generated descriptors. Never freed.
   static let kinds: MessageType = {
     let message = UnsafeMutablePointer<ProtobufCMessageDescriptor>.allocate(capacity: 1)
     message.initialize(to: ProtobufCMessageDescriptor())
@@ -172,7 +173,7 @@ extension MessageType {
       (values + index).initialize(
         to: ProtobufCEnumValue(name: strdup(name), c_name: nil, value: value))
     }
-    // By name, as the look-up asks for.
+    // Sorted by name, as the lookup requires.
     let names = UnsafeMutablePointer<ProtobufCEnumValueIndex>.allocate(capacity: named.count)
     for (place, index) in [0, 2, 1].enumerated() {
       (names + place).initialize(

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Generates what follows from Protos/, for deploy/generate-messages, which calls it.
+"""Generates Swift sources, and descriptors for protoc-c, from Protos/. deploy/generate-messages runs it.
 
 Usage: generate.py DESCRIPTORS OPTIONS_DIR DOMAIN_DIR OUT_DIR
 
@@ -8,7 +8,8 @@ OPTIONS_DIR  where protoc wrote entitle/v1/options_pb2.py
 DOMAIN_DIR   Sources/EntitlementDomain, whose structures some messages are mapped to
 OUT_DIR      gets c.pb, the descriptors for protoc-c, and Swift/ with the sources
 
-Exit codes: 0 done, 1 something in Protos/ is not understood, with its name.
+Exit codes: 0 done, 1 Protos/ contain something that the generator does not support; its name is
+on stderr.
 """
 
 import re
@@ -22,14 +23,14 @@ import swift_types as swift
 
 NOT_GENERATED = {"entitle/v1/options.proto", "google/protobuf/descriptor.proto"}
 WIDTH = 100
-# Nobody asks for the limits of these.
+# No caller needs the limits of these fields.
 UNNAMED_LIMITS = {"author", "reason"}
 
 options = None  # The module that protoc made of options.proto; set in main.
 
 
 class NotUnderstood(Exception):
-    """Something in Protos/ that the generator has no rule for."""
+    """Protos/ contain something that the generator does not support."""
 
 
 # MARK: Names
@@ -85,7 +86,7 @@ def doc(comment, indent):
 
 
 class Comments:
-    """The comments of one file, by the path of what they stand before."""
+    """The comments of one file, by the path of the declaration that they precede."""
 
     def __init__(self, file):
         self.by_path = {
@@ -150,7 +151,7 @@ class Enumeration:
 
     @property
     def default(self):
-        """The case that a number of 0 stands for; None where it is none."""
+        """The case that 0 stands for; None when it stands for no case."""
         return self.case(self.unspecified_as) if self.unspecified_as else None
 
     def constant(self, value):
@@ -170,7 +171,7 @@ class Enumeration:
         return lines + [f"{indent}}}"]
 
     def mapping(self):
-        """By name, so that a case that one of the two sides lacks is seen by the compiler."""
+        """Maps by name, so that the compiler reports a case that is missing on one side."""
         lines = ["", f"extension {self.swift}: MappedEnumeration {{"]
         if self.unknown_as:
             lines.append(f"  static var unknownValue: Self? {{ {self.swift}.{self.case(self.unknown_as)} }}")
@@ -194,7 +195,7 @@ class Enumeration:
 
 
 class Property:
-    """A field, or the two that make a scope, or a oneof, as a property in Swift."""
+    """A Swift property: a field, a oneof, or the two fields that make a scope."""
 
     def __init__(self, name, type_, comment):
         self.name, self.type, self.comment = name, type_, comment
@@ -244,7 +245,7 @@ class Message:
     # MARK: Types
 
     def swift_type(self, field, limits):
-        """Of a field of a message whose structure is generated."""
+        """The type of a field, for a message whose structure is generated."""
         if type_ := swift.TYPES.get(f"{self.name}.{field.name}"):
             return type_
         is_list = field.label == Field.LABEL_REPEATED
@@ -281,8 +282,8 @@ class Message:
     # MARK: Reading and writing one field
 
     def map(self, field, type_, property_, limits):
-        """Sets how a property is read and written; also of a case of a oneof, whose property is
-        the value that the case carries."""
+        """Sets how a property is read and written. For a case of a oneof, the property is the
+        associated value."""
         name, target = field.name, f"message.{field.name}"
         base, can_miss = type_.removesuffix("?"), type_.endswith("?")
         value = property_.name
@@ -304,7 +305,7 @@ class Message:
                 property_.read = f"try Self.optional({target}, as: {part}.self)"
                 property_.write = [f"if let {value} {{ {target} = try {value}.make(in: arena) }}"]
             else:
-                # What callers send has limits that what is stored need not keep to.
+                # Requests have limits that stored values need not meet.
                 is_shared = self.is_requested() and short(field.type_name) in swift.STRICT_IN_REQUESTS
                 function = "requested" if is_shared else "required"
                 property_.read = f"try Self.{function}({target}, as: {part}.self, {literal})"
@@ -317,7 +318,7 @@ class Message:
                 property_.read = f"try Self.required({target}, as: {base}.self, {literal})"
                 property_.write = [f"{target} = {value}.number"]
                 if default := self.world.enumerations[field.type_name[1:]].default:
-                    # What is meant anyway is not sent.
+                    # The default is not sent.
                     property_.write = [f"if {value} != .{default} {{ {property_.write[0]} }}"]
         else:
             self.map_number(field, base, can_miss, property_, limits)
@@ -527,7 +528,7 @@ class Message:
         return lines + ["}"]
 
     def limits_declaration(self, access):
-        """Constants for limits that callers ask for."""
+        """Constants for limits that callers need."""
         lines = []
         for _, field in self.fields:
             limits = self.limits(field)
@@ -536,21 +537,21 @@ class Message:
             is_identifier = re.search(r"_id(s)?$|_token$", field.name)
             if limits["max_items"]:
                 lines += [
-                    f"  /// Entries of `{field.name}` at most.",
+                    f"  /// Maximum number of entries in `{field.name}`.",
                     f"  {access} static let maximum{name} = {limits['max_items']:_}",
                 ]
             elif limits["max_bytes"] and not is_identifier and field.name not in UNNAMED_LIMITS:
                 lines += [
-                    f"  /// Bytes of `{field.name}` at most.",
+                    f"  /// Maximum length of `{field.name}`, in bytes.",
                     f"  {access} static let maximum{name}Length = {limits['max_bytes']:_}",
                 ]
             elif limits["largest_page_size"]:
                 lines += [
-                    f"  /// What a `{field.name}` of 0 stands for.",
+                    f"  /// The page size that a `{field.name}` of 0 stands for.",
                     f"  {access} static let defaultPageSize = {limits['default_page_size']:_}",
-                    f"  /// What a larger `{field.name}` is read as.",
+                    f"  /// The maximum page size; a larger `{field.name}` is reduced to it.",
                     f"  {access} static let largestPageSize = {limits['largest_page_size']:_}",
-                    "  /// How many to answer at most: by default for 0, and never above the limit.",
+                    "  /// The page size after applying the default and the maximum.",
                     f"  {access} var effectivePageSize: Int {{",
                     "    pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)",
                     "  }",
@@ -583,7 +584,10 @@ class Message:
         for property_ in properties:
             if property_.declaration:
                 enum = property_.type.removesuffix("?")
-                lines += [f"  {access} enum {enum}: Hashable, Sendable {{"]
+                lines += [
+                    f"  /// The values of `{property_.name}`.",
+                    f"  {access} enum {enum}: Hashable, Sendable {{",
+                ]
                 lines += property_.declaration + ["  }", ""]
         for enumeration in self.world.nested(self.full_name):
             if enumeration.name not in swift.DOMAIN_ENUMERATIONS:
@@ -644,7 +648,7 @@ class Message:
         return None
 
     def mapping(self, properties, arguments=None):
-        """arguments: of the initialiser of a type of the domain; None for a generated one."""
+        """arguments: those of the initialiser of a domain type; None for a generated type."""
         throws = any(
             p.choice or p.checks or p.read.startswith("try ") or "(try " in p.read
             for p in properties
@@ -709,7 +713,7 @@ class Message:
                     check = f"(message.{oneof}_case != {constant} || {check})"
                 conditions.append(check)
         return [
-            "  /// False for what only a newer server knows: lists leave it out.",
+            "  /// False for a kind that only a newer server knows: lists leave the entry out.",
             f"  static func isKnown(_ message: {self.c}) -> Bool {{",
             "    " + "\n      && ".join(conditions),
             "  }",
@@ -717,7 +721,7 @@ class Message:
         ]
 
     def choice_message(self):
-        """A message that is one oneof, for an enumeration of the domain."""
+        """A message that consists of one oneof, for an enumeration of the domain."""
         oneof = self.oneofs[0]
         read, write, _ = self.cases(oneof, 0, swift.CHOICES[self.name])
         property_ = Property("self", "", "")
@@ -747,7 +751,7 @@ def wrapped(start, items, end, indent=""):
 
 
 class World:
-    """Everything that Protos/ declare."""
+    """All declarations of Protos/."""
 
     def __init__(self, files):
         self.files = files
@@ -777,7 +781,7 @@ class World:
         self.requested = self.reached_from_requests()
 
     def reached_from_requests(self):
-        """Messages whose limits are checked when they are read: what callers send."""
+        """The messages of requests, whose limits are checked when they are read."""
         waiting = [name for name in self.messages if name in self.asked]
         reached = set()
         while waiting:
@@ -892,8 +896,8 @@ def types_file(world):
 
 
 def for_protoc_c(files):
-    """Without what protoc-c 1.4 cannot read: options of ours, and `optional`, which by definition is
-    a oneof with one member and has the same bytes on the wire."""
+    """The descriptors without the parts that protoc-c 1.4 cannot read: our own options, and
+    `optional`, which by definition is a oneof with one member and has the same encoding."""
     result = descriptor_pb2.FileDescriptorSet()
     for file in files:
         copy = result.file.add()

@@ -1,4 +1,4 @@
-"""Where the Swift of a message differs from what its name and fields give.
+"""Exceptions: Swift names and types that do not follow from the names and fields of messages.
 
 A message of Protos/ is a Swift structure of the same name, unless it is listed here. Its properties
 are named after its fields, in lowerCamelCase, without "_ms".
@@ -20,7 +20,7 @@ IDENTIFIERS = {
     "notification_uuid": "NotificationUUID",
 }
 
-# Words that are not capitalised as others are.
+# Words with a capitalisation of their own.
 WORDS = {"id": "ID", "ids": "IDs", "uuid": "UUID", "yaml": "YAML"}
 
 # Properties, by field, or by message and field.
@@ -53,14 +53,14 @@ PROPERTIES = {
     "ReceiptSummary.expiration_ms": "expirationDate",
 }
 
-# Swift types of fields that their names and descriptors do not give.
+# Swift types of fields that do not follow from their names and descriptors.
 TYPES = {
     "CustomerChange.kinds": "Set<ChangeKind>",
     "ReceiptSummary.in_app_count": "Int",
     "HealthCheckRequest.service": "String",
 }
 
-# Names in Swift of messages and enumerations that have another one there.
+# Swift names of messages and enumerations, where they differ.
 NAMES = {
     "Change": "ChangeEntry",
     "Counter": "StatisticsCounter",
@@ -78,13 +78,13 @@ NAMES = {
     "Verdict": "SubmissionVerdict",
 }
 
-# Cases of enumerations that have another name in Swift.
+# Swift names of enumeration cases, where they differ.
 CASES = {
     "VERDICT_UNSPECIFIED": "unrecognized",
     "EVIDENCE_UNSIGNED_ARCHIVE": "archivedResponse",
 }
 
-# Types of EntitlementDomain. Their properties are read from its sources; only how they are mapped is
+# Types of EntitlementDomain. Their properties are read from its sources; only their mapping is
 # generated.
 DOMAIN_MESSAGES = {
     "Commitment", "ConsideredItem", "CustomerState", "EntitlementExplanation", "EntitlementState",
@@ -98,8 +98,8 @@ DOMAIN_ENUMERATIONS = {
     "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
 
-# Messages that truly differ from their Swift types: Sources/Wire/Messages has how they are read and
-# written. Those in PRIVATE have no Swift type of their own outside their file.
+# Messages whose Swift types have another structure. Sources/Wire/Messages has their mapping. The
+# Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
     "CatalogIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
     "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "SignedItem",
@@ -108,11 +108,11 @@ BY_HAND = {
 PRIVATE = {"SignedItem"}
 ENUMERATIONS_BY_HAND = {"Consistency.Mode"}
 
-# Messages by hand that callers send with limits, and that answers hold without: an id of Apple's that
-# is stored may be of any length.
+# Messages of BY_HAND with limits in requests but not in answers: a stored id of Apple's may have any
+# length.
 STRICT_IN_REQUESTS = {"LinkTarget"}
 
-# Messages that are one oneof, and an enumeration of the domain.
+# Messages that consist of one oneof, and map to an enumeration of the domain.
 CHOICES = {
     "CustomerSelector": {
         "account_id": "account",
@@ -123,7 +123,7 @@ CHOICES = {
     },
 }
 
-# Oneofs: the property, its type, its cases. One that is required is declared where it is.
+# Oneofs: the property, its type, its cases. The type of a required oneof is declared in its structure.
 SUBJECT = {"account_id": "account", "original_transaction_id": "unlinkedChain"}
 ONEOFS = {
     "CustomerRevision.customer": ("subject", "Subject", SUBJECT),
@@ -142,22 +142,22 @@ ONEOFS = {
     ),
 }
 
-# What a message means where it is absent.
+# The meaning of an absent message.
 ABSENT = {"Consistency": ".minimizeLatency"}
 
-# The order of an initialiser's arguments where it is not that of the fields.
+# The order of an initialiser's arguments, where it differs from the order of the fields.
 ORDERS = {
     "SubmitReceiptRequest": ["receipt", "bundleID", "accountID", "deviceIdentifier", "priority"],
 }
 
-# Answers whose initialisers may leave out what can be absent, as those of requests do.
+# Answers whose initialisers have default values for optional arguments, as those of requests do.
 LENIENT = {
     "CatalogAttempt", "CatalogResponse", "Change", "CustomerChange", "GetStatisticsResponse",
     "HealthCheckResponse", "ItemResult", "Link", "LinkEvent", "NotificationEntry", "ReceiptSummary",
     "SubmitNotificationResponse", "SubmitReceiptResponse", "WatchCustomerStatesResponse",
 }
 
-# Services, and methods whose name alone says too little.
+# Swift names of services, and of methods whose name alone is ambiguous.
 SERVICES = {
     "EntitlementService": "entitlements",
     "LinkService": "links",
@@ -167,5 +167,5 @@ SERVICES = {
 }
 METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 
-# Files whose types are for this package alone.
+# Files whose types have package access.
 PACKAGE_FILES = {"entitle/v1/admin.proto"}

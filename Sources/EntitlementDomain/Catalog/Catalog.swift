@@ -1,13 +1,13 @@
-/// The operator's configuration: which apps are served, which products exist and what they
-/// confer. A value: evaluation takes it as an argument.
+/// The operator's configuration of apps, products, entitlements and grandfathering rules. It is a
+/// value, which evaluation takes as an argument.
 package struct Catalog: Hashable, Sendable {
   package var apps: [BundleID: CatalogApp]
   package var entitlements: [EntitlementID: CatalogEntitlement]
   package var products: [ProductID: CatalogProduct]
-  /// By app, each app's by id.
+  /// The rules of each app, sorted by id.
   package var grandfathering: [BundleID: [GrandfatheringRule]]
-  /// How long a subscription whose renewal is overdue stays active, in milliseconds; 0 to 72 hours
-  /// (R24).
+  /// The time for which a subscription with an overdue renewal stays active, in milliseconds; 0 to
+  /// 72 hours (R24).
   package var renewalLeeway: Int64
 
   package init(
@@ -23,17 +23,18 @@ package struct Catalog: Hashable, Sendable {
     self.renewalLeeway = renewalLeeway
   }
 
-  /// What becomes of a claim in this app and environment (R44).
+  /// The policy for claims in this app and environment (R44).
   package func linkPolicy(in scope: AppScope) -> LinkPolicy {
     apps[scope.bundleID]?.linkPolicies[scope.environment] ?? .transfer
   }
 
-  /// How many purchases of others an account may claim within 24 hours in this app (R44).
+  /// The largest number of claims that one account may be granted within 24 hours in this app
+  /// (R44).
   package func claimsPerDay(in scope: AppScope) -> Int {
     apps[scope.bundleID]?.claimsPerDay ?? CatalogApp.defaultClaimsPerDay
   }
 
-  /// Whether an account id is one that the app made up for somebody who has not signed in (R44).
+  /// Whether an account id belongs to an anonymous account: a customer who has not signed in (R44).
   package func isAnonymous(_ account: AccountID, in scope: AppScope) -> Bool {
     let prefix = apps[scope.bundleID]?.anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix
     return account.rawValue.utf8.starts(with: prefix.utf8)
@@ -48,21 +49,21 @@ package struct CatalogApp: Hashable, Sendable {
   /// Required where Production is accepted.
   package var appAppleID: Int64?
   package var environments: Set<StoreEnvironment>
-  /// Where none is given: ``LinkPolicy/transfer``.
+  /// The default of an environment without a policy is ``LinkPolicy/transfer``.
   package var linkPolicies: [StoreEnvironment: LinkPolicy]
-  /// Whether operators may import archived responses of `verifyReceipt`, which nobody signed
+  /// Whether operators may import archived responses of `verifyReceipt`, which are not signed
   /// (`archived_responses` in the catalog file).
   package var acceptsArchivedResponses: Bool
-  /// How the ids of anonymous accounts begin (`anonymous_prefix` in the catalog file); not empty, and
-  /// at most ``maximumAnonymousPrefixLength`` bytes.
+  /// The prefix of the ids of anonymous accounts (`anonymous_prefix` in the catalog file); 1 to
+  /// ``maximumAnonymousPrefixLength`` bytes.
   package var anonymousPrefix: String
-  /// How many purchases of others an account may claim within 24 hours (`claims_per_day`); at least
-  /// 1.
+  /// The largest number of claims that one account may be granted within 24 hours
+  /// (`claims_per_day`); at least 1.
   package var claimsPerDay: Int
 
   package static let defaultAnonymousPrefix = "anonymous:"
   package static let defaultClaimsPerDay = 20
-  /// In bytes: far less than an account id may have.
+  /// In bytes; far less than the limit of account ids.
   package static let maximumAnonymousPrefixLength = 64
 
   package init(
@@ -93,7 +94,7 @@ package struct CatalogEntitlement: Hashable, Sendable {
   }
 }
 
-/// What a product is and confers.
+/// A product that is sold in the App Store, with the entitlements that it confers.
 package struct CatalogProduct: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
@@ -108,10 +109,11 @@ package struct CatalogProduct: Hashable, Sendable {
   package var group: SubscriptionGroupID?
   /// Level of service within the group; 1 is the highest, as in App Store Connect.
   package var level: Int
-  /// How long a non-renewing purchase lasts (R11); nil is reported and confers nothing (R12). A
-  /// consumable with a duration is treated alike.
+  /// The duration of a non-renewing purchase (R11). Without one, the purchase confers nothing, and
+  /// the state reports that (R12). A consumable with a duration is treated like a non-renewing
+  /// purchase.
   package var duration: CalendarDuration?
-  /// Overlapping non-renewing purchases extend each other (R13).
+  /// Whether overlapping non-renewing purchases extend each other (R13).
   package var stacking: Bool
   package var entitlements: [EntitlementID]
 
@@ -127,4 +129,15 @@ package struct CatalogProduct: Hashable, Sendable {
     self.stacking = stacking
     self.entitlements = entitlements
   }
+}
+
+/// The policy for claims: submissions that name another account than the linked one (R44). Raw
+/// values are the words of the catalog file.
+package enum LinkPolicy: String, Hashable, Sendable, CaseIterable {
+  /// The claim is granted: the chain moves to the named account.
+  case transfer
+  /// The claim is granted if the purchase is not in force now.
+  case transferIfInactive = "transfer_if_inactive"
+  /// The claim is refused. The answer does not name the owner.
+  case keep
 }

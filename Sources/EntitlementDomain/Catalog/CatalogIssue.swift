@@ -1,4 +1,4 @@
-/// Something wrong, or doubtful, at one place of a catalog file.
+/// An error or a warning at one position of a catalog file.
 package struct CatalogIssue: Hashable, Sendable, CustomStringConvertible {
   package enum Severity: String, Sendable {
     case error
@@ -6,10 +6,10 @@ package struct CatalogIssue: Hashable, Sendable, CustomStringConvertible {
   }
 
   package var severity: Severity
-  /// From 1.
+  /// Lines and columns count from 1.
   package var line: Int
   package var column: Int
-  /// Where in the document, such as `products[2].duration`.
+  /// The path of the field, such as `products[2].duration`; empty for the document.
   package var field: String
   package var message: String
 
@@ -26,10 +26,14 @@ package struct CatalogIssue: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A catalog file that cannot be used, with everything that is wrong with it.
+/// The error for a catalog file that cannot be used.
 package struct CatalogError: Error, Sendable, CustomStringConvertible {
   /// Errors and warnings, in the order of the file; at least one error.
   package let issues: [CatalogIssue]
+
+  package init(issues: [CatalogIssue]) {
+    self.issues = issues
+  }
 
   package var description: String {
     issues.map(\.description).joined(separator: "\n")

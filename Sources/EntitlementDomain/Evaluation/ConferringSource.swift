@@ -1,32 +1,33 @@
-/// What confers an entitlement, by its position: sources are ordered before they are told, as each
-/// carries much text.
+/// A source of an entitlement, by its position. Sources are sorted in this form, because an
+/// ``EntitlementSource`` has many strings.
 struct ConferringSource {
   enum Ground {
-    /// Positions in ``Evidence/facts``: of a transaction, and of the renewal info that alone keeps
-    /// it in force after its end (R19, R24).
+    /// Positions in ``FactTable/facts`` of a transaction, and of the renewal info that extends
+    /// access after the period's end (R19, R24).
     case purchase(fact: Int, renewal: Int? = nil)
-    /// Position in ``History/grants``.
+    /// A position in ``History/grants``.
     case grant(Int)
-    /// Position in ``History/grandfathering``.
+    /// A position in ``History/grandfathering``.
     case rule(Int)
   }
 
   let ground: Ground
   let since: Milliseconds
-  /// Nil when it has no end.
+  /// Nil when the source has no end.
   let until: Milliseconds?
 }
 
-extension Evidence {
-  /// Latest end first; then purchases by transaction id, grants and grandfathering rules by id.
-  func isTold(_ left: ConferringSource, before right: ConferringSource) -> Bool {
+extension FactTable {
+  /// The order of sources: the latest end first; then purchases by transaction id, grants by id,
+  /// and grandfathering rules by id.
+  func isOrdered(_ left: ConferringSource, before right: ConferringSource) -> Bool {
     let (leftEnd, rightEnd) = (left.until ?? Milliseconds(.max), right.until ?? Milliseconds(.max))
     if leftEnd != rightEnd { return leftEnd > rightEnd }
     switch (left.ground, right.ground) {
     case (.purchase(let left, _), .purchase(let right, _)):
       return transaction(left).transactionID < transaction(right).transactionID
     case (.grant(let left), .grant(let right)), (.rule(let left), .rule(let right)):
-      // Both lists are in the order of their ids.
+      // Both lists are sorted by id.
       return left < right
     default:
       return left.ground.rank < right.ground.rank
@@ -35,17 +36,17 @@ extension Evidence {
 }
 
 extension History {
-  func told(_ source: ConferringSource) -> EntitlementSource {
+  func entitlementSource(for source: ConferringSource) -> EntitlementSource {
     let origin: EntitlementSource.Origin
     var authority: FactAuthority?
     switch source.ground {
     case .purchase(let fact, let renewal):
-      let transaction = evidence.transaction(fact)
+      let transaction = table.transaction(fact)
       origin = transaction.origin
       authority = transaction.authority
-      // It rests on both, and so on the weaker.
+      // The source depends on both facts, so the lower authority counts.
       if let renewal {
-        authority = min(transaction.authority, evidence.renewalInfo(renewal).authority)
+        authority = min(transaction.authority, table.renewalInfo(renewal).authority)
       }
     case .grant(let position):
       origin = .grant(grants[position].id)
@@ -64,7 +65,7 @@ extension TransactionFact {
   }
 }
 
-extension Evidence {
+extension FactTable {
   /// - Parameter fact: the position of a transaction.
   func origin(_ fact: Int) -> EntitlementSource.Origin { transaction(fact).origin }
 }

@@ -1,30 +1,32 @@
-/// Computes what a customer may use (R1): a pure function of the record's facts and grants, the
-/// catalog and the moment. Rules are cited by their numbers.
+/// Computes the state of a customer (R1): a pure function of the record's facts and grants, the
+/// catalog and the moment.
 package enum Evaluation {
-  /// - Parameter now: the moment asked about. It may lie in the past or the future: facts known
-  ///   today are taken as they are.
+  /// The state of a customer at a moment.
+  ///
+  /// - Parameter now: a moment in the past, present or future. All facts of the record are used,
+  ///   whenever they were signed.
   package static func state(
     of record: CustomerRecord, catalog: Catalog, at now: Milliseconds
   ) -> CustomerState {
     evaluate(record, catalog: catalog, at: now).state
   }
 
-  /// The state, and since when it may have been the same.
+  /// The state, with the moment since which it may have been the same.
   package struct Outcome: Hashable, Sendable {
     package let state: CustomerState
-    /// The latest moment up to now at which time alone may have changed the answer; nil when there
+    /// The latest moment, up to now, at which time alone may have changed the state; nil when there
     /// was none.
     package let lastBoundaryAt: Milliseconds?
   }
 
-  /// As ``state(of:catalog:at:)``, with what tells whether an earlier answer still holds.
+  /// The state, with the boundary that shows whether an earlier answer is still valid.
   package static func evaluate(
     _ record: CustomerRecord, catalog: Catalog, at now: Milliseconds
   ) -> Outcome {
     evaluate(History(record, catalog: catalog), of: record, at: now)
   }
 
-  /// - Parameter history: that of the record.
+  /// - Parameter history: the history of the record.
   static func evaluate(_ history: History, of record: CustomerRecord, at now: Milliseconds)
     -> Outcome
   {

@@ -1,5 +1,5 @@
 extension History {
-  /// The earliest later moment at which the state is another one by itself (R30).
+  /// The earliest later moment at which the state changes without new facts (R30).
   func nextTransition(
     of state: CustomerState, record: CustomerRecord, moments: TransitionMoments
   ) -> Milliseconds? {
@@ -16,12 +16,12 @@ extension History {
     }
   }
 
-  /// What can be said of two moments without making the later state.
+  /// The comparison of two moments without computing the later state.
   private enum Difference {
     case none
-    /// Something is decided otherwise, but it may not show.
+    /// A decision differs, but the state may be the same.
     case possible
-    /// What the state shows of some part is decided otherwise.
+    /// A decision differs that is visible in the state.
     case certain
   }
 
@@ -43,7 +43,7 @@ extension History {
       case .certain: return .certain
       }
     }
-    // Each grant is a source of its own.
+    // Each grant is a separate source.
     if grants.contains(where: { $0.isInForce(at: now) != $0.isInForce(at: later) }) {
       return .certain
     }
@@ -53,17 +53,17 @@ extension History {
     return isPossible ? .possible : .none
   }
 
-  /// A chain that decides otherwise by a period of the same product shows it: no other part of the
-  /// state can stand for that product with this period's transaction.
+  /// Compares the decisions of one chain. A different decision by a period of the same product is
+  /// visible if the state shows that product by this period's transaction: no other chain has it.
   private func difference(
     of chain: SubscriptionChain, in state: CustomerState, at now: Milliseconds,
     and later: Milliseconds
   ) -> Difference {
-    let before = chain.decisivePeriod(in: evidence, at: now)
-    let after = chain.decisivePeriod(in: evidence, at: later)
+    let before = chain.decisivePeriod(in: table, at: now)
+    let after = chain.decisivePeriod(in: table, at: later)
     let outcome = chain.outcome(of: before, leeway: renewalLeeway, at: now)
     let laterOutcome = chain.outcome(of: after, leeway: renewalLeeway, at: later)
-    // Each source names the transaction that confers.
+    // Each source names its transaction.
     if conferringFact(before, outcome) != conferringFact(after, laterOutcome) { return .certain }
     let isDecidedAlike = before.fact == after.fact && outcome.status == laterOutcome.status
     if !isDecidedAlike, before.product == after.product,
@@ -75,7 +75,7 @@ extension History {
       isDecidedAlike && outcome.reason == laterOutcome.reason
       && outcome.graceEnd == laterOutcome.graceEnd && outcome.notices == laterOutcome.notices
       && before.isRevoked(at: now) == after.isRevoked(at: later)
-    // Periods that begin may use an offer, end what was charged ahead, or follow another product.
+    // A period that begins may use an offer, end a pending change, or replace another product.
     let isQuiet = chain.periods.allSatisfy { period in
       (period.start <= now) == (period.start <= later)
         && (chain.products.count == 1
@@ -86,17 +86,17 @@ extension History {
     return isAlike && isQuiet ? .none : .possible
   }
 
-  /// The position of the transaction by which a chain confers entitlements; nil while it does not.
+  /// The position of the transaction that confers entitlements; nil when the chain confers none.
   private func conferringFact(_ period: Period, _ outcome: SubscriptionChain.Outcome) -> Int? {
-    outcome.isActive && !evidence.products[period.product].entitlements.isEmpty ? period.fact : nil
+    outcome.isActive && !table.products[period.product].entitlements.isEmpty ? period.fact : nil
   }
 
   private func difference(
     of purchases: OneTimePurchases, in state: CustomerState, at now: Milliseconds,
     and later: Milliseconds
   ) -> Difference {
-    // Each window in force is a source of its own.
-    if !evidence.products[purchases.product].entitlements.isEmpty,
+    // Each window in force is a separate source.
+    if !table.products[purchases.product].entitlements.isEmpty,
       purchases.windows.contains(where: {
         $0.isInForce(at: now) != $0.isInForce(at: later)
       })
@@ -109,8 +109,8 @@ extension History {
         && window.isRevoked(at: now) == window.isRevoked(at: later)
     }
     if isAlike { return .none }
-    let before = purchases.bestWindow(in: evidence, at: now)
-    let after = purchases.bestWindow(in: evidence, at: later)
+    let before = purchases.bestWindow(in: table, at: now)
+    let after = purchases.bestWindow(in: table, at: later)
     let isDecidedAlike =
       before.fact == after.fact
       && before.outcome(at: now).status == after.outcome(at: later).status
@@ -118,21 +118,21 @@ extension History {
       ? .certain : .possible
   }
 
-  /// Whether the state tells of a product by this transaction.
+  /// Whether the state shows a product by this transaction.
   private func isShown(_ fact: Int, of product: Int, in state: CustomerState) -> Bool {
-    let id = evidence.transaction(fact).transactionID
-    let productID = evidence.products[product].id
+    let id = table.transaction(fact).transactionID
+    let productID = table.products[product].id
     return state.products.contains {
       $0.standing.transactionID == id && $0.productID == productID
     }
   }
 }
 
-/// The moments at which an answer may change (R30).
+/// The moments at which a state may change (R30).
 struct TransitionMoments {
   private let now: Milliseconds
   private var upcoming: [Milliseconds] = []
-  /// The latest boundary up to now.
+  /// The latest moment up to now; nil when there is none.
   private(set) var latestPast: Milliseconds?
 
   init(around now: Milliseconds) {
@@ -147,7 +147,7 @@ struct TransitionMoments {
     }
   }
 
-  /// The later ones, each once, earliest first.
+  /// The moments after now, without duplicates, the earliest first.
   func later() -> [Milliseconds] {
     var later: [Milliseconds] = []
     for moment in upcoming.sorted() where moment != later.last { later.append(moment) }

@@ -1,40 +1,40 @@
-/// What is known of a customer, joined under a catalog: all of an evaluation that does not depend on
-/// the moment. The same set of facts gives the same value but for positions, whatever their order
-/// and number of repeats (R3).
+/// The merged facts of a customer under a catalog: the part of an evaluation that does not depend
+/// on the moment. Only positions depend on the order and the duplicates of the facts (R3).
 struct History {
   let scope: AppScope
-  let evidence: Evidence
-  /// Positions in ``Evidence/products``, by product id.
+  let table: FactTable
+  /// Positions in ``FactTable/products``, by product id.
   let productOrder: [Int]
-  /// Auto-renewable chains, by chain id.
+  /// Auto-renewable chains, sorted by chain id.
   let chains: [SubscriptionChain]
-  /// Every other purchase, by product id.
+  /// All other purchases, sorted by product id.
   let purchases: [OneTimePurchases]
-  /// R32: of this app and environment, by id.
+  /// The grants of this app and environment, sorted by id (R32).
   let grants: [Grant]
-  /// The rules of the app, by id, and what each says (R33–R38).
+  /// The rules of the app, sorted by id, with their verdicts (R33–R38).
   let grandfathering: [(rule: GrandfatheringRule, verdict: GrandfatheringVerdict)]
-  /// Standing app transactions, by position.
+  /// The positions of the standing app transactions.
   let appTransactions: [Int]
   /// In milliseconds (R24).
   let renewalLeeway: Int64
-  /// No fact at all is known (R27).
+  /// Whether no fact is known (R27).
   let isEmpty: Bool
-  /// No transaction is known.
+  /// Whether no transaction is known.
   let hasNoPurchase: Bool
 
-  /// Facts and grants of other apps and environments are left out (R9).
+  /// Merges the facts of a record. Facts and grants of other apps and environments are ignored
+  /// (R9).
   init(_ record: CustomerRecord, catalog: Catalog) {
     var builder = HistoryBuilder(facts: record.facts, scope: record.scope, catalog: catalog)
-    builder.joinFacts()
+    builder.mergeFacts()
     builder.groupTransactions()
-    evidence = Evidence(facts: record.facts, products: builder.products)
+    table = FactTable(facts: record.facts, products: builder.products)
     productOrder =
       builder.products.count > 1
       ? builder.products.indices.sorted { builder.products[$0].id < builder.products[$1].id }
       : Array(builder.products.indices)
-    chains = builder.chains(in: evidence)
-    purchases = builder.oneTimePurchases(in: evidence, order: productOrder)
+    chains = builder.chains(in: table)
+    purchases = builder.oneTimePurchases(in: table, order: productOrder)
     scope = record.scope
     grants =
       record.grants.isEmpty
@@ -56,15 +56,15 @@ struct History {
 extension History {
   /// The state at a moment, without its next transition.
   func state(of record: CustomerRecord, at now: Milliseconds) -> CustomerState {
-    var gathering = StateGathering(history: self, now: now)
-    for chain in chains { gathering.add(chain) }
-    for purchases in purchases { gathering.add(purchases) }
-    for position in grants.indices { gathering.addGrant(position) }
-    for position in grandfathering.indices { gathering.addRule(position) }
-    return gathering.state(of: record)
+    var builder = StateBuilder(history: self, now: now)
+    for chain in chains { builder.add(chain) }
+    for purchases in purchases { builder.add(purchases) }
+    for position in grants.indices { builder.addGrant(position) }
+    for position in grandfathering.indices { builder.addRule(position) }
+    return builder.state(of: record)
   }
 
-  /// Every moment at which the state may change by itself (R30).
+  /// The moments at which the state may change without new facts (R30).
   func moments(around now: Milliseconds) -> TransitionMoments {
     var moments = TransitionMoments(around: now)
     for chain in chains { chain.noteMoments(leeway: renewalLeeway, in: &moments) }
@@ -81,34 +81,35 @@ extension History {
 }
 
 extension Grant {
-  /// R32.
+  /// Whether the grant confers its entitlement (R32).
   func isInForce(at now: Milliseconds) -> Bool {
     starts <= now && (end.map { now < $0 } ?? true)
   }
 }
 
 extension GrandfatheringVerdict {
-  /// R39: it confers from the moment at which the customer got the app.
+  /// Whether the rule confers. It does from the moment at which the customer got the app (R39).
   func confers(at now: Milliseconds) -> Bool {
     state.outcome == .granted && (since.map { $0 <= now } ?? true)
   }
 }
 
-/// The facts of a customer as they came, and the products that they name. Everything else in an
-/// evaluation refers to them by their positions.
-struct Evidence {
+/// The facts of a customer, and the products that they name. All other parts of an evaluation refer
+/// to both by position.
+struct FactTable {
   let facts: [Fact]
   let products: [Product]
 
-  /// A product that a transaction names.
+  /// A product that occurs in a transaction.
   struct Product {
     let id: ProductID
-    /// Nil when the catalog does not name it (R14).
+    /// Nil when the product is not in the catalog (R14).
     let inCatalog: CatalogProduct?
 
     var entitlements: [EntitlementID] { inCatalog?.entitlements ?? [] }
 
-    /// 1 is the highest (R28). A product that the catalog does not name is below all that it names.
+    /// The level of service; 1 is the highest (R28). A product that is not in the catalog is below
+    /// all others.
     var level: Int { inCatalog?.level ?? 1_000_000 }
   }
 

@@ -1,20 +1,21 @@
-/// Joins facts for a ``History``: keeps the standing version of each, and sorts transactions into
-/// chains and products.
+/// Merges facts for a ``History``: keeps the standing version of each fact, and groups transactions
+/// by chain and product.
 struct HistoryBuilder {
   private let facts: [Fact]
   private let scope: AppScope
   private let catalog: Catalog
 
-  /// Positions of standing facts.
+  /// The positions of the standing facts.
   private(set) var transactions: [Int] = []
   private(set) var renewalInfos: [Int] = []
   private(set) var appTransactions: [Int] = []
-  private(set) var products: [Evidence.Product] = []
+  private(set) var products: [FactTable.Product] = []
 
-  private var productNumbers = IdentifierNumbers<ProductKind>()
-  private var chainNumbers = IdentifierNumbers<ChainKind>()
+  private var productNumbers = IdentifierInterner<ProductKind>()
+  private var chainNumbers = IdentifierInterner<ChainKind>()
   private var periods: [(chain: Int, period: Period)] = []
-  /// By chain: positions of transactions that another one of the same line item outdates (R6).
+  /// By chain number: the positions of transactions that another transaction of the same line item
+  /// supersedes (R6).
   private var repeats: [Int: [Int]] = [:]
   private var purchases: [OneTimePurchases.Purchase] = []
 
@@ -26,17 +27,17 @@ struct HistoryBuilder {
 
   // MARK: Versions
 
-  /// R5: of each fact the version of the greatest precedence stands.
-  mutating func joinFacts() {
+  /// Keeps the version with the greatest precedence of each fact (R5).
+  mutating func mergeFacts() {
     let (facts, scope) = (facts, scope)
     transactions.reserveCapacity(facts.count)
-    var identifiers = RepeatDetector(capacity: facts.count)
+    var identifiers = DuplicateDetector(capacity: facts.count)
     for position in facts.indices {
       switch facts[position] {
       case .transaction(let fact):
         guard fact.environment == scope.environment, fact.bundleID == scope.bundleID
         else { continue }
-        identifiers.insert(hash: IdentifierNumbers.hash(of: fact.transactionID))
+        identifiers.insert(hash: IdentifierInterner.hash(of: fact.transactionID))
         transactions.append(position)
       case .renewalInfo(let fact):
         guard fact.environment == scope.environment, fact.bundleID == scope.bundleID
@@ -48,14 +49,14 @@ struct HistoryBuilder {
         appTransactions.append(position)
       }
     }
-    if identifiers.hasRepeats { transactions = standing(transactions) }
+    if identifiers.hasDuplicates { transactions = standing(transactions) }
     if renewalInfos.count > 1 { renewalInfos = standing(renewalInfos) }
     if appTransactions.count > 1 { appTransactions = standing(appTransactions) }
   }
 
-  /// The standing versions of facts of one kind.
+  /// The standing version of each fact; all facts are of one kind.
   private func standing(_ positions: [Int]) -> [Int] {
-    var numbers = IdentifierNumbers<FactKind>()
+    var numbers = IdentifierInterner<FactKind>()
     var standing: [Int] = []
     for position in positions {
       let number = numbers.number(of: Identifier(facts[position].key.identifier))
@@ -77,10 +78,10 @@ struct HistoryBuilder {
 
   // MARK: Chains and products
 
-  /// R7: a transaction's chain is what its standing version says.
+  /// Groups the standing transactions. The standing version determines the chain (R7).
   mutating func groupTransactions() {
     periods.reserveCapacity(transactions.count)
-    var lineItems = RepeatDetector(capacity: transactions.count)
+    var lineItems = DuplicateDetector(capacity: transactions.count)
     for position in transactions {
       guard let transaction = TransactionOutline.of(facts[position], at: position)
       else { continue }
@@ -96,32 +97,32 @@ struct HistoryBuilder {
         if let hash = transaction.lineItemHash { lineItems.insert(hash: hash) }
       }
     }
-    if lineItems.hasRepeats { joinRepeatedLineItems() }
+    if lineItems.hasDuplicates { mergeDuplicateLineItems() }
   }
 
-  /// R6: two transactions of a chain with the same non-empty line item are one period; the one signed
-  /// later stands.
-  private mutating func joinRepeatedLineItems() {
-    let evidence = Evidence(facts: facts, products: [])
-    var lineItems = IdentifierNumbers<WebOrderLineItemKind>()
-    /// By line item: where its period is among those that stand.
-    var places: [Int] = []
+  /// Merges the transactions of a chain that have the same non-empty line item. They are one
+  /// period, and the transaction that was signed later stands (R6).
+  private mutating func mergeDuplicateLineItems() {
+    let table = FactTable(facts: facts, products: [])
+    var lineItems = IdentifierInterner<WebOrderLineItemKind>()
+    /// By number of the line item: the index in `standing`.
+    var standingIndices: [Int] = []
     var standing: [(chain: Int, period: Period)] = []
     for (chain, period) in periods {
-      let item = evidence.transaction(period.fact).webOrderLineItemID
+      let item = table.transaction(period.fact).webOrderLineItemID
       guard let item, !item.rawValue.isEmpty else {
         standing.append((chain, period))
         continue
       }
       let number = lineItems.number(of: item, qualifier: chain)
-      if number == places.count {
-        places.append(standing.count)
+      if number == standingIndices.count {
+        standingIndices.append(standing.count)
         standing.append((chain, period))
         continue
       }
-      let known = standing[places[number]].period
-      let isLater = evidence.isSignedEarlier(known.fact, period.fact)
-      if isLater { standing[places[number]].period = period }
+      let known = standing[standingIndices[number]].period
+      let isLater = table.isSignedEarlier(known.fact, period.fact)
+      if isLater { standing[standingIndices[number]].period = period }
       repeats[chain, default: []].append(isLater ? known.fact : period.fact)
     }
     periods = standing
@@ -130,13 +131,13 @@ struct HistoryBuilder {
   private mutating func number(of id: ProductID) -> Int {
     let number = productNumbers.number(of: id)
     if number == products.count {
-      products.append(Evidence.Product(id: id, inCatalog: catalog.products[id]))
+      products.append(FactTable.Product(id: id, inCatalog: catalog.products[id]))
     }
     return number
   }
 
-  /// A receipt does not tell the type: it comes from the catalog, and for a product that the catalog
-  /// does not name from whether it expires.
+  /// The kind of a purchase. Receipts contain no type: it is then taken from the catalog. A product
+  /// that is not in the catalog counts as auto-renewable if the transaction has an end.
   ///
   /// - Returns: nil for an auto-renewable subscription.
   private func oneTimeKind(of transaction: TransactionOutline, product: Int) -> OneTimeKind? {
@@ -152,10 +153,10 @@ struct HistoryBuilder {
 
   // MARK: Results
 
-  mutating func chains(in evidence: Evidence) -> [SubscriptionChain] {
+  mutating func chains(in table: FactTable) -> [SubscriptionChain] {
     periods.sort { left, right in
       left.chain == right.chain
-        ? evidence.isEarlier(left.period, right.period) : left.chain < right.chain
+        ? table.isEarlier(left.period, right.period) : left.chain < right.chain
     }
     var ordered = periods.map(\.period)
     let renewals = renewals()
@@ -166,7 +167,7 @@ struct HistoryBuilder {
       var end = first + 1
       while end < periods.count, periods[end].chain == number { end += 1 }
       let products = distinctProducts(of: ordered[first..<end])
-      // Most chains have one product, and nothing in them can replace anything.
+      // Most chains have one product, so no period can replace another.
       if products.count > 1 { Self.markReplaced(&ordered[first..<end]) }
       let range = first..<end
       chains.append(
@@ -181,7 +182,7 @@ struct HistoryBuilder {
     return chains
   }
 
-  /// By chain number; nil for a chain of which none is known.
+  /// The renewals by chain number; nil for a chain without a renewal info.
   private func renewals() -> [Renewal?] {
     var renewals = [Renewal?](repeating: nil, count: chainNumbers.count)
     for position in renewalInfos {
@@ -204,20 +205,21 @@ struct HistoryBuilder {
     return products
   }
 
-  /// R17: the first later purchase of another product in the chain replaced an upgraded period.
+  /// Finds the successor of each upgraded period: the next purchase of another product in the chain
+  /// (R17).
   ///
-  /// The notification of an upgrade carries the new transaction only. Until the old one comes again
-  /// with `isUpgraded`, a purchase (not a renewal) of another product in the midst of a period
-  /// tells the same: upgrades take effect at once.
+  /// The notification of an upgrade contains only the new transaction. Until the old transaction
+  /// arrives again with `isUpgraded`, a purchase (not a renewal) of another product within a period
+  /// indicates the upgrade, because upgrades take effect immediately.
   private static func markReplaced(_ periods: inout ArraySlice<Period>) {
-    // By start; those that begin together keep the order of their ends (R18).
+    // Sorted by start. Periods with the same start keep the order of their ends (R18).
     let byStart = periods.indices.sorted { left, right in
       let (leftStart, rightStart) = (periods[left].start, periods[right].start)
       return leftStart == rightStart ? left < right : leftStart < rightStart
     }
     for index in periods.indices {
       let period = periods[index]
-      // The first that begins when this one does, or later.
+      // Binary search for the first period that does not begin earlier than this one.
       var low = 0
       var high = byStart.count
       while low < high {
@@ -228,8 +230,8 @@ struct HistoryBuilder {
         let next = periods[other]
         guard next.product != period.product else { return false }
         if next.start > period.start, next.start < period.end, next.isPurchase { return true }
-        // Of two that begin together and were both upgraded only the earlier gives way: were each
-        // the other's successor, none would be left to tell the chain by.
+        // Of two upgraded periods with the same start, only the earlier one is replaced. Otherwise
+        // each would replace the other, and no period would be left to decide the chain.
         let isOwnPredecessor = next.start == period.start && next.isUpgraded && other < index
         return period.isUpgraded && !isOwnPredecessor
       }
@@ -237,40 +239,42 @@ struct HistoryBuilder {
     }
   }
 
-  /// - Parameter order: positions of products, by id.
-  func oneTimePurchases(in evidence: Evidence, order: [Int]) -> [OneTimePurchases] {
+  /// The purchases of each product that does not renew.
+  ///
+  /// - Parameter order: the positions of the products, sorted by id.
+  func oneTimePurchases(in table: FactTable, order: [Int]) -> [OneTimePurchases] {
     if purchases.isEmpty { return [] }
     var byProduct = [[OneTimePurchases.Purchase]](repeating: [], count: products.count)
     for purchase in purchases { byProduct[purchase.product].append(purchase) }
     return order.compactMap { product in
       byProduct[product].isEmpty
         ? nil
-        : OneTimePurchases(product: product, purchases: byProduct[product], in: evidence)
+        : OneTimePurchases(product: product, purchases: byProduct[product], in: table)
     }
   }
 }
 
-/// What joining needs of a transaction: the rest is read where it is told. The copy of a whole one
-/// would be the dearest part of an evaluation.
+/// The fields of a transaction that merging needs. Copying whole transactions would be the most
+/// expensive part of an evaluation.
 struct TransactionOutline {
   let chain: OriginalTransactionID
   let productID: ProductID
   /// Nil for an auto-renewable subscription.
   let oneTimeKind: OneTimeKind?
-  /// The type is to be taken from the catalog: receipts, and responses to
-  /// them, do not tell it (R51).
+  /// Whether the type must be taken from the catalog, because receipts and archived responses do
+  /// not contain it (R51).
   let lacksType: Bool
   let lineItemHash: UInt64?
-  /// As a period of an auto-renewable chain, its product still to be numbered.
+  /// The transaction as a period of an auto-renewable chain, without the product's position.
   let period: Period
 
-  /// A function of its own that only reads fields: across other calls the compiler would keep a copy
-  /// of the whole transaction.
+  /// A separate function that only reads fields. If it were inlined, the compiler would keep a copy
+  /// of the whole transaction across other calls.
   @inline(never)
   static func of(_ fact: Fact, at position: Int) -> TransactionOutline? {
     guard case .transaction(let transaction) = fact else { return nil }
     let type = transaction.type
-    // What is shared with this customer, or assigned to them, was used by who bought it (R29).
+    // The offer of a shared or assigned purchase was used by the purchaser (R29).
     let isOwn = transaction.ownership.map { $0 == .purchased } ?? true
     let offer = isOwn ? transaction.offer : nil
     let purchaseDate = transaction.purchaseDate
@@ -278,7 +282,7 @@ struct TransactionOutline {
       chain: transaction.originalTransactionID, productID: transaction.productID,
       oneTimeKind: OneTimeKind(type),
       lacksType: transaction.authority < .signedTransaction && type.rawValue.isEmpty,
-      lineItemHash: transaction.webOrderLineItemID.map { IdentifierNumbers.hash(of: $0) },
+      lineItemHash: transaction.webOrderLineItemID.map { IdentifierInterner.hash(of: $0) },
       period: Period(
         fact: position, start: purchaseDate, end: transaction.expiresDate ?? purchaseDate,
         hasEnd: transaction.expiresDate != nil, revocationDate: transaction.revocationDate,

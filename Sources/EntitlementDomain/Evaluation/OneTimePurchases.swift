@@ -1,30 +1,30 @@
 /// All purchases of one product that does not renew: non-renewing, non-consumable, consumable, or
-/// of a type that is not known.
+/// of an unknown type.
 struct OneTimePurchases {
-  /// Position in ``Evidence/products``.
+  /// The position in ``FactTable/products``.
   let product: Int
-  /// At least one, by purchase date, then transaction id.
+  /// At least one window, sorted by purchase date, then transaction id.
   let windows: [Window]
 
-  /// One purchase and the span in which it confers access (R11–R13): numbers only, as a customer
-  /// may have hundreds.
+  /// One purchase and the span in which it confers access (R11–R13). It has no strings, because a
+  /// customer may have hundreds of purchases.
   struct Window {
-    /// Position of its transaction in ``Evidence/facts``.
+    /// The position of the transaction in ``FactTable/facts``.
     let fact: Int
     let kind: OneTimeKind
     let purchaseDate: Milliseconds
     let revocationDate: Milliseconds?
     var start: Milliseconds
-    /// Nil when it has no end.
+    /// Nil when the purchase has no end.
     var end: Milliseconds?
-    /// Set where there is no span at all, with what to tell instead.
-    var withoutSpan: DetailedStatus?
-    /// The rule that gave the span, or none.
+    /// The status of a purchase that never confers access; nil for all others.
+    var statusWithoutSpan: DetailedStatus?
+    /// The rule that determined the span, or that there is none.
     var rule: Rule
 
-    /// R15, R16.
+    /// Whether the purchase confers access (R15, R16).
     func isInForce(at now: Milliseconds) -> Bool {
-      guard withoutSpan == nil, start <= now else { return false }
+      guard statusWithoutSpan == nil, start <= now else { return false }
       return accessEnd.map { now < $0 } ?? true
     }
 
@@ -32,22 +32,23 @@ struct OneTimePurchases {
       revocationDate.map { $0 <= now } ?? false
     }
 
+    /// The end of access: the end or the revocation, whichever is earlier; nil when it has none.
     var accessEnd: Milliseconds? {
       guard let revocationDate else { return end }
       return end.map { min($0, revocationDate) } ?? revocationDate
     }
 
-    /// How it stands, and the rule that says so.
+    /// The status of the purchase, and the rule that decides it.
     func outcome(at now: Milliseconds) -> (status: DetailedStatus, rule: Rule) {
       if purchaseDate > now { return (.upcoming, 15) }
       if isRevoked(at: now) { return (.revoked, 16) }
-      if let withoutSpan { return (withoutSpan, rule) }
+      if let statusWithoutSpan { return (statusWithoutSpan, rule) }
       if isInForce(at: now) { return (.active, rule) }
       return start > now ? (.upcoming, 13) : (.expired, rule)
     }
   }
 
-  /// What a window is made of.
+  /// The input of a window.
   struct Purchase {
     let product: Int
     let fact: Int
@@ -57,15 +58,15 @@ struct OneTimePurchases {
   }
 
   /// - Parameter purchases: in any order.
-  init(product: Int, purchases: [Purchase], in evidence: Evidence) {
+  init(product: Int, purchases: [Purchase], in table: FactTable) {
     self.product = product
-    let inCatalog = evidence.products[product].inCatalog
+    let inCatalog = table.products[product].inCatalog
     let duration = inCatalog?.duration
     var windows = purchases.map { Window($0, duration: duration) }
     windows.sort { left, right in
       left.purchaseDate == right.purchaseDate
-        ? evidence.transaction(left.fact).transactionID
-          < evidence.transaction(right.fact).transactionID
+        ? table.transaction(left.fact).transactionID
+          < table.transaction(right.fact).transactionID
         : left.purchaseDate < right.purchaseDate
     }
     if let duration, inCatalog?.stacking == true {
@@ -74,7 +75,7 @@ struct OneTimePurchases {
     self.windows = windows
   }
 
-  /// R13: an overlapping purchase begins where the one before it ends.
+  /// Moves the start of each overlapping purchase to the end of the one before it (R13).
   private static func stack(_ windows: inout [Window], duration: CalendarDuration) {
     var stackEnd: Milliseconds?
     for index in windows.indices where windows[index].end != nil {
@@ -83,27 +84,27 @@ struct OneTimePurchases {
         windows[index].end = duration.end(from: stackEnd)
         windows[index].rule = 13
       }
-      // A refunded one takes the time up to its refund: what was used before it does not come back
-      // out of the purchases after it (R16).
+      // A refunded purchase occupies the time until its refund; later purchases follow it (R16).
       if let end = windows[index].accessEnd { stackEnd = max(stackEnd ?? end, end) }
     }
   }
 
-  /// The best of the purchases (R28), told as one.
-  func standing(in evidence: Evidence, at now: Milliseconds) -> Standing {
-    var standing = makeStanding(of: bestWindow(in: evidence, at: now), in: evidence, at: now)
+  /// The standing of the product: that of the best purchase (R28).
+  func standing(in table: FactTable, at now: Milliseconds) -> Standing {
+    var standing = makeStanding(of: bestWindow(in: table, at: now), in: table, at: now)
     standing.firstPurchaseAt = windows[0].purchaseDate
     return standing
   }
 
-  /// R28: ties by the latest end, then the greatest transaction id.
-  func bestWindow(in evidence: Evidence, at now: Milliseconds) -> Window {
+  /// The purchase with the best status (R28). Ties are decided by the latest end, then by the
+  /// greatest transaction id.
+  func bestWindow(in table: FactTable, at now: Milliseconds) -> Window {
     var best = windows[0]
     var bestRank = StandingRank.rank(of: best.outcome(at: now).status)
     for window in windows.dropFirst() {
       let rank = StandingRank.rank(of: window.outcome(at: now).status)
       if rank > bestRank { continue }
-      if rank < bestRank || evidence.isLater(window, than: best) {
+      if rank < bestRank || table.isLater(window, than: best) {
         best = window
         bestRank = rank
       }
@@ -112,9 +113,9 @@ struct OneTimePurchases {
   }
 
   private func makeStanding(
-    of window: Window, in evidence: Evidence, at now: Milliseconds
+    of window: Window, in table: FactTable, at now: Milliseconds
   ) -> Standing {
-    let transaction = evidence.transaction(window.fact)
+    let transaction = table.transaction(window.fact)
     let status = window.outcome(at: now).status
     var standing = Standing(
       coreState: status == .active ? .active : .inactive, status: status,
@@ -126,21 +127,21 @@ struct OneTimePurchases {
     standing.periodEnd = window.end
     standing.expirationReason = status == .expired ? .ended : nil
     standing.addDetails(of: transaction, at: now)
-    standing.notices = notices(of: window, in: evidence)
+    standing.notices = notices(of: window, in: table)
     return standing
   }
 
-  /// In the order of the raw values.
-  private func notices(of window: Window, in evidence: Evidence) -> [Notice] {
+  /// The notices in the order of the raw values.
+  private func notices(of window: Window, in table: FactTable) -> [Notice] {
     var notices: [Notice] = []
     if window.kind == .nonRenewing, window.end == nil { notices.append(.durationMissing) }
-    if evidence.products[product].inCatalog == nil { notices.append(.productUnknown) }
+    if table.products[product].inCatalog == nil { notices.append(.productUnknown) }
     if window.kind == .unknown { notices.append(.typeUnknown) }
     return notices
   }
 
-  /// The end of what a purchase confers: its own, or that of the run of purchases which extend it
-  /// (R13).
+  /// The end of access from a purchase, with the stacked purchases that follow it without a gap
+  /// (R13). Nil when it has no end.
   func accessEnd(from window: Window) -> Milliseconds? {
     var end = window.accessEnd
     for next in windows where next.rule == 13 {
@@ -151,6 +152,7 @@ struct OneTimePurchases {
     return end
   }
 
+  /// Adds the moments at which a window may change its status (R30).
   func noteMoments(in moments: inout TransitionMoments) {
     for window in windows {
       moments.note(window.purchaseDate)
@@ -161,7 +163,7 @@ struct OneTimePurchases {
   }
 }
 
-extension Evidence {
+extension FactTable {
   fileprivate func isLater(
     _ left: OneTimePurchases.Window, than right: OneTimePurchases.Window
   ) -> Bool {
@@ -172,7 +174,7 @@ extension Evidence {
 }
 
 extension OneTimePurchases.Window {
-  /// - Parameter duration: the catalog's, for the product.
+  /// - Parameter duration: the product's duration in the catalog.
   fileprivate init(_ purchase: OneTimePurchases.Purchase, duration: CalendarDuration?) {
     self.init(
       fact: purchase.fact, kind: purchase.kind, purchaseDate: purchase.date,
@@ -183,25 +185,25 @@ extension OneTimePurchases.Window {
     case .nonRenewing:
       end = duration?.end(from: purchase.date)
       if end == nil {
-        withoutSpan = .undetermined
+        statusWithoutSpan = .undetermined
         rule = 12
       }
     case .consumable:
       end = duration?.end(from: purchase.date)
-      if end == nil { withoutSpan = .consumed }
+      if end == nil { statusWithoutSpan = .consumed }
     case .unknown:
-      withoutSpan = .undetermined
+      statusWithoutSpan = .undetermined
       rule = 10
     }
   }
 }
 
-/// What a purchase is that does not renew by itself.
+/// The kind of a purchase that does not renew.
 enum OneTimeKind {
   case nonRenewing
   case nonConsumable
   case consumable
-  /// A type that is not known yet (R10), or none.
+  /// An unknown type (R10), or none.
   case unknown
 
   /// - Returns: nil for an auto-renewable subscription.
@@ -215,7 +217,7 @@ enum OneTimeKind {
     }
   }
 
-  /// Nil where the transaction alone can say.
+  /// Apple's type; nil for an unknown one, of which the transaction has the raw value.
   var type: ProductType? {
     switch self {
     case .nonRenewing: .nonRenewing

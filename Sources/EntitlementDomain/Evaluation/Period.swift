@@ -1,32 +1,31 @@
-/// One period of an auto-renewable chain: the numbers that decide, apart from the rest of its
-/// transaction.
+/// One period of an auto-renewable chain: the fields of its transaction that decide its status.
 struct Period {
-  /// Position of its transaction in ``Evidence/facts``.
+  /// The position of the transaction in ``FactTable/facts``.
   let fact: Int
-  /// Position in ``Evidence/products``, given when it is joined.
+  /// The position in ``FactTable/products``. ``HistoryBuilder`` sets it.
   var product = -1
   let start: Milliseconds
-  /// `expiresDate`; the period's start when Apple gave none, so that it confers nothing.
+  /// `expiresDate`. If Apple gave none, the start of the period, so that it confers nothing.
   let end: Milliseconds
   let hasEnd: Bool
   let revocationDate: Milliseconds?
   let signedDate: Milliseconds
   let isUpgraded: Bool
-  /// The customer acted (`transactionReason` PURCHASE): it is no renewal.
+  /// A purchase by the customer and not a renewal (`transactionReason` is PURCHASE).
   let isPurchase: Bool
-  /// When another product of the chain took its place in the midst of it, as far as its successor
-  /// is known (R17).
+  /// The start of the successor that replaced the period before its end; nil when there is none, or
+  /// when it is not known (R17).
   var replacedAt: Milliseconds?
-  /// A free trial, or an introductory offer of any kind, that this customer used (R29).
+  /// Whether this customer used a free trial, or any introductory offer, in this period (R29).
   let usesTrial: Bool
   let usesIntroductoryOffer: Bool
-  /// The earliest purchase of its chain that it tells of.
+  /// The earliest purchase of the chain that the transaction mentions.
   let firstPurchaseAt: Milliseconds
 
   var isSuccessorMissing: Bool { isUpgraded && replacedAt == nil }
 
-  /// The end of the access that this period gives: its own, its revocation's (R16) or its
-  /// replacement's (R17), whichever comes first.
+  /// The end of access: the period's end, the revocation (R16) or the replacement (R17), whichever
+  /// is earliest.
   var accessEnd: Milliseconds {
     var earliest = end
     if let revocationDate { earliest = min(earliest, revocationDate) }
@@ -34,7 +33,7 @@ struct Period {
     return earliest
   }
 
-  /// R16: a revocation counts from its own moment.
+  /// Whether the period is revoked. A revocation counts from its date (R16).
   func isRevoked(at now: Milliseconds) -> Bool {
     revocationDate.map { $0 <= now } ?? false
   }
@@ -43,30 +42,31 @@ struct Period {
     replacedAt.map { $0 <= now } ?? false
   }
 
-  /// R15.
+  /// Whether the period gives access (R15).
   func isInForce(at now: Milliseconds) -> Bool {
     start <= now && now < accessEnd
   }
 }
 
-extension Evidence {
-  /// The order in which a later period decides (R18): by end, then start, then precedence. Total,
-  /// since no two periods of a chain share a transaction id.
+extension FactTable {
+  /// The order of periods by end, then start, then precedence; of the periods in force the last one
+  /// decides (R18). The order is total, because no two periods of a chain share a transaction id.
   func isEarlier(_ left: Period, _ right: Period) -> Bool {
     if left.end != right.end { return left.end < right.end }
     if left.start != right.start { return left.start < right.start }
     return isSignedEarlier(left.fact, right.fact)
   }
 
-  /// By the end of the access that they gave, then as ``isEarlier(_:_:)``. A period that was revoked
-  /// before it began counts from its start: it is the later news.
+  /// The order of periods by the end of access, then as ``isEarlier(_:_:)``. For a period that was
+  /// revoked before its start, the start counts.
   func gaveAccessEarlier(_ left: Period, _ right: Period) -> Bool {
     let leftEnd = max(left.accessEnd, left.start)
     let rightEnd = max(right.accessEnd, right.start)
     return leftEnd == rightEnd ? isEarlier(left, right) : leftEnd < rightEnd
   }
 
-  /// Of two different transactions, by their positions among the facts.
+  /// Compares the precedence of two transactions, given their positions; ties are decided by the
+  /// transaction id.
   func isSignedEarlier(_ left: Int, _ right: Int) -> Bool {
     let (left, right) = (transaction(left), transaction(right))
     if left.precedence != right.precedence { return left.precedence < right.precedence }

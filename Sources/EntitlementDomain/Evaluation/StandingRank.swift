@@ -1,9 +1,11 @@
-/// R28: which of several standings is told: active > grace > billing retry > expired > revoked;
-/// ties by catalog level, then latest end, then transaction id. What the catalog does not name is
-/// active behind what it names (R14).
+/// The order of standings (R28): active, grace, billing retry, expired, revoked. Ties are decided
+/// by the catalog level, then the latest end, then the transaction id. An active product that is
+/// not in the catalog ranks below active and grace of the others (R14).
 enum StandingRank {
-  /// - Parameter level: the catalog level of both, or a difference: negative when `left` has the
-  ///   higher level of service.
+  /// Whether `left` ranks above `right`.
+  ///
+  /// - Parameter level: the catalog level of `left` less that of `right`. It is negative when
+  ///   `left` has the higher level of service.
   static func isBetter(_ left: Standing, than right: Standing, level: Int) -> Bool {
     if left.rank != right.rank { return left.rank < right.rank }
     if level != 0 { return level < 0 }
@@ -13,20 +15,20 @@ enum StandingRank {
     return left.transactionID > right.transactionID
   }
 
-  /// 0 is the best.
+  /// The rank of a status; 0 is the best.
   static func rank(of status: DetailedStatus) -> Int { status.rank }
 }
 
 extension Standing {
-  /// For comparison: what has no end ends last, but a subscription's period whose end is missing
-  /// gives no access at all.
+  /// The end for comparison. A purchase without an end counts as the latest; a subscription's
+  /// period without an end gives no access and counts from its start.
   fileprivate var end: Milliseconds {
     if let end = graceEnd ?? periodEnd { return end }
     return productType == .autoRenewable ? periodStart : Milliseconds(.max)
   }
 
-  /// 0 is the best. A product that the catalog does not name confers nothing (R14): while it is
-  /// active it hides neither access nor grace of one that is named, but what has ended.
+  /// The rank; 0 is the best. An active product that is not in the catalog confers nothing (R14).
+  /// It ranks below access and grace of other products, and above every status without access.
   fileprivate var rank: Int {
     let isUnknown = notices.contains(.productUnknown)
     return isUnknown && coreState == .active ? DetailedStatus.unknownActiveRank : status.rank
@@ -37,8 +39,8 @@ extension DetailedStatus {
   /// Between grace and billing retry.
   fileprivate static let unknownActiveRank = 2
 
-  /// 0 is the best. The statuses that R28 does not name come where they hide nothing: what is to
-  /// come or replaced says more than what was revoked, and less than what expired.
+  /// The rank; 0 is the best. R28 does not order all statuses: replaced and upcoming rank between
+  /// expired and revoked, and the others last.
   fileprivate var rank: Int {
     switch self {
     case .active: 0

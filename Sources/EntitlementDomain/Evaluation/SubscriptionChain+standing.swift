@@ -1,30 +1,31 @@
 extension SubscriptionChain {
-  /// How the chain stands, and by which of its periods.
+  /// The standing of the chain, with the period that decides it.
   struct Verdict {
     let period: Period
     let outcome: Outcome
     let standing: Standing
   }
 
+  /// Decides the standing of the chain at a moment.
   func verdict(in history: History, at now: Milliseconds) -> Verdict {
-    let period = decisivePeriod(in: history.evidence, at: now)
+    let period = decisivePeriod(in: history.table, at: now)
     let outcome = outcome(of: period, leeway: history.renewalLeeway, at: now)
-    var standing = makeStanding(of: period, outcome: outcome, in: history.evidence, at: now)
-    addRenewal(outcome: outcome, period: period, to: &standing, in: history.evidence, at: now)
+    var standing = makeStanding(of: period, outcome: outcome, in: history.table, at: now)
+    addRenewal(outcome: outcome, period: period, to: &standing, in: history.table, at: now)
     return Verdict(period: period, outcome: outcome, standing: standing)
   }
 
-  /// How one of the chain's products stands that does not decide it: as its own latest period does,
-  /// which another product has followed.
+  /// The standing of a product that does not decide the chain: that of its latest period, which
+  /// another product has followed. Nil when the product has no period.
   func standing(ofFollowed product: Int, in history: History, at now: Milliseconds) -> Standing? {
     guard let period = followedPeriod(of: product, at: now) else { return nil }
     var standing = makeStanding(
-      of: period, outcome: outcomeOfFollowed(period, at: now), in: history.evidence, at: now)
+      of: period, outcome: outcomeOfFollowed(period, at: now), in: history.table, at: now)
     standing.callToAction = standing.status == .revoked ? .winBack : .none
     return standing
   }
 
-  /// The period by which a product is told that does not decide the chain; nil when it has none.
+  /// The period that represents a product which does not decide the chain; nil when it has none.
   func followedPeriod(of product: Int, at now: Milliseconds) -> Period? {
     let own = periods.lazy.filter { $0.product == product }
     return own.last { $0.start <= now } ?? own.first
@@ -34,17 +35,17 @@ extension SubscriptionChain {
     periods.lazy.filter { $0.product == product }.map(\.start).min()
   }
 
-  /// The subscription group, as Apple says it, else as the catalog does.
-  func groupID(of period: Period, in evidence: Evidence) -> SubscriptionGroupID? {
-    evidence.transaction(period.fact).subscriptionGroupID
-      ?? evidence.products[period.product].inCatalog?.group
+  /// The subscription group: from the transaction, or else from the catalog.
+  func groupID(of period: Period, in table: FactTable) -> SubscriptionGroupID? {
+    table.transaction(period.fact).subscriptionGroupID
+      ?? table.products[period.product].inCatalog?.group
   }
 
-  /// What a period tells of itself (R29), under an outcome.
+  /// The standing by a period and its outcome (R29), without the renewal.
   private func makeStanding(
-    of period: Period, outcome: Outcome, in evidence: Evidence, at now: Milliseconds
+    of period: Period, outcome: Outcome, in table: FactTable, at now: Milliseconds
   ) -> Standing {
-    let transaction = evidence.transaction(period.fact)
+    let transaction = table.transaction(period.fact)
     var standing = Standing(
       coreState: outcome.isActive ? .active : .inactive, status: outcome.status,
       productID: transaction.productID, productType: .autoRenewable,
@@ -55,30 +56,29 @@ extension SubscriptionChain {
     standing.graceEnd = outcome.graceEnd
     standing.addDetails(of: transaction, at: now)
     standing.notices = outcome.notices
-    if evidence.products[period.product].inCatalog == nil {
+    if table.products[period.product].inCatalog == nil {
       standing.notices.append(.productUnknown)
     }
     if standing.notices.count > 1 { standing.notices.sort { $0.rawValue < $1.rawValue } }
     return standing
   }
 
-  /// R22, R23: what will happen at the next renewal, and what to say about it (R29). It never decides
-  /// access.
+  /// Adds the next renewal (R22, R23) and the call to action (R29). Neither decides access.
   private func addRenewal(
-    outcome: Outcome, period: Period, to standing: inout Standing, in evidence: Evidence,
+    outcome: Outcome, period: Period, to standing: inout Standing, in table: FactTable,
     at now: Milliseconds
   ) {
     let ahead = outcome.status == .active ? chargedAhead(of: period, at: now) : []
-    // What was charged ahead is certain, whatever the next renewal will be.
+    // A change that was already charged is certain, whatever the renewal info says.
     if let change = ahead.first(where: { $0.product != period.product }) {
       standing.pendingChange = PendingChange(
-        productID: evidence.products[change.product].id, effectiveAt: change.start)
+        productID: table.products[change.product].id, effectiveAt: change.start)
     }
-    // The renewal info is signed with the latest charge.
+    // The renewal info belongs to the latest charge.
     let latest = ahead.last ?? period
     if let renewal = relevantRenewal(for: latest) {
-      let info = evidence.renewalInfo(renewal.fact)
-      addRenewal(info, latest: latest, outcome: outcome, to: &standing, in: evidence)
+      let info = table.renewalInfo(renewal.fact)
+      addRenewal(info, latest: latest, outcome: outcome, to: &standing, in: table)
       standing.callToAction = Self.callToAction(for: standing)
       if standing.callToAction == .winBack {
         standing.winBackOfferIDs = info.eligibleWinBackOfferIDs
@@ -90,7 +90,7 @@ extension SubscriptionChain {
 
   private func addRenewal(
     _ info: RenewalInfoFact, latest: Period, outcome: Outcome, to standing: inout Standing,
-    in evidence: Evidence
+    in table: FactTable
   ) {
     switch outcome.status {
     case .active, .grace, .billingRetry, .upcoming:
@@ -105,7 +105,7 @@ extension SubscriptionChain {
     }
     standing.renewalOffer = info.renewalOffer
     if standing.pendingChange == nil, let next = info.autoRenewProductID,
-      next != evidence.products[latest.product].id
+      next != table.products[latest.product].id
     {
       standing.pendingChange = PendingChange(productID: next, effectiveAt: latest.end)
     }
@@ -116,7 +116,7 @@ extension SubscriptionChain {
     }
   }
 
-  /// R29.
+  /// The call to action of a subscription (R29).
   private static func callToAction(for standing: Standing) -> CallToAction {
     switch standing.status {
     case .grace, .billingRetry: .fixBilling
@@ -129,7 +129,7 @@ extension SubscriptionChain {
 }
 
 extension Standing {
-  /// What every kind of purchase tells of itself.
+  /// Adds the fields that every kind of purchase has.
   mutating func addDetails(of transaction: TransactionFact, at now: Milliseconds) {
     offer = transaction.offer
     ownership = transaction.ownership

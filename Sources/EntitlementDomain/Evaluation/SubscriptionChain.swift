@@ -1,25 +1,25 @@
-/// One auto-renewable chain: its periods and what is known of its next renewal.
+/// One auto-renewable chain: its periods and its renewal info.
 struct SubscriptionChain {
   let id: OriginalTransactionID
-  /// At least one, ordered by ``Evidence/isEarlier(_:_:)``.
+  /// At least one period, sorted by ``FactTable/isEarlier(_:_:)``.
   let periods: ArraySlice<Period>
   let renewal: Renewal?
-  /// Positions of transactions that are other versions of one of the periods (R6): set aside.
+  /// The positions of transactions that are superseded versions of a period (R6).
   let repeats: [Int]
-  /// The earliest purchase of the chain that is known.
+  /// The earliest known purchase of the chain.
   let firstPurchaseAt: Milliseconds
-  /// Positions in ``Evidence/products`` of its periods' products, each once.
+  /// The positions in ``FactTable/products`` of the periods' products, without duplicates.
   let products: [Int]
 
-  /// How long Apple retries a failed charge (R20).
+  /// The time for which Apple retries a failed charge (R20).
   static let billingRetryLength = 60 * Milliseconds.dayLength
 
-  // MARK: The chain as a whole
+  // MARK: Periods
 
-  /// The period that decides how the chain stands: the one in force that ends last (R18); when
-  /// none is, the one that gave access last and was not replaced; when none began, the first to
-  /// come.
-  func decisivePeriod(in evidence: Evidence, at now: Milliseconds) -> Period {
+  /// The period that decides the standing of the chain: the period in force that ends last (R18).
+  /// If none is in force, the period that gave access last and was not replaced. If none has begun,
+  /// the first one.
+  func decisivePeriod(in table: FactTable, at now: Milliseconds) -> Period {
     var latest: Period?
     var upcoming: Period?
     for period in periods.reversed() {
@@ -29,22 +29,23 @@ struct SubscriptionChain {
       } else if period.isInForce(at: now) {
         return period
       } else if period.isReplaced(at: now) {
-        continue  // Its successor, or what followed that one, tells.
-      } else if latest.map({ evidence.gaveAccessEarlier($0, period) }) ?? true {
-        // Not the one with the latest end: a refunded year must not hide the month bought after it.
+        continue  // Its successor, or a later period, decides.
+      } else if latest.map({ table.gaveAccessEarlier($0, period) }) ?? true {
+        // The end of access counts and not the period's end: a refunded year must not hide a month
+        // that was bought after it.
         latest = period
       }
     }
-    // A chain has at least one period, so the fallback is never taken.
+    // A chain has at least one period, so the last operand is never used.
     return latest ?? upcoming ?? periods[periods.startIndex]
   }
 
+  /// The renewal info, if it belongs to this period (R19).
   func relevantRenewal(for period: Period) -> Renewal? {
     renewal.flatMap { $0.isRelevant(to: period) ? $0 : nil }
   }
 
-  /// The periods that were charged already and follow this one without a gap, in their order
-  /// (R18).
+  /// The later periods that were already charged and follow this one without a gap, in order (R18).
   func chargedAhead(of period: Period, at now: Milliseconds) -> [Period] {
     var ahead = periods.filter { $0.start > now && !$0.isRevoked(at: now) }
     if ahead.isEmpty { return [] }
@@ -57,23 +58,23 @@ struct SubscriptionChain {
     }
   }
 
-  // MARK: What decides
+  // MARK: Status
 
-  /// The status that the rules give a period, and what it takes along.
+  /// The status of a period, with the rule that decided it.
   struct Outcome {
     var status: DetailedStatus
     /// The rule that decided.
     var rule: Rule
     var reason: ExpirationReason?
-    /// The end of access, where it is not the period's own.
+    /// The end of the grace period; set only in grace.
     var graceEnd: Milliseconds?
     var notices: [Notice] = []
 
-    /// It gives access.
+    /// Whether the period gives access.
     var isActive: Bool { status == .active || status == .grace }
 
-    /// It gives access after the period's end, because the renewal info says so (R19, R24).
-    var restsOnRenewal: Bool { isActive && (rule == 19 || rule == 24) }
+    /// Whether the renewal info extends access after the period's end (R19, R24).
+    var dependsOnRenewal: Bool { isActive && (rule == 19 || rule == 24) }
 
     init(_ status: DetailedStatus, _ rule: Rule, reason: ExpirationReason? = nil) {
       self.status = status
@@ -82,7 +83,7 @@ struct SubscriptionChain {
     }
   }
 
-  /// How the chain stands by the period that decides it.
+  /// The outcome of the period that decides the chain.
   func outcome(of period: Period, leeway: Int64, at now: Milliseconds) -> Outcome {
     if period.start > now { return Outcome(.upcoming, 15) }
     if period.isInForce(at: now) {
@@ -110,8 +111,8 @@ struct SubscriptionChain {
       outcome.graceEnd = graceEnd
       return outcome
     }
-    // A grace period that was over before this period ended belonged to an earlier one, and so did
-    // the retry that was told with it.
+    // A grace period that ended before this period belongs to an earlier period, and so does the
+    // retry in the same renewal info.
     let isOfEarlierPeriod = renewal.graceEnd.map { $0 <= period.end } ?? false
     if renewal.isRetrying, !isOfEarlierPeriod {
       if now < period.end.advanced(by: Self.billingRetryLength) {
@@ -132,7 +133,7 @@ struct SubscriptionChain {
     return Outcome(.expired, 21, reason: ExpirationReason(renewal.expirationIntent))
   }
 
-  /// How a period stands that does not decide its chain, because another product followed it.
+  /// The outcome of a period that does not decide its chain, because another product followed it.
   func outcomeOfFollowed(_ period: Period, at now: Milliseconds) -> Outcome {
     if period.start > now { return Outcome(.upcoming, 15) }
     if period.isRevoked(at: now) { return Outcome(.revoked, 16) }
@@ -141,14 +142,14 @@ struct SubscriptionChain {
 
   // MARK: Access
 
-  /// Where access to an entitlement ends, with the known later periods that follow without a gap
+  /// The end of access to an entitlement, with the known later periods that follow without a gap
   /// (R18).
   func accessEnd(
-    of entitlement: EntitlementID, from end: Milliseconds, in evidence: Evidence
+    of entitlement: EntitlementID, from end: Milliseconds, in table: FactTable
   ) -> Milliseconds {
     var following = periods.filter { period in
       period.accessEnd > end
-        && evidence.products[period.product].entitlements.contains(entitlement)
+        && table.products[period.product].entitlements.contains(entitlement)
     }
     if following.isEmpty { return end }
     following.sort { $0.start < $1.start }
@@ -159,7 +160,7 @@ struct SubscriptionChain {
     return end
   }
 
-  /// Notes every moment at which a rule above may decide otherwise (R30).
+  /// Adds the moments at which a rule may change the outcome (R30).
   func noteMoments(leeway: Int64, in moments: inout TransitionMoments) {
     for period in periods {
       moments.note(period.start)
@@ -175,7 +176,7 @@ struct SubscriptionChain {
 }
 
 extension ExpirationReason {
-  /// R21: absent is unknown, never "cancelled".
+  /// The reason of an expiry (R21). An absent intent is `.unknown` and never `.customerCancelled`.
   init(_ intent: ExpirationIntent?) {
     switch intent {
     case nil: self = .unknown
@@ -188,13 +189,13 @@ extension ExpirationReason {
   }
 }
 
-/// What is known of a chain's next renewal: the parts that decide, apart from the rest of its fact.
+/// The fields of a chain's renewal info that decide the status.
 struct Renewal {
-  /// Position in ``Evidence/facts``.
+  /// The position in ``FactTable/facts``.
   let fact: Int
   let signedDate: Milliseconds
-  /// The product that it speaks of, as a position in ``Evidence/products``; ``otherProduct`` for one
-  /// of which no transaction is known; nil where it names none.
+  /// The position of the product in ``FactTable/products``; ``otherProduct`` for a product without
+  /// a known transaction; nil when the renewal info names none.
   let product: Int?
   let renewalDate: Milliseconds?
   let graceEnd: Milliseconds?
@@ -211,26 +212,27 @@ struct Renewal {
       autoRenews: info.autoRenews, expirationIntent: info.expirationIntent)
   }
 
-  /// Whether it speaks of this period (R19): of its product, and not older than it.
+  /// Whether the renewal info belongs to this period (R19): it has the same product, and is not
+  /// older.
   ///
-  /// A renewal may be charged before its period begins (R18), and its renewal info is signed with
-  /// it. So the info is old only when it was signed before both the period's start and the
-  /// signing of its transaction. Where it names the renewal date, that tells: the period's end is
-  /// its own in any case, and a date up to the period's start is that of an earlier period, though
-  /// it may have been signed later (a renewal paid within grace begins where the one before it
-  /// ended).
-  func isRelevant(to period: Period) -> Bool { misfit(to: period) == nil }
+  /// A renewal may be charged before its period begins (R18), and its renewal info is signed at
+  /// that time. So the info is too old only if it was signed before both the period's start and the
+  /// signing of the period's transaction. A renewal date takes precedence over these: if it is the
+  /// period's end, the info belongs to the period; if it is not after the period's start, the info
+  /// belongs to an earlier period. Such an info may have been signed later, because a renewal that
+  /// is paid within grace begins at the end of the period before it.
+  func isRelevant(to period: Period) -> Bool { mismatch(with: period) == nil }
 
-  /// Why it is not relevant to a period.
-  enum Misfit {
+  /// The reason why a renewal info does not belong to a period.
+  enum Mismatch {
     case otherProduct
-    /// Its renewal date is not after the period's start.
+    /// The renewal date is not after the period's start.
     case earlierPeriod
     case older
   }
 
-  /// - Returns: nil when it is relevant.
-  func misfit(to period: Period) -> Misfit? {
+  /// - Returns: nil when the renewal info belongs to the period.
+  func mismatch(with period: Period) -> Mismatch? {
     if let product, product != period.product { return .otherProduct }
     if let renewalDate, renewalDate <= period.start { return .earlierPeriod }
     let isOlder = signedDate < min(period.start, period.signedDate) && renewalDate != period.end

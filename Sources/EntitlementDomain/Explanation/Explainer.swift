@@ -1,16 +1,31 @@
-/// Makes an explanation out of a history, as it stands at a moment and at those after it.
+extension Evaluation {
+  /// Explains the state of a customer (R31).
+  ///
+  /// The state is exactly that of ``state(of:catalog:at:)``. The sentences are derived from the
+  /// same verdicts; no rule is evaluated twice.
+  package static func explain(
+    _ record: CustomerRecord, catalog: Catalog, at now: Milliseconds
+  ) -> Explanation {
+    let history = History(record, catalog: catalog)
+    let state = evaluate(history, of: record, at: now).state
+    return Explainer(history: history, record: record, catalog: catalog, state: state)
+      .explanation()
+  }
+}
+
+/// Builds an explanation from a history, at a moment and at the later moments of change.
 struct Explainer {
   private let state: CustomerState
   private let present: Situation
   private let forecast: Forecast
   private let entitlements: [EntitlementID]
   private let newFacts: NewFacts
-  /// Items to list for each entitlement and group.
+  /// The number of items to list for each entitlement and group.
   private let consideredLimit: Int
 
   /// - Parameters:
-  ///   - history: that of the record under the catalog.
-  ///   - state: what is to be explained.
+  ///   - history: the history of the record under the catalog.
+  ///   - state: the state to explain.
   init(history: History, record: CustomerRecord, catalog: Catalog, state: CustomerState) {
     self.state = state
     present = Situation(history: history, state: state)
@@ -53,7 +68,7 @@ struct Explainer {
   private func reasoning(on group: GroupState) -> Reasoning {
     let id = group.groupID
     guard let position = present.decidingChain(of: group) else {
-      // A group is told by one of the chains, so there is one.
+      // Not reached: the standing of a group is that of one of its chains.
       return Reasoning(
         decision: Decision(28, "No chain of this group is known."), considered: [], changes: [])
     }
@@ -65,5 +80,47 @@ struct Explainer {
         grounds: present.grounds(of: finding),
         decision: present.decision(onChain: position, for: nil), to: consideredLimit),
       changes: forecast.changes(of: id) + newFacts.changes(of: id, by: finding, in: present))
+  }
+}
+
+/// The limits of an explanation. People read it, and it is sent in one frame.
+enum ExplanationBounds {
+  /// Items considered for one entitlement or group: as many as a person may read.
+  static let considered = 50
+  /// Items considered in total, so that the explanation fits a frame also with many entitlements.
+  /// An item has about 300 bytes, and less than 1 kB with the longest identifiers.
+  static let consideredInAll = 4_000
+  /// Known moments of change to list for one entitlement or group.
+  static let knownChanges = 5
+  /// Later moments at which the state is computed to find the changes. Each costs one evaluation,
+  /// and a question about the distant past has some for every later period.
+  static let examinedMoments = 64
+  /// The largest product of examined moments and of entitlements and groups, because the cost of an
+  /// explanation grows with both.
+  static let examinedInAll = 4_096
+  /// Possible effects of new facts to list for one entitlement or group.
+  static let newFacts = 3
+  /// Products that a sentence names.
+  static let namedProducts = 3
+  /// Bytes of a sentence.
+  static let sentence = 400
+  /// Bytes of an identifier in a sentence; the longest sentence has four. The item has the whole
+  /// identifier.
+  static let identifier = 48
+  /// Bytes kept of the end of a longer identifier, where similar identifiers differ.
+  static let identifierEnd = 16
+
+  /// The number of later moments to examine.
+  ///
+  /// - Parameter count: the number of entitlements and groups.
+  static func examinedMoments(for count: Int) -> Int {
+    max(knownChanges, min(examinedMoments, examinedInAll / max(1, count)))
+  }
+
+  /// The number of items to list for each entitlement and group.
+  ///
+  /// - Parameter count: the number of entitlements and groups.
+  static func considered(ofEach count: Int) -> Int {
+    max(1, min(considered, consideredInAll / max(1, count)))
   }
 }

@@ -1,15 +1,15 @@
-/// What time alone will change (R30): the later moments at which the engine gives another answer.
+/// The changes by time alone (R30): the later moments at which the state differs.
 struct Forecast {
-  /// A moment, with how everything stands before it and from it on.
+  /// A moment of change, with the situation before it and from it on.
   private struct Step {
     let before: Situation
     let after: Situation
   }
 
-  /// By moment.
+  /// Sorted by moment.
   private let steps: [Step]
 
-  /// - Parameter limit: later moments to examine.
+  /// - Parameter limit: the number of later moments to examine.
   init(from present: Situation, of record: CustomerRecord, limit: Int) {
     let history = present.history
     var steps: [Step] = []
@@ -61,7 +61,7 @@ struct Forecast {
     return change(of: entitlement, from: before, to: after, in: step)
   }
 
-  /// It stays conferred, otherwise than before.
+  /// The change of an entitlement that stays conferred, with other sources.
   private static func change(
     of entitlement: EntitlementID, from before: [EntitlementSource], to after: [EntitlementSource],
     in step: Step
@@ -91,7 +91,7 @@ struct Forecast {
     guard let after, let position = step.after.decidingChain(of: after) else {
       return Decision(28, "Its chains then stand in another group.")
     }
-    // The chain's own sentence: beside it, the others would make this one too long.
+    // The chain's own sentence. The group's sentence, with the other chains, would be too long.
     let rule = step.after.decision(on: group, by: position).rule
     let sentence = step.after.decision(onChain: position, for: nil).sentence
     let status = after.standing.status
@@ -102,11 +102,11 @@ struct Forecast {
 }
 
 extension Situation {
-  /// What is said of one source, also when it confers no more.
+  /// The decision on one source, also if it no longer confers.
   fileprivate func decision(
     on entitlement: EntitlementID, by origin: EntitlementSource.Origin
   ) -> Decision {
-    // Of a chain, only the period that decides it has a finding.
+    // Only the deciding period of a chain has a finding.
     let own = findings(on: entitlement).first { self.origin(of: $0.subject) == origin }
     return decision(on: entitlement, by: own ?? finding(on: entitlement))
   }

@@ -1,9 +1,9 @@
-/// What facts, grants or catalogs that are yet to come may do.
+/// The possible effects of future facts, grants and catalogs.
 struct NewFacts {
   private let catalog: Catalog
-  /// The products that confer an entitlement when they are bought, by id.
+  /// The products whose purchase confers an entitlement, sorted by id.
   private let products: [EntitlementID: [CatalogProduct]]
-  /// The auto-renewable products of a group, by id.
+  /// The auto-renewable products of a group, sorted by id.
   private let groups: [SubscriptionGroupID: [CatalogProduct]]
 
   init(catalog: Catalog) {
@@ -23,7 +23,9 @@ struct NewFacts {
     self.groups = groups
   }
 
-  /// - Parameter finding: that on the entitlement.
+  /// The possible changes of an entitlement.
+  ///
+  /// - Parameter finding: the finding that decides the entitlement.
   func changes(
     of entitlement: EntitlementID, by finding: Finding?, in situation: Situation
   ) -> [ExpectedChange] {
@@ -42,7 +44,9 @@ struct NewFacts {
     return Self.changes(decisions)
   }
 
-  /// - Parameter finding: the chain that decides the group.
+  /// The possible changes of a group.
+  ///
+  /// - Parameter finding: the finding of the chain that decides the group.
   func changes(
     of group: SubscriptionGroupID, by finding: Finding, in situation: Situation
   ) -> [ExpectedChange] {
@@ -59,10 +63,12 @@ struct NewFacts {
     decisions.prefix(ExplanationBounds.newFacts).map { ExpectedChange(at: nil, decision: $0) }
   }
 
-  /// - Parameter products: by id.
+  /// The effect of buying one of the products; nil when there is none.
+  ///
+  /// - Parameter products: sorted by id.
   private func purchase(of products: [CatalogProduct]) -> Decision? {
     guard let first = products.first else { return nil }
-    // R15 for what has periods, R11 for what is bought once.
+    // R15 for subscriptions, R11 for other products.
     let rule: Rule = products.contains { $0.kind == .autoRenewable } ? 15 : 11
     if products.count == 1 {
       return Decision(rule, "A purchase of \(first.id.name) makes it active.")
@@ -74,7 +80,7 @@ struct NewFacts {
       rule, "A purchase of one of these makes it active: \(named.joined(separator: ", "))\(more).")
   }
 
-  // MARK: By what decided
+  // MARK: Effects by finding
 
   private func changes(of subject: Finding.Subject, in situation: Situation) -> [Decision] {
     switch subject {
@@ -98,7 +104,7 @@ struct NewFacts {
   private func changes(ofChain position: Int, in situation: Situation) -> [Decision] {
     let verdict = situation.verdicts[position]
     let chain = situation.history.chains[position].id.name
-    let transaction = situation.evidence.transaction(verdict.period.fact)
+    let transaction = situation.table.transaction(verdict.period.fact)
     let id = transaction.transactionID.name
     let end =
       transaction.isShared
@@ -127,7 +133,7 @@ struct NewFacts {
   private func changes(
     of window: OneTimePurchases.Window, in situation: Situation
   ) -> [Decision] {
-    let transaction = situation.evidence.transaction(window.fact)
+    let transaction = situation.table.transaction(window.fact)
     let id = transaction.transactionID.name
     let product = transaction.productID
     switch window.outcome(at: situation.now) {
@@ -162,7 +168,8 @@ struct NewFacts {
 }
 
 extension CatalogProduct {
-  /// Bought now, it gives access: it renews, has no end, or has a duration (R11, R12).
+  /// Whether a purchase now gives access: the product renews, has no end, or has a duration (R11,
+  /// R12).
   fileprivate var givesAccess: Bool {
     switch kind {
     case .autoRenewable, .nonConsumable: true

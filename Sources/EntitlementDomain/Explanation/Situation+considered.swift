@@ -1,12 +1,12 @@
-/// An item with the moment by which the most recent are told first.
+/// A considered item with the moment by which items are sorted.
 struct Consideration {
   var item: ConsideredItem
-  /// Nil for what has no moment, such as a rule.
+  /// Nil for an item without a moment, such as a rule.
   let moment: Milliseconds?
 
-  var ground: Ground { Ground(kind: item.kind, identifier: item.identifier) }
+  var ground: DecisionGround { DecisionGround(kind: item.kind, identifier: item.identifier) }
 
-  /// The latest first; what has no moment before all.
+  /// The order of items: those without a moment first, then the latest first.
   static func isMoreRecent(_ left: Consideration, _ right: Consideration) -> Bool {
     let (leftMoment, rightMoment) = (
       left.moment ?? Milliseconds(.max), right.moment ?? Milliseconds(.max)
@@ -16,8 +16,8 @@ struct Consideration {
 }
 
 extension Situation {
-  /// Everything that could have decided an entitlement: what the catalog lets confer it, with all
-  /// of a chain that holds some of that.
+  /// The items that could decide an entitlement: purchases, grants and rules that can confer it. A
+  /// chain with such a purchase contributes all its transactions.
   func considerations(on entitlement: EntitlementID, by finding: Finding?) -> [Consideration] {
     var items: [Consideration] = []
     for (position, chain) in history.chains.enumerated()
@@ -45,9 +45,9 @@ extension Situation {
     return items
   }
 
-  /// All of a chain: its periods, what was set aside, and its renewal info.
+  /// The items of a chain: its periods, the superseded transactions, and the renewal info.
   ///
-  /// - Parameter entitlement: the one that it is asked about; nil for the group.
+  /// - Parameter entitlement: the entitlement to explain; nil to explain the group.
   func considerations(
     ofChain position: Int, for entitlement: EntitlementID?
   ) -> [Consideration] {
@@ -65,18 +65,18 @@ extension Situation {
         ofTransaction: fact,
         decision: Decision(
           6,
-          "\(evidence.subject(fact)) is another version of a period of chain \(chain.id.name), "
+          "\(table.subject(fact)) is another version of a period of chain \(chain.id.name), "
             + "of the same line item, and a later one stands: set aside."
-        ).resting(on: evidence.transaction(fact).authority))
+        ).withAuthority(table.transaction(fact).authority))
     }
     if let renewal = chain.renewal {
-      let info = evidence.renewalInfo(renewal.fact)
+      let info = table.renewalInfo(renewal.fact)
       items.append(
         Consideration(
           item: ConsideredItem(
             kind: .renewalInfo, identifier: chain.id.rawValue, productID: info.productID,
             statedAt: info.signedDate, isDecisive: false,
-            decision: statement(on: renewal, of: position).resting(on: info.authority)),
+            decision: statement(on: renewal, of: position).withAuthority(info.authority)),
           moment: info.signedDate))
     }
     return items
@@ -84,7 +84,7 @@ extension Situation {
 
   /// - Parameter fact: the position of a transaction.
   private func consideration(ofTransaction fact: Int, decision: Decision) -> Consideration {
-    let transaction = evidence.transaction(fact)
+    let transaction = table.transaction(fact)
     return Consideration(
       item: ConsideredItem(
         kind: .transaction, identifier: transaction.transactionID.rawValue,
@@ -92,7 +92,8 @@ extension Situation {
         decision: decision), moment: transaction.purchaseDate)
   }
 
-  /// The rules that confer it, and the app transactions that they were applied to.
+  /// The grandfathering rules for an entitlement, and the app transactions that they were applied
+  /// to.
   private func grandfatheringConsiderations(on entitlement: EntitlementID) -> [Consideration] {
     let rules = history.grandfathering.indices.filter {
       history.grandfathering[$0].rule.entitlements.contains(entitlement)
@@ -112,38 +113,38 @@ extension Situation {
       Consideration(
         item: ConsideredItem(
           kind: .appTransaction, identifier: fact.identity.rawValue, statedAt: fact.signedDate,
-          isDecisive: false, decision: statement(on: fact).resting(on: fact.authority)),
+          isDecisive: false, decision: statement(on: fact).withAuthority(fact.authority)),
         moment: fact.signedDate)
     }
     return items
   }
 
-  /// R14.
+  /// The transactions of a product that is not in the catalog (R14).
   private func unnamedProduct(
     _ position: Int, for entitlement: EntitlementID
   ) -> [Consideration] {
     let id = state.products[position].standing.transactionID
     let facts =
       history.chains.lazy.flatMap { $0.periods.lazy.map(\.fact) }
-      .filter { evidence.transaction($0).transactionID == id }
+      .filter { table.transaction($0).transactionID == id }
       + history.purchases.lazy.flatMap { $0.windows.lazy.map(\.fact) }
-      .filter { evidence.transaction($0).transactionID == id }
+      .filter { table.transaction($0).transactionID == id }
     return facts.map { fact in
       consideration(
         ofTransaction: fact, decision: decision(on: .unnamedProduct(position), for: entitlement))
     }
   }
 
-  /// At most so many items: what is decisive first; then by kind, the latest first. Of what is not
-  /// decisive, the most recent are kept.
+  /// Sorts the items and limits their number. Decisive items come first, then the others by kind,
+  /// the latest first. Of the others, the most recent are kept.
   static func bounded(
-    _ items: [Consideration], grounds: [Ground], decision: Decision, to limit: Int
+    _ items: [Consideration], grounds: [DecisionGround], decision: Decision, to limit: Int
   ) -> [ConsideredItem] {
     var decisive: [ConsideredItem] = []
     for ground in grounds {
       guard var item = items.first(where: { $0.ground == ground })?.item else { continue }
       item.isDecisive = true
-      // The first of them is what the decision speaks of.
+      // The decision is about the first item.
       if decisive.isEmpty { item.decision = decision }
       decisive.append(item)
     }

@@ -1,7 +1,9 @@
-// What is said of those who had the app before: R33–R39.
+// The sentences about grandfathering (R33–R39).
 
 extension Situation {
-  /// - Parameter position: of the rule in the history.
+  /// The decision on a grandfathering rule.
+  ///
+  /// - Parameter position: the position of the rule in the history.
   func decision(onRule position: Int) -> Decision {
     let (rule, verdict) = history.grandfathering[position]
     let state = verdict.state
@@ -29,19 +31,19 @@ extension Situation {
       return Decision(
         decidingRule(state, of: rule),
         "\(name) \(outcome)\(source): \(Self.reason(of: state, by: rule))."
-      ).resting(on: verdict.evidence)
+      ).withAuthority(verdict.evidence)
     }
   }
 
-  /// Outside Production what is evaluated are the operator's values (R35).
+  /// Whether the operator's simulated values are evaluated: outside Production (R35).
   private var isSimulated: Bool { history.scope.environment != .production }
 
   private func appTransaction(of state: GrandfatheringState) -> String {
     state.appTransactionID.map { " by app transaction \($0.name)" } ?? ""
   }
 
-  /// R37 but where the version is missing: it is not in the receipt (R36), or its platform has no
-  /// threshold (R33).
+  /// The rule that decided: R37, or for a missing version R36 if the receipt has none, and R33 if
+  /// the platform has no threshold.
   private func decidingRule(_ state: GrandfatheringState, of rule: GrandfatheringRule) -> Rule {
     guard state.reason == .dateAlone else { return 37 }
     let fact = appTransactions.first { $0.identity == state.appTransactionID }
@@ -74,15 +76,15 @@ extension Situation {
     }
   }
 
-  /// The standing app transactions, by identity.
+  /// The standing app transactions, sorted by identity.
   var appTransactions: [AppTransactionFact] {
     history.appTransactions.compactMap { position -> AppTransactionFact? in
-      guard case .appTransaction(let fact) = evidence.facts[position] else { return nil }
+      guard case .appTransaction(let fact) = table.facts[position] else { return nil }
       return fact
     }.sorted { $0.identity < $1.identity }
   }
 
-  /// What an app transaction says for itself (R33, R36, R38).
+  /// The statement about an app transaction alone (R33, R36, R38).
   func statement(on fact: AppTransactionFact) -> Decision {
     if isSimulated {
       return Decision(
@@ -90,13 +92,13 @@ extension Situation {
         "In \(history.scope.environment.rawValue) its version and date are constants, and the "
           + "catalog's simulated values count.")
     }
-    let evidence = GrandfatheringEvidence(fact)
-    let date = evidence.date.map { "at \($0.rfc3339)" } ?? "at an unknown time"
-    let platform = evidence.platform.map { " on \($0.nameInSentence)" } ?? ""
-    guard let version = evidence.version, !version.isEmpty else {
+    let acquisition = AppAcquisition(fact)
+    let date = acquisition.date.map { "at \($0.rfc3339)" } ?? "at an unknown time"
+    let platform = acquisition.platform.map { " on \($0.nameInSentence)" } ?? ""
+    guard let version = acquisition.version, !version.isEmpty else {
       return Decision(36, "The app was got \(date)\(platform); the version is not told.")
     }
-    let isPreorder = fact.preorderDate != nil && fact.preorderDate == evidence.date
+    let isPreorder = fact.preorderDate != nil && fact.preorderDate == acquisition.date
     return isPreorder
       ? Decision(
         38, "The app was ordered ahead \(date)\(platform), and got in \(version.nameInSentence).")

@@ -1,18 +1,22 @@
-// What is said of purchases that do not renew: R10–R13.
+// The sentences about purchases that do not renew (R10–R13).
 
 extension Situation {
-  /// - Parameter position: of the purchases in the history.
+  /// The decision on one purchase.
+  ///
+  /// - Parameters:
+  ///   - index: the index of the window.
+  ///   - position: the position of the product's purchases in the history.
   func decision(onWindow index: Int, of position: Int) -> Decision {
     let window = history.purchases[position].windows[index]
     return bareDecision(onWindow: index, of: position)
-      .resting(on: evidence.transaction(window.fact).authority)
+      .withAuthority(table.transaction(window.fact).authority)
   }
 
-  /// The same, without what stands behind it.
+  /// The decision on one purchase, without its authority.
   private func bareDecision(onWindow index: Int, of position: Int) -> Decision {
     let purchases = history.purchases[position]
     let window = purchases.windows[index]
-    let subject = evidence.subject(window.fact)
+    let subject = table.subject(window.fact)
     let (status, rule) = window.outcome(at: now)
     switch status {
     case .active:
@@ -35,7 +39,7 @@ extension Situation {
           12, "\(subject) has no end, as the catalog gives no duration: it confers nothing.")
         : Decision(rule, "\(subject) is of a type that is not known: it confers nothing.")
     case .grace, .billingRetry, .replaced:
-      // Of subscriptions only.
+      // Not reached: only subscriptions have these.
       return Decision(rule, "\(subject) is \(status.word).")
     }
   }
@@ -65,6 +69,6 @@ extension Situation {
 }
 
 extension OneTimePurchases {
-  /// R13: a purchase waited for the one before it.
+  /// Whether a purchase begins at the end of the one before it (R13).
   fileprivate var isStacked: Bool { windows.contains { $0.rule == 13 } }
 }

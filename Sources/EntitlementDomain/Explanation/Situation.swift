@@ -1,20 +1,20 @@
-/// How every part of a history stands at one moment, and the state that follows from it: what the
-/// sentences of an explanation are read from.
+/// The standing of each part of a history at one moment, with the resulting state. The sentences of
+/// an explanation are derived from it.
 struct Situation {
   let history: History
-  /// At ``now``; its next transition is of no concern.
+  /// The state at ``now``. Its next transition is not used.
   let state: CustomerState
-  /// How each chain of the history stands, by its position.
+  /// The verdict on each chain, by the chain's position in the history.
   let verdicts: [SubscriptionChain.Verdict]
   private let conferring: ConferringProducts
   private let sources: [EntitlementID: [EntitlementSource]]
 
   init(history: History, state: CustomerState) {
     self.init(
-      history: history, state: state, conferring: ConferringProducts(in: history.evidence))
+      history: history, state: state, conferring: ConferringProducts(in: history.table))
   }
 
-  /// The same history at another moment.
+  /// The situation of the same history at another moment.
   func at(_ state: CustomerState) -> Situation {
     Situation(history: history, state: state, conferring: conferring)
   }
@@ -30,9 +30,9 @@ struct Situation {
   }
 
   var now: Milliseconds { state.evaluatedAt }
-  var evidence: Evidence { history.evidence }
+  var table: FactTable { history.table }
 
-  /// What confers an entitlement now, the first source first; empty when nothing does.
+  /// The sources of an entitlement in their order; empty when nothing confers it.
   func sources(of entitlement: EntitlementID) -> [EntitlementSource] {
     sources[entitlement] ?? []
   }
@@ -41,14 +41,125 @@ struct Situation {
     state.groups.first { $0.groupID == id }
   }
 
-  /// Positions of the chains that stand in a group, by id.
+  /// The positions of the chains of a group, sorted by chain id.
   func chains(in group: SubscriptionGroupID) -> [Int] {
     history.chains.indices.filter { position in
-      history.chains[position].groupID(of: verdicts[position].period, in: evidence) == group
+      history.chains[position].groupID(of: verdicts[position].period, in: table) == group
     }
   }
 
   func confers(_ product: Int, _ entitlement: EntitlementID) -> Bool {
     conferring.confers(product, entitlement)
+  }
+}
+
+extension Situation {
+  /// The decision on an entitlement: the reason why it is conferred or not.
+  ///
+  /// - Parameter finding: the finding that decides the entitlement.
+  func decision(on entitlement: EntitlementID, by finding: Finding?) -> Decision {
+    guard let finding else {
+      return Decision(27, "Nothing that confers \(entitlement.name) is known of this customer.")
+    }
+    return decision(on: finding.subject, for: entitlement)
+  }
+
+  func decision(on subject: Finding.Subject, for entitlement: EntitlementID) -> Decision {
+    switch subject {
+    case .chain(let position):
+      return decision(onChain: position, for: entitlement)
+    case .followed(let period, let position):
+      let outcome = history.chains[position].outcomeOfFollowed(period, at: now)
+      return decision(on: period, outcome: outcome, for: entitlement)
+        .withAuthority(table.transaction(period.fact).authority)
+    case .purchase(let window, let position):
+      return decision(onWindow: window, of: position)
+    case .grant(let position):
+      return decision(on: history.grants[position])
+    case .grandfathering(let position):
+      return decision(onRule: position)
+    case .unnamedProduct(let position):
+      let product = state.products[position]
+      return Decision(
+        14,
+        "Transaction \(product.standing.transactionID.name) is of \(product.productID.name), which "
+          + "the catalog does not name: it confers nothing.")
+    }
+  }
+
+  /// The decision on a group, by the chain that decides it (R28).
+  func decision(on group: SubscriptionGroupID, by position: Int) -> Decision {
+    let others = chains(in: group).filter { $0 != position }
+    guard var second = others.first else { return decision(onChain: position, for: nil) }
+    for other in others.dropFirst() where isBetter(other, than: second) {
+      second = other
+    }
+    return Decision(
+      28,
+      "Of \(others.count + 1) chains, \(history.chains[position].id.name) stands above "
+        + "\(history.chains[second].id.name) (\(verdicts[second].outcome.status.word)): "
+        + bareDecision(onChain: position, for: nil).sentence
+    ).withAuthority(authority(ofChain: position))
+  }
+
+  /// Whether one chain of a group ranks above another (R28).
+  private func isBetter(_ left: Int, than right: Int) -> Bool {
+    let levels = [left, right].map { table.products[verdicts[$0].period.product].level }
+    return StandingRank.isBetter(
+      verdicts[left].standing, than: verdicts[right].standing, level: levels[0] - levels[1])
+  }
+
+  /// The chain that decides a group.
+  func decidingChain(of group: GroupState) -> Int? {
+    history.chains.firstIndex { $0.id == group.standing.originalTransactionID }
+  }
+
+  /// The authority of a chain's decision: that of its deciding period, or that of the renewal info
+  /// if it also decides and its authority is lower.
+  func authority(ofChain position: Int) -> FactAuthority {
+    let authority = table.transaction(verdicts[position].period.fact).authority
+    guard dependsOnRenewal(position), let renewal = history.chains[position].renewal else {
+      return authority
+    }
+    return min(authority, table.renewalInfo(renewal.fact).authority)
+  }
+
+  // MARK: Grants
+
+  /// The decision on a grant (R32).
+  func decision(on grant: Grant) -> Decision {
+    let name = "Grant \(grant.id.name)"
+    if grant.isOver(at: now) {
+      if let withdrawal = grant.withdrawal, grant.end == withdrawal.at {
+        return Decision(32, "\(name) was withdrawn at \(withdrawal.at.rfc3339).")
+      }
+      return Decision(32, "\(name) ended at \((grant.end ?? grant.starts).rfc3339).")
+    }
+    let end = grant.end.map { "until \($0.rfc3339)" } ?? "without an end"
+    return grant.isInForce(at: now)
+      ? Decision(
+        32, "\(name) confers \(grant.entitlementID.name) since \(grant.starts.rfc3339), \(end).")
+      : Decision(32, "\(name) begins at \(grant.starts.rfc3339), \(end).")
+  }
+}
+
+/// An index of the products that confer each entitlement. An explanation queries it for every
+/// entitlement of the catalog.
+struct ConferringProducts {
+  /// The positions in ``FactTable/products``.
+  private let products: [EntitlementID: Set<Int>]
+
+  init(in table: FactTable) {
+    var products: [EntitlementID: Set<Int>] = [:]
+    for (position, product) in table.products.enumerated() {
+      for entitlement in product.entitlements {
+        products[entitlement, default: []].insert(position)
+      }
+    }
+    self.products = products
+  }
+
+  func confers(_ product: Int, _ entitlement: EntitlementID) -> Bool {
+    products[entitlement]?.contains(product) ?? false
   }
 }

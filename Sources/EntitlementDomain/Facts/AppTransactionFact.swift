@@ -1,5 +1,5 @@
-/// What the App Store signed about the purchase of the app itself: a `JWSAppTransaction`, or the
-/// fields of a legacy receipt that say the same.
+/// The App Store's statement about the purchase of the app itself: a `JWSAppTransaction`, or the
+/// corresponding fields of a legacy receipt.
 package struct AppTransactionFact: Hashable, Sendable {
   package var bundleID: BundleID
   package var environment: StoreEnvironment
@@ -7,10 +7,10 @@ package struct AppTransactionFact: Hashable, Sendable {
   package var appTransactionID: AppTransactionID?
   package var originalPurchaseDate: Milliseconds?
   package var originalApplicationVersion: String?
-  /// `iOS`, `macOS`, `tvOS` or `visionOS`, where present (R33).
+  /// `iOS`, `macOS`, `tvOS` or `visionOS`, if present (R33).
   package var originalPlatform: String?
   package var preorderDate: Milliseconds?
-  /// `receiptCreationDate`: when it was signed.
+  /// `receiptCreationDate`: the moment of signing.
   package var signedDate: Milliseconds
   package var digest: PayloadDigest
   package var authority: FactAuthority
@@ -27,4 +27,10 @@ package struct AppTransactionFact: Hashable, Sendable {
   }
 
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }
+
+  /// The `appTransactionId`. App transactions that were signed before it existed are identified by
+  /// the digest of their payload.
+  package var identity: AppTransactionID {
+    appTransactionID ?? AppTransactionID("sha256:" + digest.hexadecimal)
+  }
 }

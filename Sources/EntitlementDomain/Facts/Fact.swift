@@ -1,5 +1,5 @@
-/// One verified, signed statement by the App Store. Facts are never edited; a newer version of
-/// the same fact replaces an older one (R3, R5).
+/// One verified statement of the App Store. Facts are never edited; a newer version of a fact
+/// replaces an older one (R3, R5).
 package enum Fact: Hashable, Sendable {
   indirect case transaction(TransactionFact)
   indirect case renewalInfo(RenewalInfoFact)
@@ -54,7 +54,7 @@ package enum Fact: Hashable, Sendable {
     }
   }
 
-  /// How much the fact weighs against another version of it (R51).
+  /// The authority of the fact in comparison with other versions of it (R51).
   package var authority: FactAuthority {
     get {
       switch self {
@@ -78,7 +78,7 @@ package enum Fact: Hashable, Sendable {
     }
   }
 
-  /// The chain that the fact speaks of; nil for an app transaction.
+  /// The chain of the fact; nil for an app transaction.
   package var chain: OriginalTransactionID? {
     switch self {
     case .transaction(let fact): fact.originalTransactionID
@@ -88,14 +88,15 @@ package enum Fact: Hashable, Sendable {
   }
 }
 
-/// The kinds of fact. Raw values are stored: they keep their meaning.
+/// The kind of a fact. Raw values are stored and must not change.
 package enum FactKind: Int, Hashable, Sendable, CaseIterable {
   case transaction = 1
   case renewalInfo = 2
   case appTransaction = 3
 }
 
-/// What makes two statements versions of the same fact, within one ``AppScope``.
+/// The key of a fact within one ``AppScope``. Two statements with the same key are versions of one
+/// fact.
 package struct FactKey: Hashable, Sendable {
   package let kind: FactKind
   package let identifier: String
@@ -106,8 +107,8 @@ package struct FactKey: Hashable, Sendable {
   }
 }
 
-/// Which of two versions of a fact stands: the greater. A total order over different statements,
-/// so merging is associative, commutative and idempotent (R5).
+/// The order of the versions of a fact: the greatest one stands. The order is total over different
+/// statements, so merging is associative, commutative and idempotent (R5).
 package struct FactPrecedence: Hashable, Comparable, Sendable {
   package let authority: FactAuthority
   package let signedDate: Milliseconds
@@ -143,17 +144,21 @@ extension TransactionFact {
   }
 }
 
-extension AppTransactionFact {
-  /// `appTransactionId`; for those signed before it existed, the statement itself.
-  package var identity: AppTransactionID {
-    appTransactionID ?? AppTransactionID("sha256:" + digest.hexadecimal)
-  }
-}
+/// The authority of a fact. Of two versions the one with the greater authority stands, whatever
+/// their dates (R51). Raw values are stored and must not change.
+public enum FactAuthority: Int, Hashable, Comparable, Sendable {
+  /// An archived response of `verifyReceipt` that an operator imported. It is not signed, so it
+  /// never replaces a signed fact.
+  case archivedResponse = 0
+  /// A verified legacy receipt (PKCS#7). It never replaces a JWS.
+  case receipt = 1
+  /// A JWS.
+  case signedTransaction = 2
 
-extension PayloadDigest {
-  package var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return String(decoding: text, as: UTF8.self)
+  /// Whether the fact is signed by Apple, as a JWS or a receipt.
+  public var isSigned: Bool { self > .archivedResponse }
+
+  public static func < (left: Self, right: Self) -> Bool {
+    left.rawValue < right.rawValue
   }
 }

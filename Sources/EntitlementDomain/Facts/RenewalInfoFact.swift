@@ -1,15 +1,15 @@
-/// What the App Store signed about the next renewal of a chain (`JWSRenewalInfo`).
+/// The App Store's statement about the next renewal of a chain (`JWSRenewalInfo`).
 ///
-/// It carries no bundle id: ``bundleID`` is that of the chain it was bound to when it arrived.
+/// The payload contains no bundle id. ``bundleID`` is the app of the chain.
 package struct RenewalInfoFact: Hashable, Sendable {
   package var bundleID: BundleID
   package var environment: StoreEnvironment
   package var originalTransactionID: OriginalTransactionID
   package var productID: ProductID?
   package var autoRenewProductID: ProductID?
-  /// `autoRenewStatus` 1; nil when absent or not known.
+  /// Whether `autoRenewStatus` is 1; nil when it is absent or unknown.
   package var autoRenews: Bool?
-  /// `autoRenewStatus` where it is neither 0 nor 1: it counts as absent (R10).
+  /// An `autoRenewStatus` other than 0 and 1. It counts as absent (R10).
   package var unknownAutoRenewStatus: Int64?
   package var expirationIntent: ExpirationIntent?
   package var gracePeriodExpiresDate: Milliseconds?
@@ -23,7 +23,7 @@ package struct RenewalInfoFact: Hashable, Sendable {
   package var appTransactionID: AppTransactionID?
   package var signedDate: Milliseconds
   package var digest: PayloadDigest
-  /// Never ``FactAuthority/receipt``: a legacy receipt says nothing of renewals.
+  /// Never ``FactAuthority/receipt``: legacy receipts contain no renewal info.
   package var authority: FactAuthority
 
   package init(

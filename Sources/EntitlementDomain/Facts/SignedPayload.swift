@@ -1,17 +1,17 @@
-/// The bytes that a fact is read from again, and those that prove it.
+/// The payload of a fact with its proof: the fact can be decoded and verified again.
 package struct SignedPayload: Hashable, Sendable {
-  /// What the payload came in.
+  /// The signed bytes that contain the payload.
   package enum Proof: Hashable, Sendable {
-    /// A JWS taken apart: the header segment as it came (base64url), which is long, and which all
-    /// payloads of one signer share; and r‖s, 64 bytes. Verification accepts canonical base64url
-    /// only, so encoding the three parts again gives the bytes that Apple sent.
+    /// The parts of a JWS: the header segment in base64url, which is long and shared by all
+    /// payloads of one signer, and the signature r‖s of 64 bytes. Verification accepts only
+    /// canonical base64url, so encoding the three parts again gives the bytes that Apple sent.
     case jws(header: [UInt8], signature: [UInt8])
-    /// A legacy receipt (DER), or an archived response to one (JSON), whole. All facts out of it
-    /// share it.
+    /// A whole legacy receipt (DER) or archived response (JSON). All facts of the document share
+    /// it.
     case document([UInt8])
   }
 
-  /// JSON with Apple's names: the payload of a JWS, decoded; or what one item of a document says.
+  /// JSON with Apple's field names: the decoded payload of a JWS, or one item of a document.
   package var payload: [UInt8]
   package var proof: Proof
 
@@ -22,5 +22,66 @@ package struct SignedPayload: Hashable, Sendable {
 
   package init(header: [UInt8], payload: [UInt8], signature: [UInt8]) {
     self.init(payload: payload, proof: .jws(header: header, signature: signature))
+  }
+}
+
+/// The SHA-256 of a payload's bytes (the decoded JSON). It identifies one statement, and breaks
+/// ties between versions of a fact (R5).
+package struct PayloadDigest: Hashable, Comparable, Sendable {
+  // Four big-endian words compare like the 32 bytes, and need no allocation.
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// - Parameter bytes: exactly 32 bytes. Another count is a programming error.
+  package init(_ bytes: some Collection<UInt8>) {
+    precondition(bytes.count == 32, "a SHA-256 digest has 32 bytes")
+    var iterator = bytes.makeIterator()
+    func word() -> UInt64 {
+      var value: UInt64 = 0
+      for _ in 0..<8 { value = value << 8 | UInt64(iterator.next() ?? 0) }
+      return value
+    }
+    words = (word(), word(), word(), word())
+  }
+
+  /// - Parameter words: the digest as four big-endian words, in the order of the bytes.
+  package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+    self.words = words
+  }
+
+  package var bytes: [UInt8] {
+    [words.0, words.1, words.2, words.3].flatMap { word in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
+  }
+
+  /// The 32 bytes in lower-case hexadecimal digits.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.words == right.words
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    left.words < right.words
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+  }
+}
+
+/// A fact with its signed payload.
+package struct SignedFact: Hashable, Sendable {
+  package var fact: Fact
+  package var signed: SignedPayload
+
+  package init(fact: Fact, signed: SignedPayload) {
+    self.fact = fact
+    self.signed = signed
   }
 }

@@ -1,5 +1,5 @@
-/// What the App Store signed about one transaction (`JWSTransaction`). Names and meanings are
-/// Apple's; any field that is optional may be absent.
+/// The App Store's statement about one transaction (`JWSTransaction`). Names and meanings are
+/// Apple's.
 package struct TransactionFact: Hashable, Sendable {
   package var bundleID: BundleID
   package var environment: StoreEnvironment
@@ -49,4 +49,45 @@ package struct TransactionFact: Hashable, Sendable {
   }
 
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }
+}
+
+/// The offer under which a period was bought or will renew.
+public struct Offer: Hashable, Sendable {
+  /// The type of the offer.
+  public var type: OfferType
+  /// `offerIdentifier`, for promotional, code and win-back offers.
+  public var identifier: String?
+  /// The type of the discount.
+  public var discountType: OfferDiscountType?
+  /// `offerPeriod`, an ISO 8601 duration.
+  public var period: String?
+
+  public init(
+    type: OfferType, identifier: String? = nil, discountType: OfferDiscountType? = nil,
+    period: String? = nil
+  ) {
+    self.type = type
+    self.identifier = identifier
+    self.discountType = discountType
+    self.period = period
+  }
+}
+
+/// The progress of a commitment that is billed monthly (R26). It does not decide access; the
+/// monthly period does.
+public struct Commitment: Hashable, Sendable {
+  /// The number of the current billing period, from 1.
+  public var billingPeriodNumber: Int64
+  /// The number of billing periods of the commitment.
+  public var totalBillingPeriods: Int64
+  /// The end of the commitment.
+  public var expiresDate: Milliseconds?
+
+  public init(
+    billingPeriodNumber: Int64, totalBillingPeriods: Int64, expiresDate: Milliseconds? = nil
+  ) {
+    self.billingPeriodNumber = billingPeriodNumber
+    self.totalBillingPeriods = totalBillingPeriods
+    self.expiresDate = expiresDate
+  }
 }

@@ -1,13 +1,15 @@
-/// An app's version or build number: whole numbers with dots between them, compared one by one as
-/// integers of any length, missing ones as 0; never as text, where "10" comes before "9" (R34).
+/// A version or build number of an app: whole numbers separated by dots. Components are compared as
+/// integers of any length, and a missing component counts as 0 (R34). A comparison as text would
+/// sort "10" before "9".
 package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Decimal digits without leading zeros; "" is 0. No trailing zeros in the list.
+  /// The components as decimal digits without leading zeros, so that 0 is "". Trailing zero
+  /// components are removed.
   private let components: [String]
 
-  /// Longer than any real one; keeps a comparison short.
+  /// In bytes, longer than any real version. It bounds the cost of a comparison.
   private static let maximumLength = 1_024
 
-  /// - Returns: nil unless every component is a whole number, such as in "2.0b1" or "".
+  /// - Returns: nil unless all components are whole numbers. Examples of nil are "2.0b1" and "".
   package init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.maximumLength else { return nil }
     var components: [String] = []
@@ -23,7 +25,7 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
     self.components = Array(components.reversed().drop { $0.isEmpty }.reversed())
   }
 
-  /// The first component alone (R34).
+  /// A version with only the first component (R34).
   package var leadingComponent: AppVersion { AppVersion(components: Array(components.prefix(1))) }
 
   package static func < (left: Self, right: Self) -> Bool {
@@ -31,14 +33,14 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
       let leftDigits = index < left.components.count ? left.components[index] : ""
       let rightDigits = index < right.components.count ? right.components[index] : ""
       if leftDigits == rightDigits { continue }
-      // Without leading zeros the longer number is the greater one.
+      // Without leading zeros, the number with more digits is greater.
       let lengths = (leftDigits.utf8.count, rightDigits.utf8.count)
       return lengths.0 == lengths.1 ? leftDigits < rightDigits : lengths.0 < lengths.1
     }
     return false
   }
 
-  /// As compared: "007.10.0" is "7.10".
+  /// The normalised version: "7.10" for "007.10.0".
   package var description: String {
     components.isEmpty
       ? "0" : components.map { $0.isEmpty ? "0" : $0 }.joined(separator: ".")

@@ -1,28 +1,30 @@
-/// Confers entitlements on those who got the app before its business model changed (§6, R33–R39).
+/// A rule that confers entitlements on customers who got the app before its business model changed
+/// (R33–R39).
 package struct GrandfatheringRule: Hashable, Sendable {
   package var id: GrandfatheringRuleID
   package var bundleID: BundleID
   package var entitlements: [EntitlementID]
-  /// The first version of the new model, by platform: those whose original version is lower came
-  /// before (R33). A platform that is not named has no threshold.
+  /// The first version with the new business model, by platform. The rule applies to customers with
+  /// a lower original version (R33). A platform may have no threshold.
   package var thresholds: [AppPlatform: AppVersion]
-  /// Only the leading component is compared (R34).
+  /// Whether only the leading component of versions is compared (R34).
   package var comparesLeadingComponentOnly: Bool
-  /// Those who got the app before this moment came before (R37); nil: the version alone decides.
+  /// The rule applies to customers who got the app before this moment (R37). Nil when only the
+  /// version decides.
   package var cutoff: Milliseconds?
   package var conflictPolicy: ConflictPolicy
-  /// What counts in Sandbox instead of Apple's constants; nil: the rule is not evaluated there
-  /// (R35).
+  /// The values that replace Apple's constants outside Production. Nil when the rule is not
+  /// evaluated there (R35).
   package var simulated: Simulated?
 
-  /// What decides when version and date disagree (R37). Raw values are those of the catalog file.
+  /// The policy when version and date disagree (R37). Raw values are the words of the catalog file.
   package enum ConflictPolicy: String, Hashable, Sendable, CaseIterable {
     case grantAndFlag = "grant_and_flag"
     case preferDate = "prefer_date"
     case preferVersion = "prefer_version"
   }
 
-  /// An original version and date for everybody, to test with (R35).
+  /// An original version and date that apply to all customers, for tests (R35).
   package struct Simulated: Hashable, Sendable {
     package var originalVersion: AppVersion?
     package var originalPurchaseDate: Milliseconds?
@@ -50,7 +52,7 @@ package struct GrandfatheringRule: Hashable, Sendable {
   }
 }
 
-/// Where the app was first got: `originalPlatform`. Raw values are Apple's.
+/// The platform of the original purchase, `originalPlatform`. Raw values are Apple's.
 package enum AppPlatform: String, Hashable, Sendable, CaseIterable {
   case iOS
   case macOS

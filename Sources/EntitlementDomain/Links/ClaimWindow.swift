@@ -1,12 +1,12 @@
-/// What an account was given of others' purchases because it claimed them (R44), within 24 hours
-/// from the first: published transactions get replayed, so a claim costs its claimer a rate.
+/// Counts the claims that one account was granted, in windows of 24 hours from the first claim
+/// (R44). The limit is needed because anybody can submit a transaction that was published.
 package struct ClaimWindow: Hashable, Sendable {
   /// In milliseconds.
   package static let length = Milliseconds.dayLength
 
-  /// Granted claims since `since`.
+  /// The number of claims granted since ``since``.
   package private(set) var count: Int
-  /// When the first of them was granted; nil when there was none.
+  /// The moment of the first granted claim of the window; nil when there was none.
   package private(set) var since: Milliseconds?
 
   package init(count: Int = 0, since: Milliseconds? = nil) {
@@ -16,11 +16,12 @@ package struct ClaimWindow: Hashable, Sendable {
 
   /// Whether one more claim may be granted.
   ///
-  /// - Parameter limit: how many may be granted in one window.
+  /// - Parameter limit: the largest number of granted claims in one window.
   package func allowsClaim(at now: Milliseconds, limit: Int) -> Bool {
     !isOpen(at: now) || count < limit
   }
 
+  /// Counts one granted claim.
   package mutating func countClaim(at now: Milliseconds) {
     if isOpen(at: now) {
       count += 1
@@ -30,7 +31,7 @@ package struct ClaimWindow: Hashable, Sendable {
     }
   }
 
-  /// Counts the claims of another window too: as if one account had made them all.
+  /// Adds the claims of another account's window, for an account merge.
   package mutating func add(_ other: ClaimWindow, at now: Milliseconds) {
     guard other.isOpen(at: now), let otherSince = other.since else { return }
     guard isOpen(at: now), let since else {
@@ -41,8 +42,8 @@ package struct ClaimWindow: Hashable, Sendable {
     self.since = min(since, otherSince)
   }
 
-  /// A window that lies more than its length ahead was opened by a clock that was wrong: it must
-  /// not stay open until that moment comes.
+  /// Whether the window counts at `now`. A window that begins more than its length in the future
+  /// was opened under a wrong clock, and does not count.
   private func isOpen(at now: Milliseconds) -> Bool {
     guard let since else { return false }
     return now < since.advanced(by: Self.length) && since < now.advanced(by: Self.length)

@@ -1,25 +1,27 @@
-/// Decides which account a chain or an app transaction belongs to when a fact of it arrives (R42,
-/// R44). Pure: the store looks up the candidates and serialises decisions per chain (R41).
+/// The decision on the account of a chain or an app transaction after a submission (R42, R44).
+///
+/// The decision is a pure function. The store looks up the candidate accounts, and serialises the
+/// decisions on each chain (R41).
 package struct LinkDecision: Hashable, Sendable {
-  /// Why a claim was refused: the link stays (R44).
+  /// The reason why a claim was refused. The link does not change (R44).
   package enum Refusal: Hashable, Sendable {
-    /// By the app's policy, or because nobody signed what claims.
+    /// The link policy refuses the claim, or the submission is not signed.
     case policy
-    /// The claimer has claimed as much as one may in a day.
+    /// The account has reached the limit of claims per day.
     case limit
   }
 
-  /// The account afterwards; nil leaves the chain without a link.
+  /// The account after the decision; nil when the chain has none.
   package let accountID: AccountID?
-  /// Why the link changed; nil when it did not. `.merged`: the whole account that it was linked to
-  /// has to be merged into `accountID`.
+  /// The reason of the link's change; nil when it does not change. For `.merged` the caller must
+  /// merge the whole former account into ``accountID``.
   package let reason: LinkReason?
-  /// Nil when there was no claim, or it was granted.
+  /// Nil when there was no claim, or when it was granted.
   package let refusal: Refusal?
 
   package var isClaimRefused: Bool { refusal != nil }
 
-  /// Something left another account for the one that was named.
+  /// The chain moves from another account to the named one.
   package var isClaimGranted: Bool { reason == .claimed || reason == .merged }
 
   private init(accountID: AccountID?, reason: LinkReason?, refusal: Refusal? = nil) {
@@ -28,28 +30,31 @@ package struct LinkDecision: Hashable, Sendable {
     self.refusal = refusal
   }
 
+  /// Decides on one chain or app transaction.
+  ///
   /// - Parameters:
-  ///   - existing: the account linked now.
+  ///   - existing: the account that is linked now.
   ///   - named: the account that the submission names.
-  ///   - isNamedUnsigned: whether it names it with nothing that Apple signed. Such a name is as good
-  ///     as any for what has no account; it never takes something from one.
-  ///   - byToken: the account known for the transaction's `appAccountToken`.
+  ///   - isNamedUnsigned: whether the submission is not signed by Apple. It can then link a chain
+  ///     without an account, and never takes a chain from an account.
+  ///   - byToken: the account of the transaction's `appAccountToken`.
   ///   - byAppTransaction: the account linked to the same `appTransactionId`.
   ///   - byPreviousChain: the account linked to `previousOriginalTransactionId` (R7).
-  ///   - policy: what becomes of a claim in this app and environment.
-  ///   - isMerge: whether `existing` is anonymous and `named` is not: then no policy keeps the one
-  ///     from being merged into the other.
-  ///   - isWithinLimit: whether whoever is named may claim something more today; asked only of what
-  ///     would be granted.
-  ///   - confersNow: whether what is linked is in force now, in the catalog or not; asked only
-  ///     where the policy depends on it.
+  ///   - policy: the policy for claims in this app and environment.
+  ///   - isMerge: whether `existing` is anonymous and `named` is not. The accounts are then merged
+  ///     under every policy.
+  ///   - isWithinLimit: whether `named` may be granted one more claim. Called only if the claim
+  ///     would be granted otherwise.
+  ///   - confersNow: whether the linked purchase is in force now, also if the catalog does not have
+  ///     its product. Called only if the policy depends on it.
+  /// - Throws: the errors of the closures.
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, isNamedUnsigned: Bool, policy: LinkPolicy,
     isMerge: () throws -> Bool, isWithinLimit: () throws -> Bool, confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
-      // Only an account that is named claims a linked chain: hints never move it (R43).
+      // Only a named account can claim a linked chain; hints never move it (R43).
       guard let named, named != existing else {
         return LinkDecision(accountID: existing, reason: nil)
       }
@@ -82,5 +87,54 @@ package struct LinkDecision: Hashable, Sendable {
       return LinkDecision(accountID: byPreviousChain, reason: .previousChain)
     }
     return LinkDecision(accountID: nil, reason: nil)
+  }
+}
+
+/// The reason of a link's change. Raw values are stored and must not change.
+public enum LinkReason: String, Hashable, Sendable {
+  /// The submission named the account, and the chain had no account.
+  case named
+  /// The submission named another account than the linked one, and the policy granted the claim
+  /// (R44).
+  case claimed
+  /// By the purchase's `appAccountToken`.
+  case appAccountToken
+  /// By the purchase's `appTransactionId`.
+  case appTransaction
+  /// By the purchase's `previousOriginalTransactionId`.
+  case previousChain
+  /// An unsigned import of an operator named the account, and the chain had no account. Such a link
+  /// is no hint for other chains until the account submits something signed.
+  case imported
+  /// The account was merged into another one: by an operator, or because an identified account
+  /// claimed a chain of an anonymous one (R44).
+  case merged
+  /// An operator linked a chain that had no account.
+  case assigned
+  /// An operator removed the link. Hints do not restore it.
+  case unassigned
+  /// An operator moved the chain to another account.
+  case transferred
+  /// The account was deleted (R46).
+  case deleted
+}
+
+/// The object of a link: a chain, or an app transaction.
+public enum LinkTarget: Hashable, Comparable, Sendable {
+  // The order of the cases is the sort order: chains before app transactions, each by id.
+  /// All transactions with this original transaction id.
+  case chain(OriginalTransactionID)
+  /// An app transaction.
+  case appTransaction(AppTransactionID)
+}
+
+extension Fact {
+  /// The link target that the fact belongs to.
+  public var target: LinkTarget {
+    switch self {
+    case .transaction(let fact): .chain(fact.originalTransactionID)
+    case .renewalInfo(let fact): .chain(fact.originalTransactionID)
+    case .appTransaction(let fact): .appTransaction(fact.identity)
+    }
   }
 }

@@ -1,16 +1,20 @@
-/// Something that a notification asks somebody to do or to know, appended to the change feed beside
-/// the changes of state. It never decides access (R2).
+/// An action that a notification requests, or an event that it reports. Events are appended to the
+/// change feed and never decide access (R2).
 public struct FeedEvent: Hashable, Sendable {
+  /// What happened.
   public var kind: FeedEventKind
+  /// The notification that reports the event.
   public var notificationUUID: NotificationUUID
+  /// The chain concerned; nil when the notification names none.
   public var originalTransactionID: OriginalTransactionID?
+  /// The transaction concerned; nil when the notification names none.
   public var transactionID: TransactionID?
-  /// Until when it is of use to act; nil when there is no limit.
+  /// The moment until which an action is useful; nil when there is no limit.
   public var deadline: Milliseconds?
-  /// Set when and only when ``kind`` is `.refetchDue`.
+  /// Set if and only if ``kind`` is `.refetchDue`.
   public var refetchReason: RefetchReason?
-  /// Apple's own word for the cause as it came, such as `consumptionRequestReason`; both sides of a
-  /// disagreement; or the names of the fields that are missing. Never longer than a line.
+  /// Apple's raw value for the cause, such as `consumptionRequestReason`; or both statuses of a
+  /// mismatch; or the names of the missing fields. At most one line.
   public var detail: String?
 
   public init(
@@ -28,32 +32,35 @@ public struct FeedEvent: Hashable, Sendable {
   }
 }
 
-/// Raw values are those of the wire, and stored.
+/// Raw values are the numbers on the wire, and are stored.
 public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// Apple asks for consumption data within 12 hours (CONSUMPTION_REQUEST).
   case consumptionRequested = 1
+  /// Apple refunded a purchase (REFUND).
   case refunded = 2
+  /// Apple declined a refund (REFUND_DECLINED).
   case refundDeclined = 3
+  /// Apple took a refund back (REFUND_REVERSED).
   case refundReversed = 4
-  /// Family sharing, or an assigned seat, ended (REVOKE).
+  /// Family sharing or an assignment ended (REVOKE).
   case sharingEnded = 5
-  /// A price increase waits for the customer's consent until the renewal (PRICE_INCREASE /
-  /// PENDING).
+  /// A price increase needs the customer's consent before the renewal (PRICE_INCREASE / PENDING).
   case priceConsentNeeded = 6
   /// A parent or guardian withdrew consent (RESCIND_CONSENT).
   case consentRescinded = 7
-  /// What is known is incomplete or contradicts Apple's view: ask the App Store Server API.
+  /// The facts are incomplete or contradict Apple's view. The App Store Server API should be
+  /// queried.
   case refetchDue = 8
 }
 
-/// Why the App Store should be asked again. Raw values are those of the wire, and stored.
+/// The reason of a refetch. Raw values are the numbers on the wire, and are stored.
 public enum RefetchReason: Int, Hashable, Sendable, CaseIterable {
-  /// A period was upgraded, and its successor has not been seen (R17).
+  /// A period was upgraded, and its successor is not known (R17).
   case successorMissing = 1
-  /// Apple's `data.status` is not ours (R47).
+  /// Apple's `data.status` differs from the evaluated status (R47).
   case statusMismatch = 2
-  /// A notification about a purchase came without the signed payload that it should carry.
+  /// A notification about a purchase lacks a signed payload that it should contain.
   case payloadMissing = 3
-  /// A renewal is overdue, and nothing says why (R24).
+  /// A renewal is overdue without an explanation (R24).
   case renewalOverdue = 4
 }

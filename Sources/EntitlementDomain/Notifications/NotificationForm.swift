@@ -1,19 +1,29 @@
-/// What a notification of one type and subtype looks like: a row of the table of domain.md §8.
+/// The member that a notification is about.
+package enum NotificationSubject: Hashable, Sendable {
+  case data
+  case summary
+  case externalPurchaseToken
+  case appData
+  /// Another object that names an app and an environment: a form that is not known yet (R10).
+  /// Signed payloads inside it are not read.
+  case unknown
+}
+
+/// The expected form of a notification of one type and subtype: a row of the table in rules.md §8.
 ///
-/// It says what is known of Apple's notifications, and never what becomes of one: another form
-/// than expected is accepted all the same, and its facts are joined (R2, R10).
+/// A notification of another form is accepted, and its facts are merged (R2, R10).
 package struct NotificationForm: Hashable, Sendable {
-  /// The signed payloads that a notification brings.
+  /// The signed payloads that a notification contains.
   package struct Contents: OptionSet, Hashable, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
 
     package static let transaction = Contents(rawValue: 1)
-    /// For auto-renewable subscriptions of the purchaser only.
+    /// Only for auto-renewable subscriptions, and only for the purchaser.
     package static let renewalInfo = Contents(rawValue: 2)
     package static let appTransaction = Contents(rawValue: 4)
 
-    /// Apple's names of the fields that hold them, for people.
+    /// Apple's names of the fields, separated by commas, for messages.
     package var fieldNames: String {
       [
         contains(.transaction) ? "signedTransactionInfo" : nil,
@@ -24,10 +34,10 @@ package struct NotificationForm: Hashable, Sendable {
   }
 
   package let type: NotificationType
-  /// Nil: without a subtype.
+  /// Nil for a notification without a subtype.
   package let subtype: NotificationSubtype?
-  /// The member that it is about.
-  package let subject: NotificationPayload.Subject
+  /// The member that the notification is about.
+  package let subject: NotificationSubject
   package let contents: Contents
 
   /// The form of a type and subtype; nil when the pair is not known.
@@ -37,7 +47,7 @@ package struct NotificationForm: Hashable, Sendable {
     byName[Name(type: type, subtype: subtype)]
   }
 
-  /// Every form that is known, in the order of the table.
+  /// All known forms, in the order of the table.
   package static let all: [NotificationForm] = [
     forms(.subscribed, [.initialBuy, .resubscribe], .data, subscription),
     forms(.didRenew, [nil, .billingRecovery], .data, subscription),
@@ -85,7 +95,7 @@ package struct NotificationForm: Hashable, Sendable {
 
   private static func forms(
     _ type: NotificationType, _ subtypes: [NotificationSubtype?],
-    _ subject: NotificationPayload.Subject, _ contents: Contents
+    _ subject: NotificationSubject, _ contents: Contents
   ) -> [NotificationForm] {
     subtypes.map { subtype in
       NotificationForm(type: type, subtype: subtype, subject: subject, contents: contents)

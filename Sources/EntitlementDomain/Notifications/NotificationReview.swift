@@ -1,20 +1,19 @@
-/// What a notification asks somebody to do or to know (domain.md §8, R47). Events are for feeds
-/// and counters: nothing here decides access (R2).
+/// Derives the events of a notification (rules.md §8, R47). Events are for feeds and counters and
+/// never decide access (R2).
 package enum NotificationReview {
-  /// How long Apple waits for an answer to a CONSUMPTION_REQUEST, in milliseconds (domain.md §8).
+  /// The time limit for answering a CONSUMPTION_REQUEST, in milliseconds (rules.md §8).
   package static let consumptionDeadline = 12 * Milliseconds.hourLength
 
-  /// Reviews a notification that was not known before, once its facts were merged. Pure: "now" is
-  /// the notification's own `signedDate`.
+  /// Reviews a new notification after its facts were merged. The function is pure: the
+  /// notification's `signedDate` serves as the current time.
   ///
   /// - Parameters:
-  ///   - notification: as it was verified.
-  ///   - inner: the facts of the signed payloads inside it, as they came, whether they stand or
-  ///     not.
-  ///   - facts: the standing facts of the chains and app transactions that `inner` names, after the
-  ///     merge, in any order; those of other chains are passed over.
-  /// - Returns: what the type says first, then the reasons for a refetch, each at most once. None
-  ///   for a notification that names no app: there is nobody to tell.
+  ///   - notification: the verified notification.
+  ///   - inner: the facts of the signed payloads inside it, whether they stand or not.
+  ///   - facts: the standing facts, after the merge, of the chains and app transactions of `inner`,
+  ///     in any order. Facts of other chains are ignored.
+  /// - Returns: the event of the type first, then the refetch events, each reason at most once.
+  ///   Empty for a notification that names no app.
   package static func events(
     of notification: SignedNotification, bringing inner: [Fact], facts: [Fact], catalog: Catalog
   ) -> [FeedEvent] {
@@ -39,7 +38,7 @@ package enum NotificationReview {
     return events
   }
 
-  /// What the type says by itself.
+  /// The event of the notification's type; nil when it has none.
   private static func event(
     of notification: SignedNotification, _ content: ReviewedContent
   ) -> FeedEvent? {
@@ -48,25 +47,165 @@ package enum NotificationReview {
       return content.event(
         .consumptionRequested,
         deadline: content.signedDate?.advanced(by: consumptionDeadline),
-        detail: consumptionRequestReason(in: notification.signed.payload))
+        detail: notification.consumptionRequestReason?
+          .bounded(toBytes: UnknownValue.maximumLength))
     case .refund: return content.event(.refunded)
     case .refundDeclined: return content.event(.refundDeclined)
     case .refundReversed: return content.event(.refundReversed)
     case .revoke: return content.event(.sharingEnded)
     case .priceIncrease where content.subtype == .pending:
-      // Without consent the subscription ends when it should have renewed.
+      // Without consent, the subscription ends at the renewal date.
       return content.event(.priceConsentNeeded, deadline: content.renewalInfo?.renewalDate)
     case .rescindConsent: return content.event(.consentRescinded)
     default: return nil
     }
   }
+}
 
-  /// A word of Apple's as it came, bounded; nil when the payload does not give one.
-  private static func consumptionRequestReason(in payload: [UInt8]) -> String? {
-    // What was verified decodes again; what does not is still worth an event without a reason.
-    guard let fields = try? JSONDocument(payload).fields(),
-      let decoded = try? PayloadDecoder.notification(fields)
-    else { return nil }
-    return decoded.consumptionRequestReason?.bounded(toBytes: UnknownValue.maximumLength)
+/// The content of a notification that a review needs.
+struct ReviewedContent {
+  let uuid: NotificationUUID
+  let type: NotificationType
+  let subtype: NotificationSubtype?
+  let status: Int64?
+  let signedDate: Milliseconds?
+  let transaction: TransactionFact?
+  /// The renewal info of the notification's chain.
+  let renewalInfo: RenewalInfoFact?
+  /// The digests of the facts inside the notification.
+  let digests: Set<PayloadDigest>
+
+  init(_ record: NotificationRecord, bringing inner: [Fact]) {
+    uuid = record.uuid
+    type = NotificationType(rawValue: record.type)
+    subtype = record.subtype.map(NotificationSubtype.init(rawValue:))
+    status = record.status
+    signedDate = record.signedDate
+    var transaction: TransactionFact?
+    var renewalInfo: RenewalInfoFact?
+    for fact in inner {
+      switch fact {
+      case .transaction(let fact): transaction = transaction ?? fact
+      case .renewalInfo(let fact): renewalInfo = renewalInfo ?? fact
+      case .appTransaction: break
+      }
+    }
+    self.transaction = transaction
+    // A renewal info of another chain is ignored: its dates do not apply.
+    let isOfSameChain =
+      transaction.map { $0.originalTransactionID == renewalInfo?.originalTransactionID } ?? true
+    self.renewalInfo = isOfSameChain ? renewalInfo : nil
+    digests = Set(inner.map(\.digest))
+  }
+
+  /// The chain of the notification; nil when it names none.
+  var chain: OriginalTransactionID? {
+    transaction?.originalTransactionID ?? renewalInfo?.originalTransactionID
+  }
+
+  /// The expected signed payloads that are missing. Shared and assigned purchases have no renewal
+  /// info, because only the purchaser renews.
+  var missing: NotificationForm.Contents {
+    var missing = NotificationForm.known(type, subtype)?.contents ?? []
+    missing.remove(.appTransaction)
+    if let transaction {
+      missing.remove(.transaction)
+      let isPurchaser = transaction.ownership ?? .purchased == .purchased
+      if transaction.type != .autoRenewable || !isPurchaser { missing.remove(.renewalInfo) }
+    }
+    if renewalInfo != nil { missing.remove(.renewalInfo) }
+    return missing
+  }
+
+  func event(
+    _ kind: FeedEventKind, deadline: Milliseconds? = nil, detail: String? = nil
+  ) -> FeedEvent {
+    FeedEvent(
+      kind: kind, notificationUUID: uuid, originalTransactionID: chain,
+      transactionID: transaction?.transactionID, deadline: deadline, detail: detail)
+  }
+
+  func refetchDue(_ reason: RefetchReason, detail: String? = nil) -> FeedEvent {
+    var event = event(.refetchDue, detail: detail)
+    event.refetchReason = reason
+    return event
+  }
+}
+
+/// Compares the subscription of a notification, evaluated from the facts as of the notification's
+/// `signedDate`, with the content of the notification.
+struct ReviewedChain {
+  private let content: ReviewedContent
+  private let standing: Standing
+  /// Whether no fact of the chain was signed after the notification.
+  private let isLatest: Bool
+
+  /// Nil when the notification names no auto-renewable subscription, or has no signing date.
+  init?(_ content: ReviewedContent, in scope: AppScope, facts: [Fact], catalog: Catalog) {
+    guard let chain = content.chain, let moment = content.signedDate else { return nil }
+    let facts = facts.filter { $0.chain == chain && $0.scope == scope }
+    // The operator's leeway (R24) is not part of Apple's view.
+    var catalog = catalog
+    catalog.renewalLeeway = 0
+    let state = Evaluation.state(
+      of: CustomerRecord(scope: scope, facts: facts), catalog: catalog, at: moment)
+    guard let standing = Self.standing(in: state) else { return nil }
+    self.content = content
+    self.standing = standing
+    // The payloads inside the notification may be signed slightly later than the notification.
+    isLatest = facts.allSatisfy {
+      $0.precedence.signedDate <= moment || content.digests.contains($0.digest)
+    }
+  }
+
+  /// The standing of the chain: that of its group. If neither the transactions nor the catalog name
+  /// a group, the product with the best status decides (R28).
+  private static func standing(in state: CustomerState) -> Standing? {
+    if let group = state.groups.first { return group.standing }
+    return state.products.map(\.standing)
+      .filter { $0.productType == .autoRenewable }
+      .min { $0.status.rawValue < $1.status.rawValue }
+  }
+
+  /// Whether the successor of an upgraded period is unknown (R17).
+  var isSuccessorMissing: Bool { standing.notices.contains(.successorMissing) }
+
+  /// A text with both statuses, if Apple's view and the evaluated status differ (R47).
+  ///
+  /// The views are compared only if no fact was signed later: a later fact may explain the
+  /// difference. There is no tolerance at the ends of periods. At the exact end, both views say
+  /// that the period is over (R15). If Apple determined the status some seconds before or after
+  /// signing, the cost is one refetch; a tolerance would hide real differences.
+  var statusMismatch: String? {
+    guard isLatest, let appleStatus else { return nil }
+    if SubscriptionStatus(standing.status) == appleStatus { return nil }
+    return "Apple says \(appleStatus.name), the facts say \(standing.status.name)"
+  }
+
+  /// Whether a renewal is overdue (R24), and the notification has no status that explains it.
+  var isRenewalUnexplained: Bool {
+    guard isLatest, appleStatus == nil else { return false }
+    switch content.type {
+    case .expired, .didFailToRenew, .gracePeriodExpired: return false
+    default: return standing.notices.contains(.renewalOverdue)
+    }
+  }
+
+  /// The status in Apple's view; nil when it is absent or unknown.
+  private var appleStatus: SubscriptionStatus? {
+    content.status.flatMap(SubscriptionStatus.init(rawValue:))
+  }
+}
+
+extension DetailedStatus {
+  /// The name in messages, such as `GRACE`.
+  fileprivate var name: String {
+    if let status = SubscriptionStatus(self) { return status.name }
+    switch self {
+    case .replaced: return "REPLACED"
+    case .upcoming: return "UPCOMING"
+    case .consumed: return "CONSUMED"
+    default: return "UNDETERMINED"
+    }
   }
 }

@@ -1,5 +1,5 @@
-/// A value of one of Apple's enumerations that is not known yet. It is kept raw in its fact,
-/// counted by its field, and grants nothing by itself (R10).
+/// An unknown value of one of Apple's enumerations. Its fact keeps it raw. It is counted by field,
+/// and grants nothing (R10).
 package struct UnknownValue: Hashable, Sendable {
   /// Apple's name of the field.
   package enum Field: String, Hashable, Sendable, CaseIterable {
@@ -16,18 +16,18 @@ package struct UnknownValue: Hashable, Sendable {
     case originalPlatform
     case notificationType
     case subtype
-    /// A type and a subtype that are known, but not with each other: `TYPE/SUBTYPE`, or `TYPE/`
-    /// where a subtype was expected.
+    /// An unknown combination of a known type and a known subtype: `TYPE/SUBTYPE`, or `TYPE/` if a
+    /// subtype was expected.
     case notificationForm
     case status
   }
 
-  /// An enumerated word of Apple's is shorter than half of this many bytes; what is longer is
-  /// counted under its beginning, so that nothing large reaches logs and events.
+  /// In bytes; more than twice the length of any enumerated value of Apple. Longer values are
+  /// truncated, so that logs and events stay small.
   package static let maximumLength = 64
 
   package let field: Field
-  /// As it came, at most ``maximumLength`` bytes of UTF-8.
+  /// The raw value, truncated to ``maximumLength`` bytes of UTF-8.
   package let value: String
 
   package init(field: Field, value: String) {
@@ -37,12 +37,12 @@ package struct UnknownValue: Hashable, Sendable {
 }
 
 extension Fact {
-  /// The enumerated values of the fact that are not known, in the order of the fields.
+  /// The unknown enumerated values of the fact, in the order of the fields.
   package var unknownValues: [UnknownValue] {
     var unknown = UnknownValueCollector()
     switch self {
     case .transaction(let fact):
-      // Empty: the payload has no type, which is something else than an unknown one.
+      // An empty type means that the payload has none. That is not an unknown type.
       unknown.collect(fact.type.rawValue.isEmpty ? nil : fact.type, as: .type)
       unknown.collect(fact.ownership, as: .inAppOwnershipType)
       unknown.collect(fact.offer)
@@ -66,7 +66,7 @@ extension Fact {
 }
 
 extension NotificationRecord {
-  /// Type, subtype, their combination and status, as far as they are not known.
+  /// The unknown values among type, subtype, their combination, and status.
   package var unknownValues: [UnknownValue] {
     var unknown = UnknownValueCollector()
     let type = NotificationType(rawValue: type)
@@ -83,7 +83,7 @@ extension NotificationRecord {
   }
 }
 
-/// Gathers what is not known while the fields of a fact are gone through.
+/// Collects unknown values.
 private struct UnknownValueCollector {
   private(set) var values: [UnknownValue] = []
 
@@ -91,7 +91,9 @@ private struct UnknownValueCollector {
     values.append(UnknownValue(field: field, value: value))
   }
 
-  /// - Parameter value: nil: the field is absent.
+  /// Adds a value if it is unknown.
+  ///
+  /// - Parameter value: nil when the field is absent.
   mutating func collect<Value: AppStoreValue>(_ value: Value?, as field: UnknownValue.Field) {
     guard let value, !value.isKnown else { return }
     add(field, String(describing: value.rawValue))
@@ -100,5 +102,20 @@ private struct UnknownValueCollector {
   mutating func collect(_ offer: Offer?) {
     collect(offer?.type, as: .offerType)
     collect(offer?.discountType, as: .offerDiscountType)
+  }
+}
+
+extension String {
+  /// The text truncated to a number of UTF-8 bytes, at the boundary of a Unicode scalar.
+  func bounded(toBytes limit: Int) -> String {
+    guard utf8.count > limit else { return self }
+    var length = 0
+    var kept = ""
+    for scalar in unicodeScalars {
+      length += UTF8.width(scalar)
+      if length > limit { break }
+      kept.unicodeScalars.append(scalar)
+    }
+    return kept
   }
 }

@@ -1,16 +1,16 @@
-/// All that is known of one customer in one scope: the input of evaluation beside the catalog and
+/// The stored data of one customer in one scope. It is an input of evaluation, with the catalog and
 /// the moment.
 package struct CustomerRecord: Hashable, Sendable {
   package var scope: AppScope
-  /// Nil for chains that no account has claimed.
+  /// Nil for unlinked chains.
   package var accountID: AccountID?
-  /// Number of the latest change that concerned this customer; 0 when there was none.
+  /// The number of the latest change of this customer; 0 when there was none.
   package var revision: Int64
-  /// When that change was made, on the server's clock; nil when it is not known.
+  /// The moment of that change on the server's clock; nil when it is not known.
   package var changedAt: Milliseconds?
   /// The standing version of every fact, in any order.
   package var facts: [Fact]
-  /// What operators gave the account, in any order, withdrawn ones included (R32).
+  /// The grants of the account in any order, also the withdrawn ones (R32).
   package var grants: [Grant]
 
   package init(
@@ -24,4 +24,18 @@ package struct CustomerRecord: Hashable, Sendable {
     self.facts = facts
     self.grants = grants
   }
+}
+
+/// The identifier by which a read selects a customer within an ``AppScope``.
+public enum CustomerSelector: Hashable, Sendable {
+  /// The account with this id.
+  case account(AccountID)
+  /// The customer who owns the chain with this id.
+  case originalTransaction(OriginalTransactionID)
+  /// The customer who owns the chain of this transaction.
+  case transaction(TransactionID)
+  /// The customer of this app transaction.
+  case appTransaction(AppTransactionID)
+  /// The customer whose purchases have this token.
+  case appAccountToken(AppAccountToken)
 }

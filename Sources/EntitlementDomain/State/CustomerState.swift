@@ -1,23 +1,26 @@
-/// The answer: what a customer may use at a moment, and what to offer (R27–R31). A pure function
-/// of facts, catalog and moment.
+/// The answer of an evaluation: the entitlements of a customer at a moment, with the state of each
+/// product and group (R27–R31).
 public struct CustomerState: Hashable, Sendable {
+  /// The app and environment.
   public var scope: AppScope
-  /// Nil when the facts belong to chains that no account has claimed yet.
+  /// Nil for unlinked chains.
   public var accountID: AccountID?
-  /// Grows with each change of the customer's facts or links; 0 when nothing is known.
+  /// The number of the customer's latest change, which grows with each; 0 when nothing is known.
   public var revision: Int64
-  /// The moment this state was computed for.
+  /// The moment for which the state was computed.
   public var evaluatedAt: Milliseconds
+  /// Whether anything confers access now (R27).
   public var coreState: CoreState
-  /// What to suggest to the customer, most urgent first, each once; `[.none]` when nothing.
+  /// The suggestions for the customer, without duplicates, the most urgent first; `[.none]` when
+  /// there are none.
   public var callsToAction: [CallToAction]
-  /// What the customer may use now, by entitlement id.
+  /// The entitlements that the customer has now, sorted by id.
   public var entitlements: [EntitlementState]
-  /// Each product of which there is a fact, by product id.
+  /// The products that occur in a fact, sorted by id.
   public var products: [ProductState]
-  /// Each subscription group of which there is a fact, by group id.
+  /// The subscription groups that occur in a fact, sorted by id.
   public var groups: [GroupState]
-  /// Each grandfathering rule of the app, by rule id (R33–R39).
+  /// The results of the app's grandfathering rules, sorted by rule id (R33–R39).
   public var grandfathering: [GrandfatheringState]
   /// The earliest later moment at which this answer changes without new facts (R30).
   public var nextTransitionAt: Milliseconds?
@@ -42,33 +45,42 @@ public struct CustomerState: Hashable, Sendable {
   }
 }
 
-/// R27. Raw values are those of the wire.
+/// R27. Raw values are the numbers on the wire.
 public enum CoreState: Int, Hashable, Sendable, CaseIterable {
-  /// No fact at all for this customer in this environment.
+  /// No fact of this customer is known in this environment.
   case new = 1
-  /// Something confers access now, grace included.
+  /// Something confers access now; this includes grace.
   case active = 2
-  /// Facts exist, nothing confers access.
+  /// Facts are known, and none confers access now.
   case inactive = 3
 }
 
-/// What to suggest to the customer (R29). Raw values are those of the wire.
+/// A suggestion for the customer (R29). Raw values are the numbers on the wire.
 public enum CallToAction: Int, Hashable, Sendable, CaseIterable {
+  /// Nothing to suggest.
   case none = 1
+  /// Show the standard and introductory offers: there is no purchase yet.
   case merchandise = 2
+  /// Ask for other payment details: a renewal could not be charged.
   case fixBilling = 3
+  /// Show win-back offers: the purchase has expired or was refunded.
   case winBack = 4
+  /// Ask for consent to a price increase.
   case consentToPrice = 5
+  /// Ask the customer to stay: the subscription will not renew.
   case keepSubscription = 6
 }
 
-/// One product of which there is a fact.
+/// The state of one product that occurs in a fact.
 public struct ProductState: Hashable, Sendable {
+  /// The product.
   public var productID: ProductID
   /// The subscription group, for an auto-renewable product.
   public var groupID: SubscriptionGroupID?
-  /// False when the catalog does not name the product: it then confers nothing (R14).
+  /// Whether the catalog has the product. A product that is not in the catalog confers nothing
+  /// (R14).
   public var isInCatalog: Bool
+  /// The status of the product at the moment of the state.
   public var standing: Standing
 
   public init(
@@ -81,13 +93,15 @@ public struct ProductState: Hashable, Sendable {
   }
 }
 
-/// One subscription group: the best over all its chains (R28).
+/// The state of one subscription group: the best standing of its chains (R28).
 public struct GroupState: Hashable, Sendable {
+  /// The subscription group.
   public var groupID: SubscriptionGroupID
+  /// The status of the group at the moment of the state.
   public var standing: Standing
-  /// A free trial of this group was used (R29).
+  /// Whether a free trial of this group was used (R29).
   public var trialUsed: Bool
-  /// An introductory offer of any kind of this group was used (R29).
+  /// Whether any introductory offer of this group was used (R29).
   public var introductoryOfferUsed: Bool
 
   public init(
@@ -100,11 +114,12 @@ public struct GroupState: Hashable, Sendable {
   }
 }
 
-/// An entitlement that is conferred now, with everything that confers it (R31).
+/// An entitlement that is conferred now, with all its sources (R31).
 public struct EntitlementState: Hashable, Sendable {
+  /// The entitlement, by its name in the catalog.
   public var entitlementID: EntitlementID
-  /// At least one, in a fixed order: latest end first; then purchases by transaction id, grants by
-  /// id, and grandfathering rules by id.
+  /// At least one source. The order is the latest end first; then purchases by transaction id,
+  /// grants by id, and grandfathering rules by id.
   public var sources: [EntitlementSource]
 
   public init(entitlementID: EntitlementID, sources: [EntitlementSource]) {
@@ -113,9 +128,11 @@ public struct EntitlementState: Hashable, Sendable {
   }
 }
 
-/// What confers an entitlement, since when and until when (R31).
+/// A source that confers an entitlement, with its start and end (R31).
 public struct EntitlementSource: Hashable, Sendable {
+  /// The kinds of sources.
   public enum Origin: Hashable, Sendable {
+    /// A transaction of a chain, and its product.
     case purchase(TransactionID, chain: OriginalTransactionID, product: ProductID)
     /// R32.
     case grant(GrantID)
@@ -123,13 +140,15 @@ public struct EntitlementSource: Hashable, Sendable {
     case grandfathering(GrandfatheringRuleID)
   }
 
+  /// The purchase, grant or grandfathering rule that confers it.
   public var origin: Origin
+  /// When it began to confer the entitlement.
   public var since: Milliseconds
-  /// Nil when it has no end.
+  /// Nil when the source has no end.
   public var until: Milliseconds?
-  /// What stands behind the purchase, or behind what the grandfathering rule went by (R51): the
-  /// weaker where a renewal info has a say, too. Nil for a grant, and for a rule whose values the
-  /// catalog simulates.
+  /// The authority of the purchase, or of the app transaction that decided a grandfathering rule
+  /// (R51). If a renewal info also decides, the lower of both. Nil for a grant, and for a rule with
+  /// simulated values.
   public var evidence: FactAuthority?
 
   public init(

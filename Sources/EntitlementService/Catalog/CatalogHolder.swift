@@ -2,18 +2,18 @@ package import EntitlementDomain
 import Synchronization
 package import Verification
 
-/// The catalog in force, and the verification policy that follows from it. Reading takes a lock
-/// for the time of one copy.
+/// The catalog in force and the verification policy that is derived from it. A read takes a lock
+/// for one copy.
 package final class CatalogHolder: Sendable {
   package struct Snapshot: Sendable {
     package let catalog: Catalog
     package let policy: VerificationPolicy
-    /// SHA-256 of the file, hexadecimal; empty for a catalog that came from none.
+    /// SHA-256 of the file, hexadecimal; empty for a catalog without a file.
     package let digest: String
-    /// What is doubtful about it.
     package let warnings: [CatalogIssue]
-    /// Since when answers follow from this catalog. Those of before may follow from another one:
-    /// their customers' revisions do not tell that they changed.
+    /// The time from which answers are computed from this catalog. A new catalog changes answers
+    /// without a new revision of their customers, so the revision alone does not identify an
+    /// answer.
     package let inForceSince: Milliseconds
 
     fileprivate init(
@@ -29,18 +29,16 @@ package final class CatalogHolder: Sendable {
 
   private struct State {
     var snapshot: Snapshot
-    var lastAttempt: CatalogAttempt?
+    var lastAttempt: CatalogReloadAttempt?
     var drops: [@Sendable () -> any Sendable] = []
   }
 
   private let state: Mutex<State>
   private let clock: ServiceClock
 
-  /// The catalog is in force from now on: with which one an earlier process answered is not known.
+  /// The catalog is in force from now on. The catalog of an earlier process is not known.
   ///
-  /// - Parameters:
-  ///   - digest: SHA-256 of its file, hexadecimal.
-  ///   - warnings: what is doubtful about it.
+  /// - Parameter digest: SHA-256 of the catalog's file, hexadecimal.
   package init(
     _ catalog: Catalog, digest: String = "", warnings: [CatalogIssue] = [], clock: ServiceClock
   ) {
@@ -55,24 +53,24 @@ package final class CatalogHolder: Sendable {
     state.withLock { $0.snapshot }
   }
 
-  /// The catalog in force, and the last attempt to change it; nil when there was none.
-  package var status: (snapshot: Snapshot, lastAttempt: CatalogAttempt?) {
+  /// The catalog in force, and the last attempt to replace it; nil before the first attempt.
+  package var status: (snapshot: Snapshot, lastAttempt: CatalogReloadAttempt?) {
     state.withLock { ($0.snapshot, $0.lastAttempt) }
   }
 
-  /// Puts another catalog in force, and drops every answer that follows from the old one. Once this
-  /// returns no new answer follows from the old catalog.
+  /// Puts another catalog in force and invalidates every cached answer. After the call no new
+  /// answer is computed from the old catalog.
   ///
-  /// - Parameter digest: SHA-256 of its file, hexadecimal.
+  /// - Parameter digest: SHA-256 of the catalog's file, hexadecimal.
   package func replace(
     with catalog: Catalog, digest: String = "", warnings: [CatalogIssue] = []
   ) {
-    // What was held is freed outside the lock: it may be large.
+    // The dropped values may be large, so they are freed outside the lock.
     let dropped = state.withLock { state -> [any Sendable] in
-      // Under the lock no load can take the old catalog after answers were dropped, and so none
-      // from it is kept; and no answer from the new one is given before.
+      // The lock orders invalidation and replacement. No load takes the old catalog after the
+      // invalidation, and no answer of the new catalog is returned before it.
       let dropped = state.drops.map { $0() }
-      // Later than the commits of this very millisecond, which the old catalog may have answered.
+      // One millisecond later, as the old catalog may have answered in the current millisecond.
       let since = max(clock.now(), state.snapshot.inForceSince).advanced(by: 1)
       state.snapshot = Snapshot(
         catalog, digest: digest, warnings: warnings, inForceSince: since)
@@ -81,14 +79,14 @@ package final class CatalogHolder: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Keeps what became of an attempt to change the catalog.
-  func record(_ attempt: CatalogAttempt) {
+  /// Stores the outcome of an attempt to replace the catalog.
+  func record(_ attempt: CatalogReloadAttempt) {
     state.withLock { $0.lastAttempt = attempt }
   }
 
-  /// Has `drop` called whenever another catalog comes in force, under the lock of this: it must
-  /// forget all that follows from the old one, be quick, and not ask this for anything. What it
-  /// returns is released later.
+  /// Registers a callback that invalidates everything that was computed from the old catalog. It
+  /// runs under the lock at each replacement, so it must be quick and must not call this object.
+  /// Its result is released outside the lock.
   func onReplacement(_ drop: @escaping @Sendable () -> any Sendable) {
     state.withLock { $0.drops.append(drop) }
   }
@@ -96,8 +94,7 @@ package final class CatalogHolder: Sendable {
 
 extension CatalogHolder.Snapshot {
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
-  ///   that the catalog does not name: nothing can be known there, and an empty answer would tell a
-  ///   misspelt caller that nobody has bought anything (R27).
+  ///   that the catalog does not name. An empty answer would hide a misspelt bundle id (R27).
   func checkServed(_ scope: AppScope) throws(ServiceError) {
     guard try app(scope.bundleID).environments.contains(scope.environment) else {
       throw ServiceError(
@@ -118,7 +115,7 @@ extension CatalogHolder.Snapshot {
 }
 
 extension VerificationPolicy {
-  /// Accepts the apps of a catalog in the environments that it names.
+  /// Accepts the apps of a catalog in the environments that the catalog names for each.
   init(_ catalog: Catalog) {
     self.init(
       apps: catalog.apps.values.map { app in

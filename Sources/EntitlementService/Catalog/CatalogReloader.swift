@@ -1,14 +1,16 @@
+import CatalogFiles
 import Dispatch
 package import EntitlementDomain
 package import Logging
 import Synchronization
 
-/// Reads the catalog file again and puts it in force when it is valid; otherwise the old one stays.
+/// Reads the catalog file again and puts it in force when it is valid. Otherwise the old catalog
+/// stays in force.
 ///
-/// One reload after the other, on a queue of its own: parsing a large file takes time that event
-/// loops and Swift's threads do not have. Callers that come while one is under way share the next.
+/// Reloads run one after the other on a dispatch queue, as parsing a large file would block an
+/// event loop or a thread of Swift's pool. Calls that arrive during a reload share the next one.
 package final class CatalogReloader: Sendable {
-  private typealias Waiter = CheckedContinuation<CatalogAttempt, Never>
+  private typealias Waiter = CheckedContinuation<CatalogReloadAttempt, Never>
 
   private let source: CatalogSource
   private let holder: CatalogHolder
@@ -16,9 +18,9 @@ package final class CatalogReloader: Sendable {
   private let counters: ServiceCounters
   private let logger: Logger
   private let queue = DispatchQueue(label: "entitle.catalog")
-  /// By whether they only want to know.
+  /// Keyed by `dryRun`.
   private let waiting = Mutex<[Bool: [Waiter]]>([:])
-  /// What was wrong when it was last logged as an error; nil since a file was valid.
+  /// Identifies the fault that was last logged at error level; nil after a valid file.
   private let loggedFault = Mutex<String?>(nil)
 
   package init(
@@ -32,11 +34,10 @@ package final class CatalogReloader: Sendable {
     self.logger = logger
   }
 
-  /// Reads the file as it is after this call began. A file that is in force already changes
-  /// nothing.
+  /// Reads the file after the call began. A file that is already in force changes nothing.
   ///
-  /// - Parameter dryRun: only says what would be, and leaves no trace.
-  package func reload(dryRun: Bool = false) async -> CatalogAttempt {
+  /// - Parameter dryRun: checks the file and changes nothing, no counter and no log either.
+  package func reload(dryRun: Bool = false) async -> CatalogReloadAttempt {
     await withCheckedContinuation { waiter in
       let isFirst = waiting.withLock { waiting in
         waiting[dryRun, default: []].append(waiter)
@@ -47,31 +48,31 @@ package final class CatalogReloader: Sendable {
   }
 
   private func answerWaiting(dryRun: Bool) {
-    // Taken before the file is read: who comes later may know of a change that this misses.
+    // Taken before the file is read. A later caller may know of a change that this read misses.
     let waiters = waiting.withLock { $0.removeValue(forKey: dryRun) ?? [] }
-    let attempt = dryRun ? look().attempt : apply()
+    let attempt = dryRun ? readFile().attempt : apply()
     for waiter in waiters { waiter.resume(returning: attempt) }
   }
 
-  private func look() -> (attempt: CatalogAttempt, contents: CatalogFile.Contents?) {
+  private func readFile() -> (attempt: CatalogReloadAttempt, contents: CatalogFile.Contents?) {
     let at = clock.now()
     do throws(CatalogSource.Unreadable) {
       let reading = try source.read()
       switch reading.contents {
       case .success(let contents):
         return (
-          CatalogAttempt(at: at, digest: reading.digest, issues: contents.warnings), contents
+          CatalogReloadAttempt(at: at, digest: reading.digest, issues: contents.warnings), contents
         )
       case .failure(let error):
-        return (CatalogAttempt(at: at, digest: reading.digest, issues: error.issues), nil)
+        return (CatalogReloadAttempt(at: at, digest: reading.digest, issues: error.issues), nil)
       }
     } catch {
-      return (CatalogAttempt(at: at, digest: nil, failure: error.reason), nil)
+      return (CatalogReloadAttempt(at: at, digest: nil, failure: error.reason), nil)
     }
   }
 
-  private func apply() -> CatalogAttempt {
-    let (attempt, contents) = look()
+  private func apply() -> CatalogReloadAttempt {
+    let (attempt, contents) = readFile()
     guard let contents, let digest = attempt.digest else {
       counters.add(.catalogReloadFailed)
       holder.record(attempt)
@@ -83,12 +84,12 @@ package final class CatalogReloader: Sendable {
     let old = holder.snapshot.digest
     guard digest != old else {
       holder.record(attempt)
-      logger.info("the catalog file is the one in force", metadata: ["digest": "\(digest)"])
+      logger.info("the catalog file is already in force", metadata: ["digest": "\(digest)"])
       return attempt
     }
     holder.replace(with: contents.catalog, digest: digest, warnings: contents.warnings)
-    // After that, so that nobody is told of a catalog that is not in force yet; and before the log,
-    // which is where operators look first.
+    // After the replacement, so that the status never shows a catalog that is not in force yet.
+    // Before the log line, so that the status is current for an operator who has read it.
     holder.record(attempt)
     let size = contents.catalog.size
     logger.notice(
@@ -104,8 +105,8 @@ package final class CatalogReloader: Sendable {
     return attempt
   }
 
-  /// At error level once for each content: a broken file may be looked at many times.
-  private func log(faultOf attempt: CatalogAttempt) {
+  /// Logs each fault once at error level, as the same broken file may be read many times.
+  private func log(faultOf attempt: CatalogReloadAttempt) {
     let fault = attempt.digest ?? attempt.failure ?? ""
     let isNew = loggedFault.withLock { logged in
       defer { logged = fault }
@@ -120,13 +121,36 @@ package final class CatalogReloader: Sendable {
   }
 }
 
+/// The outcome of an attempt to put another catalog in force.
+package struct CatalogReloadAttempt: Hashable, Sendable {
+  package let at: Milliseconds
+  /// SHA-256 of the file, hexadecimal; nil when the file could not be read.
+  package let digest: String?
+  /// Errors and warnings, in the order of the file. The reader of the file limits their number.
+  package let issues: [CatalogIssue]
+  /// Why the file could not be read; nil when it could.
+  package let failure: String?
+  /// True when the file can be in force. Otherwise the old catalog stays in force.
+  package let isValid: Bool
+
+  package init(
+    at: Milliseconds, digest: String?, issues: [CatalogIssue] = [], failure: String? = nil
+  ) {
+    self.at = at
+    self.digest = digest
+    self.issues = issues
+    self.failure = failure
+    isValid = failure == nil && !issues.contains { $0.severity == .error }
+  }
+}
+
 extension CatalogIssue {
-  /// What is told of a catalog that is wrong everywhere.
+  /// The number of issues in a summary.
   private static var summaryLength: Int { 50 }
 
-  /// Why a catalog cannot be used: its first errors, a sentence each, and how much more there is.
+  /// The first errors of a catalog, one sentence each, and the number of the other issues.
   static func summary(of issues: [CatalogIssue]) -> String {
-    // Warnings may come first in the file, and would hide them.
+    // Errors only, as warnings that precede them in the file would crowd them out.
     var sentences = issues.filter { $0.severity == .error }.prefix(summaryLength).map { "\($0)" }
     if issues.count > sentences.count {
       sentences.append("\(issues.count - sentences.count) more")
@@ -136,7 +160,7 @@ extension CatalogIssue {
 }
 
 extension Catalog {
-  /// How many of each it has.
+  /// The number of entries of each kind.
   package struct Size: Hashable, Sendable {
     package let apps: Int
     package let products: Int

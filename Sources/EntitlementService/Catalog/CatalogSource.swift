@@ -1,9 +1,10 @@
+package import CatalogFiles
 package import EntitlementDomain
 import Verification
 
-/// The file that the catalog comes from, wherever it is kept.
+/// Reads the catalog file from an injected source of bytes.
 package struct CatalogSource: Sendable {
-  /// Why the file cannot be read, in words.
+  /// The file cannot be read. The reason is one sentence for people.
   package struct Unreadable: Error, Sendable {
     package let reason: String
 
@@ -19,14 +20,18 @@ package struct CatalogSource: Sendable {
     package let contents: Result<CatalogFile.Contents, CatalogError>
   }
 
-  /// What is there now, at most ``CatalogFile/maximumBytes`` and one byte more. May block.
+  /// Returns the current bytes of the file, at most one more than ``CatalogFile/maximumBytes``. May
+  /// block.
   private let bytes: @Sendable () throws(Unreadable) -> [UInt8]
 
   package init(bytes: @escaping @Sendable () throws(Unreadable) -> [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Reads and parses what is there now. Blocks for as long as that takes.
+  /// Reads and parses the file. Blocks meanwhile.
+  ///
+  /// - Throws: ``Unreadable`` for a file that cannot be read, is too large or is not UTF-8. A file
+  ///   with errors is a failure in ``Reading/contents``.
   package func read() throws(Unreadable) -> Reading {
     let bytes = try bytes()
     guard bytes.count <= CatalogFile.maximumBytes else {

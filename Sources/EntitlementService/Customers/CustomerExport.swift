@@ -1,19 +1,76 @@
 package import EntitlementDomain
 package import EntitlementStore
+import Synchronization
 
-/// All that is known of an account, on one snapshot. It holds a place among the exports until it is
-/// released.
+/// Everything that is stored about an account, from one snapshot. It has an export permit until it
+/// is released.
 package struct CustomerExport: Sendable {
   package let account: AccountExport
   package let scope: AppScope
-  /// At the moment of the export.
+  /// The state at the time of the export.
   package let state: CustomerState
-  private let place: ExportPlace
+  private let permit: ExportPermit
 
-  init(_ account: AccountExport, in scope: AppScope, state: CustomerState, place: ExportPlace) {
+  init(_ account: AccountExport, in scope: AppScope, state: CustomerState, permit: ExportPermit) {
     self.account = account
     self.scope = scope
     self.state = state
-    self.place = place
+    self.permit = permit
+  }
+}
+
+/// Limits of account exports.
+package struct ExportLimits: Hashable, Sendable {
+  /// The number of concurrent exports. Each keeps a whole account in memory until the client has
+  /// read it, and the store reads each over a connection that otherwise serves writes.
+  package var exports: Int
+
+  /// The longest time in which the client may read an export. It bounds how long a slow client
+  /// keeps a permit. 100 MB, far more than most accounts have, fit at 3 Mbit/s.
+  package var time: Duration
+
+  package init(exports: Int = 3, time: Duration = .seconds(300)) {
+    self.exports = exports
+    self.time = time
+  }
+}
+
+/// Limits the number of concurrent exports.
+final class ExportPermits: Sendable {
+  private let limit: Int
+  private let taken = Mutex(0)
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// - Throws: ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
+  func acquire() throws(ServiceError) -> ExportPermit {
+    let isFree = taken.withLock { taken in
+      guard taken < limit else { return false }
+      taken += 1
+      return true
+    }
+    guard isFree else {
+      throw ServiceError(.tooManyExports, "\(limit) exports are running already")
+    }
+    return ExportPermit(self)
+  }
+
+  fileprivate func release() {
+    taken.withLock { $0 -= 1 }
+  }
+}
+
+/// The right to run one export, until it is deallocated.
+final class ExportPermit: Sendable {
+  private let permits: ExportPermits
+
+  fileprivate init(_ permits: ExportPermits) {
+    self.permits = permits
+  }
+
+  deinit {
+    permits.release()
   }
 }

@@ -1,27 +1,26 @@
 package import EntitlementDomain
 package import EntitlementStore
 
-/// What happened to an account, oldest first.
+/// The history of an account, oldest entry first.
 package struct CustomerHistory: Hashable, Sendable {
-  /// The one that it was merged into, where it was.
+  /// The account itself, or the one that it was merged into.
   package let accountID: AccountID
-  /// At most ``LinkLimits/history``, the latest.
+  /// The latest entries, at most ``LinkLimits/history``.
   package let entries: [Entry]
 
-  /// Something that happened.
   package struct Entry: Hashable, Sendable {
-    /// When the server learned of it.
+    /// When the server received or made the change.
     package let at: Milliseconds
     package let occurrence: Occurrence
   }
 
   package enum Occurrence: Hashable, Sendable {
-    /// It got or lost a chain or an app transaction.
+    /// The account got or lost a chain or an app transaction.
     case link(TargetLinkEvent)
     case grant(Grant)
-    /// The grant was ended before its time, and says why.
+    /// A grant was withdrawn; its withdrawal gives the reason.
     case grantWithdrawal(Grant)
-    /// Apple told something of one of its chains.
+    /// A notification of the App Store about one of the account's chains.
     case notification(NotificationRecord)
   }
 
@@ -35,8 +34,8 @@ package struct CustomerHistory: Hashable, Sendable {
     let notifications = history.notifications.map {
       Entry(at: $0.receivedAt, occurrence: .notification($0.record))
     }
-    // Of one moment: what Apple told before what followed from it, and each kind in its own order.
-    // Sorting keeps that.
+    // Entries of one millisecond: a notification precedes its effects, and each kind keeps its
+    // order. The sort is stable.
     let all = (notifications + links + grants + withdrawals).sorted { $0.at < $1.at }
     entries = all.suffix(LinkLimits.history)
   }

@@ -1,14 +1,14 @@
 package import EntitlementDomain
 package import EntitlementStore
 
-/// What is known of customers, for those who answer for it: history, export and deletion of an
-/// account (R46), and the purchases that nobody has claimed.
+/// Administration of customer data: history, export and deletion of an account (R46), and the list
+/// of unlinked chains.
 package struct CustomerRecords: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
   private let changes: AuditedChange
-  private let places: ExportPlaces
+  private let permits: ExportPermits
   package let exportLimits: ExportLimits
 
   package init(
@@ -19,11 +19,11 @@ package struct CustomerRecords: Sendable {
     self.catalog = catalog
     self.clock = clock
     self.changes = changes
-    places = ExportPlaces(limit: limits.exports)
+    permits = ExportPermits(limit: limits.exports)
     exportLimits = limits
   }
 
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account.
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> CustomerHistory
   {
@@ -33,15 +33,15 @@ package struct CustomerRecords: Sendable {
     return CustomerHistory(history)
   }
 
-  /// All that is known of an account, on one snapshot. It takes up a place until it is released, which
-  /// its sender does within ``ExportLimits/time``.
+  /// Everything that is stored about an account, from one snapshot. The export has a permit until
+  /// it is released. The front releases it within ``ExportLimits/time``.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account,
-  ///   ``ServiceError/Code-swift.enum/tooManyExports`` for one export too many.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account,
+  ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
   package func export(_ account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> CustomerExport
   {
-    let place = try places.take()
+    let permit = try permits.acquire()
     let export = try await known(in: scope) { () async throws(StoreError) in
       try await store.export(account, in: scope)
     }
@@ -52,20 +52,20 @@ package struct CustomerRecords: Sendable {
     return CustomerExport(
       export, in: scope,
       state: Evaluation.state(of: record, catalog: snapshot.catalog, at: clock.now()),
-      place: place)
+      permit: permit)
   }
 
-  /// Unlinks everything of an account, and deletes what is known of the account itself. What Apple
-  /// signed stays, without an owner, to be claimed again.
+  /// Unlinks everything of an account and deletes the data of the account itself. Its signed facts
+  /// stay as unlinked chains, which can be claimed again.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the account.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account.
   package func delete(_ account: AccountID, in scope: AppScope, _ audit: ChangeAudit)
     async throws(ServiceError) -> LinkReceipt
   {
     try await changes.perform(.delete(account), in: scope, audit)
   }
 
-  /// Chains that no account has, in the order of their ids, after `after`; at most `limit` of them.
+  /// At most `limit` unlinked chains, in the order of their ids, after `after`.
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(ServiceError) -> [UnlinkedChain]
   {
@@ -88,7 +88,7 @@ package struct CustomerRecords: Sendable {
       throw ServiceError(error)
     }
     guard let known else {
-      throw ServiceError(.notFound, "nothing is known of this account")
+      throw ServiceError(.notFound, "the account is not known")
     }
     return known
   }

@@ -1,13 +1,14 @@
+import CatalogFiles
 package import EntitlementDomain
 package import EntitlementStore
 import Verification
 
-/// Says why a customer's state is what it is (R31), always from the store.
+/// Explains a customer's state (R31). It always reads the store, never the answer cache.
 package struct ExplanationService: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
-  /// Parsing a catalog takes time that event loops and Swift's threads do not have.
+  /// Parsing a catalog would block an event loop or a thread of Swift's pool.
   private let workers = WorkerPool(
     label: "entitle.explanation", width: 1, capacity: ExplanationLimits.queuedCatalogs)
 
@@ -18,11 +19,11 @@ package struct ExplanationService: Sendable {
   }
 
   /// - Parameters:
-  ///   - deadline: a catalog of the question whose turn has not come by then is not read.
-  ///   - isCancelled: asked before that, on any thread. Once it is true, the catalog is not read.
+  ///   - deadline: a catalog of the query that is still queued then is not parsed.
+  ///   - isCancelled: called before parsing, on any thread. When true, the catalog is not parsed.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
-  ///   that the catalog in force, or the one that came with the question, does not name, and for a
-  ///   catalog that is not valid, with everything that is wrong with it.
+  ///   that is not in the catalog in force or not in the catalog of the query, and for an invalid
+  ///   catalog, with its issues in the message.
   package func explain(
     _ query: ExplanationQuery, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -51,9 +52,9 @@ package struct ExplanationService: Sendable {
     } catch {
       switch error {
       case .full:
-        throw ServiceError(.resourceExhausted, "too many catalogs wait to be read")
+        throw ServiceError(.resourceExhausted, "too many catalogs are queued for parsing")
       case .deadlineExceeded:
-        throw ServiceError(.deadlineExceeded, "the deadline passed before the catalog was read")
+        throw ServiceError(.deadlineExceeded, "the deadline passed before the catalog was parsed")
       case .cancelled, .shutdown:
         throw ServiceError(error)
       }
@@ -73,7 +74,7 @@ package struct ExplanationService: Sendable {
     } catch {
       throw unusable(CatalogIssue.summary(of: error.issues))
     }
-    // Without the app nothing could be said, and every answer would look like a change.
+    // Without the app the explanation would be empty, and would look like a lost entitlement.
     guard let app = catalog.apps[record.scope.bundleID] else {
       throw unusable("it names no app with this bundle id")
     }
@@ -89,4 +90,33 @@ package struct ExplanationService: Sendable {
       "the catalog of the request cannot be used: \(reason)"
     )
   }
+}
+
+/// A request for the explanation of a customer's state.
+package struct ExplanationQuery: Hashable, Sendable {
+  package var selector: CustomerSelector
+  package var scope: AppScope
+  /// The moment of the state; nil: now.
+  package var at: Milliseconds?
+  /// The text of the catalog to evaluate with; nil: the catalog in force.
+  package var catalogYAML: String?
+
+  package init(
+    selector: CustomerSelector, scope: AppScope, at: Milliseconds? = nil,
+    catalogYAML: String? = nil
+  ) {
+    self.selector = selector
+    self.scope = scope
+    self.at = at
+    self.catalogYAML = catalogYAML
+  }
+}
+
+/// Limits of explanations.
+package enum ExplanationLimits {
+  /// Bytes of a catalog in a query. It is far above any real catalog, and takes a fraction of a
+  /// second to parse.
+  package static let catalogBytes = 1 << 20
+  /// Queries with a catalog that may be queued. People send them one at a time.
+  package static let queuedCatalogs = 16
 }

@@ -3,14 +3,14 @@ package import EntitlementStore
 package import Logging
 import Synchronization
 
-/// Deletes changes of the feed that are older than operators want to keep, in small steps: each
-/// holds up writers for a moment only. Several nodes may do so at once.
+/// Deletes changes of the feed that are older than the retention time. It works in small steps, so
+/// that writers are blocked only briefly. Several nodes may trim at the same time.
 package final class ChangeTrimmer: Sendable {
-  /// Changes that one step deletes at most.
+  /// The largest number of changes that one step deletes.
   package static let stepSize = 1_000
-  /// Between two steps, so that others get their turn.
+  /// The pause between two steps, in which writers proceed.
   package static let pause = Duration.milliseconds(100)
-  /// Between two times of trimming.
+  /// The time between two runs.
   package static let interval = Duration.seconds(600)
 
   private let store: any EntitlementStore
@@ -20,7 +20,7 @@ package final class ChangeTrimmer: Sendable {
   private let logger: Logger
   private let trimmed = Atomic<Int64>(0)
 
-  /// - Parameter retention: how long changes are kept; nil: for ever.
+  /// - Parameter retention: how long changes are stored; nil: for ever.
   package init(
     store: any EntitlementStore, retention: Duration?, clock: ServiceClock,
     timer: ServiceTimer = .system, logger: Logger
@@ -36,7 +36,7 @@ package final class ChangeTrimmer: Sendable {
     [StatisticValue("changes.trimmed", trimmed.load(ordering: .relaxed))]
   }
 
-  /// Trims now and then until the task is cancelled. Runs once.
+  /// Trims every ``interval`` until the task is cancelled. Call it once.
   package func run() async {
     repeat {
       if let retention { await trim(olderThan: retention) }
@@ -68,7 +68,7 @@ package final class ChangeTrimmer: Sendable {
 }
 
 extension Duration {
-  /// Rounded down; what does not fit is the greatest that does.
+  /// Rounded down, and clamped to the largest value.
   fileprivate var milliseconds: Int64 {
     let (product, isTooLarge) = components.seconds.multipliedReportingOverflow(by: 1_000)
     return isTooLarge ? .max : product

@@ -2,14 +2,14 @@ package import EntitlementDomain
 package import EntitlementStore
 import FoundationEssentials
 
-/// Gives accounts entitlements outside the App Store, and takes them back (R32). What an operator
-/// does here never touches a purchase.
+/// Adds and withdraws grants: entitlements that operators give accounts outside the App Store
+/// (R32). Grants never affect purchases.
 package struct GrantService: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
   private let counters: ServiceCounters
-  /// Told of every customer that changed before the call is acknowledged.
+  /// Invalidates the cached answers of changed customers, before the call is acknowledged.
   private let customersChanged: @Sendable (WrittenChanges) -> Void
 
   package init(
@@ -24,12 +24,12 @@ package struct GrantService: Sendable {
     self.customersChanged = customersChanged
   }
 
-  /// Gives a grant, durably. One whose id is known stays as it is kept.
+  /// Adds a grant durably. Idempotent: a grant with a known id is not changed.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app, environment or
-  ///   entitlement that the catalog does not name, a text that is missing, too long or holds a NUL,
-  ///   an id that is not a UUID or is that of another account's grant, an end that is not after
-  ///   the start, or one grant more than ``GrantLimits/perAccount``.
+  ///   entitlement that is not in the catalog, text that is empty, too long or contains a NUL, an
+  ///   id that is not a UUID or belongs to another account's grant, an end that is not after the
+  ///   start, and an account that has ``GrantLimits/perAccount`` grants.
   package func add(_ request: GrantRequest) async throws(ServiceError) -> GrantReceipt {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(request.scope)
@@ -45,7 +45,7 @@ package struct GrantService: Sendable {
     let starts = request.starts ?? now
     if let expires = request.expires, expires <= starts {
       throw ServiceError(
-        .invalidArgument(field: "expires_ms"), "the grant must end later than it starts")
+        .invalidArgument(field: "expires_ms"), "the grant must end after its start")
     }
     let id =
       if let id = request.id { try checked(id) } else {
@@ -67,7 +67,8 @@ package struct GrantService: Sendable {
     } catch {
       throw ServiceError(error)
     }
-    // A repeat is harmless; what looks like one would be taken for a grant that this account has.
+    // A repeat returns the stored grant. With the id of another account's grant, it would seem to
+    // confirm a grant that this account does not have.
     guard receipt.grant.accountID == request.accountID else {
       throw ServiceError(
         .invalidArgument(field: "grant_id"), "a grant of another account has this id")
@@ -76,7 +77,7 @@ package struct GrantService: Sendable {
     return receipt
   }
 
-  /// Ends a grant now, durably. One that was withdrawn before stays as it is.
+  /// Withdraws a grant durably, from now on. Idempotent: a withdrawn grant is not changed.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when the app has no such grant in this
   ///   environment.
@@ -125,8 +126,53 @@ package struct GrantService: Sendable {
 
   private func checked(_ id: GrantID) throws(ServiceError) -> GrantID {
     guard UUID(uuidString: id.rawValue) != nil else {
-      throw ServiceError(.invalidArgument(field: "grant_id"), "a grant's id is a UUID")
+      throw ServiceError(.invalidArgument(field: "grant_id"), "the id of a grant must be a UUID")
     }
     return GrantID(id.rawValue.lowercased())
   }
+}
+
+/// Asks to add a grant (R32).
+package struct GrantRequest: Hashable, Sendable {
+  /// A UUID that makes the call idempotent; nil: the service generates one.
+  package var id: GrantID?
+  package var scope: AppScope
+  package var accountID: AccountID
+  package var entitlementID: EntitlementID
+  /// Nil: now.
+  package var starts: Milliseconds?
+  /// Nil: without end.
+  package var expires: Milliseconds?
+  /// The operator's reason, as free text.
+  package var reason: String
+  /// The operator's name, as free text.
+  package var author: String
+
+  package init(
+    id: GrantID? = nil, scope: AppScope, accountID: AccountID, entitlementID: EntitlementID,
+    starts: Milliseconds? = nil, expires: Milliseconds? = nil, reason: String, author: String
+  ) {
+    self.id = id
+    self.scope = scope
+    self.accountID = accountID
+    self.entitlementID = entitlementID
+    self.starts = starts
+    self.expires = expires
+    self.reason = reason
+    self.author = author
+  }
+}
+
+/// Limits of grants. Text limits are in UTF-8 bytes; grants are stored for ever and listed with
+/// their text.
+package enum GrantLimits {
+  /// Grants of an account, withdrawn ones included. The list must fit a message, and each
+  /// read of the account evaluates them. Concurrent calls may exceed the limit slightly.
+  package static let perAccount = 1_000
+  /// The limit of every identifier in requests.
+  package static let accountID = 256
+  /// A few sentences.
+  package static let reason = 1_024
+  /// A name or an address.
+  package static let author = 256
 }

@@ -1,8 +1,9 @@
 import EntitlementDomain
 package import EntitlementStore
 
-/// Does what somebody asked for by name: checks it, has the store do it, and drops what was held of
-/// whoever changed before it is answered. Shared by all use cases that take such requests.
+/// Performs an explicit change of links (R46): validates the request, writes it to the store, and
+/// invalidates the cached answers of changed customers before it returns. ``LinkService`` and
+/// ``CustomerRecords`` share it.
 package struct AuditedChange: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
@@ -21,8 +22,8 @@ package struct AuditedChange: Sendable {
     self.customersChanged = customersChanged
   }
 
-  /// - Throws: ``ServiceError`` for a scope that is not served, a text that is missing or too long,
-  ///   and for what the store refuses: then nothing changed.
+  /// - Throws: ``ServiceError`` for a scope that is not in the catalog, for text that is empty, too
+  ///   long or contains a NUL, and for a refusal of the store. Nothing was changed then.
   func perform(_ change: LinkRequest.Change, in scope: AppScope, _ audit: ChangeAudit)
     async throws(ServiceError) -> LinkReceipt
   {
@@ -56,7 +57,7 @@ package struct AuditedChange: Sendable {
   }
 }
 
-/// Who asks for a change, and why, in the words of who asks.
+/// The author and the reason of a change, as free text of the caller.
 package struct ChangeAudit: Hashable, Sendable {
   package var author: String
   package var reason: String
@@ -64,5 +65,92 @@ package struct ChangeAudit: Hashable, Sendable {
   package init(author: String, reason: String) {
     self.author = author
     self.reason = reason
+  }
+}
+
+/// The kind of an explicit change of links (R46). Raw values are parts of counter names.
+package enum LinkChangeKind: String, Hashable, Sendable, CaseIterable {
+  case linked
+  case unlinked
+  case transferred
+  case merged
+  case deleted
+}
+
+/// Maps a change to the terms of its request: the field names, the counter, and the error of each
+/// refusal.
+struct LinkChangeTerms {
+  /// An account, and the field of the request that names it.
+  private typealias Party = (account: AccountID, field: String)
+
+  let kind: LinkChangeKind
+  /// The chain or app transaction of the request; nil for a merge and a deletion.
+  private let target: LinkTarget?
+  /// The account that loses the target, where the request names one.
+  private let giver: Party?
+  /// The account that gets the target; nil for an unlink and a deletion.
+  private let receiver: Party?
+
+  init(_ change: LinkRequest.Change) {
+    switch change {
+    case .link(let target, let account):
+      self.init(.linked, target, receiver: (account, "account_id"))
+    case .unlink(let target):
+      self.init(.unlinked, target)
+    case .transfer(let target, let former, let account):
+      self.init(
+        .transferred, target, giver: former.map { ($0, "from_account_id") },
+        receiver: (account, "to_account_id"))
+    case .merge(let former, let account):
+      self.init(
+        .merged, giver: (former, "from_account_id"), receiver: (account, "into_account_id"))
+    case .delete(let account):
+      self.init(.deleted, giver: (account, "account_id"))
+    }
+  }
+
+  private init(
+    _ kind: LinkChangeKind, _ target: LinkTarget? = nil, giver: Party? = nil,
+    receiver: Party? = nil
+  ) {
+    self.kind = kind
+    self.target = target
+    self.giver = giver
+    self.receiver = receiver
+  }
+
+  /// The identifiers of the request, each with its field.
+  var identifiers: [(text: String, field: String)] {
+    let parties = [giver, receiver].compactMap(\.self).map { ($0.account.rawValue, $0.field) }
+    return parties + (target.map { [($0.identifier, "target")] } ?? [])
+  }
+
+  var namesOneAccountTwice: Bool { giver != nil && giver?.account == receiver?.account }
+
+  /// The message never names the owner, as the caller may not be the owner.
+  func error(for refusal: LinkRefusal) -> ServiceError {
+    switch refusal {
+    case .targetUnknown:
+      ServiceError(.notFound, "the chain or app transaction is not known")
+    case .accountUnknown where target == nil:
+      ServiceError(.notFound, "the account is not known")
+    case .linkedElsewhere where giver == nil:
+      ServiceError(.alreadyExists, "the target belongs to another account")
+    case .accountUnknown, .linkedElsewhere:
+      ServiceError(
+        .failedPrecondition, "the target does not belong to the account that the request names")
+    case .sameAccount:
+      ServiceError(
+        .invalidArgument(field: receiver?.field ?? "account_id"), "both ids name the same account")
+    }
+  }
+}
+
+extension LinkTarget {
+  fileprivate var identifier: String {
+    switch self {
+    case .chain(let id): id.rawValue
+    case .appTransaction(let id): id.rawValue
+    }
   }
 }

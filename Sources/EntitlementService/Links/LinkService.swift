@@ -1,8 +1,8 @@
 package import EntitlementDomain
 package import EntitlementStore
 
-/// Who owns what, by the caller's own decision (R46): no policy of the catalog applies, every change
-/// is audited, and repeats are harmless.
+/// Explicit changes of links, and their history (R46). No link policy of the catalog applies. Every
+/// change is audited and idempotent.
 package struct LinkService: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
@@ -16,9 +16,9 @@ package struct LinkService: Sendable {
 
   // MARK: Changes
 
-  /// Gives what has no account to one.
+  /// Links an unlinked chain or app transaction to an account.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of it,
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown target,
   ///   ``ServiceError/Code-swift.enum/alreadyExists`` when it belongs to another account.
   package func link(
     _ target: LinkTarget, to account: AccountID, in scope: AppScope, _ audit: ChangeAudit
@@ -26,20 +26,20 @@ package struct LinkService: Sendable {
     try await changes.perform(.link(target, to: account), in: scope, audit)
   }
 
-  /// Takes it from its account; hints do not lead it back.
+  /// Unlinks a target from its account. Hints do not link it again.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of it.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown target.
   package func unlink(_ target: LinkTarget, in scope: AppScope, _ audit: ChangeAudit)
     async throws(ServiceError) -> LinkReceipt
   {
     try await changes.perform(.unlink(target), in: scope, audit)
   }
 
-  /// Gives it to another account.
+  /// Links a target to another account.
   ///
-  /// - Parameter from: whose it has to be now; nil: anybody's, or nobody's.
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of it,
-  ///   ``ServiceError/Code-swift.enum/failedPrecondition`` when it is not that account's.
+  /// - Parameter from: the account that must have the target now; nil: no condition.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown target,
+  ///   ``ServiceError/Code-swift.enum/failedPrecondition`` when `from` does not have the target.
   package func transfer(
     _ target: LinkTarget, from: AccountID?, to account: AccountID, in scope: AppScope,
     _ audit: ChangeAudit
@@ -47,39 +47,39 @@ package struct LinkService: Sendable {
     try await changes.perform(.transfer(target, from: from, to: account), in: scope, audit)
   }
 
-  /// Gives everything of one account to another, under whose id the first is known from then on.
+  /// Merges an account into another. The first id is an alias of the second from then on.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when nothing is known of the first,
-  ///   ``ServiceError/Code-swift.enum/invalidArgument(field:)`` when they are one, also by an earlier
-  ///   merge.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when the first account is not known,
+  ///   ``ServiceError/Code-swift.enum/invalidArgument(field:)`` when both ids name the same
+  ///   account, also by an earlier merge.
   package func merge(
     _ account: AccountID, into other: AccountID, in scope: AppScope, _ audit: ChangeAudit
   ) async throws(ServiceError) -> LinkReceipt {
     try await changes.perform(.merge(account, into: other), in: scope, audit)
   }
 
-  // MARK: Questions
+  // MARK: Queries
 
-  /// Whom an identifier leads to.
+  /// The account or unlinked chain that a selector finds.
   package func resolve(_ selector: CustomerSelector, in scope: AppScope)
     async throws(ServiceError) -> ResolvedCustomer
   {
-    try await asked(scope) { () throws(StoreError) in
+    try await query(scope) { () throws(StoreError) in
       try await store.resolve(selector, in: scope)
     }
   }
 
-  /// What an account owns: chains before app transactions, then by id; at most
-  /// ``LinkLimits/links``, the first.
+  /// The first links of an account, chains before app transactions, then by id. At most
+  /// ``LinkLimits/links``.
   package func links(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [LinkedTarget]
   {
-    try await asked(scope) { () throws(StoreError) in
+    try await query(scope) { () throws(StoreError) in
       Array(try await store.links(of: account, in: scope).prefix(LinkLimits.links))
     }
   }
 
-  /// Who owned it, oldest first; at most ``LinkLimits/history`` steps, the latest.
+  /// The latest link events of a target, oldest first. At most ``LinkLimits/history``.
   package func history(of target: LinkTarget, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
@@ -89,7 +89,7 @@ package struct LinkService: Sendable {
     }
   }
 
-  /// What an account owned, oldest first; at most ``LinkLimits/history`` steps, the latest.
+  /// The latest link events of an account, oldest first. At most ``LinkLimits/history``.
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
@@ -101,17 +101,36 @@ package struct LinkService: Sendable {
   private func latest(
     in scope: AppScope, of history: () async throws(StoreError) -> [TargetLinkEvent]
   ) async throws(ServiceError) -> [TargetLinkEvent] {
-    try await asked(scope, history).suffix(LinkLimits.history)
+    try await query(scope, history).suffix(LinkLimits.history)
   }
 
-  private func asked<Answer>(
-    _ scope: AppScope, _ question: () async throws(StoreError) -> Answer
+  private func query<Answer>(
+    _ scope: AppScope, _ body: () async throws(StoreError) -> Answer
   ) async throws(ServiceError) -> Answer {
     try catalog.snapshot.checkServed(scope)
     do {
-      return try await question()
+      return try await body()
     } catch {
       throw ServiceError(error)
     }
   }
+}
+
+/// Limits of link changes and queries. Text limits are in UTF-8 bytes, as the text is stored for
+/// ever.
+package enum LinkLimits {
+  /// The limit of every identifier in requests.
+  package static let identifier = 256
+  /// A few sentences.
+  package static let reason = 1_024
+  /// A name or an address.
+  package static let author = 256
+  /// The latest events of a history that an answer contains, so that it fits a message.
+  package static let history = 10_000
+  /// The first links of an account that an answer contains, so that it fits a message, unless the
+  /// ids are very long.
+  package static let links = 10_000
+  /// The targets and the customers in the answer to a change, so that it fits a message with ids of
+  /// any length.
+  package static let receiptEntries = 4_000
 }

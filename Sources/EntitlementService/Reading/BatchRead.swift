@@ -1,12 +1,13 @@
 package import EntitlementDomain
+import NIOCore
 import Synchronization
 
-/// Questions about several customers of an app. The answers are what each alone would be.
+/// A query for several customers of an app. Each is answered as by a query for it alone.
 package struct BatchQuery: Sendable {
   package var selectors: [CustomerSelector]
   package var scope: AppScope
   package var consistency: Consistency
-  /// The moment asked about; nil: now.
+  /// The moment of the states; nil: now.
   package var at: Milliseconds?
 
   package init(
@@ -24,10 +25,10 @@ package struct BatchQuery: Sendable {
   }
 }
 
-/// A batch that needs the store, until its caller is told: once, when each of its customers has an
-/// answer, or none.
+/// A batch that needs the store. Its caller is called once, when every customer has an answer or an
+/// error.
 final class BatchRead: Sendable {
-  /// Waits for one of the customers.
+  /// Waits for the answer about one customer.
   final class Slot: ReadWaiter {
     let selector: CustomerSelector
     private let batch: BatchRead
@@ -41,17 +42,19 @@ final class BatchRead: Sendable {
 
     var isWaiting: Bool { batch.isWaiting() }
 
+    var eventLoop: (any EventLoop)? { nil }
+
     func finish(_ result: Result<CustomerAnswer, ServiceError>) {
       batch.finished(index, result)
     }
   }
 
   let query: BatchQuery
-  let tell: @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void
+  let finish: @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void
   let isWaiting: @Sendable () -> Bool
-  /// Each customer once.
+  /// The query's selectors without duplicates.
   private let selectors: [CustomerSelector]
-  /// Of the selectors, where each of the query's is.
+  /// For each selector of the query, its index in `selectors`.
   private let order: [Int]
 
   private struct State {
@@ -62,11 +65,12 @@ final class BatchRead: Sendable {
   private let state: Mutex<State>
 
   init(
-    _ query: BatchQuery, tell: @escaping @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void,
+    _ query: BatchQuery,
+    finish: @escaping @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void,
     isWaiting: @escaping @Sendable () -> Bool
   ) {
     self.query = query
-    self.tell = tell
+    self.finish = finish
     self.isWaiting = isWaiting
     var indexes: [CustomerSelector: Int] = [:]
     var selectors: [CustomerSelector] = []
@@ -81,12 +85,12 @@ final class BatchRead: Sendable {
       State(results: Array(repeating: nil, count: selectors.count), missing: selectors.count))
   }
 
-  /// One for each customer. Each must be finished once.
+  /// A slot for each customer. Each must be finished once.
   var slots: [Slot] {
     selectors.enumerated().map { Slot($1, self, index: $0) }
   }
 
-  /// The batch has no answer when one of its customers has none: that of the first.
+  /// The batch fails if a customer's read failed. Its error is the first in the order of the query.
   private func finished(_ index: Int, _ result: Result<CustomerAnswer, ServiceError>) {
     let results = state.withLock { state -> [Result<CustomerAnswer, ServiceError>?]? in
       state.results[index] = result
@@ -96,12 +100,12 @@ final class BatchRead: Sendable {
       return state.results
     }
     guard let results else { return }
-    tell(
+    finish(
       Result { () throws(ServiceError) in
         var answers: [CustomerAnswer] = []
         answers.reserveCapacity(order.count)
         for index in order {
-          // All are there: none was missing.
+          // Every result is set, because none is missing.
           if let result = results[index] { answers.append(try result.get()) }
         }
         return answers

@@ -1,12 +1,12 @@
 package import EntitlementDomain
 import EntitlementStore
 
-/// One question: which customer, as of when, and how fresh the answer must be.
+/// A query for the state of one customer at a moment.
 package struct CustomerQuery: Hashable, Sendable {
   package var selector: CustomerSelector
   package var scope: AppScope
   package var consistency: Consistency
-  /// The moment asked about; nil: now.
+  /// The moment of the state; nil: now.
   package var at: Milliseconds?
 
   package init(
@@ -19,8 +19,9 @@ package struct CustomerQuery: Hashable, Sendable {
     self.at = at
   }
 
-  /// Nil for what is neither cached nor shared: the past, FULLY_CONSISTENT, and selectors that may
-  /// find another customer without a change of the one they found before.
+  /// The key of the cached answer. Nil if the answer is neither cached nor shared: for a given
+  /// moment, for FULLY_CONSISTENT, and for selectors that can resolve to another customer without a
+  /// change of the former one.
   var cacheKey: AnswerKey? {
     at == nil && consistency != .fullyConsistent ? AnswerKey(selector: selector, scope: scope) : nil
   }
@@ -28,16 +29,16 @@ package struct CustomerQuery: Hashable, Sendable {
 
 /// How fresh an answer must be.
 package enum Consistency: Hashable, Sendable {
-  /// From memory, where it is cached.
+  /// From memory, if the answer is cached.
   case minimizeLatency
-  /// As new as the write that returned this revision of the same customer.
+  /// At least as new as the write that returned this revision of the customer.
   case atLeastAsFresh(revision: Int64)
   /// From the store.
   case fullyConsistent
 }
 
-/// What a cached answer is found by. Flat, not the selector itself: comparing enumerations would copy
-/// what they carry.
+/// The key of a cached answer. A struct instead of the selector, because comparing enumerations
+/// would copy their associated values.
 struct AnswerKey: Hashable, Sendable {
   fileprivate enum Kind: UInt8 {
     case account, originalTransaction
@@ -49,8 +50,8 @@ struct AnswerKey: Hashable, Sendable {
 }
 
 extension AnswerKey {
-  /// Nil for a selector whose answers are not cached: only those by account and by original transaction
-  /// are, as their changes are known by these names.
+  /// Nil for a selector whose answers are not cached. Only answers by account and by original
+  /// transaction are cached, because changes name accounts and chains.
   init?(selector: CustomerSelector, scope: AppScope) {
     switch selector {
     case .account(let id): self.init(kind: .account, id: id.rawValue, scope: scope)
@@ -78,27 +79,28 @@ extension AnswerKey {
     }
   }
 
-  /// Byte by byte, as identifiers are.
+  /// Compares byte by byte, as identifiers do.
   static func == (left: Self, right: Self) -> Bool {
     left.kind == right.kind
       && Identifier<Self>(left.id) == Identifier<Self>(right.id) && left.scope == right.scope
   }
 
-  /// The same id in several apps or environments is rare: equality tells those apart.
+  /// The scope is not hashed: an id is rarely used in several apps or environments.
   func hash(into hasher: inout Hasher) {
     var id = id
-    id.withUTF8 { QuestionBytes.combine(kind, UnsafeRawBufferPointer($0), into: &hasher) }
+    id.withUTF8 { QueryBytes.combine(kind, UnsafeRawBufferPointer($0), into: &hasher) }
   }
 }
 
-/// A question whose texts lie in a request: what it finds is what its ``AnswerKey`` finds.
-package struct QuestionBytes {
+/// A query whose strings are still in the bytes of a request. Finds the same answer as the
+/// ``AnswerKey`` of the decoded query.
+package struct QueryBytes {
   private let kind: AnswerKey.Kind
   private let id: UnsafeRawBufferPointer
   private let bundleID: UnsafeRawBufferPointer
   private let environment: StoreEnvironment
 
-  /// Asks for an account in an app. The bytes are those of texts in UTF-8.
+  /// A query for an account of an app. The bytes are UTF-8.
   package init(
     account id: UnsafeRawBufferPointer, bundleID: UnsafeRawBufferPointer,
     environment: StoreEnvironment
@@ -106,7 +108,7 @@ package struct QuestionBytes {
     self.init(kind: .account, id: id, bundleID: bundleID, environment: environment)
   }
 
-  /// Asks for a chain in an app.
+  /// A query for a chain of an app. The bytes are UTF-8.
   package init(
     originalTransaction id: UnsafeRawBufferPointer, bundleID: UnsafeRawBufferPointer,
     environment: StoreEnvironment
@@ -124,7 +126,7 @@ package struct QuestionBytes {
     self.environment = environment
   }
 
-  /// That of the key.
+  /// Equal to the hash of the ``AnswerKey``.
   var hash: Int {
     var hasher = Hasher()
     Self.combine(kind, id, into: &hasher)
@@ -138,7 +140,7 @@ package struct QuestionBytes {
     hasher.combine(bytes: id)
   }
 
-  func isAsked(by key: AnswerKey) -> Bool {
+  func matches(_ key: AnswerKey) -> Bool {
     key.kind == kind && Identifier<Self>(key.id).hasBytes(id)
       && key.scope.environment == environment && key.scope.bundleID.hasBytes(bundleID)
   }

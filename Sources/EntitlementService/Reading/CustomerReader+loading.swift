@@ -3,108 +3,142 @@ import EntitlementStore
 import NIOCore
 import Synchronization
 
-// The way of a read from the limiter through the store to its callers.
+// The path of a read from the limiter through the store to its callers.
 
 extension CustomerReader {
   struct Admission {
     var limiter: ReadLimiter<Read>
+    /// Whether ``ReadLimiter/advance(_:)`` is scheduled on an event loop.
+    var isAdvanceDue = false
     var statistics = ReadStatistics()
 
-    /// Counts what an outcome of the limiter says.
-    mutating func settle(_ outcome: ReadLimiter<Read>.Outcome) -> ReadLimiter<Read>.Outcome {
+    mutating func count(_ outcome: ReadLimiter<Read>.Outcome) -> ReadLimiter<Read>.Outcome {
       statistics.shed += outcome.shed.count
       statistics.batches += outcome.begun.count
       return outcome
     }
   }
 
-  /// What the limiter lets begin: a load, or a whole batch of a caller, whose answers are looked up when
-  /// its turn has come.
-  enum Read: Sendable {
-    case load(CustomerLoad)
-    case batch(BatchRead)
+  /// A read that waits for its turn.
+  struct Read: Sendable {
+    enum Content: Sendable {
+      case load(CustomerLoad)
+      /// A batch of one caller. Its answers are looked up when its turn comes.
+      case batch(BatchRead)
+    }
+
+    let content: Content
+    /// The event loop of its first caller; nil: the caller is a task.
+    let eventLoop: (any EventLoop)?
   }
 
-  func begin(_ load: CustomerLoad, isPatient: Bool = false) {
-    begin(.load(load), customers: 1, isPatient: isPatient)
+  // MARK: Limiting
+
+  /// Reads that arrive in one turn of an event loop are reported together, so that they share
+  /// batches.
+  func begin(
+    _ content: Read.Content, customers: Int = 1, isPatient: Bool = false,
+    on eventLoop: (any EventLoop)?
+  ) {
+    let read = Read(content: content, eventLoop: eventLoop)
+    let isAdvanceDue = admission.withLock { admission in
+      admission.limiter.arrived(read, customers: customers, isPatient: isPatient, now: .now())
+      if eventLoop == nil { return true }
+      return !exchange(&admission.isAdvanceDue, with: true)
+    }
+    guard isAdvanceDue else { return }
+    if let eventLoop {
+      eventLoop.execute { [self] in advance() }
+    } else {
+      advance()
+    }
   }
 
-  func begin(_ read: Read, customers: Int, isPatient: Bool) {
+  private func advance() {
     start(
       admission.withLock { admission in
-        admission.settle(
-          admission.limiter.arrived(
-            read, customers: customers, isPatient: isPatient, now: .now()))
+        admission.isAdvanceDue = false
+        return admission.count(admission.limiter.advance(.now()))
       })
   }
 
   func start(_ outcome: ReadLimiter<Read>.Outcome) {
     for read in outcome.shed { shed(read) }
     for batch in outcome.begun {
-      Task { await run(batch) }
+      // On the event loop of the first caller: another thread would have to be woken twice.
+      let eventLoop = batch.reads.lazy.compactMap(\.eventLoop).first
+      Task(executorPreference: eventLoop.map(EventLoopExecutor.init(_:))) { [self] in
+        await run(batch)
+      }
     }
   }
 
-  /// Reads a batch, and then the batches that waited for its permits.
-  private func run(_ first: ReadLimiter<Read>.Batch) async {
-    var next: ReadLimiter<Read>.Batch? = first
-    while let batch = next {
-      await load(batch.reads)
-      var outcome = admission.withLock { admission in
-        admission.settle(admission.limiter.ended(permits: batch.permits, now: .now()))
-      }
-      next = outcome.begun.popLast()
-      start(outcome)
-    }
+  private func run(_ batch: ReadLimiter<Read>.Batch) async {
+    await load(batch.reads)
+    start(
+      admission.withLock { admission in
+        admission.count(admission.limiter.ended(permits: batch.permits, now: .now()))
+      })
   }
 
   private func shed(_ read: Read) {
-    switch read {
+    switch read.content {
     case .load(let load):
-      for waiter in table.loadShed(load) { waiter.caller.finish(.failure(.overloaded)) }
-    case .batch(let batch): batch.tell(.failure(.overloaded))
+      var answers = AnswersByLoop()
+      for waiter in cache.loadShed(load) { answers.add(.failure(.overloaded), for: waiter.caller) }
+      answers.send()
+    case .batch(let batch): batch.finish(.failure(.overloaded))
     }
   }
 
+  // MARK: Loading
+
   private func load(_ reads: [Read]) async {
     let loads = reads.flatMap { read in
-      switch read {
+      switch read.content {
       case .load(let load): [load]
       case .batch(let batch): self.loads(of: batch)
       }
     }
     if loads.isEmpty { return }
-    let begun = table.loadsBegan(
-      loads, required: horizon.requiredPosition, followed: horizon.position)
+    let begun = cache.loadsBegan(
+      loads, required: watermark.requiredPosition, followed: watermark.position)
     if begun.isEmpty { return }
-    // Asked after the loads were announced: what is required later drops what is loaded here.
+    // Read after the loads were registered: a change that is required later drops what is loaded
+    // here.
     let lookups = begun.map { load, including in
       CustomerLookup(
         load.query.selector, in: load.query.scope, freshness(of: load.query, including: including))
     }
     let stored = await store.customers(lookups)
     let snapshot = catalog.snapshot
-    let results = zip(begun, stored).map { begun, stored in
-      Result { () throws(ServiceError) in
-        try answer(to: begun.load.query, from: stored, snapshot)
+    let facts = stored.reduce(0) { $0 + (((try? $1.get())?.record.facts.count) ?? 0) }
+    let results = await LoopTime.run(facts: facts) { [self] in
+      zip(begun, stored).map { begun, stored in
+        Result { () throws(ServiceError) in
+          try answer(to: begun.load.query, from: stored, snapshot)
+        }
       }
     }
-    let ended = table.loadsEnded(
-      zip(begun, results).map { ($0.load, try? $1.get()) })
+    let ended = cache.loadsEnded(zip(begun, results).map { ($0.load, try? $1.get()) })
+    var answers = AnswersByLoop()
     for (result, (waiters, followed)) in zip(results, ended) {
       for waiter in waiters {
-        waiter.caller.finish(Self.result(result, knows: waiter.revision, followed: followed))
+        answers.add(
+          Self.result(result, knows: waiter.revision, followed: followed), for: waiter.caller)
       }
     }
+    answers.send()
   }
 
   private func freshness(of query: CustomerQuery, including sequence: Int64) -> StoreFreshness {
-    query.consistency == .fullyConsistent || !horizon.isCurrent
-      ? .primary : horizon.including(sequence)
+    query.consistency == .fullyConsistent || !watermark.isCurrent
+      ? .primary : watermark.including(sequence)
   }
 
-  /// What was committed up to a followed position is in an answer that was loaded after it. An account
-  /// that was deleted has no revision any more once the feed does not tell of the deletion.
+  /// Refuses an answer that is older than the revision its caller knows, unless the feed had been
+  /// followed that far when the load began. A deleted account has no revision once its deletion is
+  /// no longer in the feed.
   private static func result(
     _ result: Result<CustomerAnswer, ServiceError>, knows revision: Int64?, followed: Int64
   ) -> Result<CustomerAnswer, ServiceError> {
@@ -124,7 +158,7 @@ extension CustomerReader {
     case .success(let customer): stored = customer
     case .failure(let error): throw ServiceError(error)
     }
-    // Another catalog may have come in force since the question was looked at.
+    // Another catalog may be in force since the request was checked.
     try snapshot.checkServed(query.scope)
     let outcome = Evaluation.evaluate(
       stored.record, catalog: snapshot.catalog, at: query.at ?? clock.now())
@@ -139,8 +173,8 @@ extension CustomerReader {
 }
 
 extension Evaluation.Outcome {
-  /// Whether every answer of the present revision was this one: neither time nor another catalog
-  /// came between.
+  /// Whether every answer of this revision was this one: neither time nor another catalog has
+  /// changed the state since.
   fileprivate func isUnchanged(
     since changedAt: Milliseconds?, catalogInForceSince: Milliseconds
   ) -> Bool {
@@ -149,17 +183,63 @@ extension Evaluation.Outcome {
   }
 }
 
-extension ServiceError {
-  /// More is read than can be answered in time.
-  static let overloaded = ServiceError(.overloaded, "more is read than can be answered in time")
+/// Answers of a batch, grouped so that each event loop is woken once.
+struct AnswersByLoop {
+  private typealias Answer = (
+    caller: any ReadWaiter, result: Result<CustomerAnswer, ServiceError>
+  )
+
+  private var groups: [(eventLoop: any EventLoop, answers: [Answer])] = []
+
+  /// Answers a caller at once if this is its event loop, or if any thread will do.
+  mutating func add(
+    _ result: Result<CustomerAnswer, ServiceError>, for caller: any ReadWaiter
+  ) {
+    guard let eventLoop = caller.eventLoop, !eventLoop.inEventLoop else {
+      caller.finish(result)
+      return
+    }
+    if let index = groups.firstIndex(where: { $0.eventLoop === eventLoop }) {
+      groups[index].answers.append((caller, result))
+    } else {
+      groups.append((eventLoop, [(caller, result)]))
+    }
+  }
+
+  /// Sends what ``add(_:for:)`` kept for other event loops.
+  consuming func send() {
+    for (eventLoop, answers) in groups {
+      eventLoop.execute {
+        for answer in answers { answer.caller.finish(answer.result) }
+      }
+    }
+  }
 }
 
-/// Reads that needed the store.
+/// Runs a task on an event loop. The task must not block, nor compute for long: see ``LoopTime``.
+private final class EventLoopExecutor: TaskExecutor {
+  private let eventLoop: any EventLoop
+
+  init(_ eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    eventLoop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}
+
+extension ServiceError {
+  static let overloaded = ServiceError(.overloaded, "the server is overloaded by reads")
+}
+
+/// Counts of reads that needed the store.
 package struct ReadStatistics: Hashable, Sendable {
-  /// Those that wait for a permit now.
+  /// Reads that wait for a permit now.
   package var waiting = 0
-  /// Those that were refused in overload.
+  /// Reads refused in overload.
   package var shed = 0
-  /// Batches that began.
+  /// Batches begun.
   package var batches = 0
 }

@@ -3,46 +3,46 @@ package import EntitlementStore
 package import NIOCore
 import Synchronization
 
-/// Answers questions about customers: from memory where an answer is cached, else from the store.
+/// Answers reads of customers from memory if the answer is cached, else from the store.
 ///
-/// A read that misses passes three places: the ``AnswerTable``, where callers of one customer share a
-/// load; the ``ReadLimiter``, where loads wait, share a batch or are shed; and the store, which answers
-/// a batch in one round trip. Then its answer is encoded once and cached for the callers to come.
+/// A read that misses passes three stages: the ``AnswerCache``, where callers of one customer share
+/// a load; the ``ReadLimiter``, where loads wait, share a batch or are shed; and the store, which
+/// reads a batch in one round trip. The answer is then encoded once and cached.
 package final class CustomerReader: Sendable {
   let store: any EntitlementStore
   let catalog: CatalogHolder
   let clock: ServiceClock
-  let horizon: FeedHorizon
+  let watermark: FeedWatermark
   let encode: @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
-  let table: AnswerTable
+  let cache: AnswerCache
   let admission: Mutex<Admission>
 
-  /// A batch of more customers is looked up when its turn has come, and not on the caller's thread. It
-  /// is refused first when there are too many reads.
+  /// A batch of more customers is looked up when its turn comes, not when it arrives. In overload
+  /// it is refused first.
   package static let largeBatch = 16
 
   /// - Parameters:
-  ///   - horizon: how far the feed is followed; nil: nobody else writes to the store.
-  ///   - cacheBytes: how much memory cached answers may take.
-  ///   - limits: of reads that need the store.
-  ///   - encode: the form in which the front sends a state.
+  ///   - watermark: how far the feed is followed; nil: no other node writes to the store.
+  ///   - cacheBytes: the memory that cached answers may take, in bytes.
+  ///   - limits: on reads that need the store.
+  ///   - encode: encodes a state as the front sends it.
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
-    horizon: FeedHorizon? = nil, cacheBytes: Int, limits: ReadLimits,
+    watermark: FeedWatermark? = nil, cacheBytes: Int, limits: ReadLimits,
     encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
-    self.horizon = horizon ?? .unfollowed()
+    self.watermark = watermark ?? .unfollowed()
     self.encode = encode
     admission = Mutex(Admission(limiter: ReadLimiter(limits)))
-    let table = AnswerTable(bytes: cacheBytes)
-    self.table = table
-    catalog.onReplacement { table.removeAll() }
+    let cache = AnswerCache(bytes: cacheBytes)
+    self.cache = cache
+    catalog.onReplacement { cache.removeAll() }
   }
 
-  package var statistics: CacheStatistics { table.statistics }
+  package var statistics: CacheStatistics { cache.statistics }
 
   package var readStatistics: ReadStatistics {
     admission.withLock { admission in
@@ -54,46 +54,47 @@ package final class CustomerReader: Sendable {
 
   // MARK: From memory
 
-  /// The answer to a question of MINIMIZE_LATENCY about now, if it is in memory and may be served: no
-  /// I/O, no task, and the question stays in its request.
-  package func cachedAnswer(to question: QuestionBytes) -> CustomerAnswer? {
-    horizon.isCurrent ? table.answer(for: question, clock) : nil
+  /// The cached answer to a MINIMIZE_LATENCY read of the present state, if it may be served. Needs
+  /// no I/O and no task, and does not decode the request.
+  package func cachedAnswer(to query: QueryBytes) -> CustomerAnswer? {
+    watermark.isCurrent ? cache.answer(for: query, clock) : nil
   }
 
-  /// The answer, if it is in memory and may be served. Only answers by account and by original
-  /// transaction are cached.
+  /// The cached answer, if it may be served. Only answers by account and by original transaction
+  /// are cached.
   package func cachedAnswer(to query: CustomerQuery) -> CustomerAnswer? {
     guard let key = query.cacheKey else { return nil }
-    return table.answer(for: key, terms(of: query.consistency), at: clock.now())
+    return cache.answer(for: key, terms(of: query.consistency), at: clock.now())
   }
 
-  private func terms(of consistency: Consistency) -> AnswerTable.Terms {
+  private func terms(of consistency: Consistency) -> AnswerCache.Terms {
     switch consistency {
-    case .minimizeLatency: AnswerTable.Terms(allowsCached: horizon.isCurrent)
+    case .minimizeLatency: AnswerCache.Terms(allowsCached: watermark.isCurrent)
     case .atLeastAsFresh(let revision): terms(including: revision)
-    case .fullyConsistent: AnswerTable.Terms(allowsCached: false)
+    case .fullyConsistent: AnswerCache.Terms(allowsCached: false)
     }
   }
 
-  private func terms(including sequence: Int64) -> AnswerTable.Terms {
-    AnswerTable.Terms(including: sequence, followed: horizon.position)
+  private func terms(including sequence: Int64) -> AnswerCache.Terms {
+    AnswerCache.Terms(including: sequence, followed: watermark.position)
   }
 
   // MARK: Reads
 
-  /// The answer, if it is in memory. Else `caller` is told later: the answer, or why there is none.
+  /// The answer if it is cached. Else `caller` receives the answer, or an error, later.
   ///
-  /// - Parameter caller: made when there is no cached answer. It may be told before this returns.
+  /// - Parameter caller: created only if no answer is cached. It may be called before this returns.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
   ///   that the catalog does not name, never NEW (R27).
   package func answer(
-    to query: CustomerQuery, orTell caller: () -> any ReadWaiter
+    to query: CustomerQuery, orFinish caller: () -> any ReadWaiter
   ) throws(ServiceError) -> CustomerAnswer? {
     try catalog.snapshot.checkServed(query.scope)
     guard let key = query.cacheKey else {
       var including = Int64.min
       if case .atLeastAsFresh(let revision) = query.consistency { including = revision }
-      begin(table.unsharedLoad(query, caller(), including: including))
+      let caller = caller()
+      begin(.load(cache.unsharedLoad(query, caller, including: including)), on: caller.eventLoop)
       return nil
     }
     let terms = terms(of: query.consistency)
@@ -103,31 +104,35 @@ package final class CustomerReader: Sendable {
   }
 
   private func answer(
-    to query: CustomerQuery, _ key: AnswerKey, _ terms: AnswerTable.Terms, revision: Int64?,
+    to query: CustomerQuery, _ key: AnswerKey, _ terms: AnswerCache.Terms, revision: Int64?,
     isPatient: Bool, _ caller: () -> any ReadWaiter
   ) throws(ServiceError) -> CustomerAnswer? {
-    let lookup = table.lookup(
-      query, key: key, terms, revision: revision, at: clock.now(), caller)
+    var eventLoop: (any EventLoop)?
+    let lookup = cache.lookup(query, key: key, terms, revision: revision, at: clock.now()) {
+      let caller = caller()
+      eventLoop = caller.eventLoop
+      return caller
+    }
     if case .cached(let answer) = lookup { return answer }
     countBypass(query, terms)
     switch lookup {
     case .cached, .joined: break
     case .refused: throw ServiceError.overloaded
-    case .begun(let load): begin(load, isPatient: isPatient)
+    case .begun(let load): begin(.load(load), isPatient: isPatient, on: eventLoop)
     }
     return nil
   }
 
-  /// The answer, for a task that waits.
+  /// The answer, for a task.
   package func answer(to query: CustomerQuery) async throws(ServiceError) -> CustomerAnswer {
     try await waiting { [self] caller throws(ServiceError) in
-      try answer(to: query, orTell: { caller })
+      try answer(to: query, orFinish: { caller })
     }
   }
 
-  /// The answer with a change of the feed in it, and perhaps with later ones, of whatever customer
-  /// that change may be: its revision may be lower, or that of another one. Its callers limit
-  /// themselves, so it is not shed.
+  /// An answer that contains a change of the feed, and perhaps later ones. The change may be one of
+  /// another customer, so the answer's revision may be lower. The read is not shed: its callers
+  /// limit themselves.
   func answer(
     to selector: CustomerSelector, in scope: AppScope, including sequence: Int64
   ) async throws(ServiceError) -> CustomerAnswer {
@@ -136,7 +141,8 @@ package final class CustomerReader: Sendable {
     return try await waiting { [self] caller throws(ServiceError) in
       try catalog.snapshot.checkServed(scope)
       guard let key = query.cacheKey else {
-        begin(table.unsharedLoad(query, caller, including: sequence), isPatient: true)
+        begin(
+          .load(cache.unsharedLoad(query, caller, including: sequence)), isPatient: true, on: nil)
         return nil
       }
       return try answer(
@@ -160,11 +166,13 @@ package final class CustomerReader: Sendable {
 
   // MARK: Batches
 
-  /// The answers of a small batch in the order of its selectors, if all are in memory; else `caller` is
-  /// told later.
+  /// The answers of a small batch in the order of its selectors, if all are cached. Else `caller`
+  /// receives them later, on any thread.
+  ///
+  /// - Parameter eventLoop: the event loop of the caller.
   package func answers(
-    to batch: BatchQuery,
-    orTell caller: @escaping @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void,
+    to batch: BatchQuery, on eventLoop: (any EventLoop)?,
+    orFinish caller: @escaping @Sendable (Result<[CustomerAnswer], ServiceError>) -> Void,
     isWaiting: @escaping @Sendable () -> Bool
   ) throws(ServiceError) -> [CustomerAnswer]? {
     var missing = batch.selectors.count
@@ -172,34 +180,34 @@ package final class CustomerReader: Sendable {
       let terms = terms(of: batch.consistency)
       let now = clock.now()
       let cached = batch.selectors.compactMap { selector in
-        batch.query(selector).cacheKey.flatMap { table.answer(for: $0, terms, at: now) }
+        batch.query(selector).cacheKey.flatMap { cache.answer(for: $0, terms, at: now) }
       }
       if cached.count == batch.selectors.count { return cached }
       missing -= cached.count
     }
     try catalog.snapshot.checkServed(batch.scope)
-    // Looked up again when its turn has come: what was cached may be out of date then (R30).
+    // Looked up again when its turn comes: cached answers may be out of date then (R30).
     begin(
-      .batch(BatchRead(batch, tell: caller, isWaiting: isWaiting)), customers: missing,
-      isPatient: false)
+      .batch(BatchRead(batch, finish: caller, isWaiting: isWaiting)), customers: missing,
+      on: eventLoop)
     return nil
   }
 
-  /// Whether a large batch that comes now must be refused: known before it is even decoded.
+  /// Whether a large batch that arrives now must be refused, before it is decoded.
   package var refusesLargeBatches: Bool {
     let (refuses, outcome) = admission.withLock { admission in
       let now = NIODeadline.now()
       let refuses = admission.limiter.refusesLargeBatch(now: now)
       if refuses { admission.statistics.shed += 1 }
-      return (refuses, admission.settle(admission.limiter.advance(now)))
+      return (refuses, admission.count(admission.limiter.advance(now)))
     }
     start(outcome)
     return refuses
   }
 
-  /// Looks up what a batch asks for, and joins its customers to loads.
+  /// Looks up the customers of a batch. Each is answered from memory, joins a load, or begins one.
   ///
-  /// - Returns: those that have to begin.
+  /// - Returns: the loads that the caller must begin.
   func loads(of batch: BatchRead) -> [CustomerLoad] {
     guard batch.isWaiting() else { return [] }
     let terms = terms(of: batch.query.consistency)
@@ -210,10 +218,10 @@ package final class CustomerReader: Sendable {
     for slot in batch.slots {
       let query = batch.query.query(slot.selector)
       guard let key = query.cacheKey else {
-        loads.append(table.unsharedLoad(query, slot, including: revision ?? .min))
+        loads.append(cache.unsharedLoad(query, slot, including: revision ?? .min))
         continue
       }
-      let lookup = table.lookup(query, key: key, terms, revision: revision, at: now, { slot })
+      let lookup = cache.lookup(query, key: key, terms, revision: revision, at: now, { slot })
       if case .cached = lookup {} else { countBypass(query, terms) }
       switch lookup {
       case .cached(let answer): slot.finish(.success(answer))
@@ -225,29 +233,29 @@ package final class CustomerReader: Sendable {
     return loads
   }
 
-  /// Counts a read that could not be answered from memory since nothing there is current.
-  private func countBypass(_ query: CustomerQuery, _ terms: AnswerTable.Terms) {
-    if query.consistency == .minimizeLatency, !terms.allowsCached { horizon.bypassed() }
+  /// Counts a read that went to the store only because the cache is not current.
+  private func countBypass(_ query: CustomerQuery, _ terms: AnswerCache.Terms) {
+    if query.consistency == .minimizeLatency, !terms.allowsCached { watermark.countBypass() }
   }
 
   // MARK: Changes
 
-  /// Drops what is cached of customers that changed, and sees to it that what is loaded from now on
-  /// has the change in it. Called before a write is acknowledged.
+  /// Drops cached answers of changed customers, and requires the changes of later loads. Called
+  /// before a write is acknowledged.
   package func customersChanged(_ changes: WrittenChanges) {
     // In this order: see `require`.
-    horizon.require(changes.latest)
-    table.changed(changes.subjects)
+    watermark.require(changes.latest)
+    cache.changed(changes.subjects)
   }
 
-  /// Drops all that is cached.
+  /// Drops all cached answers.
   package func allChanged() {
-    withExtendedLifetime(table.removeAll()) {}
+    withExtendedLifetime(cache.removeAll()) {}
   }
 }
 
-/// A task that waits for an answer. It is not cancelled: others may wait for the same load, and no load
-/// takes longer than the store's time limit.
+/// A task that waits for an answer. It is not cancelled: other callers may share the load, and no
+/// load takes longer than the store's time limit.
 private final class WaitingTask: ReadWaiter {
   private let continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>
 
@@ -256,6 +264,8 @@ private final class WaitingTask: ReadWaiter {
   }
 
   var isWaiting: Bool { true }
+
+  var eventLoop: (any EventLoop)? { nil }
 
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
     continuation.resume(returning: result)

@@ -1,7 +1,7 @@
 package import EntitlementDomain
 package import EntitlementStore
 
-/// States as values, evaluated from the store each time: neither cached nor encoded.
+/// Reads customer states that are neither cached nor encoded. Each call reads the store.
 package struct CustomerStates: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
@@ -39,9 +39,9 @@ package struct CustomerStates: Sendable {
       throw ServiceError(error)
     }
     var states: [CustomerState] = []
-    // One after the other: the facts of a page of large customers take much memory.
+    // One customer at a time: the facts of a page of large customers take much memory.
     for account in accounts {
-      if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
+      if Task.isCancelled { throw ServiceError(.cancelled, "the caller cancelled the call") }
       states.append(
         try await state(
           of: .account(account.accountID), in: scope, at: nil, snapshot.catalog))

@@ -1,4 +1,4 @@
-/// A dictionary bounded by the sum of its values' costs: what was not used for the longest goes
+/// A dictionary bounded by the sum of its values' costs. It evicts the least recently used value
 /// first. All operations take constant time.
 struct LeastRecentlyUsed<Key: Hashable, Value> {
   fileprivate struct Slot {
@@ -7,13 +7,14 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     let cost: Int
   }
 
-  /// Where a slot is in the order of use; apart from the slots, so that a use moves few bytes.
+  /// Links of a slot in the list by order of use. Stored apart from the slots, so that a use writes
+  /// few bytes.
   private struct Neighbours {
     var older: Int32
     var newer: Int32
   }
 
-  /// Stands for "no slot".
+  /// The position of no slot.
   private static var none: Int32 { -1 }
 
   private let costLimit: Int
@@ -32,16 +33,17 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   var count: Int { positions.count }
   var limit: Int { costLimit }
 
-  /// The value, which counts as used now.
+  /// The value for a key. The value becomes the most recently used.
   mutating func value(for key: Key) -> Value? {
     value(hash: Self.hash(of: key)) { $0 == key }
   }
 
-  /// The same for a key that is not there as such.
+  /// The value for a key that exists only in another form, such as bytes of a request. The value
+  /// becomes the most recently used.
   ///
   /// - Parameters:
-  ///   - hash: what a `Hasher` makes of it.
-  ///   - isKey: whether a key is the same as it.
+  ///   - hash: the hash of the key.
+  ///   - isKey: whether a stored key is equal to it.
   mutating func value(hash: Int, where isKey: (Key) -> Bool) -> Value? {
     guard let position = position(hash: hash, where: isKey) else { return nil }
     if position != newest {
@@ -66,10 +68,10 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
     }
   }
 
-  /// Keeps a value in place of the one with the same key, and drops the oldest until the limit
-  /// holds; a value that costs more than the limit is not kept.
+  /// Inserts or replaces a value, and evicts the least recently used values until the limit is met.
+  /// A value that costs more than the limit is not inserted.
   ///
-  /// - Returns: the keys and values dropped to make room.
+  /// - Returns: the evicted keys and values.
   mutating func insert(_ value: Value, for key: Key, cost: Int) -> [(Key, Value)] {
     remove(key)
     guard cost <= costLimit else { return [] }
@@ -86,7 +88,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
       position = reused
       slots[Int(position)] = slot
     } else {
-      // Fewer than the largest number: the loop above sees to it.
+      // Does not overflow: the loop above limits the count.
       position = Int32(slots.count)
       slots.append(slot)
       order.append(Neighbours(older: Self.none, newer: Self.none))
@@ -115,16 +117,16 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   }
 
   private mutating func unlink(_ position: Int32) {
-    let place = order[Int(position)]
-    if place.older == Self.none {
-      oldest = place.newer
+    let links = order[Int(position)]
+    if links.older == Self.none {
+      oldest = links.newer
     } else {
-      order[Int(place.older)].newer = place.newer
+      order[Int(links.older)].newer = links.newer
     }
-    if place.newer == Self.none {
-      newest = place.older
+    if links.newer == Self.none {
+      newest = links.older
     } else {
-      order[Int(place.newer)].older = place.older
+      order[Int(links.newer)].older = links.older
     }
   }
 
@@ -139,36 +141,36 @@ extension LeastRecentlyUsed: Sendable where Key: Sendable, Value: Sendable {}
 
 extension LeastRecentlyUsed.Slot: Sendable where Key: Sendable, Value: Sendable {}
 
-/// Positions by the hashes of what is there: a hash table that knows nothing of its keys, so that one can
-/// be looked up whose texts are still in a request.
+/// A hash table of positions that does not store keys. A key can therefore be looked up while its
+/// strings are still in the bytes of a request.
 ///
-/// Not a Dictionary, since that takes a key, whose two texts would be made for each look-up. Measured with
-/// 10,000 customers, by turns: 0.2 to 0.4 µs for a look-up by bytes, 0.7 µs with a Dictionary.
+/// A `Dictionary` would need a key, and so two new strings for each look-up. Measured with 10,000
+/// customers in alternating runs: 0.2 to 0.4 µs for a look-up by bytes, 0.7 µs with a `Dictionary`.
 ///
-/// Open addressing with linear probing, at most three quarters full. A place has 8 bytes.
+/// Open addressing with linear probing, at most three quarters full. A bucket takes 8 bytes.
 struct PositionIndex: Sendable {
-  private struct Place {
+  private struct Bucket {
     var hash: UInt32
-    /// Negative where the place is free.
+    /// Negative if the bucket is free.
     var position: Int32
   }
 
-  private static var free: Place { Place(hash: 0, position: -1) }
+  private static var free: Bucket { Bucket(hash: 0, position: -1) }
 
-  /// Empty, or of a power of two.
-  private var places: [Place] = []
+  /// The count is zero or a power of two.
+  private var buckets: [Bucket] = []
   private(set) var count = 0
 
-  /// The one of the positions with this hash that `isWanted`.
+  /// The position with this hash for which `isWanted` returns true.
   func position(hash: Int, where isWanted: (Int32) -> Bool) -> Int32? {
-    places.withUnsafeBufferPointer { places in
-      guard !places.isEmpty else { return nil }
+    buckets.withUnsafeBufferPointer { buckets in
+      guard !buckets.isEmpty else { return nil }
       let hash = UInt32(truncatingIfNeeded: hash)
-      let mask = places.count - 1
+      let mask = buckets.count - 1
       var index = Int(hash) & mask
-      while places[index].position >= 0 {
-        if places[index].hash == hash, isWanted(places[index].position) {
-          return places[index].position
+      while buckets[index].position >= 0 {
+        if buckets[index].hash == hash, isWanted(buckets[index].position) {
+          return buckets[index].position
         }
         index = (index + 1) & mask
       }
@@ -176,43 +178,44 @@ struct PositionIndex: Sendable {
     }
   }
 
-  /// Adds a position that is not there.
+  /// Adds a position. It must not be in the index.
   mutating func insert(_ position: Int32, hash: Int) {
-    if (count + 1) * 4 > places.count * 3 { grow() }
+    if (count + 1) * 4 > buckets.count * 3 { grow() }
     count += 1
-    fill(Place(hash: UInt32(truncatingIfNeeded: hash), position: position))
+    fill(Bucket(hash: UInt32(truncatingIfNeeded: hash), position: position))
   }
 
-  /// Removes a position that is there.
+  /// Removes a position. It must be in the index.
   mutating func remove(_ position: Int32, hash: Int) {
-    let mask = places.count - 1
+    let mask = buckets.count - 1
     var hole = Int(UInt32(truncatingIfNeeded: hash)) & mask
-    while places[hole].position != position { hole = (hole + 1) & mask }
+    while buckets[hole].position != position { hole = (hole + 1) & mask }
     count -= 1
-    // Whatever was put further back since the hole was taken moves into it, and leaves one itself.
+    // Closes the hole: an entry further on that may be stored here moves into it, and leaves the
+    // next hole.
     var index = hole
     while true {
       index = (index + 1) & mask
-      guard places[index].position >= 0 else { break }
-      let home = Int(places[index].hash) & mask
+      guard buckets[index].position >= 0 else { break }
+      let home = Int(buckets[index].hash) & mask
       if (index - home) & mask >= (index - hole) & mask {
-        places[hole] = places[index]
+        buckets[hole] = buckets[index]
         hole = index
       }
     }
-    places[hole] = Self.free
+    buckets[hole] = Self.free
   }
 
   private mutating func grow() {
-    let old = places
-    places = [Place](repeating: Self.free, count: max(8, old.count * 2))
-    for place in old where place.position >= 0 { fill(place) }
+    let old = buckets
+    buckets = [Bucket](repeating: Self.free, count: max(8, old.count * 2))
+    for bucket in old where bucket.position >= 0 { fill(bucket) }
   }
 
-  private mutating func fill(_ place: Place) {
-    let mask = places.count - 1
-    var index = Int(place.hash) & mask
-    while places[index].position >= 0 { index = (index + 1) & mask }
-    places[index] = place
+  private mutating func fill(_ bucket: Bucket) {
+    let mask = buckets.count - 1
+    var index = Int(bucket.hash) & mask
+    while buckets[index].position >= 0 { index = (index + 1) & mask }
+    buckets[index] = bucket
   }
 }

@@ -1,26 +1,28 @@
 package import NIOCore
 
-/// Bounds of the reads that need the store.
+/// Limits on reads that need the store.
 package struct ReadLimits: Hashable, Sendable {
-  /// Batches of reads in flight at a time: what keeps the store busy without a pause.
+  /// Batches in flight at a time: enough to keep the store busy.
   package var permits: Int
-  /// Customers of a batch. Bounds how long the first waits for the last.
+  /// Customers in a batch. Bounds how long the first waits for the last.
   package var customersPerBatch = 16
-  /// Permits that one read takes at most, so that a large one does not wait until nothing else is in
-  /// flight.
+  /// The most permits that one read takes, so that a large read need not wait until nothing else is
+  /// in flight.
   package var permitsPerRead: Int
-  /// Reads that wait for a permit. Bounds their memory; time bounds them before.
+  /// Reads that wait for a permit. Bounds their memory; the time limits usually take effect
+  /// earlier.
   package var waiting = 4_096
-  /// How long the reads of a burst may wait: more than the store's own hiccups, less than what a person
-  /// notices.
+  /// How long reads of a burst may wait: longer than short pauses of the store, shorter than a
+  /// person notices.
   package var burstPatience = TimeAmount.milliseconds(50)
-  /// The same in overload. Longer, and a caller learns late that it is refused; shorter, and permits
-  /// stay unused between two reads, and refusals go out one by one.
+  /// How long reads may wait in overload. If it were longer, callers would learn of a refusal late.
+  /// If it were shorter, permits would stay unused between two reads, and refusals would be sent
+  /// one by one.
   package var overloadPatience = TimeAmount.milliseconds(2)
-  /// With so many customers waiting in overload, large batches are refused before they are decoded,
-  /// which would take long compared with a refusal.
+  /// In overload, large batches are refused before they are decoded while this many customers wait:
+  /// decoding takes long compared with a refusal.
   package var waitingInOverload: Int
-  /// How long after the last refusal overload lasts.
+  /// How long overload lasts after the last refusal.
   package var overloadMemory = TimeAmount.seconds(1)
 
   package init(permits: Int) {
@@ -30,20 +32,21 @@ package struct ReadLimits: Hashable, Sendable {
   }
 }
 
-/// The one limiter of reads, at the store's boundary: which reads begin, which of them share a batch,
-/// which wait and which are shed. No clock and no I/O: what happened is reported, with its moment.
+/// The only limiter of reads, at the store's boundary. It decides which reads begin, share a batch,
+/// wait or are shed. A pure state machine: the caller reports events with their time.
 ///
-/// A read that finds a free permit begins at once. While all permits are taken reads wait, and those
-/// that wait share the next batch: a statement for 16 customers costs the database about as much as
-/// three for one.
+/// A read begins when a permit is free. Reads wait while all permits are taken, and waiting reads
+/// share the next batch: a statement for 16 customers costs the database about as much as three
+/// statements for one customer each.
 ///
-/// A burst waits, and begins in its order. When that takes too long, more is asked for than can be done:
-/// until no read was refused for a while, the newest begins first. Then those that are answered have
-/// hardly waited, and the others, as many as would be refused in any order, are refused within a moment,
-/// while their callers can still ask another server. They are refused together, a moment's worth at a
-/// time: to send each refusal by itself would take its cost from the reads that are answered.
+/// Reads of a burst wait and begin in order of arrival. If that takes too long, the server is
+/// overloaded. Until no read has been shed for a while, the newest read begins first. Reads that
+/// are answered have then hardly waited. The others are shed within milliseconds, while their
+/// callers can still ask another server; in any other order as many would be shed. Reads are shed
+/// in groups, since sending each refusal alone would take processor time from reads that are
+/// answered.
 struct ReadLimiter<Read> {
-  /// Reads that begin together, and the permits that they give back when they have ended.
+  /// Reads that begin together, and the permits to return when they have ended.
   struct Batch {
     var reads: [Read]
     let permits: Int
@@ -57,7 +60,7 @@ struct ReadLimiter<Read> {
   private struct Waiting {
     let read: Read
     let customers: Int
-    /// It is refused only when too many wait: its caller limits itself.
+    /// A patient read is shed only if too many wait: its caller limits itself.
     let isPatient: Bool
     let since: NIODeadline
   }
@@ -75,25 +78,20 @@ struct ReadLimiter<Read> {
 
   var waitingCount: Int { waiting.count }
 
-  /// A read has come. Until it is in an outcome, it waits.
+  /// A read has arrived. It waits until an outcome contains it: call ``advance(_:)`` once all reads
+  /// that arrive together are reported, so that they share batches.
   ///
-  /// - Parameter customers: how many it reads, at least 1. One that does not fit a batch takes a permit
-  ///   for each batch that it fills, up to a limit.
+  /// - Parameter customers: the number of customers it reads, at least 1. A read that does not fit in
+  ///   one batch takes a permit for each batch it fills, up to ``ReadLimits/permitsPerRead``.
   mutating func arrived(
     _ read: Read, customers: Int, isPatient: Bool = false, now: NIODeadline
-  ) -> Outcome {
+  ) {
     if !isOverloaded(now), hasBurstWaitedTooLong(now) { overloadEnd = now + limits.overloadMemory }
     waiting.append(Waiting(read: read, customers: customers, isPatient: isPatient, since: now))
     waitingCustomers += customers
-    var outcome = advance(now)
-    if waiting.count > limits.waiting {
-      outcome.shed.append(takeLast().read)
-      overloadEnd = now + limits.overloadMemory
-    }
-    return outcome
   }
 
-  /// Whether a large batch is to be refused before it is even decoded. It then counts as refused.
+  /// Whether a large batch is refused before it is decoded. The refusal counts as one of overload.
   mutating func refusesLargeBatch(now: NIODeadline) -> Bool {
     let isTooMuch =
       isOverloaded(now)
@@ -103,13 +101,13 @@ struct ReadLimiter<Read> {
     return true
   }
 
-  /// A batch has ended, and gives its permits to reads that wait.
+  /// A batch has ended. Its permits go to waiting reads.
   mutating func ended(permits: Int, now: NIODeadline) -> Outcome {
     free += permits
     return advance(now)
   }
 
-  /// Time has passed.
+  /// Begins reads while permits are free, and sheds reads that have waited too long.
   mutating func advance(_ now: NIODeadline) -> Outcome {
     var outcome = Outcome()
     let isOverloaded = isOverloaded(now)
@@ -122,7 +120,7 @@ struct ReadLimiter<Read> {
     if isOverloaded, let first = waiting.first, first.since < oldest {
       let latest = now - .nanoseconds(limits.overloadPatience.nanoseconds / 2)
       while let first = waiting.first, first.since < latest, !first.isPatient {
-        // No read is refused that finds its permits, though a newer one waits for more of them.
+        // A read that finds its permits is not shed, even if a newer one waits for more permits.
         if permits(for: first.customers) <= free, let batch = nextBatch(newestFirst: false) {
           outcome.begun.append(batch)
         } else {
@@ -131,11 +129,15 @@ struct ReadLimiter<Read> {
       }
       if !outcome.shed.isEmpty { overloadEnd = now + limits.overloadMemory }
     }
+    while waiting.count > limits.waiting {
+      outcome.shed.append(takeLast().read)
+      overloadEnd = now + limits.overloadMemory
+    }
     return outcome
   }
 
-  /// Takes the reads that share the next batch; nil when the next read needs more permits than are
-  /// free, and keeps its turn.
+  /// Takes the reads of the next batch. Nil if the next read needs more permits than are free; it
+  /// then keeps its turn.
   private mutating func nextBatch(newestFirst: Bool) -> Batch? {
     var reads: [Read] = []
     var customers = 0
@@ -156,7 +158,7 @@ struct ReadLimiter<Read> {
     return min(max(1, filled), limits.permitsPerRead)
   }
 
-  /// It has waited as long as another one would have to, if all goes on as it does.
+  /// Whether the oldest read has waited longer than a burst may.
   private func hasBurstWaitedTooLong(_ now: NIODeadline) -> Bool {
     waiting.first.map { now - $0.since > limits.burstPatience } ?? false
   }

@@ -1,7 +1,7 @@
 import Synchronization
 package import Verification
 
-/// A figure by its name; names are listed in deploy/docs/operations.md.
+/// A metric. Names are listed in deploy/docs/operations.md.
 package struct StatisticValue: Hashable, Sendable {
   package let name: String
   package let value: Int64
@@ -12,7 +12,7 @@ package struct StatisticValue: Hashable, Sendable {
   }
 }
 
-/// Every figure that the server can tell of itself, gathered when somebody asks.
+/// All metrics of the server, collected at each request.
 package final class ServiceStatistics: Sendable {
   package typealias Source = @Sendable () -> [StatisticValue]
 
@@ -22,12 +22,12 @@ package final class ServiceStatistics: Sendable {
     self.sources = Mutex(sources)
   }
 
-  /// Adds figures of a part that came to be later.
+  /// Adds the metrics of a part that is created later.
   package func add(_ source: @escaping Source) {
     sources.withLock { $0.append(source) }
   }
 
-  /// By name.
+  /// Sorted by name.
   package var values: [StatisticValue] {
     sources.withLock { $0 }.flatMap { $0() }.sorted { $0.name < $1.name }
   }
@@ -70,6 +70,25 @@ extension VerificationPool.Statistics {
   }
 }
 
+extension StatusStatistics {
+  package var values: [StatisticValue] {
+    [
+      StatisticValue("certificate_status.asked", asked),
+      StatisticValue("certificate_status.good", good),
+      StatisticValue("certificate_status.revoked", revoked),
+      StatisticValue("certificate_status.unknown", unknown),
+      StatisticValue("certificate_status.unusable", unusable),
+      StatisticValue("certificate_status.unreachable", unreachable),
+      StatisticValue("certificate_status.without_responder", withoutResponder),
+      StatisticValue("certificate_status.turned_away", turnedAway),
+      StatisticValue("certificate_status.hits", hits),
+      StatisticValue("certificate_status.joined", joined),
+      StatisticValue("certificate_status.undecided", undecided),
+      StatisticValue("certificate_status.entries", entries),
+    ]
+  }
+}
+
 extension WorkerPool.Work {
   fileprivate func values(of priority: WorkPriority) -> [StatisticValue] {
     func value(_ name: String, _ value: some BinaryInteger) -> StatisticValue {
@@ -85,7 +104,7 @@ extension WorkerPool.Work {
 }
 
 extension Duration {
-  /// Rounded down; what does not fit is the greatest that does.
+  /// Rounded down, and clamped to the largest value.
   var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)

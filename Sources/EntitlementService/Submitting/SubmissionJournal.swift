@@ -3,12 +3,12 @@ import EntitlementStore
 import Logging
 import Verification
 
-/// Counts and logs what became of submissions. No line holds a payload.
+/// Counts and logs the outcomes of submissions. No log line contains a payload.
 struct SubmissionJournal: Sendable {
   let counters: ServiceCounters
   let logger: Logger
 
-  /// A refusal leaves no other trace than this line and its counter (R8).
+  /// Nothing of a refused payload is stored (R8).
   func refused(_ refusal: Refusal, of kind: SignedKind? = nil) {
     counters.add(.refused(refusal.verdict))
     logger.info(
@@ -19,7 +19,7 @@ struct SubmissionJournal: Sendable {
       ])
   }
 
-  /// A receipt or an archived response that was refused as a whole.
+  /// Records a receipt or archived response that was refused as a whole.
   func refused(_ refusal: Refusal, _ document: ReceiptOrigin) {
     counters.add(.refused(refusal.verdict))
     logger.info(
@@ -30,8 +30,8 @@ struct SubmissionJournal: Sendable {
       ])
   }
 
-  /// A receipt or an archived response that was accepted, and committed where it holds facts. One
-  /// line for all of its parts that were refused: there may be hundreds.
+  /// Records an accepted receipt or archived response, whose facts are committed. One line covers
+  /// all refused parts, as there may be hundreds.
   func accepted(
     _ document: ReceiptOrigin, of app: BundleID, facts: Int, refusals: [Refusal]
   ) {
@@ -50,14 +50,14 @@ struct SubmissionJournal: Sendable {
         ])
     }
     if case .archivedResponse = document {
-      // Nobody signed it: that it is there at all should be seen.
+      // Logged at notice level, as the facts are unsigned.
       logger.notice(
         "imported an archived response", metadata: ["bundle_id": "\(app)", "facts": "\(facts)"])
     }
   }
 
   func committed(_ facts: [SignedFact], _ receipt: CommitReceipt) {
-    // What was known before was counted then.
+    // The unknown values of a known fact were counted when it was new.
     let unknown = zip(facts, receipt.dispositions).flatMap { fact, disposition in
       disposition == .added || disposition == .replaced ? fact.fact.unknownValues : []
     }
@@ -80,19 +80,19 @@ struct SubmissionJournal: Sendable {
     log(unknown)
     for mismatch in mismatches {
       logger.warning(
-        "Apple's status of a subscription is not ours",
+        "Apple's status of a subscription differs from the computed one",
         metadata: [
           "notification": "\(record.uuid)", "detail": "\(mismatch.detail ?? "")",
         ])
     }
   }
 
-  /// R10: somebody should teach this program what Apple means.
+  /// Logs values of Apple's that this version does not know (R10).
   private func log(_ values: [UnknownValue]) {
     for value in values {
       logger.info(
-        "a value of Apple's that is not known",
-        // Quoted, as it comes from outside.
+        "unknown value of Apple's",
+        // Quoted, as the value is external input.
         metadata: ["field": "\(value.field.rawValue)", "value": "\(value.value.debugDescription)"])
     }
   }

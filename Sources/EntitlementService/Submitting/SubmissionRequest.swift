@@ -1,12 +1,12 @@
 package import EntitlementDomain
 package import Verification
 
-/// Signed payloads that a caller hands in: transactions, renewal infos and app transactions.
+/// Signed transactions, renewal infos and app transactions to submit.
 package struct TransactionSubmission: Sendable {
-  /// JWS in compact form.
+  /// Each a JWS in compact form.
   package var signedPayloads: [[UInt8]]
-  /// The app that every payload must belong to; nil: any app of the catalog. A renewal info
-  /// belongs to that of its chain's transactions, whatever this says.
+  /// The app that every payload must belong to; nil: any app of the catalog. The app of a renewal
+  /// info is always that of its chain's transactions.
   package var bundleID: BundleID?
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?
@@ -23,7 +23,7 @@ package struct TransactionSubmission: Sendable {
   }
 }
 
-/// A signed notification that a caller hands in.
+/// A signed notification to submit.
 package struct NotificationSubmission: Sendable {
   package var signedPayload: [UInt8]
   package var accountID: AccountID?
@@ -38,15 +38,15 @@ package struct NotificationSubmission: Sendable {
   }
 }
 
-/// A legacy app receipt that a caller hands in.
+/// A legacy app receipt to submit.
 package struct ReceiptSubmission: Sendable {
-  /// DER, or the standard base64 of it.
+  /// DER, or its standard base64.
   package var receipt: [UInt8]
-  /// The device that it must have been made for; nil: not checked.
+  /// The device that the receipt must be issued for; nil: not checked.
   package var deviceIdentifier: [UInt8]?
-  /// The app that it must be of; nil: any app of the catalog.
+  /// The app that the receipt must belong to; nil: any app of the catalog.
   package var bundleID: BundleID?
-  /// The account that the caller names as the owner of all of it (R42, R44).
+  /// The account that the caller names as the owner of all purchases (R42, R44).
   package var accountID: AccountID?
   package var priority: WorkPriority
 
@@ -62,14 +62,13 @@ package struct ReceiptSubmission: Sendable {
   }
 }
 
-/// A response of `verifyReceipt` that an operator hands in. Always bulk work.
+/// An archived response of `verifyReceipt` to import. Its priority is always bulk.
 package struct ArchiveSubmission: Sendable {
-  /// The JSON that Apple answered, when it still did.
+  /// The JSON of the response.
   package var response: [UInt8]
-  /// The app that it must be of. The operator says it, as nobody signed it.
+  /// The app that the response must belong to. Required, as the response is not signed.
   package var bundleID: BundleID
-  /// The account that owns the purchases: links those that have none, and takes none from another
-  /// account.
+  /// The account that owns the purchases. It gets the unlinked ones, and none of another account.
   package var accountID: AccountID?
 
   package init(response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil) {

@@ -2,17 +2,17 @@ package import EntitlementDomain
 package import EntitlementStore
 package import Verification
 
-/// What became of one signed payload.
+/// The outcome of one signed payload.
 package struct ItemResult: Sendable {
   package let verdict: Verdict
-  /// Why it was refused; nil when it was not.
+  /// The reason of a refusal; nil when accepted.
   package let detail: String?
   package let kind: SignedKind?
-  /// What the store did with it; nil when it was refused.
+  /// Nil when refused.
   package let disposition: FactDisposition?
   package let originalTransactionID: OriginalTransactionID?
   package let transactionID: TransactionID?
-  /// What it meant for the owner (R42, R44); nil when it was refused.
+  /// The effect on the owner (R42, R44); nil when refused.
   package let link: LinkOutcome?
 
   init(refusal: Refusal, kind: SignedKind? = nil) {
@@ -45,26 +45,26 @@ package struct ItemResult: Sendable {
   }
 }
 
-/// What became of a submission. Accepted payloads are committed.
+/// The outcome of a submission. Accepted payloads are committed.
 package struct SubmissionResult: Sendable {
   /// One for each payload, in the order of the request.
   package let items: [ItemResult]
-  /// Every customer that accepted payloads concern, with the revision after them; not the owner of
-  /// what was claimed in vain (R44).
+  /// The customers of the accepted payloads, with their revisions after the commit. The owner of a
+  /// chain whose claim was refused is not included (R44).
   package let customers: [CustomerRevision]
 }
 
-/// What became of a receipt, or of an archived response to one.
+/// The outcome of a receipt or an archived response.
 package struct ReceiptResult: Sendable {
   package let verdict: Verdict
-  /// Why it was refused; nil when it was not.
+  /// The reason of a refusal; nil when accepted.
   package let detail: String?
-  /// Nil when it was refused.
+  /// Nil when refused.
   package let receipt: Receipt?
-  /// What became of what it says: of the app, then of each purchase in its order; of an archived
-  /// response, the renewals last. Empty when it was refused.
+  /// One result for the app, then one for each purchase in order, then, for an archived response,
+  /// one for each renewal. Empty when refused.
   package let items: [ItemResult]
-  /// As for a submission of transactions.
+  /// As ``SubmissionResult/customers``.
   package let customers: [CustomerRevision]
 
   init(refusal: Refusal) {
@@ -84,18 +84,19 @@ package struct ReceiptResult: Sendable {
   }
 }
 
-/// What became of a notification.
+/// The outcome of a notification.
 package struct NotificationResult: Sendable {
   package let verdict: Verdict
-  /// Why it was refused; nil when it was not.
+  /// The reason of a refusal; nil when accepted.
   package let detail: String?
-  /// Nil when it was refused.
+  /// Nil when refused.
   package let record: NotificationRecord?
+  /// True when the notification was stored before.
   package let wasKnown: Bool
-  /// One for each payload inside it.
+  /// One for each nested payload.
   package let items: [ItemResult]
-  /// As for a submission of transactions.
+  /// As ``SubmissionResult/customers``.
   package let customers: [CustomerRevision]
-  /// What it asks somebody to do or to know; empty when it was known.
+  /// The events of the notification; empty when it was known.
   package let events: [FeedEvent]
 }

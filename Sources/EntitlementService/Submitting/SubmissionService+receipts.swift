@@ -3,10 +3,10 @@ import EntitlementStore
 import Verification
 
 extension SubmissionService {
-  /// Verifies a legacy app receipt and commits what it says of the app and of each purchase
-  /// together. A purchase that cannot be a fact hinders no other, and a receipt without purchases
-  /// is as good as any (R52). What is known from a JWS stands against it (R51). Deadline and
-  /// cancellation are those of a submission of transactions.
+  /// Verifies a legacy app receipt and commits the facts of the app and of each purchase together.
+  /// An invalid purchase does not affect the others, and a receipt without purchases is valid
+  /// (R52). Facts of a JWS take precedence (R51). Deadline and cancellation are as for a submission
+  /// of transactions.
   package func submit(
     _ request: ReceiptSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -34,13 +34,13 @@ extension SubmissionService {
     }
   }
 
-  /// Commits what an archived response of `verifyReceipt` says, as evidence that nobody signed: it
-  /// weighs less than whatever Apple signed (R51), and takes no purchase from another account.
-  /// Deadline and cancellation are those of a submission of transactions.
+  /// Commits the facts of an archived response of `verifyReceipt` as unsigned evidence. Signed
+  /// facts take precedence (R51), and no purchase of another account is moved. Deadline and
+  /// cancellation are as for a submission of transactions.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app that the catalog
-  ///   does not name, ``ServiceError/Code-swift.enum/archivesNotAccepted`` for one of which it does
-  ///   not accept archived responses.
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app that is not in
+  ///   the catalog, ``ServiceError/Code-swift.enum/archivesNotAccepted`` for an app whose archived
+  ///   responses the catalog does not accept.
   package func importArchive(
     _ request: ArchiveSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -71,8 +71,8 @@ extension SubmissionService {
     }
   }
 
-  /// What verification would check of a signed receipt. An archived response is of the App Store's
-  /// own environments, or is not read (R9).
+  /// Makes the checks of a signed receipt that an unsigned one can fail too: app and environment
+  /// (R9).
   private static func refusal(of receipt: Receipt, by app: CatalogApp) -> Refusal? {
     guard receipt.bundleID == app.bundleID else { return otherApp }
     guard let environment = receipt.environment, app.environments.contains(environment) else {
@@ -122,7 +122,8 @@ extension SubmissionService {
 }
 
 extension Receipt {
-  /// What the fact at a position is: facts tell the app first, then each purchase, then renewals.
+  /// The kind of the fact at a position. The app comes first, then the purchases, then the
+  /// renewals.
   fileprivate func kind(ofFact position: Int) -> SignedKind {
     switch position {
     case ...0: .appTransaction
@@ -132,14 +133,14 @@ extension Receipt {
   }
 }
 
-/// What the facts of a receipt came in.
+/// The document that facts were read from.
 enum ReceiptOrigin: Sendable {
-  /// PKCS#7, signed.
+  /// A signed PKCS#7 receipt.
   case receipt
-  /// A response of `verifyReceipt`, which nobody signed.
+  /// An unsigned response of `verifyReceipt`.
   case archivedResponse
 
-  /// For people.
+  /// The name in log lines.
   var label: String {
     switch self {
     case .receipt: "receipt"

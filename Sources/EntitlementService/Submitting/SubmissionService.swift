@@ -3,15 +3,15 @@ package import EntitlementStore
 package import Logging
 package import Verification
 
-/// Takes in what Apple signed: verifies, merges, links and commits it, then answers. Success means
-/// committed (R48, R49).
+/// Verifies, merges, links and commits payloads that Apple signed. A result is returned after the
+/// commit (R48, R49).
 package struct SubmissionService: Sendable {
   private let store: any EntitlementStore
   let catalog: CatalogHolder
   let pool: VerificationPool
   let clock: ServiceClock
   let journal: SubmissionJournal
-  /// Told of every customer that changed before the submission is acknowledged.
+  /// Invalidates the cached answers of changed customers, before the call is acknowledged.
   private let customersChanged: @Sendable (WrittenChanges) -> Void
 
   package init(
@@ -27,26 +27,30 @@ package struct SubmissionService: Sendable {
     self.customersChanged = customersChanged
   }
 
-  /// Verifies each payload by itself and commits all that verified together: a refused payload
-  /// hinders no other.
+  /// Verifies each payload on its own and commits all valid ones together. A refused payload does
+  /// not affect the others.
   ///
   /// - Parameters:
-  ///   - deadline: when the caller stops waiting. Work that has not begun by then is not done; what
-  ///     was handed to the store is committed in any case.
-  ///   - isCancelled: whether the caller has stopped waiting, asked from any thread. What was not
-  ///     handed to the store by then is dropped, with ``ServiceError/Code-swift.enum/cancelled``.
+  ///   - deadline: verification that has not begun by then is not done. A submission that was
+  ///     passed to the store is committed in any case.
+  ///   - isCancelled: true when the caller cancelled the call; called on any thread. A submission
+  ///     that was not passed to the store by then is dropped.
+  /// - Throws: ``ServiceError/Code-swift.enum/cancelled``,
+  ///   ``ServiceError/Code-swift.enum/deadlineExceeded``,
+  ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when the verification queue is full, and
+  ///   faults of the store.
   package func submit(
     _ request: TransactionSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> SubmissionResult {
-    // One catalog for all of it, whatever comes in force meanwhile.
+    // One catalog for the whole submission, as another may come in force meanwhile.
     let snapshot = catalog.snapshot
     let outcomes = try await verify(
       request.signedPayloads, as: nil, policy: snapshot.policy, priority: request.priority,
       deadline: deadline, isCancelled: isCancelled)
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var binder = RenewalInfoBinder()
-    for case .success(let payload) in outcomes { binder.learn(payload) }
+    for case .success(let payload) in outcomes { binder.add(payload) }
 
     var facts: [(position: Int, fact: SignedFact)] = []
     for (position, outcome) in outcomes.enumerated() {
@@ -80,9 +84,9 @@ package struct SubmissionService: Sendable {
     return SubmissionResult(items: items.compactMap(\.self), customers: receipt.customers)
   }
 
-  /// Verifies a notification with all that is signed inside it, and commits it with its facts.
-  /// One that is known already is a success (R48). Deadline and cancellation are those of a
-  /// submission of transactions.
+  /// Verifies a notification with its nested payloads and commits it with its facts. A known
+  /// notification is a success (R48). Deadline and cancellation are as for a submission of
+  /// transactions.
   package func submit(
     _ request: NotificationSubmission, deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -116,7 +120,9 @@ package struct SubmissionService: Sendable {
     let receipt = try await commit(
       Submission(
         facts: facts, accountID: accountID,
-        notification: SignedNotification(record: notification.record, signed: signed),
+        notification: SignedNotification(
+          record: notification.record, signed: signed,
+          consumptionRequestReason: notification.consumptionRequestReason),
         receivedAt: clock.now(), catalog: catalog),
       unless: isCancelled)
     journal.notificationCommitted(notification.record, receipt)
@@ -129,7 +135,8 @@ package struct SubmissionService: Sendable {
 
   // MARK: Steps
 
-  static let otherApp = Refusal(.wrongApp, "it belongs to another app than the request names")
+  static let otherApp = Refusal(
+    .wrongApp, "the payload belongs to another app than the request names")
 
   private func verify(
     _ payloads: [[UInt8]], as kind: SignedKind?, policy: VerificationPolicy,
@@ -173,7 +180,7 @@ package struct SubmissionService: Sendable {
       fact = .renewalInfo(bound)
     case .notification:
       return .failure(
-        Refusal(.malformed, "a notification; it is submitted by SubmitNotification"))
+        Refusal(.malformed, "the payload is a notification; submit it with SubmitNotification"))
     }
     if let expected, fact.scope.bundleID != expected {
       return .failure(Self.otherApp)
@@ -181,7 +188,7 @@ package struct SubmissionService: Sendable {
     return .success(SignedFact(fact: fact, signed: payload.signed))
   }
 
-  /// The one app under which transactions of the chain are known.
+  /// The app of the chain's stored transactions; nil when there is none, or more than one.
   private func knownBundleID(of info: UnboundRenewalInfo) async throws(ServiceError) -> BundleID? {
     do {
       let known = try await store.bundleIDs(
@@ -207,11 +214,11 @@ package struct SubmissionService: Sendable {
   }
 }
 
-/// Finds the app of a renewal info, which names none: that of a transaction of its chain in the
-/// same submission. The store is asked after that.
+/// Finds the app of a renewal info, which names none: the app of a transaction of its chain in the
+/// same submission. The store is queried if there is none.
 ///
-/// What the request says is no evidence: a renewal info of another app, with a token of the
-/// attacker's choice in it, could otherwise be planted in this one (R8).
+/// The bundle id of the request is no evidence. An attacker could otherwise submit a renewal info
+/// of another app, with a token of the attacker's choice, to this app (R8).
 struct RenewalInfoBinder {
   static let unbound = Refusal(
     .wrongApp,
@@ -219,7 +226,7 @@ struct RenewalInfoBinder {
       + "with one, or after it")
 
   static let notAccepted = Refusal(
-    .wrongApp, "the app or the environment of its chain is not one that is accepted")
+    .wrongApp, "the app or the environment of the chain is not accepted")
 
   private var bundleIDs: [Chain: BundleID] = [:]
 
@@ -228,7 +235,7 @@ struct RenewalInfoBinder {
     let environment: StoreEnvironment
   }
 
-  mutating func learn(_ payload: VerifiedPayload) {
+  mutating func add(_ payload: VerifiedPayload) {
     guard case .transaction(let transaction) = payload.content else { return }
     let chain = Chain(
       id: transaction.originalTransactionID, environment: transaction.environment)

@@ -1,20 +1,20 @@
 import EntitlementStore
 import Synchronization
 
-/// The latest changes of the feed, held for all watchers together, so that many of them cost one
-/// read of the store. Who is further behind reads by itself until it has caught up.
+/// A cache of the latest changes of the feed for all watchers, so that many watchers need one read
+/// of the store. A watcher that is further behind reads the store itself until it has caught up.
 final class RecentChanges: Sendable {
   private typealias Reading = Task<Result<[Change], StoreError>, Never>
 
   private struct State {
-    /// The beginning of following since which what is held was read.
-    var beginning: Int64 = 0
-    /// Nothing up to here is held; what follows is, without gaps.
+    /// The epoch of the follower in which the cached changes were read.
+    var epoch: Int64 = 0
+    /// The position after which the cached changes start, without gaps.
     var start: Int64 = -1
     var changes: [Change] = []
     var read: (from: WatchCursor, task: Reading)?
 
-    /// What follows is not held.
+    /// The position of the last cached change.
     var end: Int64 { changes.last?.sequence ?? start }
   }
 
@@ -28,35 +28,36 @@ final class RecentChanges: Sendable {
     self.limits = limits
   }
 
-  /// How often the store was read.
+  /// The number of reads of the store.
   var readCount: Int64 { reads.load(ordering: .relaxed) }
 
-  /// What follows a place in the feed: a page of it at most; empty when nothing does yet.
+  /// The changes after a cursor, at most a page; empty at the end of the feed.
   ///
   /// - Parameters:
-  ///   - horizon: everything that was committed up to here is in the store's feed.
-  ///   - beginning: that of following, since which the place is known to be in the feed.
-  func changes(after cursor: WatchCursor, horizon: Int64, beginning: Int64)
+  ///   - watermark: the store's feed contains every change up to this position.
+  ///   - epoch: the epoch of the follower in which the cursor was checked.
+  func changes(after cursor: WatchCursor, watermark: Int64, epoch: Int64)
     async throws(StoreError) -> [Change]
   {
-    if let held = held(after: cursor.position, horizon: horizon, beginning: beginning) {
-      return held
+    if let cached = cachedChanges(after: cursor.position, watermark: watermark, epoch: epoch) {
+      return cached
     }
-    // Who is elsewhere than at the end of what is held reads alone.
+    // Only watchers at the end of the cache share a read.
     guard
-      state.withLock({ cursor.position == $0.end && beginning == $0.beginning })
-    else { return try await readAndOffer(after: cursor, beginning: beginning) }
-    return try await joinedRead(after: cursor, beginning: beginning)
+      state.withLock({ cursor.position == $0.end && epoch == $0.epoch })
+    else { return try await readAndCache(after: cursor, epoch: epoch) }
+    return try await sharedRead(after: cursor, epoch: epoch)
   }
 
-  private func held(after position: Int64, horizon: Int64, beginning: Int64) -> [Change]? {
+  /// Nil when the changes after the position are not cached.
+  private func cachedChanges(after position: Int64, watermark: Int64, epoch: Int64) -> [Change]? {
     state.withLock { state in
-      // What is from before may be lost.
-      if beginning > state.beginning { state = State(beginning: beginning) }
-      guard beginning == state.beginning, state.start <= position, position <= state.end else {
+      // Changes of an earlier epoch may be lost.
+      if epoch > state.epoch { state = State(epoch: epoch) }
+      guard epoch == state.epoch, state.start <= position, position <= state.end else {
         return nil
       }
-      // The first one after the position.
+      // Binary search for the first change after the position.
       var low = 0
       var high = state.changes.count
       while low < high {
@@ -67,13 +68,13 @@ final class RecentChanges: Sendable {
           low = middle + 1
         }
       }
-      if low == state.changes.count { return state.end >= horizon ? [] : nil }
+      if low == state.changes.count { return state.end >= watermark ? [] : nil }
       return Array(state.changes[low...].prefix(limits.page))
     }
   }
 
-  /// Watchers that have read all that is held, and are woken together, read once.
-  private func joinedRead(after cursor: WatchCursor, beginning: Int64) async throws(StoreError)
+  /// Watchers at the end of the cache that are woken together share one read.
+  private func sharedRead(after cursor: WatchCursor, epoch: Int64) async throws(StoreError)
     -> [Change]
   {
     let task = state.withLock { state in
@@ -81,7 +82,7 @@ final class RecentChanges: Sendable {
       let task = Task { () -> Result<[Change], StoreError> in
         defer { readEnded(after: cursor) }
         do throws(StoreError) {
-          return .success(try await readAndOffer(after: cursor, beginning: beginning))
+          return .success(try await readAndCache(after: cursor, epoch: epoch))
         } catch {
           return .failure(error)
         }
@@ -98,22 +99,23 @@ final class RecentChanges: Sendable {
     }
   }
 
-  private func readAndOffer(after cursor: WatchCursor, beginning: Int64) async throws(StoreError)
+  private func readAndCache(after cursor: WatchCursor, epoch: Int64) async throws(StoreError)
     -> [Change]
   {
     reads.add(1, ordering: .relaxed)
     let changes = try await store.changes(after: cursor.position, limit: limits.page)
     if changes.isEmpty { return [] }
-    // Afterwards: a failover may have come between, and then it is another feed that goes on here.
+    // Checked after the read, as a failover in between may have continued the feed with other
+    // changes.
     try await store.checkFeedReaches(cursor)
-    offer(changes, after: cursor.position, beginning: beginning)
+    cache(changes, after: cursor.position, epoch: epoch)
     return changes
   }
 
-  /// Holds what was read where it goes on from what is held, or is newer than all of it.
-  private func offer(_ changes: [Change], after position: Int64, beginning: Int64) {
+  /// Caches changes that continue the cached ones, or replace them as they are newer.
+  private func cache(_ changes: [Change], after position: Int64, epoch: Int64) {
     state.withLock { state in
-      guard beginning == state.beginning, position >= state.end else { return }
+      guard epoch == state.epoch, position >= state.end else { return }
       if position > state.end {
         state.start = position
         state.changes = []

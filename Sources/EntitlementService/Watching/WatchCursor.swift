@@ -1,13 +1,14 @@
 package import EntitlementDomain
 import EntitlementStore
 
-/// A place in the change feed, as watchers keep it: opaque to them, but "0" is the beginning.
+/// A position in the change feed, which watchers store. It is opaque to them, except that "0" is
+/// the start of the feed.
 ///
-/// It says of the last change not only the number but also when it was committed. So it shows when a
-/// failover or a restored backup took that change away and gave its number to another one.
+/// The cursor has the number of the last change and the time of its commit. The time detects a
+/// failover or a restored backup that lost the change and gave its number to another one.
 package struct WatchCursor: Hashable, Sendable, CustomStringConvertible {
   package let position: Int64
-  /// Nil: not known, so that only the number counts.
+  /// Nil: not known; only the number is checked.
   package let committedAt: Milliseconds?
 
   package init(position: Int64, committedAt: Milliseconds? = nil) {
@@ -19,7 +20,8 @@ package struct WatchCursor: Hashable, Sendable, CustomStringConvertible {
     self.init(position: change.sequence, committedAt: change.committedAt)
   }
 
-  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a text that was never one.
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for text that is not a
+  ///   cursor.
   package init(parsing text: String) throws(ServiceError) {
     let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
       .map { Int64($0) ?? -1 }
@@ -28,7 +30,7 @@ package struct WatchCursor: Hashable, Sendable, CustomStringConvertible {
       committedAt: numbers.count > 1 ? Milliseconds(numbers[1]) : nil)
     guard position >= 0, description == text else {
       throw ServiceError(
-        .invalidArgument(field: "cursor"), "no watch of this feed has told this cursor")
+        .invalidArgument(field: "cursor"), "the text is not a cursor of this feed")
     }
   }
 
@@ -39,24 +41,24 @@ package struct WatchCursor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension EntitlementStore {
-  /// Makes sure that the feed can be read on after a cursor: that what it tells of is there, or was
-  /// the last that was trimmed.
+  /// Checks that the feed can be read from a cursor: its change is stored, or was the last one that
+  /// was trimmed.
   ///
   /// - Throws: ``StoreError/Code/cursorExpired`` otherwise.
   func checkFeedReaches(_ cursor: WatchCursor) async throws(StoreError) {
-    // The beginning is always there.
-    guard cursor.position > 0, let moment = try await momentOfChange(cursor.position) else {
+    // Position 0 is always valid.
+    guard cursor.position > 0, let moment = try await commitTimeOfChange(cursor.position) else {
       return
     }
     if let committedAt = cursor.committedAt, committedAt != moment {
-      throw StoreError(.cursorExpired, "another change has this number now")
+      throw StoreError(.cursorExpired, "another change has the number of the cursor")
     }
   }
 
-  /// Where the feed ends now.
+  /// The cursor of the current end of the feed.
   func endCursor() async throws(StoreError) -> WatchCursor {
     let end = try await feedEnd()
     return WatchCursor(
-      position: end, committedAt: end > 0 ? try await momentOfChange(end) : nil)
+      position: end, committedAt: end > 0 ? try await commitTimeOfChange(end) : nil)
   }
 }

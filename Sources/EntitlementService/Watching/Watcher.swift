@@ -1,55 +1,56 @@
 import EntitlementDomain
-import EntitlementStore
-import NIOCore
+package import EntitlementStore
+package import NIOCore
 
-/// One watch of the change feed, for one task. It takes up its place until it is released.
+/// One watch of the change feed, used by one task. It counts against ``WatchLimits/watches`` until
+/// it is released.
 package final class Watcher {
   private let watch: CustomerWatch
   private let request: WatchRequest
-  /// Everything up to here was told, or is not asked for.
+  /// Every matching change up to here was delivered.
   private var cursor: WatchCursor
-  /// Changes that were read and are not told yet.
+  /// Changes that were read and not delivered yet.
   private var pending: ArraySlice<Change> = []
-  /// Where the feed is read on, after the pending ones.
+  /// The cursor after the pending changes, from which the feed is read next.
   private var readCursor: WatchCursor
-  /// The beginning of following since which the cursors are known to be in the feed.
-  private var beginning: Int64
-  private var lastTold: Duration?
+  /// The epoch of the follower in which the cursors were checked.
+  private var epoch: Int64
+  private var lastDelivery: Duration?
 
   init(
     _ watch: CustomerWatch, _ request: WatchRequest, cursor: WatchCursor,
-    beginning: Int64
+    epoch: Int64
   ) {
     self.watch = watch
     self.request = request
     self.cursor = cursor
     readCursor = cursor
-    self.beginning = beginning
+    self.epoch = epoch
   }
 
   deinit {
     watch.watchEnded()
   }
 
-  /// The next items, at least one, in commit order; waits for them. The first call tells the cursor
-  /// alone.
+  /// Waits for the next items and returns at least one, in commit order. The first call returns one
+  /// item with the cursor alone.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/cancelled`` when the task is cancelled;
-  ///   ``ServiceError/Code-swift.enum/outOfRange`` when changes after the last cursor were trimmed, or
-  ///   the database has lost that cursor; and what else the store throws: whoever watches goes on from
-  ///   the last cursor.
+  ///   ``ServiceError/Code-swift.enum/outOfRange`` when changes after the last cursor were trimmed,
+  ///   or the database has lost it; and faults of the store, after which a new watch can continue
+  ///   from the last cursor.
   package func next() async throws(ServiceError) -> [WatchItem] {
-    guard lastTold != nil else { return told([cursorItem]) }
+    guard lastDelivery != nil else { return delivered([cursorItem]) }
     while true {
-      if Task.isCancelled { throw ServiceError(.cancelled, "the caller does not wait any more") }
-      // Counted before the look: what comes after it is not waited for.
-      let turns = watch.horizon.turns
+      if Task.isCancelled { throw ServiceError(.cancelled, "the caller cancelled the call") }
+      // Taken before the read, so that a wake-up during the read is not missed.
+      let wakeCount = watch.watermark.wakeCount
       try await checkHistory()
       let hasRead = pending.isEmpty ? try await read() : true
-      if !pending.isEmpty { return told(try await items()) }
-      if isHeartbeatDue { return told([cursorItem]) }
-      // More may be there already than was read, none of it asked for.
-      if !hasRead { await watch.horizon.turn(after: turns) }
+      if !pending.isEmpty { return delivered(try await items()) }
+      if isHeartbeatDue { return delivered([cursorItem]) }
+      // After a page without a match, the next page may be available already.
+      if !hasRead { await watch.watermark.waitForWake(after: wakeCount) }
     }
   }
 
@@ -58,19 +59,19 @@ package final class Watcher {
   }
 
   private var isHeartbeatDue: Bool {
-    lastTold.map { watch.timer.now() - $0 >= watch.limits.heartbeat } ?? true
+    lastDelivery.map { watch.timer.now() - $0 >= watch.limits.heartbeat } ?? true
   }
 
-  private func told(_ items: [WatchItem]) -> [WatchItem] {
-    lastTold = watch.timer.now()
-    watch.told(items.count)
+  private func delivered(_ items: [WatchItem]) -> [WatchItem] {
+    lastDelivery = watch.timer.now()
+    watch.itemsDelivered(items.count)
     return items
   }
 
-  /// Where following has begun anew, the database may have lost what was read.
+  /// Checks the cursor again after the follower restarted, as the database may have lost changes.
   private func checkHistory() async throws(ServiceError) {
-    let latest = watch.horizon.beginningCount
-    guard latest != beginning else { return }
+    let latest = watch.watermark.epoch
+    guard latest != epoch else { return }
     do {
       try await watch.store.checkFeedReaches(cursor)
     } catch {
@@ -78,36 +79,36 @@ package final class Watcher {
     }
     pending = []
     readCursor = cursor
-    beginning = latest
+    epoch = latest
   }
 
-  /// Reads a page of the feed, and keeps what is asked for.
+  /// Reads a page of the feed and stores the matching changes in ``pending``.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether the page had any change.
   private func read() async throws(ServiceError) -> Bool {
-    let horizon = watch.horizon.position
-    guard horizon > readCursor.position else { return false }
+    let watermark = watch.watermark.position
+    guard watermark > readCursor.position else { return false }
     let changes: [Change]
     do {
       changes = try await watch.recent.changes(
-        after: readCursor, horizon: horizon, beginning: beginning)
+        after: readCursor, watermark: watermark, epoch: epoch)
     } catch {
       throw ServiceError(error)
     }
     guard let last = changes.last else { return false }
-    pending = changes.filter { request.asks(for: $0) }[...]
+    pending = changes.filter { request.matches($0) }[...]
     readCursor = WatchCursor(after: last)
     if pending.isEmpty { cursor = readCursor }
     return true
   }
 
-  /// The first of the pending changes, with their states.
+  /// The first batch of the pending changes, with their states.
   private func items() async throws(ServiceError) -> [WatchItem] {
     let batch = pending.prefix(watch.limits.batch)
     let states = request.isWithoutStates ? [:] : try await states(after: batch)
     pending = pending.dropFirst(batch.count)
     return batch.map { change in
-      // The last one also moves over what follows and is not asked for.
+      // The last cursor of a page also skips the changes after it that do not match.
       let isLast = pending.isEmpty && change.sequence == batch.last?.sequence
       cursor = isLast ? readCursor : WatchCursor(after: change)
       return WatchItem(
@@ -115,7 +116,7 @@ package final class Watcher {
     }
   }
 
-  /// One state for each customer, with the latest of its changes in it: so with the earlier ones too.
+  /// One state for each customer, which includes the customer's latest change of the batch.
   private func states(after changes: ArraySlice<Change>) async throws(ServiceError)
     -> [CustomerSubject: ByteBuffer]
   {
@@ -143,10 +144,22 @@ package final class Watcher {
   }
 }
 
+/// One item of a watch.
+package struct WatchItem: Sendable {
+  /// The cursor to continue from after this item.
+  package let cursor: WatchCursor
+  /// Nil for an item with the cursor alone.
+  package let change: Change?
+  /// The encoded state of the customer, which includes the change and perhaps later ones. Nil when
+  /// the request excludes states, when the change has no customer, and when the app or environment
+  /// is no longer in the catalog.
+  package let state: ByteBuffer?
+}
+
 extension CustomerReader {
-  /// - Returns: nil when the catalog does not name the app or the environment any more, and when the
-  ///   state cannot be told: one customer's trouble must not end the watch of all others, who would
-  ///   meet it again at each resumption.
+  /// - Returns: nil when the app or environment is no longer in the catalog, and when the state
+  ///   cannot be computed. A fault of one customer must not end the watch, as it would end each
+  ///   retry too.
   fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
     -> Result<ByteBuffer?, ServiceError>
   {

@@ -1,13 +1,12 @@
 import EntitlementDomain
 
-/// Whom to tell of a write.
-struct ToldChanges: Sendable {
-  /// The customers to tell whoever wrote of.
+/// The affected customers of a write, for its receipt.
+struct WriteSummary: Sendable {
+  /// The customers that the receipt lists.
   var revisions: [(subject: CustomerSubject, revision: LedgerRevision)]
-  /// All those that changed.
+  /// All customers that changed.
   var changed: [CustomerSubject]
-  /// Of the last change that the write appended to the feed, whoever it concerns; nil when it
-  /// appended none.
+  /// The ordinal of the last change that the write appended to the feed; nil when it appended none.
   var lastOrdinal: Int?
 
   func customers(_ numbering: ChangeNumbering) -> [CustomerRevision] {
@@ -16,7 +15,7 @@ struct ToldChanges: Sendable {
     }
   }
 
-  /// The latest change of the write; where it made none, that of the customers to tell of.
+  /// The latest change of the write. Without one, the latest revision of the listed customers.
   func latest(_ numbering: ChangeNumbering) -> Int64 {
     if let lastOrdinal { return numbering.sequence(lastOrdinal) }
     return customers(numbering).map(\.revision).max() ?? 0
@@ -24,36 +23,36 @@ struct ToldChanges: Sendable {
 }
 
 extension Ledger {
-  /// Appends one change for each customer whose facts or links changed, and moves its revision on;
-  /// what a notification brought goes to the customer whom it is about.
+  /// Appends one change for each customer whose facts or links changed, and increases its revision.
+  /// The events of a notification go to the change of its customer.
   ///
-  /// - Parameter claim: that of whoever wrote, and is told of no other account.
+  /// - Parameter claim: the claim of the submission. The summary lists no other account.
   mutating func appendChanges(
     with findings: NotificationFindings? = nil, by claim: SubmissionClaim? = nil
-  ) throws -> ToldChanges {
-    let tally = try tally(with: findings)
-    var told = ToldChanges(revisions: [], changed: [])
-    for customer in tally.customers {
-      let kinds = tally[customer]
+  ) throws -> WriteSummary {
+    let customers = try affectedCustomers(with: findings)
+    var summary = WriteSummary(revisions: [], changed: [])
+    for customer in customers.ordered {
+      let kinds = customers[customer]
       let events = findings?.customer == customer ? findings?.events ?? [] : []
       if let ordinal = try append(kinds, of: customer, events: events) {
-        told.lastOrdinal = ordinal
+        summary.lastOrdinal = ordinal
       }
       if try !isConcealed(customer, from: claim) {
-        told.revisions.append((customer, try view.revision(of: customer)))
+        summary.revisions.append((customer, try view.revision(of: customer)))
       }
-      if kinds.movesRevision { told.changed.append(customer) }
+      if kinds.increasesRevision { summary.changed.append(customer) }
     }
     if let findings, findings.customer == nil {
-      told.lastOrdinal = view.append(
+      summary.lastOrdinal = view.append(
         ChangeWrite(
           scope: findings.scope, subject: nil, kinds: .events, events: findings.events,
-          committedAt: occasion.at))
+          committedAt: context.at))
     }
-    return told
+    return summary
   }
 
-  /// - Returns: the ordinal of the change; nil when there was nothing to tell.
+  /// - Returns: the ordinal of the change; nil when nothing changed.
   private mutating func append(
     _ kinds: ChangeKinds, of customer: CustomerSubject, events: [FeedEvent]
   ) throws -> Int? {
@@ -61,73 +60,75 @@ extension Ledger {
     let ordinal = view.append(
       ChangeWrite(
         scope: customer.scope, subject: customer, kinds: kinds, events: events,
-        committedAt: occasion.at))
-    guard kinds.movesRevision else { return ordinal }
+        committedAt: context.at))
+    guard kinds.increasesRevision else { return ordinal }
     switch customer {
     case .account(let scope, let id):
-      try view.updateAccount(ScopedAccount(scope, id), at: occasion.at, ordinal: ordinal)
+      try view.updateAccount(ScopedAccount(scope, id), at: context.at, ordinal: ordinal)
     case .unlinkedChain(let scope, let chain):
       try view.updateLink(
-        of: ScopedTarget(scope, .chain(chain)), at: occasion.at, ordinal: ordinal)
+        of: ScopedTarget(scope, .chain(chain)), at: context.at, ordinal: ordinal)
     }
     return ordinal
   }
 
-  // MARK: What happened to whom
+  // MARK: Affected customers
 
-  private func tally(with findings: NotificationFindings?) throws -> CustomerTally {
-    var tally = CustomerTally()
-    let targets = concerns.targets
-    for target in targets where target.unlinkedSubject != nil { try add(target, to: &tally) }
-    for target in targets where target.unlinkedSubject == nil { try add(target, to: &tally) }
-    for account in concerns.accounts {
-      add(concerns.kinds[account] ?? [], to: account, &tally)
+  private func affectedCustomers(with findings: NotificationFindings?) throws -> AffectedCustomers {
+    var customers = AffectedCustomers()
+    let targets = affected.targets
+    for target in targets where target.unlinkedSubject != nil { try add(target, to: &customers) }
+    for target in targets where target.unlinkedSubject == nil { try add(target, to: &customers) }
+    for account in affected.accounts {
+      add(affected.kinds[account] ?? [], to: account, &customers)
     }
     if let customer = findings?.customer {
-      let place: CustomerTally.Place = if case .account = customer { .account } else { .chain }
-      tally.add(.events, to: customer, place)
+      let group: AffectedCustomers.Group = if case .account = customer { .account } else { .chain }
+      customers.add(.events, to: customer, group)
     }
-    return tally
+    return customers
   }
 
-  private func add(_ target: ScopedTarget, to tally: inout CustomerTally) throws {
-    guard let item = concerns[target] else { return }
+  private func add(_ target: ScopedTarget, to customers: inout AffectedCustomers) throws {
+    guard let item = affected[target] else { return }
     let now = try view.link(of: target)?.account.map { ScopedAccount(target.scope, $0) }
     let before = item.accountBefore.map { ScopedAccount(target.scope, $0) }
     let facts: ChangeKinds = item.hasNewFacts ? .facts : []
     switch (before, now) {
     case (let before, let now?) where before == now:
-      add(facts, to: now, &tally)
+      add(facts, to: now, &customers)
     case (let before, let now?):
-      add(facts.union(.linked), to: now, &tally)
+      add(facts.union(.linked), to: now, &customers)
       if let before {
-        add(.unlinked, to: before, &tally)
+        add(.unlinked, to: before, &customers)
       } else if item.existedBefore, let chain = target.unlinkedSubject {
-        tally.add(.unlinked, to: chain, .chain)
+        customers.add(.unlinked, to: chain, .chain)
       }
     case (let before?, nil):
-      add(.unlinked, to: before, &tally)
+      add(.unlinked, to: before, &customers)
       if let chain = target.unlinkedSubject {
-        tally.add(facts.union(.unlinked), to: chain, .lostChain)
+        customers.add(facts.union(.unlinked), to: chain, .lostChain)
       }
     case (nil, nil):
-      // An app transaction without an account is nobody's yet: there is no customer to tell of it.
-      if let chain = target.unlinkedSubject { tally.add(facts, to: chain, .chain) }
+      // An unlinked app transaction has no customer, so there is no change to append.
+      if let chain = target.unlinkedSubject { customers.add(facts, to: chain, .chain) }
     }
   }
 
-  private func add(_ kinds: ChangeKinds, to account: ScopedAccount, _ tally: inout CustomerTally) {
-    tally.add(
+  private func add(
+    _ kinds: ChangeKinds, to account: ScopedAccount, _ customers: inout AffectedCustomers
+  ) {
+    customers.add(
       kinds, to: account.subject,
-      concerns.mergedAway.contains(account) ? .mergedAccount : .account)
+      affected.mergedAway.contains(account) ? .mergedAccount : .account)
   }
 
-  // MARK: What a submission is told
+  // MARK: Receipts
 
-  /// What the whole submission meant for the owner: the same for all facts of one chain, in
-  /// whatever order they came.
+  /// The effect of the whole submission on the owner, the same for all facts of a chain in any
+  /// order.
   func linkOutcome(of target: ScopedTarget) throws -> LinkOutcome {
-    guard let item = concerns[target] else { return .unlinked }
+    guard let item = affected[target] else { return .unlinked }
     switch (item.refusal, item.accountBefore, try view.link(of: target)?.account) {
     case (.policy?, _, _): return .alreadyLinked
     case (.limit?, _, _): return .claimLimited
@@ -137,8 +138,9 @@ extension Ledger {
     }
   }
 
-  /// Whoever submits for an account learns nothing of others: neither who keeps what it claims, nor
-  /// who loses it (R44). A chain that went to another account is told of no more than that account.
+  /// Whether the receipt must not list a customer. A submission that names an account learns
+  /// nothing of other accounts, neither the owner that keeps a chain nor the one that loses it
+  /// (R44). The same holds for a chain that belongs to another account.
   private func isConcealed(_ customer: CustomerSubject, from claim: SubmissionClaim?) throws
     -> Bool
   {
@@ -166,9 +168,47 @@ extension ScopedAccount {
 }
 
 extension ScopedTarget {
-  /// Who it is while no account has it; nil for an app transaction.
+  /// The customer while the target is unlinked; nil for an app transaction.
   var unlinkedSubject: CustomerSubject? {
     guard case .chain(let chain) = target else { return nil }
     return .unlinkedChain(scope, chain)
+  }
+}
+
+/// The customers that a write affects, with the kinds of their changes. The kinds may be empty.
+struct AffectedCustomers {
+  private var kinds: [CustomerSubject: ChangeKinds] = [:]
+  private var gainedChains: [CustomerSubject] = []
+  private var mergedAccounts: [CustomerSubject] = []
+  private var accounts: [CustomerSubject] = []
+  private var lostChains: [CustomerSubject] = []
+
+  /// The groups of ``ordered``.
+  enum Group {
+    case chain, mergedAccount, account, lostChain
+  }
+
+  /// The customers in the order of their changes: chains, then merged accounts, then the other
+  /// accounts, then chains that lost their account. Each group is in the order in which the write
+  /// reached them.
+  ///
+  /// A chain that an account gets is read as that account from then on. The last revision of the
+  /// chain must be lower than the account's, or a read that requires it would find no such
+  /// revision. The same holds for an account that is merged into another. A chain that loses its
+  /// account is read as itself from then on.
+  var ordered: [CustomerSubject] { gainedChains + mergedAccounts + accounts + lostChains }
+
+  subscript(customer: CustomerSubject) -> ChangeKinds { kinds[customer] ?? [] }
+
+  mutating func add(_ added: ChangeKinds, to customer: CustomerSubject, _ group: Group) {
+    if kinds[customer] == nil {
+      switch group {
+      case .chain: gainedChains.append(customer)
+      case .mergedAccount: mergedAccounts.append(customer)
+      case .account: accounts.append(customer)
+      case .lostChain: lostChains.append(customer)
+      }
+    }
+    kinds[customer, default: []].formUnion(added)
   }
 }

@@ -1,14 +1,15 @@
 import EntitlementDomain
 
-// What a claim is judged by (R44).
+// Conditions of claims (R44).
 extension Ledger {
-  /// Whether a claim merges the owner into the claimer: an anonymous account into one that is not
-  /// (R44). An account that another name was merged into is as anonymous as all its names.
+  /// Whether a claim merges the owner into the claiming account, which is so for an anonymous owner
+  /// and a claiming account that is not anonymous (R44). An account is anonymous when all its
+  /// aliases are.
   func isMerge(of owner: AccountID?, by claim: SubmissionClaim?, in scope: AppScope) throws
     -> Bool
   {
     func isAnonymous(_ account: AccountID) -> Bool {
-      occasion.catalog.isAnonymous(account, in: scope)
+      context.catalog.isAnonymous(account, in: scope)
     }
     guard let owner, let claim, isAnonymous(owner) else { return false }
     let claimer = [claim.named, claim.account(in: scope)]
@@ -20,27 +21,27 @@ extension Ledger {
     guard let claimer else { return true }
     let row = try view.account(ScopedAccount(scope, claimer)) ?? AccountRow()
     return row.claimWindow
-      .allowsClaim(at: occasion.at, limit: occasion.catalog.claimsPerDay(in: scope))
+      .allowsClaim(at: context.at, limit: context.catalog.claimsPerDay(in: scope))
   }
 
   mutating func countClaim(of claimer: ScopedAccount) throws {
-    try view.updateAccount(claimer, at: occasion.at) { row in
-      row.claimWindow.countClaim(at: occasion.at)
+    try view.updateAccount(claimer, at: context.at) { row in
+      row.claimWindow.countClaim(at: context.at)
     }
   }
 
-  /// The claims of an account that still count; none where its window is over.
+  /// The claims of the account's current window; none after its end.
   func openClaims(of account: ScopedAccount) throws -> ClaimWindow {
     var claims = ClaimWindow()
-    if let row = try view.account(account) { claims.add(row.claimWindow, at: occasion.at) }
+    if let row = try view.account(account) { claims.add(row.claimWindow, at: context.at) }
     return claims
   }
 
-  // MARK: What is in force
+  // MARK: Access
 
-  /// Whether what belongs to an account is in force at the moment of the submission: by its own
-  /// facts, and an app transaction also by a chain of the account that carries its id. A customer who
-  /// is active by such a chain must not lose the app transaction, which later chains follow (R42).
+  /// Whether a target of an account is in force at the time of the submission, by its own facts. An
+  /// app transaction is also in force by a chain of the account that carries its id. An active
+  /// customer must not lose the app transaction, as later chains are linked by it (R42).
   func isInForce(_ target: ScopedTarget, of owner: AccountID?) throws -> Bool {
     let scope = target.scope
     if isInForce(try view.facts(of: target), in: scope) { return true }
@@ -54,11 +55,11 @@ extension Ledger {
     }
   }
 
-  /// A product that the catalog does not name confers nothing (R14), and is paid for all the same: a
-  /// catalog that lags behind the App Store must give nobody's purchase away.
+  /// A product that is not in the catalog confers nothing (R14), but counts here. An outdated
+  /// catalog must not move a paid purchase to another account.
   private func isInForce(_ facts: [Fact], in scope: AppScope) -> Bool {
     let record = CustomerRecord(scope: scope, facts: facts)
-    let state = Evaluation.state(of: record, catalog: occasion.catalog, at: occasion.at)
+    let state = Evaluation.state(of: record, catalog: context.catalog, at: context.at)
     return state.coreState == .active
       || state.products.contains { $0.standing.coreState == .active }
   }
@@ -72,4 +73,35 @@ extension AccountRow {
       claimsSince = newValue.since
     }
   }
+}
+
+/// The account that a submission names, with the facts that it is named with.
+struct SubmissionClaim {
+  /// The id as named. In each app and environment it may be an alias of another account.
+  let named: AccountID
+  private let accounts: [AppScope: AccountID]
+  private let signed: Set<ScopedTarget>
+
+  /// - Parameter account: resolves an alias to its account.
+  init(
+    named: AccountID, merges: [FactMerge], account: (ScopedAccount) throws -> ScopedAccount
+  ) rethrows {
+    self.named = named
+    var accounts: [AppScope: AccountID] = [:]
+    var signed: Set<ScopedTarget> = []
+    for merge in merges {
+      let scope = merge.target.scope
+      if accounts[scope] == nil {
+        accounts[scope] = try account(ScopedAccount(scope, named)).id
+      }
+      if merge.fact.authority.isSigned { signed.insert(merge.target) }
+    }
+    self.accounts = accounts
+    self.signed = signed
+  }
+
+  func account(in scope: AppScope) -> AccountID { accounts[scope] ?? named }
+
+  /// Whether all facts of the submission about the target are unsigned.
+  func isUnsigned(for target: ScopedTarget) -> Bool { !signed.contains(target) }
 }

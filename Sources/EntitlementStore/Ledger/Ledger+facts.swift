@@ -18,21 +18,21 @@ extension Ledger {
       try record(notification, merges)
       findings = try self.findings(of: notification, merges: merges)
     }
-    let told = try appendChanges(with: findings, by: claim)
+    let summary = try appendChanges(with: findings, by: claim)
     let dispositions = merges.map(\.disposition)
     let links = try merges.map { try linkOutcome(of: $0.target) }
     let events = findings?.events ?? []
     return { numbering in
       CommitReceipt(
-        dispositions: dispositions, links: links, customers: told.customers(numbering),
-        changed: told.changed, latest: told.latest(numbering), notificationWasKnown: wasKnown,
+        dispositions: dispositions, links: links, customers: summary.customers(numbering),
+        changed: summary.changed, latest: summary.latest(numbering), notificationWasKnown: wasKnown,
         events: events)
     }
   }
 
   private mutating func record(_ notification: SignedNotification, _ merges: [FactMerge]) throws {
     guard case .jws = notification.signed.proof else {
-      throw StoreError(.internalFault, "a notification comes as a JWS only")
+      throw StoreError(.internalFault, "a notification must be a JWS")
     }
     let chains = merges.lazy.compactMap { merge -> OriginalTransactionID? in
       guard case .chain(let chain) = merge.target.target else { return nil }
@@ -40,7 +40,7 @@ extension Ledger {
     }
     view.write(
       NotificationWrite(
-        notification: notification, receivedAt: occasion.at, chain: chains.first))
+        notification: notification, receivedAt: context.at, chain: chains.first))
   }
 
   private mutating func merge(_ signed: SignedFact) throws -> FactMerge {
@@ -65,19 +65,32 @@ extension Ledger {
       }
     }
     for target in [merge.target, merge.formerTarget].compactMap(\.self) {
-      try concern(target)
-      if merge.isNew { concerns[target]?.hasNewFacts = true }
+      try noteAffected(target)
+      if merge.isNew { affected[target]?.hasNewFacts = true }
     }
     if merge.isNew {
       view.write(signed, replacing: known)
-      try keepChain(merge.target)
+      try ensureChainRow(merge.target)
     }
     return merge
   }
 
-  /// A chain that is known has a row, whether it has an account or not.
-  private mutating func keepChain(_ target: ScopedTarget) throws {
+  /// Creates the row of a chain, which every known chain has, linked or not.
+  private mutating func ensureChainRow(_ target: ScopedTarget) throws {
     guard case .chain = target.target, try view.link(of: target) == nil else { return }
-    try view.updateLink(of: target, at: occasion.at)
+    try view.updateLink(of: target, at: context.at)
   }
+}
+
+/// The outcome of one fact of a submission.
+struct FactMerge {
+  let fact: Fact
+  var disposition: FactDisposition
+  /// The target of the standing version (R7).
+  var target: ScopedTarget
+  /// The target of the replaced version, if it differs.
+  var formerTarget: ScopedTarget?
+
+  /// True when the version is new and stands.
+  var isNew: Bool { disposition == .added || disposition == .replaced }
 }

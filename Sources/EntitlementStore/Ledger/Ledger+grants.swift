@@ -2,31 +2,31 @@ import EntitlementDomain
 
 // Operators' grants (R32).
 extension Ledger {
-  mutating func keep(_ grant: Grant) throws -> @Sendable (ChangeNumbering) -> GrantReceipt {
+  mutating func addGrant(_ grant: Grant) throws -> @Sendable (ChangeNumbering) -> GrantReceipt {
     let id = ScopedGrant(grant.scope, grant.id)
     if let known = try view.grant(id) { return try receipt(known, isChanged: false) }
     let account = try owner(ScopedAccount(grant.scope, grant.accountID))
     var grant = grant
     grant.accountID = account.id
-    try keepAccount(account)
-    return try keep(grant, as: id)
+    try ensureAccount(account)
+    return try setGrant(grant, as: id)
   }
 
-  /// - Returns: nil when no grant has the id.
-  mutating func end(_ id: ScopedGrant, _ withdrawal: GrantWithdrawal) throws
+  /// - Returns: nil for an unknown grant.
+  mutating func withdrawGrant(_ id: ScopedGrant, _ withdrawal: GrantWithdrawal) throws
     -> (@Sendable (ChangeNumbering) -> GrantReceipt)?
   {
     guard var grant = try view.grant(id) else { return nil }
     if grant.withdrawal != nil { return try receipt(grant, isChanged: false) }
     grant.withdrawal = withdrawal
-    return try keep(grant, as: id)
+    return try setGrant(grant, as: id)
   }
 
-  private mutating func keep(_ grant: Grant, as id: ScopedGrant) throws
+  private mutating func setGrant(_ grant: Grant, as id: ScopedGrant) throws
     -> @Sendable (ChangeNumbering) -> GrantReceipt
   {
     view.setGrant(grant, of: id)
-    concerns.add(.grants, to: ScopedAccount(grant.scope, grant.accountID))
+    affected.add(.grants, to: ScopedAccount(grant.scope, grant.accountID))
     _ = try appendChanges()
     return try receipt(grant, isChanged: true)
   }

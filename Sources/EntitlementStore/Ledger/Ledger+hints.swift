@@ -1,11 +1,11 @@
 import EntitlementDomain
 
-// Where a link leads: an account that is known of one chain becomes that of what carries the same
-// hint.
+// Propagation of links: the account of one chain becomes the account of unlinked chains that carry
+// the same hint.
 extension Ledger {
-  /// Asks hints for the account of every unlinked chain that they may lead somewhere now, until
-  /// they lead no further.
-  mutating func settleLedChains() throws {
+  /// Decides on the queued unlinked chains, and on the chains that these queue in turn, until the
+  /// queue is empty.
+  mutating func settleQueuedChains() throws {
     while !chainsToSettle.isEmpty {
       let wave = chainsToSettle
       chainsToSettle = []
@@ -15,43 +15,46 @@ extension Ledger {
     }
   }
 
-  /// Leads to a chain's account what the chain's link speaks for: nothing where it was imported.
-  mutating func leadOn(_ target: ScopedTarget, with hints: ChainHints, isNamed: Bool) throws {
+  /// Propagates the account of a chain to unlinked chains and app transactions by its hints. An
+  /// unsigned link is not propagated.
+  mutating func propagateLink(
+    of target: ScopedTarget, with hints: ChainHints, isNamed: Bool
+  ) throws {
     guard case .chain = target.target, let row = try view.link(of: target), !row.isUnsigned
     else { return }
-    try queueChains(ledBy: target)
+    try queueChains(hintedBy: target)
     try forEach(hints.appTransactions) { ledger, appTransaction in
-      try ledger.follow(target, with: appTransaction, isNamed: isNamed)
+      try ledger.linkAppTransaction(appTransaction, of: target, isNamed: isNamed)
     }
   }
 
-  /// Links an app transaction id to the account of a chain that carries it, if it has none yet.
-  mutating func follow(
-    _ chain: ScopedTarget, with appTransaction: AppTransactionID, isNamed: Bool
+  /// Links an unlinked app transaction to the account of a chain that carries its id.
+  mutating func linkAppTransaction(
+    _ appTransaction: AppTransactionID, of chain: ScopedTarget, isNamed: Bool
   ) throws {
     guard let row = try view.link(of: chain), let account = row.account, !row.isUnsigned
     else { return }
     let target = ScopedTarget(chain.scope, .appTransaction(appTransaction))
     if let known = try view.link(of: target), known.account != nil || known.isDetached { return }
-    let isNamed = isNamed && concerns[chain]?.refusal == nil
+    let isNamed = isNamed && affected[chain]?.refusal == nil
     try setAccount(
       ScopedAccount(chain.scope, account), of: target,
       reason: isNamed ? .named : .appTransaction)
   }
 
-  /// The token that a fact carries becomes known for the claimer's account, unless somebody has it.
-  mutating func learnToken(of fact: Fact, by claim: SubmissionClaim) throws {
+  /// Registers the token of a fact for the claiming account, unless the token has an account.
+  mutating func registerToken(of fact: Fact, by claim: SubmissionClaim) throws {
     guard let token = FactHints(fact).appAccountToken else { return }
     let scoped = ScopedToken(fact.scope, token)
     guard try view.account(of: scoped) == nil else { return }
     let account = ScopedAccount(fact.scope, claim.account(in: fact.scope))
-    try keepAccount(account)
+    try ensureAccount(account)
     view.setAccount(account.id, of: scoped)
     try queueChains(with: ScopedHint(fact.scope, .token(token)))
   }
 
-  /// The target has an account now: what it leads to is to be settled.
-  mutating func queueChains(ledBy target: ScopedTarget) throws {
+  /// Queues the unlinked chains with a hint at a target that has an account now.
+  mutating func queueChains(hintedBy target: ScopedTarget) throws {
     try queueChains(with: target.hint)
   }
 
@@ -64,22 +67,22 @@ extension Ledger {
     var found: [UnsettledChain] = []
     try forEach(chains) { ledger, chain in
       let hints = try ledger.view.hints(of: chain, in: scope)
-      // That others of its hints may lead somewhere is no news.
+      // The reader may return chains that do not carry the hint.
       guard hints.contains(hint.hint) else { return }
       found.append(UnsettledChain(target: ScopedTarget(scope, .chain(chain)), hints: hints))
     }
-    // What the hint names has an account: they will get it, and lead on.
+    // The chains will be linked and propagate the account, so their rows are read ahead.
     try view.reader.willRead(
       found.reduce(into: []) { keys, chain in
         keys.formUnion(chain.hints.keys(in: scope))
-        keys.formUnion(chain.hints.keysToLeadOn(chain.target))
+        keys.formUnion(chain.hints.propagationKeys(chain.target))
       })
     chainsToSettle += found
   }
 }
 
 extension ScopedTarget {
-  /// What a chain carries that it leads on to.
+  /// The hint by which chains refer to this target.
   var hint: ScopedHint {
     switch target {
     case .chain(let chain): ScopedHint(scope, .previousChain(chain))

@@ -1,14 +1,13 @@
 import EntitlementDomain
 
-// What somebody asks for by name (R46). A link that is made so speaks for others as one that a
-// signed name made: it leads on to unlinked chains that name the chain as the previous one, to the
-// app transaction ids that its facts carry, and to their unlinked chains. It teaches no
-// `appAccountToken`. What is taken from an account is taken alone: the app transaction id of a chain
-// stays where it is.
+// Explicit requests (R46). A link that is made by a request is propagated like a signed one: to
+// unlinked chains that name the chain as their previous one, to the app transaction ids of its
+// facts, and to the unlinked chains of these. It registers no `appAccountToken`. An unlink or
+// transfer changes its target only: the app transaction id of a chain keeps its account.
 extension Ledger {
   private enum RequestOutcome {
     case changed
-    /// It stood so before, for these customers.
+    /// Nothing had to be changed for these customers.
     case unchanged([CustomerSubject])
     case refused(LinkRefusal)
   }
@@ -20,23 +19,23 @@ extension Ledger {
     case .refused(let refusal):
       return { _ in .refused(refusal) }
     case .unchanged(let subjects):
-      let told = ToldChanges(
+      let summary = WriteSummary(
         revisions: try subjects.map { ($0, try view.revision(of: $0)) }, changed: [])
       return { numbering in
         .done(
           LinkReceipt(
-            targets: [], customers: told.customers(numbering), changed: [],
-            latest: told.latest(numbering), isChanged: false))
+            targets: [], customers: summary.customers(numbering), changed: [],
+            latest: summary.latest(numbering), isChanged: false))
       }
     case .changed:
-      try settleLedChains()
+      try settleQueuedChains()
       let targets = try changedTargets().sorted()
-      let told = try appendChanges()
+      let summary = try appendChanges()
       return { numbering in
         .done(
           LinkReceipt(
-            targets: targets, customers: told.customers(numbering), changed: told.changed,
-            latest: told.latest(numbering), isChanged: true))
+            targets: targets, customers: summary.customers(numbering), changed: summary.changed,
+            latest: summary.latest(numbering), isChanged: true))
       }
     }
   }
@@ -88,7 +87,7 @@ extension Ledger {
     if let formerName {
       guard let former = try knownOwner(formerName) else { return .refused(.accountUnknown) }
       if former == account { return .refused(.sameAccount) }
-      // Done before, and asked again.
+      // A repeat of the request.
       if row.account == account.id { return .unchanged([account.subject]) }
       if row.account != former.id { return .refused(.linkedElsewhere) }
     }
@@ -102,7 +101,7 @@ extension Ledger {
     guard let former = try knownOwner(formerName) else { return .refused(.accountUnknown) }
     let account = try owner(name)
     if former == account {
-      // Done before, and asked again: the one is a name of the other already.
+      // A repeat of the request: one id is an alias of the other already.
       let isDone = formerName != account && formerName != name
       return isDone ? .unchanged([account.subject]) : .refused(.sameAccount)
     }
@@ -120,7 +119,7 @@ extension Ledger {
 
   // MARK: Steps
 
-  /// - Parameter row: as it stood before.
+  /// - Parameter row: the row before the change.
   private mutating func give(
     _ target: ScopedTarget, _ row: LinkRow, to account: ScopedAccount, reason: LinkReason
   ) throws -> RequestOutcome {
@@ -128,13 +127,13 @@ extension Ledger {
     if case .chain(let chain) = target.target, row.account == nil || row.isUnsigned {
       let hints = try view.hints(of: chain, in: target.scope)
       try view.reader.willRead(
-        hints.keys(in: target.scope).union(hints.keysToLeadOn(target)))
-      try leadOn(target, with: hints, isNamed: false)
+        hints.keys(in: target.scope).union(hints.propagationKeys(target)))
+      try propagateLink(of: target, with: hints, isNamed: false)
     }
     return .changed
   }
 
-  /// Nil when neither a link nor a fact is known. A chain that is known has a row.
+  /// Nil when neither a link nor a fact is known. A known chain always has a row.
   private func knownLink(of target: ScopedTarget) throws -> LinkRow? {
     if let row = try view.link(of: target) { return row }
     guard case .appTransaction(let id) = target.target else { return nil }
@@ -142,10 +141,10 @@ extension Ledger {
     return try view.standingFact(ScopedFact(target.scope, fact)).map { _ in LinkRow() }
   }
 
-  /// What has another account than before the write.
+  /// The targets whose account the write changed.
   private func changedTargets() throws -> [LinkTarget] {
-    try concerns.targets.filter {
-      try view.link(of: $0)?.account != concerns[$0]?.accountBefore
+    try affected.targets.filter {
+      try view.link(of: $0)?.account != affected[$0]?.accountBefore
     }.map(\.target)
   }
 }

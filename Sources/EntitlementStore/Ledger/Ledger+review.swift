@@ -1,29 +1,29 @@
 import EntitlementDomain
 
-/// What the review of a notification found (R47), and where it is told.
+/// The events of a notification (R47), with the customer and scope of their feed entry.
 struct NotificationFindings {
-  /// At least one.
+  /// Never empty.
   let events: [FeedEvent]
   let scope: AppScope
-  /// Whom the notification is about; nil when no customer is known.
+  /// The customer of the notification; nil when none is known.
   let customer: CustomerSubject?
 }
 
 extension Ledger {
-  /// Reviews a notification in the light of all that is known of what its facts speak of. Links
-  /// have to be settled.
+  /// Reviews a notification against all standing facts of its targets. Links must be decided
+  /// before.
   ///
-  /// - Returns: nil when it brings no events. One that names no app brings none, as every change of
-  ///   the feed has a scope.
+  /// - Returns: nil when there are no events. A notification without an app has none, as every
+  ///   entry of the feed has a scope.
   func findings(of notification: SignedNotification, merges: [FactMerge]) throws
     -> NotificationFindings?
   {
     guard let scope = notification.record.scope else { return nil }
     let events = NotificationReview.events(
       of: notification, bringing: merges.map(\.fact), facts: try standingFacts(about: merges),
-      catalog: occasion.catalog)
+      catalog: context.catalog)
     if events.isEmpty { return nil }
-    // The first chain, else the first app transaction.
+    // The first chain, or the first app transaction if there is no chain.
     let targets = merges.map(\.target)
     guard let target = targets.first(where: { $0.unlinkedSubject != nil }) ?? targets.first else {
       return NotificationFindings(events: events, scope: scope, customer: nil)
@@ -34,7 +34,7 @@ extension Ledger {
       customer: account.map { .account(target.scope, $0) } ?? target.unlinkedSubject)
   }
 
-  /// Every standing fact of the chains of some facts, and of their app transactions, each once.
+  /// The standing facts of the targets of some facts, each once.
   private func standingFacts(about merges: [FactMerge]) throws -> [Fact] {
     let keys = Set(merges.map { LedgerKey.facts($0.target) })
     try view.reader.willRead(keys)

@@ -1,22 +1,22 @@
 package import EntitlementDomain
 
-/// Decides what a write changes: merges facts (R3, R5), links and claims (R41–R46), grants, what the
-/// feed tells. Pure: a store gives it rows to read and writes its ``changes``, so that every store
-/// decides alike.
+/// Computes the changes of a write: merged facts (R3, R5), links and claims (R41–R46), grants, and
+/// entries of the feed. It is pure. A store supplies the rows to read and writes the ``changes``,
+/// so that all stores decide alike.
 ///
-/// One ledger may take several writes after each other, which one transaction commits: each sees
-/// what those before it did. A write that throws leaves the ledger as it was.
+/// One ledger may process several writes of one transaction. Each sees the changes of the earlier
+/// ones. A write that throws leaves the ledger unchanged.
 ///
-/// A name of an account that was merged into another means that other one, in every write.
+/// In every write, the id of a merged account is an alias of the account that it was merged into.
 package struct Ledger<Reader: LedgerReading> {
   var view: LedgerView<Reader>
 
-  // Of the write under way.
-  var occasion = LedgerOccasion(at: 0)
-  var concerns = LedgerConcerns()
+  // The current write.
+  var context = WriteContext(at: 0)
+  var affected = AffectedItems()
   var chainsToSettle: [UnsettledChain] = []
 
-  /// An unlinked chain that may find its account by what the write taught.
+  /// An unlinked chain that may find its account by what the write has linked.
   struct UnsettledChain {
     let target: ScopedTarget
     let hints: ChainHints
@@ -26,49 +26,49 @@ package struct Ledger<Reader: LedgerReading> {
     view = LedgerView(reader: reader)
   }
 
-  /// What has to be written.
-  package var changes: LedgerChanges { view.settled.changes }
+  /// The changes of all writes, for the store to write.
+  package var changes: LedgerChanges { view.applied.changes }
 
-  /// - Returns: the receipt, once the numbers of the transaction's changes are known.
+  /// - Returns: a function that makes the receipt when the sequence numbers are known.
   package mutating func commit(_ submission: Submission) throws
     -> @Sendable (ChangeNumbering) -> CommitReceipt
   {
-    let occasion = LedgerOccasion(at: submission.receivedAt, catalog: submission.catalog)
-    return try write(occasion) { ledger in try ledger.merge(submission) }
+    let context = WriteContext(at: submission.receivedAt, catalog: submission.catalog)
+    return try write(context) { ledger in try ledger.merge(submission) }
   }
 
   package mutating func add(_ grant: Grant) throws
     -> @Sendable (ChangeNumbering) -> GrantReceipt
   {
-    try write(LedgerOccasion(at: grant.createdAt)) { ledger in try ledger.keep(grant) }
+    try write(WriteContext(at: grant.createdAt)) { ledger in try ledger.addGrant(grant) }
   }
 
-  /// - Returns: nil when no grant of the scope has the id.
+  /// - Returns: nil for an unknown grant.
   package mutating func withdraw(
     _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal
   ) throws -> (@Sendable (ChangeNumbering) -> GrantReceipt)? {
-    try write(LedgerOccasion(at: withdrawal.at)) { ledger in
-      try ledger.end(ScopedGrant(scope, id), withdrawal)
+    try write(WriteContext(at: withdrawal.at)) { ledger in
+      try ledger.withdrawGrant(ScopedGrant(scope, id), withdrawal)
     }
   }
 
   package mutating func perform(_ request: LinkRequest) throws
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
-    let occasion = LedgerOccasion(
+    let context = WriteContext(
       at: request.at, author: request.author, note: request.reason)
-    return try write(occasion) { ledger in try ledger.answer(request) }
+    return try write(context) { ledger in try ledger.answer(request) }
   }
 
   private mutating func write<Outcome>(
-    _ occasion: LedgerOccasion, _ body: (inout Self) throws -> Outcome
+    _ context: WriteContext, _ body: (inout Self) throws -> Outcome
   ) throws -> Outcome {
-    self.occasion = occasion
-    concerns = LedgerConcerns()
+    self.context = context
+    affected = AffectedItems()
     chainsToSettle = []
     do {
       let outcome = try body(&self)
-      view.settle()
+      view.apply()
       return outcome
     } catch {
       view.discard()
@@ -76,10 +76,12 @@ package struct Ledger<Reader: LedgerReading> {
     }
   }
 
-  // MARK: Steps of several writes
+  // MARK: Steps
 
-  /// Does the same for each. Rows that are missing for several are asked for together: the write is
-  /// run again from the start when they are loaded.
+  /// Calls `body` for each item and collects the missing rows of all items, so that the store loads
+  /// them in one round trip.
+  ///
+  /// - Throws: ``LedgerRowsMissing`` with the rows of all items.
   mutating func forEach<Item>(
     _ items: some Sequence<Item>, _ body: (inout Self, Item) throws -> Void
   ) throws {
@@ -94,9 +96,65 @@ package struct Ledger<Reader: LedgerReading> {
     if !missing.isEmpty { throw LedgerRowsMissing(missing) }
   }
 
-  /// Notes how a chain or an app transaction stands, unless that was noted before.
-  mutating func concern(_ target: ScopedTarget) throws {
-    if concerns[target] != nil { return }
-    concerns.add(target, try view.link(of: target))
+  /// Records the state of a target before the write, once.
+  mutating func noteAffected(_ target: ScopedTarget) throws {
+    if affected[target] != nil { return }
+    affected.add(target, try view.link(of: target))
+  }
+}
+
+/// The time, author and catalog of a write.
+struct WriteContext {
+  var at: Milliseconds
+  /// The author of an explicit request; nil for a submission.
+  var author: String?
+  /// The reason of an explicit request; nil for a submission.
+  var note: String?
+  /// The catalog for the decision on claims and the review of notifications.
+  var catalog = Catalog()
+}
+
+/// The targets and accounts that one write affects, in the order in which the write reached them:
+/// their state before, and the effect of the write.
+struct AffectedItems {
+  struct Item {
+    let accountBefore: AccountID?
+    /// False for a chain that the write created. No cached answer about it can exist.
+    let existedBefore: Bool
+    var hasNewFacts = false
+    /// Why the claim of the submission was refused (R44).
+    var refusal: LinkDecision.Refusal?
+    /// The account was decided for this submission.
+    var isSettled = false
+  }
+
+  private(set) var targets: [ScopedTarget] = []
+  private var items: [ScopedTarget: Item] = [:]
+  /// Accounts with changes other than gained or lost links.
+  private(set) var accounts: [ScopedAccount] = []
+  private(set) var kinds: [ScopedAccount: ChangeKinds] = [:]
+  /// Accounts that were merged into another one.
+  private(set) var mergedAway: Set<ScopedAccount> = []
+
+  subscript(target: ScopedTarget) -> Item? {
+    get { items[target] }
+    // Only a target that was added can be changed.
+    set { if items[target] != nil, let newValue { items[target] = newValue } }
+  }
+
+  /// Does nothing for a target that was added before.
+  mutating func add(_ target: ScopedTarget, _ row: LinkRow?) {
+    if items[target] != nil { return }
+    targets.append(target)
+    items[target] = Item(accountBefore: row?.account, existedBefore: row != nil)
+  }
+
+  mutating func add(_ kinds: ChangeKinds, to account: ScopedAccount) {
+    if self.kinds[account] == nil { accounts.append(account) }
+    self.kinds[account, default: []].formUnion(kinds)
+  }
+
+  mutating func addMergedAway(_ account: ScopedAccount) {
+    mergedAway.insert(account)
   }
 }

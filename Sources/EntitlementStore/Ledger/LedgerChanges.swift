@@ -1,26 +1,25 @@
 package import EntitlementDomain
 
-/// What a store has to write so that what a ``Ledger`` decided holds: final rows, each once. All of
-/// it or nothing.
+/// The changes that a ``Ledger`` decided: final rows, each once. A store writes them atomically.
 package struct LedgerChanges: Sendable {
-  /// The version that stands now.
+  /// The new standing versions.
   package var facts: [ScopedFact: FactWrite] = [:]
   package var links: [ScopedTarget: LinkWrite] = [:]
   package var accounts: [ScopedAccount: AccountWrite] = [:]
-  /// Nil: the token is known for nobody any more.
+  /// Nil: the token is deleted.
   package var tokens: [ScopedToken: AccountID?] = [:]
   /// Nil: the grant is deleted.
   package var grants: [ScopedGrant: Grant?] = [:]
   package var notifications: [NotificationWrite] = []
-  /// In the order in which they happened.
+  /// In the order of the changes.
   package var linkEvents: [LinkEventWrite] = []
-  /// Entries of the feed. The position in this list, from 1, is the entry's ordinal: its sequence
-  /// number is the transaction's base plus that.
+  /// Entries of the feed. The position in this list, from 1, is the ordinal of the entry. Its
+  /// sequence number is the base of the transaction plus the ordinal.
   package var changes: [ChangeWrite] = []
-  /// Documents that a fact no longer comes out of: to be deleted unless another fact does.
+  /// Documents that a replaced fact came from. Delete those without another fact.
   package var releasedDocuments: Set<PayloadDigest> = []
-  /// Accounts whose ids have to go from the events of links that are stored (R46). The new ones in
-  /// `linkEvents` name them only where they were named again afterwards.
+  /// Accounts whose ids are erased from stored link events (R46). Events in ``linkEvents`` name
+  /// such an account only when it was created again after the deletion.
   package var erasedAccounts: Set<ScopedAccount> = []
 
   package init() {}
@@ -32,11 +31,12 @@ package struct LedgerChanges: Sendable {
   }
 }
 
+/// A fact that is inserted or replaced.
 package struct FactWrite: Sendable {
   package var signed: SignedFact
   package var target: LinkTarget
   package var hints: FactHints
-  /// What the version that was stored before spoke of; nil when the fact was not stored.
+  /// The target of the stored version; nil when the fact is not stored.
   package var storedTarget: LinkTarget?
 
   package init(
@@ -49,17 +49,17 @@ package struct FactWrite: Sendable {
   }
 }
 
-/// A row that is made or changed.
+/// A link that is inserted or updated.
 package struct LinkWrite: Hashable, Sendable {
-  /// Its revision counts unless ``changeOrdinal`` does.
+  /// The revision of the row is stored unless ``changeOrdinal`` gives a new one.
   package var row: LinkRow
-  /// The account that is stored now.
+  /// The account of the stored row.
   package var storedAccount: AccountID?
-  /// False when there is a row.
+  /// True when the row does not exist yet.
   package var isNew: Bool
-  /// The entry of the feed that gives the new revision; nil: it stays.
+  /// The feed entry that gives the new revision; nil: the revision does not change.
   package var changeOrdinal: Int?
-  /// Counts where the row is new or gets a new revision; else that which is stored stays.
+  /// Stored only for a new row or with a new revision.
   package var changedAt: Milliseconds
 
   package init(
@@ -74,15 +74,15 @@ package struct LinkWrite: Hashable, Sendable {
   }
 }
 
-/// A row that is made or changed.
+/// An account that is inserted or updated.
 package struct AccountWrite: Hashable, Sendable {
-  /// Its revision counts unless ``changeOrdinal`` does.
+  /// The revision of the row is stored unless ``changeOrdinal`` gives a new one.
   package var row: AccountRow
-  /// False when there is a row.
+  /// True when the row does not exist yet.
   package var isNew: Bool
-  /// The entry of the feed that gives the new revision; nil: it stays.
+  /// The feed entry that gives the new revision; nil: the revision does not change.
   package var changeOrdinal: Int?
-  /// Counts where the row is new or gets a new revision; else that which is stored stays.
+  /// Stored only for a new row or with a new revision.
   package var changedAt: Milliseconds
 
   package init(
@@ -95,10 +95,11 @@ package struct AccountWrite: Hashable, Sendable {
   }
 }
 
+/// A notification that is inserted.
 package struct NotificationWrite: Sendable {
   package var notification: SignedNotification
   package var receivedAt: Milliseconds
-  /// The first chain that its facts speak of.
+  /// The first chain of its facts.
   package var chain: OriginalTransactionID?
 
   package init(
@@ -110,6 +111,7 @@ package struct NotificationWrite: Sendable {
   }
 }
 
+/// A link event that is appended.
 package struct LinkEventWrite: Hashable, Sendable {
   package var target: ScopedTarget
   package var event: LinkEvent
@@ -120,9 +122,10 @@ package struct LinkEventWrite: Hashable, Sendable {
   }
 }
 
+/// A feed entry that is appended.
 package struct ChangeWrite: Hashable, Sendable {
   package var scope: AppScope
-  /// Nil for events that concern no customer that is known.
+  /// Nil for events of a notification without a known customer.
   package var subject: CustomerSubject?
   package var kinds: ChangeKinds
   package var events: [FeedEvent]
@@ -142,7 +145,7 @@ package struct ChangeWrite: Hashable, Sendable {
 
 /// The sequence numbers of a transaction's changes.
 package struct ChangeNumbering: Hashable, Sendable {
-  /// One less than the number of the first.
+  /// One less than the number of the first change.
   package let base: Int64
 
   package init(base: Int64) {
@@ -152,10 +155,10 @@ package struct ChangeNumbering: Hashable, Sendable {
   package func sequence(_ ordinal: Int) -> Int64 { base + Int64(ordinal) }
 }
 
-/// A revision as a ledger knows it before the commit.
+/// A revision before the commit, when the sequence numbers are not known yet.
 package enum LedgerRevision: Hashable, Sendable {
   case stored(Int64)
-  /// That of a change of this transaction, by its ordinal.
+  /// The number of a change of this transaction, by its ordinal.
   case change(Int)
 
   package func number(_ numbering: ChangeNumbering) -> Int64 {

@@ -1,35 +1,32 @@
 package import EntitlementDomain
 
-/// Where a ``Ledger`` reads what is stored, within one transaction that nothing else changes the
-/// same rows of.
+/// The stored rows that a ``Ledger`` reads, within one transaction. No other transaction changes
+/// the same rows meanwhile.
 ///
-/// A store that reads ahead instead of on demand throws ``LedgerRowsMissing`` for what it has not
-/// loaded, and runs the ledger again from the start when it has. So a ledger has no effect but its
-/// changes.
+/// A store that loads rows ahead throws ``LedgerRowsMissing`` for rows that it has not loaded, and
+/// runs the ledger again from the start after loading them. A ledger therefore has no side effects.
 package protocol LedgerReading {
-  /// Nil when the fact is not known.
+  /// Nil for an unknown fact.
   func standingFact(_ fact: ScopedFact) throws -> StandingFact?
-  /// Nil when nothing is known of it.
+  /// Nil for an unknown target.
   func link(of target: ScopedTarget) throws -> LinkRow?
-  /// Nil when nothing is known of it.
+  /// Nil for an unknown account.
   func account(_ account: ScopedAccount) throws -> AccountRow?
-  /// The account that the token is known for.
+  /// The account of a token; nil for an unknown token.
   func account(of token: ScopedToken) throws -> AccountID?
-  /// Of the standing facts of a chain that Apple signed, newest first, then by digest, the greatest
-  /// first.
+  /// The hints of the signed standing facts of a chain, newest first, then by descending digest.
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow]
-  /// Every standing fact of a chain, or that of an app transaction.
+  /// All standing facts of a chain or app transaction.
   func facts(of target: ScopedTarget) throws -> [Fact]
-  /// The chains without an account a standing fact of which carries the hint, in the order of their
-  /// ids. Chains that hints do not lead to an account may be among them: the ledger tells them
-  /// apart.
+  /// The unlinked chains with a standing fact that carries the hint, in the order of their ids.
+  /// Chains that ignore hints may be included; the ledger filters them.
   func unlinkedChains(with hint: ScopedHint) throws -> [OriginalTransactionID]
-  /// Nil when no grant has the id.
+  /// Nil for an unknown grant.
   func grant(_ grant: ScopedGrant) throws -> Grant?
   func holdings(of account: ScopedAccount) throws -> AccountHoldings
   func isKnown(_ notification: NotificationUUID) throws -> Bool
-  /// Says what will be read next. A store that reads ahead throws ``LedgerRowsMissing`` with all of
-  /// it that it has not loaded, so that it is loaded at once; others have nothing to do.
+  /// Announces the next reads. A store that loads rows ahead throws ``LedgerRowsMissing`` for those
+  /// that are not loaded, so that one round trip loads them. Other stores do nothing.
   func willRead(_ keys: Set<LedgerKey>) throws
 }
 
@@ -37,7 +34,7 @@ extension LedgerReading {
   package func willRead(_ keys: Set<LedgerKey>) throws {}
 }
 
-/// A ledger asked for what was not loaded ahead.
+/// A ledger needs rows that were not loaded ahead.
 package struct LedgerRowsMissing: Error, Hashable, Sendable {
   package let keys: Set<LedgerKey>
 
@@ -48,18 +45,4 @@ package struct LedgerRowsMissing: Error, Hashable, Sendable {
   package init(_ key: LedgerKey) {
     self.init([key])
   }
-}
-
-/// One thing that a ``Ledger`` reads: a case for each method of ``LedgerReading``.
-package enum LedgerKey: Hashable, Sendable {
-  case standingFact(ScopedFact)
-  case link(ScopedTarget)
-  case account(ScopedAccount)
-  case token(ScopedToken)
-  case hints(AppScope, OriginalTransactionID)
-  case facts(ScopedTarget)
-  case unlinkedChains(ScopedHint)
-  case grant(ScopedGrant)
-  case holdings(ScopedAccount)
-  case notification(NotificationUUID)
 }

@@ -1,13 +1,13 @@
 package import EntitlementDomain
 
-// Rows as a ``Ledger`` reads them from a store. What else a store keeps of them is its own affair.
+// Rows as a ``Ledger`` reads them from a store. A store may have more columns.
 
-/// The standing version of a fact, as far as merging needs it.
+/// The standing version of a fact, with the fields that a merge needs.
 package struct StandingFact: Hashable, Sendable {
-  /// What the standing version speaks of (R7).
+  /// The target of the standing version (R7).
   package var target: LinkTarget
   package var precedence: FactPrecedence
-  /// The SHA-256 of the document that the fact came out of; nil for a JWS.
+  /// The SHA-256 of the document that contains the fact; nil for a JWS.
   package var document: PayloadDigest?
 
   package init(target: LinkTarget, precedence: FactPrecedence, document: PayloadDigest?) {
@@ -17,7 +17,7 @@ package struct StandingFact: Hashable, Sendable {
   }
 }
 
-/// The hints of one standing fact of a chain that Apple signed.
+/// The hints of one signed standing fact of a chain.
 package struct FactHintsRow: Hashable, Sendable {
   package var fact: FactKey
   package var signedDate: Milliseconds
@@ -34,15 +34,15 @@ package struct FactHintsRow: Hashable, Sendable {
   }
 }
 
-/// A chain, or an app transaction id, that is known: whose it is.
+/// The link of a known chain or app transaction.
 package struct LinkRow: Hashable, Sendable {
-  /// Nil while no account has it.
+  /// Nil while it is unlinked.
   package var account: AccountID?
-  /// Nobody signed what the account was named with: the link leads nothing else to it.
+  /// True when the account was named with unsigned facts only. The link is not propagated.
   package var isUnsigned: Bool
-  /// An operator took it from its account: hints do not lead it to one.
+  /// True when an operator unlinked it. Hints do not link it again.
   package var isDetached: Bool
-  /// Of the latest change as an unlinked chain; 0 when there was none.
+  /// The revision of the latest change as an unlinked chain; 0 when there was none.
   package var revision: Int64
 
   package init(
@@ -56,20 +56,18 @@ package struct LinkRow: Hashable, Sendable {
   }
 }
 
-/// An account that is known.
+/// A known account.
 package struct AccountRow: Hashable, Sendable {
-  /// Of the latest change; 0 when there was none.
+  /// The revision of the latest change; 0 when there was none.
   package var revision: Int64
-  /// The account that it was merged into, which is never merged itself; nil for most.
+  /// The account that it was merged into, which is never merged itself; nil when not merged.
   package var mergedInto: AccountID?
-  /// It was deleted, and nothing has been heard of it since: the row keeps its revision from going
-  /// backwards, and its claims from being granted anew, for as long as the feed tells of the
-  /// deletion.
+  /// True when it was deleted and not created again. The row stays as long as the feed contains the
+  /// deletion, so that the revision does not decrease and the claim limit is not reset.
   package var isDeleted: Bool
-  /// Claims of others' purchases that were granted (R44) since `claimsSince`, within one
-  /// ``ClaimWindow``.
+  /// The claims that were granted (R44) since ``claimsSince``, within one ``ClaimWindow``.
   package var claims: Int
-  /// When the first of them was granted; nil when there was none.
+  /// The time of the first granted claim; nil when there was none.
   package var claimsSince: Milliseconds?
 
   package init(
@@ -84,15 +82,14 @@ package struct AccountRow: Hashable, Sendable {
   }
 }
 
-/// Everything that moves or goes with an account.
+/// Everything that moves with a merged account, or goes with a deleted one.
 package struct AccountHoldings: Hashable, Sendable {
-  /// Chains and app transactions that are linked to it, in the order of chains before app
-  /// transactions, then of their ids.
+  /// Linked chains, then linked app transactions, each in the order of their ids.
   package var targets: [LinkTarget]
   package var tokens: [AppAccountToken]
   /// Withdrawn ones included.
   package var grants: [Grant]
-  /// Accounts that were merged into it.
+  /// The accounts that were merged into it.
   package var merged: [AccountID]
 
   package init(
@@ -105,8 +102,9 @@ package struct AccountHoldings: Hashable, Sendable {
     self.merged = merged
   }
 
-  /// The rows that moving all of it reads. Tokens and grants are among them, so that a store that locks
-  /// what it loads has their locks: whoever reads whose they are holds these, not that of the account.
+  /// The rows that a move of everything reads. Tokens and grants are included, so that a store that
+  /// locks the rows it loads also locks these. A write that reads the account of a token or grant
+  /// has locked that row and not the account.
   func keys(in scope: AppScope) -> Set<LedgerKey> {
     var keys: Set<LedgerKey> = []
     for target in targets { keys.insert(.link(ScopedTarget(scope, target))) }

@@ -1,8 +1,8 @@
 import EntitlementDomain
 
-// Lists join what is stored with what was changed since.
+// Lists combine stored rows with the changes of the transaction.
 extension LedgerView {
-  /// Of the standing facts of a chain that Apple signed, newest first.
+  /// The hints of the signed standing facts of a chain, newest first.
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> ChainHints {
     var rows = try reader.hints(of: chain, in: scope)
     let changed = changedFacts(of: ScopedTarget(scope, .chain(chain)))
@@ -22,7 +22,7 @@ extension LedgerView {
       })
   }
 
-  /// Every standing fact of a chain, or that of an app transaction.
+  /// All standing facts of a chain or app transaction.
   func facts(of target: ScopedTarget) throws -> [Fact] {
     let stored = try reader.facts(of: target)
     let changed = changedFacts(of: target)
@@ -31,10 +31,10 @@ extension LedgerView {
       + changed.values.filter { $0.target == target.target }.map(\.signed.fact)
   }
 
-  /// Facts that were written and speak of a target, or did before.
+  /// Changed facts whose target is or was `target`.
   private func changedFacts(of target: ScopedTarget) -> [FactKey: FactWrite] {
     var facts: [FactKey: FactWrite] = [:]
-    for layer in [settled, pending] {
+    for layer in [applied, pending] {
       for key in layer.factsOfTargets[target] ?? [] {
         facts[key] = changedFact(ScopedFact(target.scope, key))
       }
@@ -42,12 +42,12 @@ extension LedgerView {
     return facts
   }
 
-  /// The chains without an account that may carry a hint, in the order of their ids; all of those
-  /// that do are among them.
+  /// The unlinked chains that may carry a hint, in the order of their ids. The list includes all
+  /// that carry it.
   func unlinkedChains(with hint: ScopedHint) throws -> [OriginalTransactionID] {
     let stored = Set(try reader.unlinkedChains(with: hint))
     var chains = stored
-    for layer in [settled, pending] {
+    for layer in [applied, pending] {
       chains.formUnion(layer.chainsOfHints[hint] ?? [])
       chains.formUnion(layer.lostChains[hint.scope] ?? [])
     }
@@ -55,7 +55,7 @@ extension LedgerView {
       try chains
       .filter { chain in
         let target = ScopedTarget(hint.scope, .chain(chain))
-        // What the reader gave needs no second look, unless it was changed since.
+        // A stored chain without a change is unlinked, as the reader returned it.
         if stored.contains(chain), changedLink(target) == nil { return true }
         return try link(of: target)?.account == nil
       }
@@ -68,16 +68,16 @@ extension LedgerView {
     var tokens = Set(stored.tokens)
     var merged = Set(stored.merged)
     var grants = Dictionary(stored.grants.map { ($0.id, $0) }) { $1 }
-    for layer in [settled, pending] {
+    for layer in [applied, pending] {
       let changes = layer.changes
       for (key, write) in changes.links where key.scope == account.scope {
-        targets.note(key.target, isHeld: write.row.account == account.id)
+        targets.update(key.target, isMember: write.row.account == account.id)
       }
-      for (key, holder) in changes.tokens where key.scope == account.scope {
-        tokens.note(key.token, isHeld: holder == account.id)
+      for (key, tokenAccount) in changes.tokens where key.scope == account.scope {
+        tokens.update(key.token, isMember: tokenAccount == account.id)
       }
       for (key, write) in changes.accounts where key.scope == account.scope {
-        merged.note(key.id, isHeld: write.row.mergedInto == account.id)
+        merged.update(key.id, isMember: write.row.mergedInto == account.id)
       }
       for (key, grant) in changes.grants where key.scope == account.scope {
         grants[key.id] = grant?.accountID == account.id ? grant : nil
@@ -91,8 +91,8 @@ extension LedgerView {
 }
 
 extension Set {
-  /// What was changed last says whether it is among them.
-  fileprivate mutating func note(_ element: Element, isHeld: Bool) {
-    if isHeld { insert(element) } else { remove(element) }
+  /// Inserts or removes an element.
+  fileprivate mutating func update(_ element: Element, isMember: Bool) {
+    if isMember { insert(element) } else { remove(element) }
   }
 }

@@ -1,26 +1,26 @@
 import EntitlementDomain
 
-/// What a ledger sees: what its reader has stored, and upon that what was changed since. So a write
-/// sees those before it.
+/// The rows that a ledger sees: the stored ones, overlaid with the changes of earlier writes and of
+/// the current one.
 struct LedgerView<Reader: LedgerReading> {
   let reader: Reader
-  /// Of the writes that are decided.
-  private(set) var settled = LedgerLayer()
-  /// Of the one under way.
+  /// Changes of the completed writes.
+  private(set) var applied = LedgerLayer()
+  /// Changes of the current write.
   private(set) var pending = LedgerLayer()
 
   init(reader: Reader) {
     self.reader = reader
   }
 
-  /// The write under way is decided.
-  mutating func settle() {
-    // Mostly the only one.
-    if settled.changes.isEmpty { settled = pending } else { settled.absorb(pending) }
+  /// Completes the current write.
+  mutating func apply() {
+    // Usually the only write of its transaction, so the merge is skipped.
+    if applied.changes.isEmpty { applied = pending } else { applied.absorb(pending) }
     pending = LedgerLayer()
   }
 
-  /// Forgets the write under way.
+  /// Discards the changes of the current write.
   mutating func discard() {
     pending = LedgerLayer()
   }
@@ -32,7 +32,7 @@ struct LedgerView<Reader: LedgerReading> {
     return try reader.link(of: target)
   }
 
-  /// Changes a row, or makes it.
+  /// Updates a row, or inserts it.
   mutating func updateLink(
     of target: ScopedTarget, at: Milliseconds, ordinal: Int? = nil,
     _ change: (inout LinkRow) -> Void = { _ in }
@@ -55,7 +55,7 @@ struct LedgerView<Reader: LedgerReading> {
   }
 
   func changedLink(_ target: ScopedTarget) -> LinkWrite? {
-    pending.changes.links[target] ?? settled.changes.links[target]
+    pending.changes.links[target] ?? applied.changes.links[target]
   }
 
   mutating func append(_ event: LinkEventWrite) {
@@ -69,7 +69,7 @@ struct LedgerView<Reader: LedgerReading> {
     return try reader.account(account)
   }
 
-  /// Changes a row, or makes it.
+  /// Updates a row, or inserts it.
   mutating func updateAccount(
     _ account: ScopedAccount, at: Milliseconds, ordinal: Int? = nil,
     _ change: (inout AccountRow) -> Void = { _ in }
@@ -90,7 +90,7 @@ struct LedgerView<Reader: LedgerReading> {
   }
 
   private func changedAccount(_ account: ScopedAccount) -> AccountWrite? {
-    pending.changes.accounts[account] ?? settled.changes.accounts[account]
+    pending.changes.accounts[account] ?? applied.changes.accounts[account]
   }
 
   mutating func erase(_ accounts: Set<ScopedAccount>) {
@@ -101,7 +101,7 @@ struct LedgerView<Reader: LedgerReading> {
 
   func account(of token: ScopedToken) throws -> AccountID? {
     if let changed = pending.changes.tokens[token] { return changed }
-    if let changed = settled.changes.tokens[token] { return changed }
+    if let changed = applied.changes.tokens[token] { return changed }
     return try reader.account(of: token)
   }
 
@@ -111,7 +111,7 @@ struct LedgerView<Reader: LedgerReading> {
 
   func grant(_ grant: ScopedGrant) throws -> Grant? {
     if let changed = pending.changes.grants[grant] { return changed }
-    if let changed = settled.changes.grants[grant] { return changed }
+    if let changed = applied.changes.grants[grant] { return changed }
     return try reader.grant(grant)
   }
 
@@ -123,7 +123,7 @@ struct LedgerView<Reader: LedgerReading> {
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
     if pending.knownNotifications.contains(notification) { return true }
-    if settled.knownNotifications.contains(notification) { return true }
+    if applied.knownNotifications.contains(notification) { return true }
     return try reader.isKnown(notification)
   }
 
@@ -134,12 +134,12 @@ struct LedgerView<Reader: LedgerReading> {
   // MARK: Facts
 
   func changedFact(_ fact: ScopedFact) -> FactWrite? {
-    pending.changes.facts[fact] ?? settled.changes.facts[fact]
+    pending.changes.facts[fact] ?? applied.changes.facts[fact]
   }
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
     guard let changed = changedFact(fact) else { return try reader.standingFact(fact) }
-    // Its document is not stored yet, and will not be when another version replaces it.
+    // Its document is not stored yet, and is never stored if another version replaces it.
     return StandingFact(
       target: changed.target, precedence: changed.signed.fact.precedence, document: nil)
   }
@@ -161,7 +161,7 @@ struct LedgerView<Reader: LedgerReading> {
   /// - Returns: its ordinal.
   mutating func append(_ change: ChangeWrite) -> Int {
     pending.changes.changes.append(change)
-    return settled.changes.changes.count + pending.changes.changes.count
+    return applied.changes.changes.count + pending.changes.changes.count
   }
 
   func revision(of subject: CustomerSubject) throws -> LedgerRevision {
@@ -174,6 +174,85 @@ struct LedgerView<Reader: LedgerReading> {
       let target = ScopedTarget(scope, .chain(chain))
       if let ordinal = changedLink(target)?.changeOrdinal { return .change(ordinal) }
       return .stored(try link(of: target)?.revision ?? 0)
+    }
+  }
+}
+
+/// Changes with indexes for lookups.
+struct LedgerLayer {
+  var changes = LedgerChanges()
+  /// The changed facts whose target is or was the key.
+  private(set) var factsOfTargets: [ScopedTarget: Set<FactKey>] = [:]
+  /// The chains with a changed signed fact that carries or carried the hint.
+  private(set) var chainsOfHints: [ScopedHint: Set<OriginalTransactionID>] = [:]
+  /// The chains that lost their account in these changes.
+  private(set) var lostChains: [AppScope: Set<OriginalTransactionID>] = [:]
+  private(set) var knownNotifications: Set<NotificationUUID> = []
+
+  mutating func write(_ write: FactWrite, formerTarget: LinkTarget?) {
+    let fact = write.signed.fact
+    let scope = fact.scope
+    changes.facts[ScopedFact(scope, fact.key)] = write
+    factsOfTargets[ScopedTarget(scope, write.target), default: []].insert(fact.key)
+    if let formerTarget, formerTarget != write.target {
+      factsOfTargets[ScopedTarget(scope, formerTarget), default: []].insert(fact.key)
+    }
+    guard case .chain(let chain) = write.target, fact.authority.isSigned else { return }
+    for hint in write.hints.all {
+      chainsOfHints[ScopedHint(scope, hint), default: []].insert(chain)
+    }
+  }
+
+  mutating func write(_ write: LinkWrite, of target: ScopedTarget) {
+    changes.links[target] = write
+    if case .chain(let chain) = target.target, write.row.account == nil,
+      write.storedAccount != nil
+    {
+      lostChains[target.scope, default: []].insert(chain)
+    }
+  }
+
+  mutating func write(_ write: NotificationWrite) {
+    changes.notifications.append(write)
+    knownNotifications.insert(write.notification.record.uuid)
+  }
+
+  /// Adds the changes of a later write.
+  mutating func absorb(_ later: LedgerLayer) {
+    let added = later.changes
+    // Done before the later events are added, as a deleted account may be named again in them.
+    if !added.erasedAccounts.isEmpty {
+      for index in changes.linkEvents.indices {
+        changes.linkEvents[index].erase(added.erasedAccounts)
+      }
+    }
+    changes.facts.merge(added.facts) { $1 }
+    changes.links.merge(added.links) { $1 }
+    changes.accounts.merge(added.accounts) { $1 }
+    changes.tokens.merge(added.tokens) { $1 }
+    changes.grants.merge(added.grants) { $1 }
+    changes.notifications += added.notifications
+    changes.linkEvents += added.linkEvents
+    changes.changes += added.changes
+    changes.releasedDocuments.formUnion(added.releasedDocuments)
+    changes.erasedAccounts.formUnion(added.erasedAccounts)
+    factsOfTargets.merge(later.factsOfTargets) { $0.union($1) }
+    chainsOfHints.merge(later.chainsOfHints) { $0.union($1) }
+    lostChains.merge(later.lostChains) { $0.union($1) }
+    knownNotifications.formUnion(later.knownNotifications)
+  }
+}
+
+extension LinkEventWrite {
+  /// Erases the ids of deleted accounts (R46).
+  fileprivate mutating func erase(_ accounts: Set<ScopedAccount>) {
+    if let from = event.from, accounts.contains(ScopedAccount(target.scope, from)) {
+      event.from = nil
+      event.isFromErased = true
+    }
+    if let to = event.to, accounts.contains(ScopedAccount(target.scope, to)) {
+      event.to = nil
+      event.isToErased = true
     }
   }
 }

@@ -6,31 +6,30 @@ import Wire
 
 /// Checks the answers of one thread, on its event loop.
 ///
-/// The state of a customer is compared in full when it is new or has changed, elsewhere; an answer
-/// that says the same as one before it is known by its digest.
+/// The first answer about a customer, and each changed one, is compared in full on another thread.
+/// A digest recognises an answer with the same content as an earlier one.
 final class AnswerChecker {
   /// Which answers are checked.
   enum Extent: String, CaseIterable, Sendable {
     case all
-    /// One in ``AnswerChecker/sampling``.
+    /// One answer in ``AnswerChecker/sampling``.
     case sampled
     case none
   }
 
   static let sampling = 100
-  /// Customers whose answers are remembered, for each thread: some 80 bytes each. Beyond it all are
-  /// forgotten.
-  private static let remembered = 1_000_000
+  /// Maximum number of cached digests of each thread: about 80 bytes each. A full cache is emptied.
+  private static let cacheCapacity = 1_000_000
 
-  /// What an answer is about: a state, or one entitlement.
+  /// The subject of an answer: the state of a customer, or one of its entitlements.
   private struct Subject: Hashable, Sendable {
     let index: Int
     var entitlement: EntitlementID?
   }
 
-  private struct Remembered {
+  private struct CheckedAnswer {
     var digest: Int
-    /// Nil: for ever, or not known yet.
+    /// Nil when the answer never changes, or the comparison has not ended.
     var validUntil: Milliseconds?
   }
 
@@ -38,7 +37,7 @@ final class AnswerChecker {
   private let verifier: AnswerVerifier
   private let eventLoop: any EventLoop
   private let report: (_ fault: String) -> Void
-  private var answers: [Subject: Remembered] = [:]
+  private var checkedAnswers: [Subject: CheckedAnswer] = [:]
   private var waiting = 0
   private var generator: SeededGenerator
 
@@ -54,7 +53,7 @@ final class AnswerChecker {
     generator = SeededGenerator(seed: seed, label: "checks")
   }
 
-  /// - Returns: whether it is checked.
+  /// - Returns: whether the answer is checked.
   func check(
     _ answer: ByteBuffer, to call: LoadCall, at time: @autoclosure () -> KnownCustomers.CallTime
   ) -> Bool {
@@ -73,7 +72,7 @@ final class AnswerChecker {
     return true
   }
 
-  /// - Returns: what is wrong, as far as it is known at once.
+  /// - Returns: a fault that is found at once. Later comparisons report their faults themselves.
   private func fault(
     in answer: ByteBuffer, to call: LoadCall, at time: KnownCustomers.CallTime
   ) throws(MessageError) -> String? {
@@ -83,17 +82,17 @@ final class AnswerChecker {
       return nil
     case .states(let indices):
       guard let results = AnswerContent.results(of: answer), results.count == indices.count else {
-        return "another number of states than of customers"
+        return "the number of states differs from the number of customers"
       }
       for (result, index) in zip(results, indices) {
         checkState(result, ofCustomer: index, call.kind, at: time)
       }
       return nil
-    case .stranger(let account):
+    case .unknownAccount(let account):
       guard case .state(let state) = try GetCustomerStateResponse.decode(from: answer) else {
-        return "NOT_MODIFIED was answered, and not asked for"
+        return "NOT_MODIFIED was answered without being requested"
       }
-      return verifier.known.fault(in: state, ofStranger: account, at: time)
+      return verifier.known.fault(in: state, ofUnknownAccount: account, at: time)
     case .entitlement(let entitlement, let index):
       let check = try CheckEntitlementResponse.decode(from: answer)
       var hasher = Hasher()
@@ -130,22 +129,22 @@ final class AnswerChecker {
     }
   }
 
-  /// Compares, unless the subject was answered alike before.
+  /// Compares the answer, unless an earlier answer about the subject had the same content.
   private func checkLater(
     _ subject: Subject, digest: Int?, _ kind: CallKind, at time: KnownCustomers.CallTime,
     _ compare: @escaping @Sendable (AnswerVerifier) -> AnswerVerifier.Outcome
   ) {
-    if let known = answers[subject], known.digest == digest,
+    if let known = checkedAnswers[subject], known.digest == digest,
       known.validUntil.map({ $0 > time.earliest }) ?? true
     {
       return
     }
     guard waiting < AnswerVerifier.capacity else {
-      // Rather late than unchecked.
+      // The queue is full: compares here, which delays other calls but skips no check.
       return checked(compare(verifier), subject, digest, kind)
     }
-    // The same answer need not be compared again meanwhile.
-    remember(subject, digest, validUntil: nil)
+    // Until the comparison ends, the same answer is not compared again.
+    cache(subject, digest, validUntil: nil)
     waiting += 1
     let loopBound = NIOLoopBound(self, eventLoop: eventLoop)
     verifier.queue.async { [verifier, eventLoop] in
@@ -161,16 +160,66 @@ final class AnswerChecker {
     _ outcome: AnswerVerifier.Outcome, _ subject: Subject, _ digest: Int?, _ kind: CallKind
   ) {
     if let fault = outcome.fault {
-      answers[subject] = nil
+      checkedAnswers[subject] = nil
       report("\(kind.method): \(fault)")
     } else {
-      remember(subject, digest, validUntil: outcome.validUntil)
+      cache(subject, digest, validUntil: outcome.validUntil)
     }
   }
 
-  private func remember(_ subject: Subject, _ digest: Int?, validUntil: Milliseconds?) {
+  private func cache(_ subject: Subject, _ digest: Int?, validUntil: Milliseconds?) {
     guard let digest else { return }
-    if answers.count >= Self.remembered { answers.removeAll(keepingCapacity: true) }
-    answers[subject] = Remembered(digest: digest, validUntil: validUntil)
+    if checkedAnswers.count >= Self.cacheCapacity {
+      checkedAnswers.removeAll(keepingCapacity: true)
+    }
+    checkedAnswers[subject] = CheckedAnswer(digest: digest, validUntil: validUntil)
+  }
+}
+
+/// Compares states with the states that the simulator expects, on its own thread. A comparison
+/// takes about 0.1 ms, which would add latency to other calls on the event loop.
+struct AnswerVerifier: Sendable {
+  /// Maximum number of queued comparisons of each thread: about a kilobyte each.
+  static let capacity = 16_384
+
+  let known: KnownCustomers
+  let queue = DispatchQueue(label: "entitle-load.verifying")
+
+  struct Outcome: Sendable {
+    /// Nil when the answer is correct.
+    let fault: String?
+    /// Until when the same answer is correct; nil when it does not expire.
+    let validUntil: Milliseconds?
+  }
+
+  func outcome(
+    of answer: ByteBuffer, ofCustomer index: Int, at time: KnownCustomers.CallTime
+  ) -> Outcome {
+    do throws(MessageError) {
+      guard case .state(let state) = try GetCustomerStateResponse.decode(from: answer) else {
+        return Outcome(fault: "NOT_MODIFIED was answered without being requested", validUntil: nil)
+      }
+      return Outcome(
+        fault: known.fault(in: state, ofCustomer: index, at: time),
+        validUntil: state.nextTransitionAt)
+    } catch {
+      return Outcome(fault: "the answer cannot be read: \(error)", validUntil: nil)
+    }
+  }
+
+  func outcome(
+    of answer: CheckEntitlementResponse, about entitlement: EntitlementID,
+    ofCustomer index: Int, at time: KnownCustomers.CallTime
+  ) -> Outcome {
+    Outcome(
+      fault: known.fault(in: answer, about: entitlement, ofCustomer: index, at: time),
+      validUntil: answer.nextTransitionAt)
+  }
+
+  /// Waits for all queued comparisons.
+  func drain() async {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume() }
+    }
   }
 }

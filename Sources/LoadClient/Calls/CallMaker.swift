@@ -2,7 +2,8 @@ import EntitlementDomain
 import StoreSimulator
 import Wire
 
-/// Makes the calls of one thread, by chance that a seed determines. On its event loop.
+/// Makes the random calls of one thread, determined by a seed. Used on the event loop of the
+/// thread.
 struct CallMaker {
   private let plan: CallPlan
   private let chooser: CustomerChooser
@@ -25,7 +26,7 @@ struct CallMaker {
     self.signed = signed
   }
 
-  /// Of every kind that is signed.
+  /// The signed calls of every kind.
   var signedCalls: [SignedCalls] { Array(signed.values) }
 
   mutating func next() throws -> LoadCall {
@@ -45,7 +46,7 @@ struct CallMaker {
     }
   }
 
-  /// The kind of a call that cannot be made any more.
+  /// Chooses the kind of a call that is no longer made.
   mutating func skip() -> CallKind { plan.mix.kind(&generator) }
 
   private func state(
@@ -64,7 +65,7 @@ struct CallMaker {
     return LoadCall(
       .absent, WireMethods.getCustomerState,
       GetCustomerStateRequest(customer: .account(account), scope: BulkCustomers.scope),
-      expecting: .stranger(account), timeout: plan.timeout)
+      expecting: .unknownAccount(account), timeout: plan.timeout)
   }
 
   private mutating func batch() -> LoadCall {

@@ -1,19 +1,19 @@
 import ArgumentParser
 import StoreSimulator
 
-/// How often which call is made: `hot=80,cold=15,absent=5`.
+/// The relative frequency of each kind of call: `hot=80,cold=15,absent=5`.
 struct CallMix: Hashable, Sendable {
-  /// By kind; positive.
+  /// Weights by kind; all positive.
   let weights: [CallKind: Double]
   private let shares: [Share]
 
   private struct Share: Hashable, Sendable {
     let kind: CallKind
-    /// Of this kind and those before it, of 1.
+    /// Cumulative share of this kind and the previous ones, from 0 to 1.
     let bound: Double
   }
 
-  /// - Parameter weights: not negative, and not all 0.
+  /// - Parameter weights: none negative, and not all 0.
   init(_ weights: [CallKind: Double]) {
     self.weights = weights.filter { $0.value > 0 }
     let total = weights.values.reduce(0, +)
@@ -47,10 +47,11 @@ struct CallMix: Hashable, Sendable {
       }
       guard let kind = CallKind.allCases.first(where: { $0.name == fields[0] }) else {
         let names = CallKind.allCases.map(\.name).joined(separator: ", ")
-        throw ParseError(description: "\"\(fields[0])\" is no kind of call: there are \(names)")
+        throw ParseError(
+          description: "\"\(fields[0])\" is not a kind of call; the kinds are \(names)")
       }
       guard weights[kind] == nil else {
-        throw ParseError(description: "\(kind.name) is there twice")
+        throw ParseError(description: "\(kind.name) occurs twice")
       }
       guard let weight = Double(fields[1]), weight >= 0, weight <= 1e9 else {
         throw ParseError(description: "the weight of \(kind.name) is not a number from 0 to 1e9")

@@ -1,15 +1,16 @@
 import EntitlementDomain
 import Wire
 
-/// What is wrong with the answer to a submission, in words for people; without payloads.
+/// Checks the answer to a submission. Describes a fault for people, without payloads.
 enum SubmissionFault {
-  /// - Parameter isKnown: whether everything was known before, and owned by the customer.
+  /// - Parameter isKnown: whether all payloads were known before, and belonged to the customer.
+  /// - Returns: nil when the answer is correct.
   static func text(
     _ answer: SubmitSignedTransactionsResponse, payloads: Int, ofCustomer index: Int,
     isKnown: Bool
   ) -> String? {
     guard answer.results.count == payloads else {
-      return "another number of results than of payloads"
+      return "the number of results differs from the number of payloads"
     }
     return text(answer.results, answer.customers, ofCustomer: index, isKnown: isKnown)
   }
@@ -32,20 +33,22 @@ enum SubmissionFault {
       }
       switch result.disposition {
       case .added, .replaced:
-        if isKnown { return "customer \(account): what it handed in again was not known" }
+        if isKnown {
+          return "customer \(account): a payload that was submitted before was not known"
+        }
       case .duplicate, .superseded: break
-      case nil: return "customer \(account): what became of a payload is not told"
+      case nil: return "customer \(account): the disposition of a payload is missing"
       }
       switch result.link {
       case .unchanged: break
       case .linked where !isKnown: break
       default:
-        let link = result.link.map { "\($0)" } ?? "not told"
-        return "customer \(account): the owner of a purchase was answered as \(link)"
+        let link = result.link.map { "\($0)" } ?? "missing"
+        return "customer \(account): the link outcome of a purchase is \(link)"
       }
     }
     guard customers.contains(where: { $0.subject == .account(account) && $0.revision > 0 }) else {
-      return "customer \(account): not among the customers that the submission concerns"
+      return "customer \(account): missing from the customers of the answer"
     }
     return nil
   }

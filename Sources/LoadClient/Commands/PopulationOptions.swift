@@ -1,10 +1,11 @@
 import ArgumentParser
 import EntitlementDomain
 import Programs
+import StoreSimulator
 
-/// Which customers there are. `run` must be told the same as `prepare`.
+/// The simulated customers. `run` needs the same options as `prepare`.
 struct PopulationOptions: ParsableArguments {
-  @Option(help: "How many customers.")
+  @Option(help: "Number of customers.")
   var customers = 10_000
 
   @Option(help: "The same seed gives the same customers.")
@@ -23,7 +24,7 @@ struct PopulationOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: ``CommandFailure`` when no key can be made.
+  /// - Throws: ``CommandFailure`` when no key can be generated.
   func make() throws -> BulkCustomers {
     do {
       return try BulkCustomers(count: customers, seed: populationSeed, now: at.moment)
@@ -31,4 +32,21 @@ struct PopulationOptions: ParsableArguments {
       throw CommandFailure(.failed, "the customers cannot be made: \(error)")
     }
   }
+}
+
+/// A moment within the range of the simulated clock: RFC 3339, or milliseconds since 1970.
+struct MomentArgument: ExpressibleByArgument {
+  let moment: Milliseconds
+
+  init(_ moment: Milliseconds) {
+    self.moment = moment
+  }
+
+  init?(argument: String) {
+    guard let moment = Milliseconds(written: argument), SimulatedCalendar.range.contains(moment)
+    else { return nil }
+    self.moment = moment
+  }
+
+  var defaultValueDescription: String { moment.rfc3339 }
 }

@@ -8,10 +8,9 @@ struct PrepareCommand: AsyncParsableCommand {
     commandName: "prepare",
     abstract: "Fill a server or a PostgreSQL database with simulated customers.",
     discussion: """
-      Into a server: signed by an authority that it trusts (--trust-root), and handed in as an app \
-      does. Into a database: by COPY, with psql and without signatures; no server may be running \
-      on it. Either may be interrupted and repeated: what is there is left \
-      alone.
+      A server gets signed payloads, submitted as by an app. It must trust the signing authority \
+      (--trust-root). A database is filled by COPY, with psql and random signatures; no server may \
+      use it meanwhile. Both can be interrupted and repeated: loaded customers are skipped.
       """)
 
   @OptionGroup var population: PopulationOptions
@@ -24,18 +23,18 @@ struct PrepareCommand: AsyncParsableCommand {
       "The signing authority, as `storesim authority` makes it.", valueName: "directory"))
   var authority: String?
 
-  @Option(help: "Customers under way at a time, from 1 to 1024.")
+  @Option(help: "Customers in flight, from 1 to 1024.")
   var inFlight = 64
 
-  @Option(help: "In place of a server: a PostgreSQL database, postgresql://USER@HOST/NAME.")
+  @Option(help: "Instead of a server: a PostgreSQL database, postgresql://USER@HOST/NAME.")
   var postgres: String?
 
-  @Option(help: "Processes that load the database at a time, from 1 to 64.")
+  @Option(help: "Concurrent processes that load the database, from 1 to 64.")
   var workers = 2
 
   func validate() throws {
     guard (server == nil) != (postgres == nil) else {
-      throw ValidationError("either --server or --postgres says where the customers go")
+      throw ValidationError("either --server or --postgres is required")
     }
     guard server == nil || authority != nil else {
       throw ValidationError("--server needs an --authority that the server trusts")
@@ -71,7 +70,7 @@ struct PrepareCommand: AsyncParsableCommand {
       do {
         try await filling.value
       } catch  where filling.isCancelled {
-        throw CommandFailure(.interrupted, "interrupted: run it again to go on")
+        throw CommandFailure(.interrupted, "interrupted: run the command again to continue")
       }
     }
   }

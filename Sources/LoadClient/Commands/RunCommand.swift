@@ -1,4 +1,5 @@
 import ArgumentParser
+import Framing
 import Glibc
 import Programs
 import StoreSimulator
@@ -7,22 +8,22 @@ import Wire
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Make calls, and measure and check the answers.",
+    abstract: "Make calls, measure them, and check the answers.",
     discussion: """
-      Closed loop: as many calls at a time as --connections times --in-flight; what is slow is \
-      asked for less often. Open loop, with --rate: as many calls a second as are wanted; what is \
-      slow makes the calls behind it late, and that counts.
+      Closed loop: --connections times --in-flight calls are in flight; a slow server gets fewer \
+      calls. Open loop, with --rate: a fixed number of calls a second; a slow call delays later \
+      calls, and their delay counts as latency.
 
-      Kinds of calls: hot (a chosen customer, from the server's memory), cold (any customer, from \
-      the store), absent (an account that nobody has), batch, check; and with --authority submit \
-      (a first purchase of a new customer), claim (a chosen customer hands everything in again) \
-      and notify.
+      Kinds of calls: hot (a chosen customer, from the server's cache), cold (any customer, from \
+      the store), absent (an unknown account), batch, check; and with --authority submit (a first \
+      purchase of a new customer), claim (a chosen customer submits all its payloads again) and \
+      notify.
       """)
 
   @Option(help: "Server: HOST:PORT or unix:PATH.")
   var server = ServerArgument(argument: "127.0.0.1:7100")!
 
-  @Option(help: "Which calls, by weight: KIND=WEIGHT, with commas between.")
+  @Option(help: "Kinds of calls by weight: KIND=WEIGHT, separated by commas.")
   var mix = "hot=80,cold=15,absent=5"
 
   @Option(help: "How customers are chosen: zipf, zipf:EXPONENT or uniform.")
@@ -40,16 +41,16 @@ struct RunCommand: AsyncParsableCommand {
       valueName: "directory"))
   var authority: String?
 
-  @Option(help: "Which answers are compared with what the simulator knows: all, sampled or none.")
+  @Option(help: "Which answers are compared with the simulator: all, sampled or none.")
   var check = AnswerChecker.Extent.all
 
-  @Option(help: "The same seed chooses the same calls. Default: another one each time.")
+  @Option(help: "The same seed chooses the same calls. Default: a random seed.")
   var seed: UInt64?
 
-  @Option(help: "Connections beside the load that do nothing.")
+  @Option(help: "Open connections without calls, in addition to the load.")
   var idleConnections = 0
 
-  @Option(help: "The server's process, where it is not found by its socket.")
+  @Option(help: "The server's process, if it cannot be found by its socket.")
   var serverPid: Int?
 
   @OptionGroup var report: ReportOptions
@@ -87,11 +88,11 @@ struct RunCommand: AsyncParsableCommand {
       let process = try serverProcess()
       let load = LoadRun(
         plan, to: address, server: process,
-        audience: RunAudience(tell: report.tell, log: log(to: output)))
+        observer: RunObserver(writeProgress: report.writeProgress, log: log(to: output)))
       let interruption = Interruption(by: [SIGINT, SIGTERM]) {
         if !load.interrupt() { Self.endWithoutReport() }
       }
-      report.tell?("seed \(plan.calls.seed)")
+      report.writeProgress?("seed \(plan.calls.seed)")
       let idle = try await openIdle(process)
       let result = try await load.run()
       interruption.end()
@@ -110,8 +111,8 @@ struct RunCommand: AsyncParsableCommand {
     try judge(finished)
   }
 
-  /// Ends the process while connections are being opened: that can take long, and there is nothing to
-  /// tell yet. It ends as it is, since other threads still use what an orderly exit takes away.
+  /// Ends the process while connections are being opened: that can take long, and there are no
+  /// results yet. Skips an orderly exit, which would free resources that other threads still use.
   private static func endWithoutReport() -> Never {
     StandardError.write("entitle-load: interrupted")
     _exit(CommandFailure.Reason.interrupted.exitCode)
@@ -149,11 +150,11 @@ struct RunCommand: AsyncParsableCommand {
 
   private func openIdle(_ process: ServerProcess?) async throws -> IdleConnections? {
     guard idleConnections > 0 else { return nil }
-    report.tell?("opening \(idleConnections) idle connections")
+    report.writeProgress?("opening \(idleConnections) idle connections")
     return try await IdleConnections(idleConnections, to: server.address, server: process)
   }
 
-  /// - Throws: ``CommandFailure`` when the run did not go well.
+  /// - Throws: ``CommandFailure`` when the run failed.
   private func judge(_ report: LoadReport) throws(CommandFailure) {
     let tally = report.result.total
     if report.result.isInterrupted { throw CommandFailure(.interrupted, "interrupted") }
@@ -161,10 +162,24 @@ struct RunCommand: AsyncParsableCommand {
       throw CommandFailure(.failed, "\(tally.wrong) wrong answers, the first: \(fault)")
     }
     if report.result.isServerGone {
-      let absence = report.plan.longestAbsence.shortText
-      throw CommandFailure(.unreachable, "given up: no connection to the server for \(absence)")
+      let timeout = report.plan.reconnectTimeout.shortText
+      throw CommandFailure(.unreachable, "given up: no connection to the server for \(timeout)")
     }
     if let violation = report.violations.first { throw CommandFailure(.failed, violation) }
     if tally.all.answered == 0 { throw CommandFailure(.failed, "no call was answered") }
   }
+}
+
+extension AnswerChecker.Extent: ExpressibleByArgument {}
+
+/// `HOST:PORT` or `unix:PATH`.
+struct ServerArgument: ExpressibleByArgument {
+  let address: ServerAddress
+
+  init?(argument: String) {
+    guard let address = try? ServerAddress(parsing: argument) else { return nil }
+    self.address = address
+  }
+
+  var defaultValueDescription: String { "\(address)" }
 }

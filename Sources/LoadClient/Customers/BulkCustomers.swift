@@ -1,23 +1,28 @@
+import AppStorePayloads
+import CatalogFiles
 import Cryptography
 package import EntitlementDomain
 package import EntitlementStore
+import PostgresBulkLoader
 package import StoreSimulator
 
-/// Customers in any number: those of the simulated App Store in all its life cycles, with payloads
-/// of real fields and sizes. Each is made from the seed and its index alone, so that whoever knows
-/// these knows what must be said of it.
-package struct BulkCustomers: Sendable {
+/// Any number of simulated customers, in all life cycles of the simulated App Store, with payloads
+/// of realistic fields and sizes. Each customer follows from the seed and its index alone, so its
+/// expected state can be computed without a store.
+package struct BulkCustomers: BulkSource {
   package static let scope = AppScope(
     bundleID: SimulatedApp.bundleID, environment: .production)
-  /// 2026-11-01.
+  /// The default of ``now``: 2026-11-01.
   package static let now: Milliseconds = 1_793_491_200_000
-  /// The first account. Accounts are numbers, which pgbench can choose among; all have as many
-  /// digits.
+  /// The first account. Accounts are numbers, so that pgbench can choose among them; all have the
+  /// same number of digits.
   package static let firstAccount = 1_000_000_000
   package static let maximumCount = 1_000_000_000
 
+  package var scope: AppScope { Self.scope }
+  package var firstAccount: Int { Self.firstAccount }
   package let count: Int
-  /// As long as those of Apple.
+  /// A JWS header as long as Apple's.
   package let header: [UInt8]
   package let catalog: Catalog
   package let seed: UInt64
@@ -25,13 +30,13 @@ package struct BulkCustomers: Sendable {
   package let now: Milliseconds
   private let population: Population
 
-  /// One signed statement, before it is signed.
+  /// The payload of a JWS, before it is signed.
   package struct Payload: Sendable {
     package let kind: FactKind
     package let json: [UInt8]
   }
 
-  /// - Throws: when no key can be made.
+  /// - Throws: when no key can be generated.
   package init(count: Int, seed: UInt64, now: Milliseconds = Self.now) throws {
     self.count = count
     self.seed = seed
@@ -45,12 +50,12 @@ package struct BulkCustomers: Sendable {
     AccountID(String(firstAccount + index))
   }
 
-  /// - Parameter index: from 0. Those from ``count`` on are customers that are not loaded.
+  /// - Parameter index: from 0. An index of ``count`` or more is a customer that is not loaded.
   package func timeline(at index: Int) -> Timeline { population.customer(at: index).timeline }
 
-  /// Everything that stands of a customer: of each statement the version that was signed last.
-  /// Transactions come first, so that the renewal infos find their apps. Some customers have nothing:
-  /// the App Store has only notified of them.
+  /// The current payloads of a customer: the latest version of each. Transactions come first, so
+  /// that renewal infos find their apps. Some customers have no payloads: the App Store has only
+  /// sent notifications about them.
   package func payloads(at index: Int) -> [Payload] {
     var transactions: [TransactionID: TransactionPayload] = [:]
     var renewals: [OriginalTransactionID: RenewalInfoPayload] = [:]
@@ -75,8 +80,8 @@ package struct BulkCustomers: Sendable {
     return payloads
   }
 
-  /// Everything that stands of a customer, under its account. Nobody signed it: the signatures are
-  /// random bytes, which a store keeps as it keeps real ones.
+  /// A submission of the current payloads of a customer, under its account. The signatures are
+  /// random bytes, which a store treats like real ones.
   package func submission(at index: Int) throws -> Submission {
     var generator = SeededGenerator(seed: seed, label: "bulk signatures", index: UInt64(index))
     let facts = try payloads(at: index).map { payload in
@@ -89,7 +94,7 @@ package struct BulkCustomers: Sendable {
       facts: facts, accountID: Self.account(at: index), receivedAt: now, catalog: catalog)
   }
 
-  /// What must be known of a customer, without its revision.
+  /// The expected record of a customer, without its revision.
   package func record(at index: Int) throws -> CustomerRecord {
     CustomerRecord(
       scope: Self.scope, accountID: Self.account(at: index),

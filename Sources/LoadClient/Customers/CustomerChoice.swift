@@ -1,16 +1,17 @@
 import ArgumentParser
+import Foundation
 import StoreSimulator
 
 /// How customers are chosen for calls.
 enum CustomerChoice: Hashable, Sendable {
-  /// Few are asked for often: the exponent says how uneven it is.
+  /// A few customers get most calls; a larger exponent is more uneven.
   case zipf(exponent: Double)
-  /// All alike.
+  /// All customers have the same probability.
   case uniform
 
-  /// That of popular objects in caches, as the Yahoo Cloud Serving Benchmark has it.
+  /// The default of the Yahoo Cloud Serving Benchmark, typical for objects in caches.
   static let usual = CustomerChoice.zipf(exponent: 0.99)
-  /// Beyond it nearly every call is for the first customer.
+  /// Above this range nearly every call is for the first customer.
   static let exponents = 0.01...10.0
 }
 
@@ -56,4 +57,64 @@ struct CustomerChooser: Sendable {
   func index(_ generator: inout SeededGenerator) -> Int {
     zipf?.rank(&generator) ?? generator.number(below: count)
   }
+}
+
+/// Chooses ranks from 0, with probabilities proportional to (rank + 1)^-exponent, in constant time
+/// and without tables. Algorithm: rejection-inversion (W. Hörmann, G. Derflinger,
+/// "Rejection-inversion to generate variates from monotone discrete distributions", 1996).
+struct ZipfDistribution: Sendable {
+  private let count: Double
+  private let exponent: Double
+  private let integralOfFirst: Double
+  private let integralOfLast: Double
+  private let shortcut: Double
+
+  /// - Parameters:
+  /// - count: number of ranks; positive.
+  /// - exponent: positive.
+  init(count: Int, exponent: Double) {
+    self.count = Double(count)
+    self.exponent = exponent
+    integralOfFirst = Self.integral(1.5, exponent) - 1
+    integralOfLast = Self.integral(self.count + 0.5, exponent)
+    shortcut =
+      2
+      - Self.inverse(
+        Self.integral(2.5, exponent) - Self.weight(2, exponent), exponent)
+  }
+
+  func rank(_ generator: inout SeededGenerator) -> Int {
+    while true {
+      let point = integralOfLast + generator.fraction() * (integralOfFirst - integralOfLast)
+      let position = Self.inverse(point, exponent)
+      let rank = min(max(position.rounded(), 1), count)
+      if rank - position <= shortcut
+        || point >= Self.integral(rank + 0.5, exponent) - Self.weight(rank, exponent)
+      {
+        return Int(rank) - 1
+      }
+    }
+  }
+
+  private static func weight(_ position: Double, _ exponent: Double) -> Double {
+    exp(-exponent * log(position))
+  }
+
+  /// Integral of the weight, up to a constant. Also valid for the exponent 1.
+  private static func integral(_ position: Double, _ exponent: Double) -> Double {
+    let logarithm = log(position)
+    let factor = (1 - exponent) * logarithm
+    return (abs(factor) > 1e-8 ? expm1(factor) / factor : 1 + factor / 2) * logarithm
+  }
+
+  private static func inverse(_ value: Double, _ exponent: Double) -> Double {
+    // Below -1 only by rounding.
+    let factor = max(value * (1 - exponent), -1)
+    return exp((abs(factor) > 1e-8 ? log1p(factor) / factor : 1 - factor / 2) * value)
+  }
+}
+
+extension SeededGenerator {
+  /// A number from 0 to below 1.
+  mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

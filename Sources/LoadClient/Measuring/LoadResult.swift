@@ -1,8 +1,8 @@
-/// What a run came to.
+/// The result of a run.
 struct LoadResult: Sendable {
-  /// One second of it, or what was left at its end.
+  /// One second of the run, or the shorter rest at its end.
   struct Second: Hashable, Sendable {
-    /// In seconds from the beginning of what is measured.
+    /// End, in seconds from the start of the measurement.
     let end: Double
     let length: Double
     let calls: Int
@@ -22,20 +22,20 @@ struct LoadResult: Sendable {
 
   let total: Tally
   let seconds: [Second]
-  /// Of what is measured, in seconds.
+  /// Length of the measurement, in seconds.
   let length: Double
   /// Nil when the server's process is not known.
   let server: Server?
-  /// Of this program while it was measured, in microseconds.
+  /// Processor time of this program during the measurement, in microseconds.
   let ownProcessorTime: Double
   let isInterrupted: Bool
-  /// It was given up, as no connection could be made any more.
+  /// The run was given up, because no connection could be opened any more.
   let isServerGone: Bool
 
   /// Calls a second, failed ones included.
   var rate: Double { length > 0 ? Double(total.all.calls) / length : 0 }
 
-  /// The server's, in microseconds for each call; nil when it is not known.
+  /// Processor time of the server for each call, in microseconds; nil when not known.
   var serverTimePerCall: Double? {
     let calls = total.all.calls
     guard let server, calls > 0 else { return nil }

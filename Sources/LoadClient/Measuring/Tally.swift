@@ -1,13 +1,13 @@
-/// What was counted of calls since somebody last took it.
+/// Counts of calls since the last ``CallRecorder/take()``.
 struct Tally: Sendable {
   /// Calls of one kind.
   struct Kind: Sendable {
     var latencies = LatencyHistogram()
-    /// How long it took until the server had refused a call.
+    /// Latencies of refused calls.
     var refusals = LatencyHistogram()
-    /// Answered well.
+    /// Calls that were answered without an error.
     var answered = 0
-    /// Not answered, or refused, by code.
+    /// Calls that were not answered or were refused, by code.
     var errors: [String: Int] = [:]
     var sentBytes = 0
     var receivedBytes = 0
@@ -25,20 +25,20 @@ struct Tally: Sendable {
     }
   }
 
-  /// Wrong answers that are told in words; all are counted. They mostly have one cause.
-  private static let toldFaults = 5
+  /// Maximum number of wrong answers that are described; all are counted. They mostly have one
+  /// cause.
+  private static let maximumFaults = 5
 
   private(set) var kinds: [CallKind: Kind] = [:]
   private(set) var checked = 0
   private(set) var wrong = 0
   private(set) var faults: [String] = []
-  /// How often calls were due and could not be made, as too many were in flight or no connection was
-  /// there.
-  private(set) var held = 0
-  /// Connections that were lost.
+  /// How often due calls were delayed, because too many were in flight or no connection was open.
+  private(set) var delayed = 0
+  /// Number of lost connections.
   var lostConnections = 0
 
-  /// All kinds together.
+  /// The sum of all kinds.
   var all: Kind { kinds.values.reduce(into: Kind()) { $0.add($1) } }
 
   mutating func answered(
@@ -50,15 +50,15 @@ struct Tally: Sendable {
     kinds[kind, default: Kind()].receivedBytes += receivedBytes
   }
 
-  /// Nobody answered.
+  /// Counts a call without an answer.
   ///
-  /// - Parameter nanoseconds: how long somebody waited.
+  /// - Parameter nanoseconds: how long the caller waited.
   mutating func failed(_ kind: CallKind, code: String, nanoseconds: Int64) {
     kinds[kind, default: Kind()].errors[code, default: 0] += 1
     kinds[kind, default: Kind()].latencies.record(nanoseconds: nanoseconds)
   }
 
-  /// The server refused: that says nothing of how long an answer takes, and is counted apart.
+  /// Counts a refused call. Its latency is counted apart, since a refusal is faster than an answer.
   mutating func refused(_ kind: CallKind, code: String, nanoseconds: Int64) {
     kinds[kind, default: Kind()].errors[code, default: 0] += 1
     kinds[kind, default: Kind()].refusals.record(nanoseconds: nanoseconds)
@@ -66,11 +66,11 @@ struct Tally: Sendable {
 
   mutating func wasChecked() { checked += 1 }
 
-  mutating func wasHeld() { held += 1 }
+  mutating func wasDelayed() { delayed += 1 }
 
   mutating func foundWrong(_ fault: String) {
     wrong += 1
-    if faults.count < Self.toldFaults { faults.append(fault) }
+    if faults.count < Self.maximumFaults { faults.append(fault) }
   }
 
   mutating func add(_ other: Tally) {
@@ -81,8 +81,8 @@ struct Tally: Sendable {
     }
     checked += other.checked
     wrong += other.wrong
-    faults += other.faults.prefix(Self.toldFaults - faults.count)
-    held += other.held
+    faults += other.faults.prefix(Self.maximumFaults - faults.count)
+    delayed += other.delayed
     lostConnections += other.lostConnections
   }
 }

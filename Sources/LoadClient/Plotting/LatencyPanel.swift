@@ -1,6 +1,6 @@
 import Foundation
 
-/// One chart: something on the horizontal axis, latencies on a logarithmic vertical one.
+/// One chart of latencies, with a logarithmic vertical axis.
 struct LatencyPanel {
   struct Series {
     let name: String
@@ -17,9 +17,9 @@ struct LatencyPanel {
   let title: String
   let axis: String
   let series: [Series]
-  /// Of the horizontal axis; the first and the last are its ends.
+  /// Ticks of the horizontal axis; the first and the last are its ends.
   let ticks: [Tick]
-  /// In the drawing.
+  /// Vertical position in the drawing, in pixels.
   let top: Double
   let width: Double
 
@@ -66,7 +66,8 @@ struct LatencyPanel {
     }
   }
 
-  /// Powers of ten nanoseconds that hold every point; at least one step.
+  /// Range of the vertical axis, in powers of ten nanoseconds. It contains every point, and has at
+  /// least one step.
   private var decades: ClosedRange<Int> {
     let logarithms = series.flatMap(\.points).map(\.latency).filter { $0 > 0 }.map(log10)
     let low = Int((logarithms.min() ?? 3).rounded(.down))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run as a drawing: latency over time, and the curve of percentiles.
+/// Draws the results of a run: latency over time, and latency by percentile.
 struct LoadPlot {
   let report: LoadReport
 
@@ -8,7 +8,7 @@ struct LoadPlot {
   private static let header = 76.0
   private static let gap = 16.0
 
-  /// An SVG file.
+  /// The contents of an SVG file.
   var svg: String {
     let height = Self.header + 2 * LatencyPanel.height + Self.gap
     var svg = SVGDocument(width: Self.width, height: height)
@@ -44,12 +44,12 @@ struct LoadPlot {
       width: Self.width)
   }
 
-  /// At round numbers of seconds, some ten of them.
+  /// About ten ticks, at round numbers of seconds.
   private static func timeTicks(until end: Double) -> [LatencyPanel.Tick] {
     let rough = max(end / 10, 0.1)
     let power = pow(10, log10(rough).rounded(.down))
     let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough * 0.999 } ?? rough
-    // The last second ends a little after it.
+    // The last second ends slightly after its tick.
     let count = Int((end / step - 0.05).rounded(.up))
     return (0...max(count, 1)).map { number in
       let x = Double(number) * step
@@ -58,10 +58,10 @@ struct LoadPlot {
     }
   }
 
-  /// Each step to the right is a tenth of the calls that are left.
+  /// Each step to the right has a tenth of the remaining calls.
   private var percentiles: LatencyPanel {
     let latencies = report.result.total.all.latencies
-    // As far as there are calls to tell of.
+    // The axis ends where a single call is left.
     let nines = min(max(log10(Double(max(latencies.count, 10))).rounded(.up), 1), 6)
     let points = stride(from: 0, through: nines, by: 0.02).map { x in
       (x: x, latency: latencies.percentile(100 * (1 - pow(10, -x))))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A drawing in the few elements of SVG that a chart needs. Lengths are in pixels.
+/// A drawing with the few elements of SVG that a chart needs. Lengths are in pixels.
 struct SVGDocument {
   enum Anchor: String {
     case start, middle, end
@@ -50,7 +50,7 @@ struct SVGDocument {
       """
   }
 
-  /// The whole file.
+  /// The contents of the file.
   var text: String {
     """
     <?xml version="1.0" encoding="UTF-8"?>

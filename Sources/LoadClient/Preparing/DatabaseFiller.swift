@@ -1,8 +1,9 @@
 import EntitlementStore
+import PostgresBulkLoader
 import PostgresStore
 import Programs
 
-/// Fills a PostgreSQL database that holds nothing else, and goes on where it was interrupted.
+/// Loads customers into an empty PostgreSQL database. Continues an interrupted load.
 struct DatabaseFiller: Sendable {
   let uri: String
   let customers: BulkCustomers
@@ -17,8 +18,9 @@ struct DatabaseFiller: Sendable {
     case begun, complete
   }
 
-  /// - Throws: ``StoreError``; ``Failure`` when the database holds something else;
-  ///   ``Subprocess/Failure`` when it refuses something, whose reason is on stderr.
+  /// - Throws: ``CommandFailure`` when the schema cannot be migrated; ``Failure`` when the database
+  ///   contains other customers; ``Subprocess/Failure`` when `psql` fails, with its reason on
+  ///   stderr.
   func run() async throws {
     do throws(StoreError) {
       _ = try await PostgresSchema.migrate(connection: uri, dryRun: false) { _ in }
@@ -34,10 +36,10 @@ struct DatabaseFiller: Sendable {
     ).split(whereSeparator: \.isNewline).first.map(String.init)
     switch found {
     case mark(.complete):
-      progress.say("\(customers.count) customers are there already")
+      progress.say("\(customers.count) customers are already loaded")
       return
     case mark(.begun):
-      progress.say("going on with what was begun")
+      progress.say("continuing the interrupted load")
     default:
       try requireEmpty(database)
       try set(.begun, in: database)
@@ -53,11 +55,11 @@ struct DatabaseFiller: Sendable {
       "SELECT count(*) FROM (SELECT FROM accounts LIMIT 1) AS any_account;")
     guard count == 0 else {
       throw Failure(
-        description: "the database holds other customers, or others than these: name an empty one")
+        description: "the database contains other customers: use an empty database")
     }
   }
 
-  /// Said of the database, where nothing else is written.
+  /// The comment of the database, which records what was loaded.
   private func mark(_ stage: Stage) -> String {
     "entitle-load: \(customers.count) customers, seed \(customers.seed), at "
       + "\(customers.now), \(stage.rawValue)"

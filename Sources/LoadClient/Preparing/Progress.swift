@@ -1,8 +1,9 @@
 import Glibc
+import PostgresBulkLoader
 import Synchronization
 
-/// Tells on stderr how far a long step is.
-package final class Progress: Sendable {
+/// Reports the progress of a long step on stderr.
+package final class Progress: BulkProgress {
   private struct Step {
     var name = ""
     var count = 0
@@ -12,22 +13,27 @@ package final class Progress: Sendable {
   }
 
   private let interval: Duration
-  /// Before each line.
+  /// Prefix of each line.
   private let indentation: String
   private let step = Mutex(Step())
 
-  /// - Parameter interval: how often at most a line is written.
+  /// - Parameters:
+  /// - interval: minimum time between two lines.
+  /// - indentation: prefix of each line.
   package init(interval: Duration = .seconds(5), indentation: String = "") {
     self.interval = interval
     self.indentation = indentation
   }
 
-  /// Begins a step of so many parts.
+  /// Begins a step.
+  ///
+  /// - Parameter total: number of parts of the step.
   package func start(_ name: String, of total: Int) {
     step.withLock { $0 = Step(name: name, total: total) }
     say("\(name): \(total)")
   }
 
+  /// Counts parts of the step as done.
   package func advance(by count: Int) {
     let line = step.withLock { step -> String? in
       step.count += count
@@ -50,9 +56,10 @@ package final class Progress: Sendable {
     say(line)
   }
 
+  /// Writes a line.
   package func say(_ text: String) {
     var line = "\(indentation)\(text)\n"
-    // What cannot be written is lost: it is for people alone.
+    // A failed write is ignored: the lines are only for people.
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }
 }

@@ -1,16 +1,17 @@
 import EntitlementDomain
+import Framing
 import NIOCore
 import RPCClient
 import StoreSimulator
 import Wire
 
-/// Hands customers to a server, signed, several at a time. What is there as it must be is left alone,
-/// so that it may be repeated.
+/// Submits signed payloads of customers to a server, several customers concurrently. Skips
+/// customers whose state is already correct, so that it can be repeated.
 struct ServerFiller: Sendable {
   let address: ServerAddress
   let customers: BulkCustomers
   let authority: SigningAuthority
-  /// Customers under way at a time.
+  /// Maximum number of customers in flight.
   let inFlight: Int
   let progress: Progress
 
@@ -18,15 +19,16 @@ struct ServerFiller: Sendable {
     let description: String
   }
 
-  /// Calls on few connections share system calls; one alone would keep one thread of the server busy.
+  /// With few connections, calls share system calls. A single connection would use only one thread
+  /// of the server.
   private static let connections = 4
-  /// Attempts at one call. The server asks to come again when it has more to verify than it holds;
-  /// with growing waits this lasts for about a minute.
+  /// Maximum number of attempts at one call. The server refuses calls while its verification queue
+  /// is full. With increasing backoff the attempts last about a minute.
   private static let maximumAttempts = 30
-  /// Added to the wait with each attempt, unless the server says how long to wait.
+  /// Increment of the backoff with each attempt, unless the server names the retry delay.
   private static let waitStep = Duration.milliseconds(150)
 
-  /// - Throws: ``RPCClientError``; ``Failure`` when the server refuses something.
+  /// - Throws: ``RPCClientError``; ``Failure`` when the server refuses a payload.
   func run() async throws {
     var clients: [EntitlementClient] = []
     for _ in 0..<Self.connections {
@@ -67,7 +69,7 @@ struct ServerFiller: Sendable {
     progress.end()
   }
 
-  /// Those of whom the server does not say what it must.
+  /// The customers whose state on the server is not correct.
   private func missing(_ chunk: Range<Int>, asking client: EntitlementClient) async throws -> [Int]
   {
     let clock = WallClock()
@@ -103,8 +105,7 @@ struct ServerFiller: Sendable {
     progress.advance(by: 1)
   }
 
-  /// Everything that is called here is idempotent, so that what the server had no room for may be
-  /// repeated.
+  /// Retries calls that the server shed. All calls here are idempotent.
   private func retrying<Response: Sendable>(
     _ call: () async throws(RPCClientError) -> Response
   ) async throws -> Response {
@@ -113,9 +114,9 @@ struct ServerFiller: Sendable {
       do throws(RPCClientError) {
         return try await call()
       } catch {
-        let isPassing =
+        let isTransient =
           error.code == .status(.resourceExhausted) || error.code == .status(.unavailable)
-        guard isPassing, attempt < Self.maximumAttempts else { throw error }
+        guard isTransient, attempt < Self.maximumAttempts else { throw error }
         try await Task.sleep(for: error.retryDelay ?? Self.waitStep * attempt)
         attempt += 1
       }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// When a run counts as failed: `p99>5ms`, `errors>0.1%`, `calls/s<10000`.
+/// A condition under which a run fails: `p99>5ms`, `errors>0.1%`, `calls/s<10000`.
 struct FailureCondition: Hashable, Sendable {
   enum Metric: String, CaseIterable, Hashable, Sendable {
     case p50, p90, p99
@@ -18,7 +18,7 @@ struct FailureCondition: Hashable, Sendable {
   }
 
   enum Comparison: String, CaseIterable, Hashable, Sendable {
-    // The longer ones first: the shorter ones begin like them.
+    // Longer operators come first: shorter ones are their prefixes.
     case atLeast = ">="
     case atMost = "<="
     case above = ">"
@@ -29,13 +29,13 @@ struct FailureCondition: Hashable, Sendable {
     let description: String
   }
 
-  /// As it was written.
+  /// The condition as it was written.
   let text: String
   let metric: Metric
   let comparison: Comparison
-  /// Nanoseconds, errors, calls a second, or errors in a hundred calls.
+  /// In nanoseconds, errors, calls a second, or percent of the calls.
   let limit: Double
-  /// Of errors: the limit is in a hundred calls.
+  /// For errors: the limit is a percentage of the calls.
   let isPercentage: Bool
 
   init(parsing text: String) throws(ParseError) {
@@ -44,19 +44,20 @@ struct FailureCondition: Hashable, Sendable {
       let comparison = Comparison.allCases.first(where: { text[index...].hasPrefix($0.rawValue) })
     else {
       throw ParseError(
-        description: "\"\(text)\" has no comparison: it is METRIC, >, <, >= or <=, and a value")
+        description: "\"\(text)\" has no comparison: "
+          + "a condition is a metric, >, <, >= or <=, and a value")
     }
     let name = text[..<index].trimmingCharacters(in: .whitespaces)
     guard let metric = Metric(rawValue: name) else {
       let names = Metric.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ParseError(description: "\"\(name)\" is no metric: there are \(names)")
+      throw ParseError(description: "\"\(name)\" is not a metric; the metrics are \(names)")
     }
     let value = text[index...].dropFirst(comparison.rawValue.count)
       .trimmingCharacters(in: .whitespaces)
     let digits = value.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") }
     let unit = value[digits.endIndex...].trimmingCharacters(in: .whitespaces)
     guard let number = Double(digits), number >= 0, number.isFinite else {
-      throw ParseError(description: "\"\(value)\" does not begin with a number from 0")
+      throw ParseError(description: "\"\(value)\" does not begin with a number of 0 or more")
     }
     self.metric = metric
     self.comparison = comparison
@@ -80,13 +81,13 @@ struct FailureCondition: Hashable, Sendable {
 
   private static func units(of metric: Metric) -> String {
     switch metric {
-    case .errors: "a number, or one with %"
+    case .errors: "a number, with or without %"
     case .rate: "a number without a unit"
     default: "a number with us, ms or s"
     }
   }
 
-  /// - Returns: what was measured where the condition is met; nil: it is not.
+  /// - Returns: the condition and the measured value, when the condition is met; otherwise nil.
   func violation(by result: LoadResult) -> String? {
     let all = result.total.all
     let value =

@@ -1,7 +1,8 @@
 import EntitlementDomain
 import Foundation
 
-/// The report as JSON: a contract, in deploy/docs/load.md. Latencies are in microseconds.
+/// The report as JSON, a contract that deploy/docs/load.md documents. Latencies are in
+/// microseconds.
 struct LoadDocument: Encodable {
   struct Latencies: Encodable {
     let mean, p50, p90, p99, p999, max: Double
@@ -85,7 +86,7 @@ struct LoadDocument: Encodable {
         ($0.key.name, Calls($0.value, length: result.length))
       })
     answers = Answers(checked: tally.checked, wrong: tally.wrong, faults: tally.faults)
-    heldUp = tally.held
+    heldUp = tally.delayed
     lostConnections = tally.lostConnections
     serverProcess = result.server.map { server in
       Server(

@@ -1,14 +1,14 @@
 import EntitlementDomain
 import Histogram
 
-/// A run and what came of it, to be written in several forms.
+/// The report of a run, in several formats.
 struct LoadReport: Sendable {
   let plan: RunPlan
   let server: String
   let result: LoadResult
-  /// Connections beside the load that did nothing.
+  /// The idle connections; nil when there were none.
   let idle: IdleConnections.Figures?
-  /// Of ``FailureCondition``: those that are met, with what was measured.
+  /// The conditions that are met, with the measured values. See ``FailureCondition``.
   let violations: [String]
 
   enum Form: String, CaseIterable, Sendable {
@@ -16,11 +16,11 @@ struct LoadReport: Sendable {
     case json
     /// The percentile distribution of HdrHistogram, a `.hgrm` file.
     case hgrm
-    /// The interval log of HdrHistogram, which is written while the run goes on.
+    /// The interval log of HdrHistogram, which is written during the run.
     case hdr
   }
 
-  /// Nil when it was written already.
+  /// Nil when the report was already written.
   func text(as form: Form) throws -> String? {
     switch form {
     case .table: table
@@ -30,7 +30,7 @@ struct LoadReport: Sendable {
     }
   }
 
-  /// In milliseconds, as other programs write it and plotters read it.
+  /// In milliseconds, the unit that plotters expect.
   private var distribution: String {
     var text = ""
     result.total.all.latencies.values.outputPercentileDistribution(
@@ -40,7 +40,7 @@ struct LoadReport: Sendable {
 
   var threads: String { plan.threads == 1 ? "1 thread" : "\(plan.threads) threads" }
 
-  /// Of the load, in a line for people.
+  /// One line about the load, for people.
   var load: String {
     let shape =
       switch plan.shape {
@@ -52,5 +52,91 @@ struct LoadReport: Sendable {
       }
     return "\(shape), \(threads), \(plan.calls.mix), "
       + "\(plan.calls.choice) of \(plan.calls.customers.count) customers"
+  }
+}
+
+extension LoadReport {
+  /// The report for people.
+  var table: String {
+    let tally = result.total
+    var lines = [
+      "load          \(load)",
+      "measured      \(LatencyText.digits(result.length)) s after \(plan.warmUp.shortText) of "
+        + "warm-up, seed \(plan.calls.seed)" + (result.isInterrupted ? ", interrupted" : "")
+        + (result.isServerGone ? ", given up" : ""),
+      "",
+    ]
+    lines += rows(tally)
+    lines.append("")
+    let codes = tally.all.errors.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    lines.append("errors        \(codes.isEmpty ? "none" : codes.joined(separator: ", "))")
+    lines.append("answers       \(tally.checked) checked, \(tally.wrong) wrong")
+    lines += tally.faults.map { "  wrong       \($0)" }
+    if case .open(_, _, let limit) = plan.shape, tally.delayed > 0 {
+      lines.append(
+        "delayed       \(tally.delayed) times: \(limit) calls in flight, or no connection; the "
+          + "wait counts as latency")
+    }
+    if tally.lostConnections > 0 { lines.append("connections   \(tally.lostConnections) lost") }
+    lines += figures
+    lines += violations.map { "failed        \($0)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private var figures: [String] {
+    var lines: [String] = []
+    if let server = result.server, let each = result.serverTimePerCall {
+      lines.append(
+        "server        \(LatencyText.of(each * 1e3)) of processor time a call, "
+          + "\(Self.megabytes(server.before.memory)) before, "
+          + "\(Self.megabytes(server.after.memory)) after, "
+          + "\(Self.megabytes(server.after.peakMemory)) peak")
+    }
+    if let idle {
+      lines.append(
+        "idle          \(idle.count) connections"
+          + (idle.bytesEach.map { ", \($0) bytes of the server's memory each" } ?? ""))
+    }
+    if result.length > 0 {
+      let share = result.ownProcessorTime / 1e6 / result.length
+      lines.append(
+        "this program  \(LatencyText.digits(share)) processors busy on \(threads)")
+    }
+    return lines
+  }
+
+  private func rows(_ tally: Tally) -> [String] {
+    var cells = [
+      [
+        "calls", "count", "calls/s", "errors", "p50", "p90", "p99", "p99.9", "max", "sent",
+        "received",
+      ]
+    ]
+    for kind in CallKind.allCases {
+      if let part = tally.kinds[kind] { cells.append(row(kind.name, part)) }
+    }
+    if tally.kinds.count != 1 { cells.append(row("all", tally.all)) }
+    let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    return cells.map { row in
+      zip(row, widths).enumerated().map { column, cell in
+        let padding = String(repeating: " ", count: cell.1 - cell.0.count)
+        // Names are aligned to the left, numbers to the right.
+        return column == 0 ? cell.0 + padding : padding + cell.0
+      }.joined(separator: "  ")
+    }
+  }
+
+  private func row(_ name: String, _ part: Tally.Kind) -> [String] {
+    let rate = result.length > 0 ? Double(part.calls) / result.length : 0
+    return [name, "\(part.calls)", LatencyText.digits(rate), "\(part.errorCount)"]
+      + [50, 90, 99, 99.9].map { LatencyText.of(part.latencies.percentile($0)) }
+      + [
+        LatencyText.of(part.latencies.maximum), Self.megabytes(part.sentBytes),
+        Self.megabytes(part.receivedBytes),
+      ]
+  }
+
+  private static func megabytes(_ bytes: Int) -> String {
+    LatencyText.digits(Double(bytes) / 1e6) + " MB"
   }
 }

@@ -3,31 +3,32 @@ import Foundation
 import NIOCore
 import StoreSimulator
 
-/// The moments at which calls are meant to be made, whatever became of those before: a load that
-/// does not wait for the server.
+/// The intended start times of the calls of an open loop, which do not depend on earlier calls: the
+/// load does not wait for the server.
 struct ArrivalSchedule: Sendable {
   enum Spacing: String, CaseIterable, ExpressibleByArgument, Sendable {
-    /// The same time between any two.
+    /// A constant interval.
     case constant
-    /// As of very many callers who know nothing of each other.
+    /// Random intervals, as of very many independent callers.
     case poisson
   }
 
-  /// When the next call is meant to be made.
+  /// The intended start time of the next call.
   private(set) var next: NIODeadline
   private let spacing: Spacing
   private let start: NIODeadline
-  /// Nanoseconds.
+  /// Mean interval, in nanoseconds.
   private let interval: Double
-  /// Nanoseconds after ``start``; kept as a sum so that rounding does not slow the rate.
+  /// Time of the next call, in nanoseconds after ``start``. A sum without rounding, so that the
+  /// rate does not drift.
   private var offset: Double
   private var generator: SeededGenerator
 
-  /// One of several schedules that share a rate; their calls take turns.
+  /// One of several schedules that share a rate. Their calls take turns.
   ///
   /// - Parameters:
-  ///   - rate: of all of them, in calls a second; positive.
-  ///   - part: which one, from 0, below `parts`.
+  /// - rate: the sum of all schedules, in calls a second; positive.
+  /// - part: the index of this schedule, from 0 to below `parts`.
   init(
     rate: Double, spacing: Spacing, from start: NIODeadline, part: Int = 0, of parts: Int = 1,
     seed: UInt64
@@ -53,7 +54,7 @@ struct ArrivalSchedule: Sendable {
   private mutating func gap() -> Double {
     switch spacing {
     case .constant: interval
-    // 1 less a number below 1 is never 0.
+    // The argument is never 0: the random number is below 1.
     case .poisson: -log(1 - generator.fraction()) * interval
     }
   }

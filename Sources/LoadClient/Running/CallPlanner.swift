@@ -1,20 +1,22 @@
 import NIOCore
 
-/// Which call of one thread comes when. On its event loop.
+/// Plans the calls of one thread: their order and start times. Used on the event loop of the
+/// thread.
 struct CallPlanner {
   private let shape: LoadShape
   private let timeout: TimeAmount
   private var maker: CallMaker
   private var measureFrom = NIODeadline.distantFuture
   private var schedule: ArrivalSchedule?
-  /// Measured calls that are still to be made; nil: any number.
+  /// Remaining number of measured calls; nil when there is no limit.
   private var remaining: Int?
-  /// Calls that were begun on a connection that was closed already: no server saw them.
+  /// Calls that were made on a connection that was already closed. The server has not received
+  /// them.
   private var unsent: [PlannedCall] = []
-  /// No call's moment comes from here on.
+  /// No call is planned from this time on.
   private var until = NIODeadline.distantFuture
-  /// Whether what is late at the end is not made any more.
-  private var isCut = false
+  /// Whether late calls are no longer made.
+  private var isStopped = false
 
   init(_ plan: RunPlan, thread: Int) {
     shape = plan.shape
@@ -25,51 +27,51 @@ struct CallPlanner {
 
   var signedCalls: [SignedCalls] { maker.signedCalls }
 
-  // MARK: Beginning and end
+  // MARK: Start and end
 
-  /// - Parameter schedule: of an open loop.
+  /// - Parameter schedule: the schedule of an open loop; nil for a closed loop.
   mutating func start(_ times: RunTimes, schedule: ArrivalSchedule?) {
     measureFrom = times.measureFrom
     self.schedule = schedule
-    // It may have been cut before it began.
+    // The planner may have been stopped before the start.
     until = min(until, times.until ?? .distantFuture)
   }
 
-  /// Plans no more calls, and makes no late ones.
-  mutating func cut(at moment: NIODeadline) {
+  /// Plans no further calls, and makes no late ones.
+  mutating func stop(at moment: NIODeadline) {
     until = min(until, moment)
-    isCut = true
+    isStopped = true
   }
 
-  /// No late call is made from here on.
-  var lastLate: NIODeadline {
-    if isCut { return until }
+  /// No late call is made from this time on.
+  var lateCallDeadline: NIODeadline {
+    if isStopped { return until }
     return until == .distantFuture ? .distantFuture : until + timeout
   }
 
-  // MARK: What is due
+  // MARK: Due calls
 
-  /// When the next call of an open loop is meant to be made; nil: there is none.
+  /// The intended start time of the next call of an open loop; nil when there is none.
   var next: NIODeadline? {
     guard let schedule, schedule.next < until, remaining != 0 else { return nil }
     return schedule.next
   }
 
-  /// Whether a call is to be made now.
+  /// Whether a call is due now.
   func isDue(at now: NIODeadline) -> Bool {
-    if !unsent.isEmpty { return now < lastLate }
+    if !unsent.isEmpty { return now < lateCallDeadline }
     return switch shape {
     case .closed: now < until && remaining != 0
-    case .open: next.map { $0 <= now && now < lastLate } ?? false
+    case .open: next.map { $0 <= now && now < lateCallDeadline } ?? false
     }
   }
 
-  /// Whether all is made that is made at all.
+  /// Whether no further call will be made.
   func isDone(at now: NIODeadline) -> Bool {
     (now >= until || remaining == 0) && !isDue(at: now)
   }
 
-  /// The next call, which is due.
+  /// Takes the next call, which must be due.
   ///
   /// - Throws: ``SimulatorError`` when a payload cannot be signed.
   mutating func take(at now: NIODeadline) throws -> PlannedCall {
@@ -81,12 +83,12 @@ struct CallPlanner {
     return PlannedCall(call: try maker.next(), intended: intended, isMeasured: isMeasured)
   }
 
-  /// A call that no server saw waits for another connection, and its wait counts.
-  mutating func putBack(_ call: PlannedCall) { unsent.append(call) }
+  /// Requeues a call that the server has not received. The wait counts as latency.
+  mutating func requeue(_ call: PlannedCall) { unsent.append(call) }
 
-  /// Measured calls whose moment came, and that were never made: none of them is left afterwards.
+  /// Drops the measured calls that were due and never made.
   ///
-  /// - Parameter each: told the kind, and when it was meant to be made.
+  /// - Parameter each: called with the kind and the intended start time of each.
   mutating func drop(at now: NIODeadline, _ each: (CallKind, NIODeadline) -> Void) {
     for call in unsent where call.isMeasured { each(call.call.kind, call.intended) }
     unsent = []
@@ -99,4 +101,13 @@ struct CallPlanner {
     }
     remaining = 0
   }
+}
+
+/// A call that is due.
+struct PlannedCall {
+  let call: LoadCall
+  /// The intended start time. Latency counts from here.
+  let intended: NIODeadline
+  /// False for a call of the warm-up, which is checked but not counted.
+  let isMeasured: Bool
 }

@@ -1,8 +1,10 @@
+import EntitlementDomain
+import Glibc
 import NIOCore
 import RPCClient
 import Wire
 
-/// Counts and checks what became of the calls of one thread. On its event loop.
+/// Counts and checks the results of the calls of one thread. Used on the event loop of the thread.
 final class CallRecorder {
   let verifier: AnswerVerifier
   var tally = Tally()
@@ -17,7 +19,7 @@ final class CallRecorder {
     ) { [weak self] fault in self?.tally.foundWrong(fault) }
   }
 
-  /// What was counted since the last time.
+  /// Returns the counts since the last call, and resets them.
   func take() -> Tally { exchange(&tally, with: Tally()) }
 
   func ended(
@@ -40,7 +42,8 @@ final class CallRecorder {
         ?? false
       if isChecked { tally.wasChecked() }
     case .failure(let error):
-      // Whatever is compared: no right server says so.
+      // A correct server never returns these codes, so they are faults even when answers are not
+      // compared.
       if error.isFault { tally.foundWrong("\(call.kind.method) was answered \(error)") }
       guard planned.isMeasured else { return }
       if error.isRefusal {
@@ -49,5 +52,52 @@ final class CallRecorder {
         tally.failed(call.kind, code: error.loadCode, nanoseconds: nanoseconds)
       }
     }
+  }
+}
+
+extension RPCClientError {
+  /// The code in reports.
+  var loadCode: String {
+    switch code {
+    case .unreachable: "UNREACHABLE"
+    case .connectionClosed: "CONNECTION_CLOSED"
+    case .clientClosed: "CLIENT_CLOSED"
+    case .status(let code): code.name
+    }
+  }
+
+  /// Whether the server answered with an error.
+  var isRefusal: Bool {
+    switch code {
+    case .unreachable, .connectionClosed, .clientClosed, .status(.deadlineExceeded): false
+    case .status: true
+    }
+  }
+
+  /// Whether a correct server never returns this error to our calls, under any load.
+  var isFault: Bool {
+    guard case .status(let code) = code else { return false }
+    return switch code {
+    case .ok, .cancelled, .deadlineExceeded, .resourceExhausted, .aborted, .unavailable: false
+    case .unknown, .invalidArgument, .notFound, .alreadyExists, .permissionDenied,
+      .failedPrecondition, .outOfRange, .unimplemented, .internal, .dataLoss, .unauthenticated:
+      true
+    }
+  }
+}
+
+/// Converts moments of the monotonic clock to wall clock time, without a system call.
+struct WallClock: Sendable {
+  private let anchor = NIODeadline.now()
+  private let anchorMilliseconds: Int64
+
+  init() {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    anchorMilliseconds = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  func moment(_ deadline: NIODeadline) -> Milliseconds {
+    Milliseconds(anchorMilliseconds + (deadline - anchor).nanoseconds / 1_000_000)
   }
 }

@@ -1,13 +1,15 @@
+import Framing
 import Glibc
 import NIOPosix
 import RPCClient
 import Wire
 
-/// Connections that do nothing, beside the load.
+/// Open connections without calls, in addition to the load.
 struct IdleConnections: Sendable {
   struct Figures: Hashable, Sendable {
     let count: Int
-    /// Of the server's resident memory; nil when its process is not known.
+    /// Resident memory of the server for each connection, in bytes; nil when its process is not
+    /// known.
     let bytesEach: Int?
   }
 
@@ -18,25 +20,25 @@ struct IdleConnections: Sendable {
   let figures: Figures
   private let connections: [RPCConnection]
 
-  /// Files that a run needs beside its connections.
+  /// Open files that a run needs in addition to its connections.
   private static let otherFiles = 128
 
-  /// Calls at a time that ask whether connections are accepted.
-  private static let asking = 64
+  /// Maximum number of health checks in flight while connections are opened.
+  private static let maximumChecks = 64
 
-  /// Opens them.
+  /// Opens the connections.
   ///
-  /// - Parameter patience: how long the server may take to answer on each of them.
+  /// - Parameter timeout: for the first answer on each connection.
   /// - Throws: ``RPCClientError`` with `unreachable`, or when the server does not answer.
   init(
     _ count: Int, to address: ServerAddress, server: ServerProcess?,
-    patience: Duration = .seconds(10)
+    timeout: Duration = .seconds(10)
   ) async throws {
     let before = server?.usage?.memory
     connections = try await LoadThreads.connections(
       count, to: address, on: MultiThreadedEventLoopGroup.singleton)
     do {
-      try await Self.awaitAcceptance(of: connections, patience)
+      try await Self.awaitAcceptance(of: connections, timeout)
     } catch {
       for connection in connections { await connection.close() }
       throw error
@@ -47,20 +49,21 @@ struct IdleConnections: Sendable {
     figures = Figures(count: count, bytesEach: bytesEach)
   }
 
-  /// A connection is there for us before the server has taken it from the queue of its system: it
-  /// costs the server nothing until then. Whatever it answers, it has.
+  /// Waits until the server has accepted each connection. A connection opens while it is still in
+  /// the server's accept queue, and takes no memory of the server until then. Any answer proves
+  /// that it was accepted.
   private static func awaitAcceptance(
-    of connections: [RPCConnection], _ patience: Duration
+    of connections: [RPCConnection], _ timeout: Duration
   ) async throws {
     let method = WireMethods.checkHealth
     let payload = try HealthCheckRequest(service: "").encoded()
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       for (number, connection) in connections.enumerated() {
-        if number >= asking { try await tasks.next() }
+        if number >= maximumChecks { try await tasks.next() }
         tasks.addTask {
           do throws(RPCClientError) {
             _ = try await connection.call(
-              service: method.service, method: method.name, payload: payload, timeout: patience)
+              service: method.service, method: method.name, payload: payload, timeout: timeout)
           } catch {
             if !error.isRefusal { throw error }
           }
@@ -70,16 +73,16 @@ struct IdleConnections: Sendable {
     }
   }
 
-  /// How many of them the other side has closed.
+  /// Number of connections that the server has closed.
   var closedCount: Int { connections.count { !$0.isOpen } }
 
   func close() async {
     for connection in connections { await connection.close() }
   }
 
-  /// Has the system let this process open as many connections.
+  /// Raises the limit of open files for this number of connections.
   ///
-  /// - Throws: ``Failure`` when it does not.
+  /// - Throws: ``Failure`` when the hard limit is too low.
   static func allow(_ connections: Int) throws(Failure) {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

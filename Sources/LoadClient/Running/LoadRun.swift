@@ -1,39 +1,40 @@
+import Framing
 import NIOCore
 import NIOPosix
 import RPCClient
 import Synchronization
 import Wire
 
-/// One run: connects, makes the calls, counts them second by second.
+/// One run: connects, makes the calls, and counts them each second.
 final class LoadRun: Sendable {
   private let plan: RunPlan
   private let address: ServerAddress
   private let server: ServerProcess?
-  private let audience: RunAudience
+  private let observer: RunObserver
   private let stopping = Mutex(Stopping())
 
   private struct Stopping {
     var isStopped = false
-    /// Nil: they have not begun.
+    /// Nil until the calls begin.
     var threads: LoadThreads?
   }
 
-  /// Between the connections' opening and the first call: every thread is ready by then.
+  /// Time between opening the connections and the first call, in which every thread gets ready.
   private static let lead = TimeAmount.milliseconds(20)
 
   init(
     _ plan: RunPlan, to address: ServerAddress, server: ServerProcess?,
-    audience: RunAudience = RunAudience()
+    observer: RunObserver = RunObserver()
   ) {
     self.plan = plan
     self.address = address
     self.server = server
-    self.audience = audience
+    self.observer = observer
   }
 
-  /// Ends the run early, with what was measured so far.
+  /// Ends the run early, with the results so far.
   ///
-  /// - Returns: false when nothing is under way yet.
+  /// - Returns: false when no calls have begun yet.
   func interrupt() -> Bool {
     stopping.withLock { stopping in
       guard let threads = stopping.threads else { return false }
@@ -43,8 +44,8 @@ final class LoadRun: Sendable {
     }
   }
 
-  /// - Throws: ``RPCClientError`` when no connection can be made; ``SimulatorError`` when a payload
-  ///   cannot be signed; what the log throws.
+  /// - Throws: ``RPCClientError`` when no connection can be opened; ``SimulatorError`` when a
+  ///   payload cannot be signed; errors of the log.
   func run() async throws -> LoadResult {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.threads)
     do {
@@ -73,9 +74,9 @@ final class LoadRun: Sendable {
       until: plan.duration.map { measureFrom + TimeAmount($0) })
     stopping.withLock { $0.threads = threads }
     async let calls = threads.run(times)
-    let idle = SecondMeter(
-      plan: plan, server: server, measureFrom: measureFrom, audience: audience)
-    let seconds = Task { try await measureSeconds(of: threads, with: idle) }
+    let newMeter = SecondMeter(
+      plan: plan, server: server, measureFrom: measureFrom, observer: observer)
+    let seconds = Task { try await measureSeconds(of: threads, with: newMeter) }
     let end: LoadEnd
     do {
       end = try await calls
@@ -87,7 +88,7 @@ final class LoadRun: Sendable {
     seconds.cancel()
     var meter = try await seconds.value
     try meter.finish(try await threads.take().tally, at: end.moment)
-    // The answers that are compared only now took no longer for it.
+    // The measurement has ended: the remaining comparisons do not lengthen it.
     try await threads.drain()
     meter.addLate(try await threads.take().tally)
     return meter.result(isInterrupted: isInterrupted, isServerGone: end.isServerGone)
@@ -95,9 +96,9 @@ final class LoadRun: Sendable {
 
   /// Measures until the task is cancelled.
   private func measureSeconds(
-    of threads: LoadThreads, with idle: SecondMeter
+    of threads: LoadThreads, with newMeter: SecondMeter
   ) async throws -> SecondMeter {
-    var meter = idle
+    var meter = newMeter
     do {
       try await meter.waitForBeginning()
       while !Task.isCancelled {
@@ -109,17 +110,17 @@ final class LoadRun: Sendable {
       }
       return meter
     } catch {
-      // What nobody can be told need not go on.
+      // The run ends when its log cannot be written.
       threads.interrupt()
       throw error
     }
   }
 }
 
-/// Who is told of a run while it goes on.
-struct RunAudience: Sendable {
-  /// Each second, for people; nil: nobody.
-  var tell: (@Sendable (_ line: String) -> Void)?
-  /// Each second, with all that was measured in it.
+/// Outputs during a run.
+struct RunObserver: Sendable {
+  /// Writes a line of progress each second, for people; nil: no progress output.
+  var writeProgress: (@Sendable (_ line: String) -> Void)?
+  /// Gets the latencies of each second; nil: no log.
   var log: IntervalLog?
 }

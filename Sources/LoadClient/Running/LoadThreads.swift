@@ -1,3 +1,4 @@
+import Framing
 import NIOCore
 import NIOPosix
 import RPCClient
@@ -10,8 +11,8 @@ struct LoadThreads {
   private let workers: [Worker]
   private let eventLoops: [any EventLoop]
 
-  /// Connections that are opened at a time.
-  private static let opening = 64
+  /// Maximum number of connections that are opened concurrently.
+  private static let maximumConnects = 64
 
   /// Opens the connections.
   ///
@@ -37,14 +38,14 @@ struct LoadThreads {
     self.workers = workers
   }
 
-  /// - Throws: ``RPCClientError`` with `unreachable`, when one cannot be opened.
+  /// - Throws: ``RPCClientError`` with `unreachable`, when a connection cannot be opened.
   static func connections(
     _ count: Int, to address: ServerAddress, on group: any EventLoopGroup
   ) async throws -> [RPCConnection] {
     try await withThrowingTaskGroup(of: RPCConnection.self) { tasks in
       var connections: [RPCConnection] = []
       for number in 0..<count {
-        if number >= opening, let connection = try await tasks.next() {
+        if number >= maximumConnects, let connection = try await tasks.next() {
           connections.append(connection)
         }
         tasks.addTask { try await RPCConnection.connect(to: address, eventLoopGroup: group) }
@@ -54,7 +55,8 @@ struct LoadThreads {
     }
   }
 
-  /// Makes the calls, and ends when the last one has. Its answer may still have to be compared.
+  /// Makes the calls, and returns after the last one has ended. Comparisons of answers may still be
+  /// queued.
   ///
   /// - Throws: ``SimulatorError`` when a payload could not be signed.
   func run(_ times: RunTimes) async throws -> LoadEnd {
@@ -66,21 +68,21 @@ struct LoadThreads {
       .reduce(nothing) { $0.joined(with: $1) }
   }
 
-  /// Waits until every answer is compared.
+  /// Waits until all answers are compared.
   func drain() async throws {
     for (worker, eventLoop) in zip(workers, eventLoops) {
       await (try await eventLoop.submit { worker.value.verifier }.get()).drain()
     }
   }
 
-  /// Plans no more calls, and makes no late ones.
+  /// Plans no further calls, and makes no late ones.
   func interrupt() {
     for (worker, eventLoop) in zip(workers, eventLoops) {
       eventLoop.execute { worker.value.interrupt() }
     }
   }
 
-  /// What was counted since the last time, and how many calls are in flight.
+  /// Returns the counts since the last call, and the number of calls in flight. Resets the counts.
   func take() async throws -> (tally: Tally, inFlight: Int) {
     var sum = Tally()
     var inFlight = 0
@@ -92,13 +94,13 @@ struct LoadThreads {
     return (sum, inFlight)
   }
 
-  /// Closes the connections, and ends what goes on beside the event loops.
+  /// Closes the connections, and stops the signing and comparing threads.
   func close() async {
     for (worker, eventLoop) in zip(workers, eventLoops) {
       let parts = try? await eventLoop.submit {
         (worker.value.close(), worker.value.signedCalls, worker.value.verifier)
       }.get()
-      // An event loop that is shut down runs nothing.
+      // An event loop that is shut down runs no tasks.
       guard let (connections, signedCalls, verifier) = parts else { continue }
       for connection in connections { await connection.close() }
       for calls in signedCalls { await calls.stop() }

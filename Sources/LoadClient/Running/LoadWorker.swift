@@ -1,8 +1,9 @@
+import Framing
 import NIOCore
 import RPCClient
 import Wire
 
-/// The load of one thread: everything of it happens on one event loop, without a task for each call.
+/// The load of one thread. It runs on one event loop, without a task for each call.
 final class LoadWorker {
   private let plan: RunPlan
   private let thread: Int
@@ -13,12 +14,12 @@ final class LoadWorker {
   private var inFlight = 0
   private var wake: Scheduled<Void>?
   private var wakeMoment = NIODeadline.distantFuture
-  /// Running while there is no connection in a run that nothing else ends.
-  private var absence: Scheduled<Void>?
+  /// Ends a run without a duration when no connection is open for too long.
+  private var disconnectTimeout: Scheduled<Void>?
   private var isServerGone = false
   private var end: EventLoopPromise<LoadEnd>?
 
-  /// - Parameter connections: of this event loop; not empty.
+  /// - Parameter connections: all on this event loop; not empty.
   init(
     _ plan: RunPlan, thread: Int, on eventLoop: any EventLoop, _ connections: [RPCConnection],
     to address: ServerAddress, clock: WallClock
@@ -32,10 +33,10 @@ final class LoadWorker {
     self.connections.onReconnect = { [weak self] in self?.reconnected() }
   }
 
-  // MARK: Beginning and end
+  // MARK: Start and end
 
-  /// - Returns: fulfilled when every call has ended; ``SimulatorError`` when a payload cannot be
-  ///   signed.
+  /// - Returns: succeeds when every call has ended; fails with ``SimulatorError`` when a payload
+  ///   cannot be signed.
   func start(_ times: RunTimes) -> EventLoopFuture<LoadEnd> {
     let end = eventLoop.makePromise(of: LoadEnd.self)
     self.end = end
@@ -53,13 +54,13 @@ final class LoadWorker {
     return end.futureResult
   }
 
-  /// Plans no more calls, and makes no late ones. Those in flight are waited for.
+  /// Plans no further calls, and makes no late ones. Calls in flight end normally.
   func interrupt() {
-    planner.cut(at: .now())
+    planner.stop(at: .now())
     resume()
   }
 
-  /// What was counted since the last time.
+  /// Returns the counts since the last call, and resets them.
   func take() -> (tally: Tally, inFlight: Int) {
     (recorder.take(), inFlight)
   }
@@ -79,19 +80,19 @@ final class LoadWorker {
       recorder.tally.failed(kind, code: "NOT_SENT", nanoseconds: (now - intended).nanoseconds)
     }
     wake?.cancel()
-    absence?.cancel()
+    disconnectTimeout?.cancel()
     end.succeed(LoadEnd(moment: now, isServerGone: isServerGone))
   }
 
-  // MARK: Which call goes where
+  // MARK: Making due calls
 
-  /// Makes what is due.
+  /// Makes the calls that are due.
   private func resume() {
     switch plan.shape {
     case .closed(let limit):
       for connection in connections.all { refill(connection, limit) }
-      wakeUpLater(isHeldUp: planner.isDue(at: .now()))
-    case .open(_, _, let limit): catchUp(plan.part(of: limit, ofThread: thread))
+      scheduleWakeUp(isDelayed: planner.isDue(at: .now()))
+    case .open(_, _, let limit): makeDueCalls(plan.part(of: limit, ofThread: thread))
     }
     endIfDone()
   }
@@ -102,31 +103,31 @@ final class LoadWorker {
     }
   }
 
-  /// Makes every call whose moment has come, late ones too: nobody's wait is left out.
-  private func catchUp(_ limit: Int) {
-    var isHeldUp = false
+  /// Makes every due call, also late ones, so that their waits count as latency.
+  private func makeDueCalls(_ limit: Int) {
+    var isDelayed = false
     while planner.isDue(at: .now()) {
       guard inFlight < limit,
         let (connection, rpc) = connections.withRoom(below: ShapeOptions.largestInFlight)
       else {
-        // It goes on when a call has ended, or a connection is there.
-        recorder.tally.wasHeld()
-        isHeldUp = true
+        // Continues when a call has ended, or a connection was reopened.
+        recorder.tally.wasDelayed()
+        isDelayed = true
         break
       }
       makeCall(on: connection, rpc)
     }
-    wakeUpLater(isHeldUp: isHeldUp)
+    scheduleWakeUp(isDelayed: isDelayed)
   }
 
-  /// When the next call is due, even if it has become due since; or when what waits is not made any
-  /// more.
-  private func wakeUpLater(isHeldUp: Bool) {
-    let moment = isHeldUp ? planner.lastLate : planner.next ?? .distantFuture
+  /// Wakes up when the next call is due, even if it is due by now; when calls are delayed, at their
+  /// deadline.
+  private func scheduleWakeUp(isDelayed: Bool) {
+    let moment = isDelayed ? planner.lateCallDeadline : planner.next ?? .distantFuture
     if moment == wakeMoment { return }
     wakeMoment = moment
     wake?.cancel()
-    guard !isHeldUp || moment > .now(), moment < .distantFuture else { return }
+    guard !isDelayed || moment > .now(), moment < .distantFuture else { return }
     wake = eventLoop.assumeIsolated().scheduleTask(deadline: moment) { self.resume() }
   }
 
@@ -138,7 +139,7 @@ final class LoadWorker {
     do {
       planned = try planner.take(at: sent)
     } catch {
-      planner.cut(at: sent)
+      planner.stop(at: sent)
       exchange(&end, with: nil)?.fail(error)
       return
     }
@@ -161,34 +162,36 @@ final class LoadWorker {
       if connections.lost(connection) { lostConnection() }
     }
     if isUnsent {
-      planner.putBack(planned)
-      // Another connection may have room. Not at once: it may be closed too, as may be thousands.
+      planner.requeue(planned)
+      // Another connection may have room. Resumes in a new event, since thousands of connections
+      // may be closed and the recursion would be deep.
       eventLoop.assumeIsolated().execute { self.resume() }
       return
     }
     recorder.ended(planned, result, sent: sent)
     switch plan.shape {
-    // The other connections have their calls.
+    // The other connections have their own calls.
     case .closed(let limit): refill(connection, limit)
     case .open(_, _, let limit):
-      if planner.isDue(at: .now()) { catchUp(plan.part(of: limit, ofThread: thread)) }
+      if planner.isDue(at: .now()) { makeDueCalls(plan.part(of: limit, ofThread: thread)) }
     }
     endIfDone()
   }
 
-  // MARK: Connections that come and go
+  // MARK: Lost connections
 
   private func lostConnection() {
     recorder.tally.lostConnections += 1
     guard connections.isNoneOpen, plan.duration == nil else { return }
-    absence = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(plan.longestAbsence)) {
+    let timeout = TimeAmount(plan.reconnectTimeout)
+    disconnectTimeout = eventLoop.assumeIsolated().scheduleTask(in: timeout) {
       self.isServerGone = true
       self.interrupt()
     }
   }
 
   private func reconnected() {
-    absence?.cancel()
+    disconnectTimeout?.cancel()
     resume()
   }
 }

@@ -1,27 +1,28 @@
-package import Wire
+package import Framing
+import Wire
 
-/// A load for other programs than `entitle-load`: reads of simulated customers, all alike, and what
-/// came of them. Answers are not compared with what they must be.
+/// A load for other programs than `entitle-load`: calls of one kind for simulated customers, and
+/// their results. Answers are not checked.
 package struct MeasuredLoad: Sendable {
   package enum Shape: Sendable {
-    /// As many calls at a time on each connection.
+    /// A constant number of calls in flight on each connection.
     case closed(inFlight: Int)
-    /// So many calls a second, answered or not; each counts from the moment at which it was due.
+    /// Calls a second, answered or not. Latency counts from the intended start time.
     case open(rate: Double)
   }
 
   package struct Outcome: Sendable {
-    /// How long it was measured.
+    /// Length of the measurement.
     package let seconds: Double
     package let answered: Int
     /// Calls that were refused or not answered, by code.
     package let errors: [String: Int]
-    /// Of calls that were answered, and of those that nobody answered.
+    /// Latencies of calls with an answer, and of calls without one.
     package let latencies: LatencyHistogram
-    /// Of calls that the server refused.
+    /// Latencies of calls that the server refused.
     package let refusals: LatencyHistogram
     package let lostConnections: Int
-    /// Of this program, in microseconds.
+    /// Processor time of this program, in microseconds.
     package let ownProcessorTime: Double
 
     package var answeredPerSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
@@ -39,7 +40,7 @@ package struct MeasuredLoad: Sendable {
   package var duration: Duration
   package var seed: UInt64 = 1
 
-  /// The server is to be the one that turns away.
+  /// So large that the server sheds calls before the client delays them.
   private static let maximumInFlight = 1_000_000
 
   package init(
@@ -53,7 +54,7 @@ package struct MeasuredLoad: Sendable {
     self.duration = duration
   }
 
-  /// - Throws: ``RPCClientError`` when no connection can be made.
+  /// - Throws: ``RPCClientError`` when no connection can be opened.
   package func run(against address: ServerAddress) async throws -> Outcome {
     let calls = CallPlan(
       customers: customers, mix: CallMix([kind: 1]), choice: .uniform, batchSize: batchSize,
@@ -67,7 +68,7 @@ package struct MeasuredLoad: Sendable {
     let plan = RunPlan(
       calls: calls, shape: loadShape, connections: connections, checks: .none, warmUp: warmUp,
       duration: duration, count: nil)
-    let result = try await LoadRun(plan, to: address, server: nil, audience: RunAudience()).run()
+    let result = try await LoadRun(plan, to: address, server: nil, observer: RunObserver()).run()
     let all = result.total.all
     return Outcome(
       seconds: result.length, answered: all.answered, errors: all.errors,

@@ -1,19 +1,19 @@
 import EntitlementDomain
 import NIOCore
 
-/// Adds up a run, second by second.
+/// Sums up the counts of a run, second by second.
 struct SecondMeter: Sendable {
   private let plan: RunPlan
   private let server: ServerProcess?
   private let measureFrom: NIODeadline
-  private let audience: RunAudience
+  private let observer: RunObserver
   private var total = Tally()
   private var seconds: [LoadResult.Second] = []
   private var last: NIODeadline
   private var before: Usage
   private var after: Usage
 
-  /// What was used up to a moment.
+  /// Resources used up to a moment.
   private struct Usage: Sendable {
     let server: ServerProcess.Usage?
     let own = OwnProcessorTime.microseconds
@@ -21,22 +21,22 @@ struct SecondMeter: Sendable {
     init(_ server: ServerProcess?) { self.server = server?.usage }
   }
 
-  init(plan: RunPlan, server: ServerProcess?, measureFrom: NIODeadline, audience: RunAudience) {
+  init(plan: RunPlan, server: ServerProcess?, measureFrom: NIODeadline, observer: RunObserver) {
     self.plan = plan
     self.server = server
     self.measureFrom = measureFrom
-    self.audience = audience
+    self.observer = observer
     last = measureFrom
     before = Usage(server)
     after = before
   }
 
-  /// Waits until it is measured; returns at once when the task is cancelled.
+  /// Waits for the start of the measurement. Returns at once when the task is cancelled.
   ///
-  /// - Throws: what the log throws.
+  /// - Throws: errors of the log.
   mutating func waitForBeginning() async throws {
-    try audience.log?.begin(at: WallClock().moment(measureFrom))
-    if plan.warmUp > .zero { audience.tell?("warming up for \(plan.warmUp.shortText)") }
+    try observer.log?.begin(at: WallClock().moment(measureFrom))
+    if plan.warmUp > .zero { observer.writeProgress?("warming up for \(plan.warmUp.shortText)") }
     try? await Task.sleep(for: .nanoseconds((measureFrom - .now()).nanoseconds))
     before = Usage(server)
   }
@@ -45,39 +45,41 @@ struct SecondMeter: Sendable {
     try? await Task.sleep(for: .nanoseconds((last + .seconds(1) - .now()).nanoseconds))
   }
 
+  /// Adds the counts of a second.
+  ///
   /// - Parameters:
-  ///   - tally: what was counted since the last time.
-  ///   - now: when that was, or just before it.
-  /// - Throws: what the log throws.
+  /// - tally: the counts since the last call.
+  /// - now: when they were taken, or slightly before.
+  /// - Throws: errors of the log.
   mutating func add(_ tally: Tally, inFlight: Int, at now: NIODeadline) throws {
     let all = tally.all
     total.add(tally)
-    // What is left at the end of a run may be no second, and no call.
+    // The rest at the end of a run may have almost no length, and no calls.
     let length = elapsed(from: last, to: now)
     guard length > 0, now > measureFrom, length >= 0.5 || all.calls > 0 else { return }
     let second = LoadResult.Second(
       end: elapsed(from: measureFrom, to: now), length: length, calls: all.calls,
       errors: all.errorCount, median: all.latencies.percentile(50),
       p99: all.latencies.percentile(99), maximum: all.latencies.maximum)
-    try audience.log?.add(
+    try observer.log?.add(
       MeasuredInterval(
         start: elapsed(from: measureFrom, to: last), length: length, all: all.latencies,
         kinds: tally.kinds.mapValues(\.latencies)))
     last = now
     seconds.append(second)
-    audience.tell?(line(second, wrong: total.wrong, inFlight: inFlight))
+    observer.writeProgress?(line(second, wrong: total.wrong, inFlight: inFlight))
   }
 
-  /// Measures no longer.
+  /// Ends the measurement.
   ///
-  /// - Parameter end: when the last call had ended.
+  /// - Parameter end: when the last call ended.
   mutating func finish(_ tally: Tally, at end: NIODeadline) throws {
     after = Usage(server)
     try add(tally, inFlight: 0, at: end)
     last = end
   }
 
-  /// Adds what was found of answers when the calls were over.
+  /// Adds the results of checks that ended after the last call.
   mutating func addLate(_ tally: Tally) { total.add(tally) }
 
   private func elapsed(from start: NIODeadline, to end: NIODeadline) -> Double {
@@ -92,7 +94,7 @@ struct SecondMeter: Sendable {
       + "\(inFlight) in flight"
   }
 
-  /// Once it is finished.
+  /// The result; call it after ``finish(_:at:)``.
   func result(isInterrupted: Bool, isServerGone: Bool) -> LoadResult {
     var usage: LoadResult.Server?
     if let before = before.server, let after = after.server {

@@ -7,12 +7,13 @@ import Wire
 
 struct CustomerExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "All that is known of an account, as one JSON document.",
+    commandName: "export",
+    abstract: "Exports everything that is known of an account as one JSON document.",
     discussion: """
-      With the payloads that Apple signed, decoded and as they came. To stdout, or to a file that \
-      only its owner may read; nothing is written unless the document is complete. Of an account \
-      that was merged into another, it is the other's. Exit code 2 when nothing is known of the \
-      account.
+      Contains the payloads that Apple signed, decoded and as received. Writes to stdout, or to a \
+      file that only its owner can read. Nothing is written unless the document is complete. For a \
+      merged account, exports the account that it was merged into. Exit code 2 when the account is \
+      not known.
       """)
 
   @Argument(help: "The account.")
@@ -24,26 +25,27 @@ struct CustomerExportCommand: AsyncParsableCommand {
   @OptionGroup var app: AppOptions
   @OptionGroup var server: ServerOptions
 
-  /// Bytes that may wait to be taken from the connection: more than the pieces that arrive while
-  /// this machine is busy with others.
+  /// The read buffer of the stream, in bytes. The client ends a stream whose reader falls behind by
+  /// more, so the buffer is large.
   private static let readBuffer = 64 << 20
 
-  /// What is read of the document here.
+  /// The part of the export that this command decodes.
   private struct Document: Decodable {
     let accountId: String
   }
 
   func validate() throws {
-    // Elsewhere it names the format; this one has but one.
+    // In other commands `--output` names the format. The export has only one format.
     if let output, OutputOptions.Format(rawValue: output) != nil {
-      throw ValidationError("--output names a file here: ./\(output) for one of that name")
+      throw ValidationError("--output names a file here; use ./\(output) for a file of that name")
     }
   }
 
   func run() async throws {
     let request = ExportCustomerRequest(scope: app.scope, accountID: AccountID(account))
     let document = try await server.withClient(streamReadBuffer: Self.readBuffer) { client in
-      // Taken as a whole: whoever reads stdout may be slower than the server waits.
+      // The document is received completely before it is written: stdout may be slower than the
+      // server's send timeout.
       var document: [UInt8] = []
       for try await piece in try client.exportCustomer(request) { document += piece }
       return document
@@ -51,7 +53,7 @@ struct CustomerExportCommand: AsyncParsableCommand {
     guard let about = try? JSONDecoder().decode(Document.self, from: Data(document)) else {
       throw CommandFailure(.failed, "the server sent no JSON document")
     }
-    MergedName.tell(of: account, answeredBy: AccountID(about.accountId), "its export")
+    MergedAccountNotice.write(of: account, answeredBy: AccountID(about.accountId), "its export")
     if let output, output != "-" {
       try PrivateFile.write(document, to: output)
     } else {

@@ -1,15 +1,16 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import RPCClient
 import Wire
 
 struct CustomerHistoryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "history", abstract: "What happened to an account, oldest first.",
+    commandName: "history", abstract: "Lists the history of an account, oldest first.",
     discussion: """
-      What it got and lost, what operators gave it, and what Apple notified of its chains: the \
-      latest 10,000 entries at most. Of an account that was merged into another, the history is \
-      the other's. Exit code 2 when nothing is known of the account.
+      Links, grants, and Apple's notifications about its chains: at most the latest 10,000 \
+      entries. For a merged account, lists the history of the account that it was merged into. \
+      Exit code 2 when the account is not known.
       """)
 
   @Argument(help: "The account.")
@@ -22,7 +23,59 @@ struct CustomerHistoryCommand: AsyncParsableCommand {
   func run() async throws {
     let request = GetCustomerHistoryRequest(scope: app.scope, accountID: AccountID(account))
     let history = try await server.withClient { try await $0.customerHistory(request) }
-    MergedName.tell(of: account, answeredBy: history.accountID, "its history")
+    MergedAccountNotice.write(of: account, answeredBy: history.accountID, "its history")
     try output.write(history) { CustomerHistoryTable.text(of: $0.entries) }
+  }
+}
+
+/// An account's history as a table, one line an entry.
+enum CustomerHistoryTable {
+  static func text(of entries: [CustomerHistoryEntry]) -> String {
+    var table = TextTable(header: ["TIME", "WHAT", "DETAILS", "BY", "NOTE"])
+    for entry in entries { table.add([entry.at.display] + cells(of: entry.occurrence)) }
+    return table.text
+  }
+
+  private static func cells(of occurrence: CustomerHistoryEntry.Occurrence) -> [String] {
+    switch occurrence {
+    case .link(let link):
+      [
+        "link: \(LinkTable.name(of: link.reason))",
+        "\(link.target.display): \(LinkTable.from(link)) to \(LinkTable.to(link))",
+        link.author ?? "-", link.note ?? "-",
+      ]
+    case .grant(let grant):
+      [
+        "grant",
+        "\(grant.entitlementID), grant \(grant.id), until \(grant.expires?.display ?? "-")",
+        grant.author, grant.reason,
+      ]
+    case .grantWithdrawal(let grant):
+      [
+        "grant withdrawn", "\(grant.entitlementID), grant \(grant.id)",
+        grant.withdrawal?.author ?? "-", grant.withdrawal?.reason ?? "-",
+      ]
+    case .notification(let notification):
+      [
+        "notification",
+        notification.type + (notification.subtype.map { " (\($0))" } ?? "")
+          + ", \(notification.notificationUUID)",
+        "-", "-",
+      ]
+    }
+  }
+}
+
+/// Reports that an account was merged into another one.
+enum MergedAccountNotice {
+  /// Prints a message to stderr if the answer is about another account than the requested one.
+  ///
+  /// - Parameters:
+  ///   - name: the requested account.
+  ///   - account: the account of the answer.
+  ///   - answer: what was answered, such as "its history".
+  static func write(of name: String, answeredBy account: AccountID, _ answer: String) {
+    if account == AccountID(name) { return }
+    StandardError.write(TerminalText.escaped("\(name) was merged into \(account): \(answer)"))
   }
 }

@@ -1,11 +1,130 @@
 import ArgumentParser
+import EntitlementDomain
+import EntitlementStore
+import PostgresStore
+import Programs
 
 struct DatabaseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "database", abstract: "The tables of a PostgreSQL database.",
+    commandName: "database", abstract: "The schema of a PostgreSQL database.",
     discussion: """
-      These commands talk to the database itself, not to a server. An SQLite file needs none of \
-      them: the server migrates it at its start.
+      These commands connect to the database, not to a server. An SQLite file needs none of them: \
+      the server migrates it at its start.
       """,
     subcommands: [DatabaseStatusCommand.self, DatabaseMigrateCommand.self])
+}
+
+struct DatabaseStatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Lists the migrations of a database.",
+    discussion: """
+      Changes nothing. Exit code 0 when the schema matches this program, 1 when it has to be \
+      migrated, 2 when it is newer than this program, 3 when the database cannot be reached.
+      """)
+
+  @OptionGroup var database: DatabaseOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let connection = try database.connection()
+    let status: SchemaStatus
+    do throws(StoreError) {
+      status = try await PostgresSchema.status(
+        connection: connection, connectTimeout: database.connectTimeout)
+    } catch {
+      throw database.failure(error)
+    }
+    try DatabaseOutput.write(status, to: output)
+    if let failure = DatabaseOutput.failure(of: status) { throw failure }
+  }
+}
+
+struct DatabaseMigrateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate", abstract: "Migrates a database to the schema of this program.",
+    discussion: """
+      Applies the missing migrations, each in its own transaction. Does nothing when none is \
+      missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
+      apply. Exit code 2 when the schema is newer than this program, 3 when the database cannot be \
+      reached.
+      """)
+
+  @Flag(help: "Only print the migrations that would be applied.")
+  var dryRun = false
+
+  @OptionGroup var database: DatabaseOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let name = try database.display()
+    StandardError.write(TerminalText.escaped("\(dryRun ? "checking" : "migrating") \(name)"))
+    let connection = try database.connection()
+    let status: SchemaStatus
+    do throws(StoreError) {
+      status = try await PostgresSchema.migrate(
+        connection: connection, dryRun: dryRun, connectTimeout: database.connectTimeout,
+        report: { StandardError.write(TerminalText.escaped(DatabaseOutput.text(of: $0))) })
+    } catch {
+      throw database.failure(error)
+    }
+    try DatabaseOutput.write(status, to: output)
+  }
+}
+
+/// Prints the schema version and the migrations of a database.
+enum DatabaseOutput {
+  /// The JSON form, a documented contract.
+  private struct Document: Encodable {
+    let version: Int
+    let expectedVersion: Int
+    let migrations: [Migration]
+
+    struct Migration: Encodable {
+      let number: Int
+      let name: String
+      let appliedAtMs: String?
+    }
+
+    init(_ status: SchemaStatus) {
+      version = status.found
+      expectedVersion = status.expected
+      migrations = status.migrations.map {
+        Migration(number: $0.number, name: $0.name, appliedAtMs: $0.appliedAt.map { "\($0)" })
+      }
+    }
+  }
+
+  static func write(_ status: SchemaStatus, to output: OutputOptions) throws {
+    try output.write(document: Document(status)) { _ in table(status) }
+  }
+
+  static func table(_ status: SchemaStatus) -> String {
+    var table = TextTable(header: ["MIGRATION", "NAME", "APPLIED"])
+    for migration in status.migrations {
+      table.add([
+        "\(migration.number)", migration.name, migration.appliedAt?.display ?? "-",
+      ])
+    }
+    return table.text
+  }
+
+  static func text(of step: MigrationStep) -> String {
+    switch step {
+    case .waiting(let holder): "another migration is running, \(holder): waiting for it"
+    case .applying(let number, let name): "applying \(number) \(name)"
+    case .applied(let number, let name): "applied \(number) \(name)"
+    case .wouldApply(let number, let name): "would apply \(number) \(name)"
+    }
+  }
+
+  /// Nil when the database has the schema version of this program.
+  static func failure(of status: SchemaStatus) -> CommandFailure? {
+    if status.found > status.expected {
+      return CommandFailure(.refused, "the schema of the database is newer than this program")
+    }
+    if status.found < status.expected {
+      return CommandFailure(.failed, "the database has to be migrated: entitlectl database migrate")
+    }
+    return nil
+  }
 }

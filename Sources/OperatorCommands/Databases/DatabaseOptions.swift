@@ -4,17 +4,17 @@ import Foundation
 import PostgresStore
 import Programs
 
-/// Which database is meant. Its password is never printed.
+/// The database to connect to. Its password is never printed.
 struct DatabaseOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
       The database: postgresql://USER@HOST/NAME. Default: the environment's ENTITLE_STORE. A \
-      password is better kept in PGPASSFILE or PGPASSWORD than here, where others can see it.
+      password belongs in PGPASSFILE or PGPASSWORD: other users can see command lines.
       """, valueName: "url"))
   var database: String?
 
-  @Option(help: "Seconds to wait for a connection to the database.")
+  @Option(help: "Timeout of the connection to the database, in seconds.")
   var timeout = PostgresSchema.defaultConnectTimeout / .seconds(1)
 
   var connectTimeout: Duration { .seconds(timeout) }
@@ -28,7 +28,7 @@ struct DatabaseOptions: ParsableArguments {
 
   /// A connection string of libpq.
   ///
-  /// - Throws: `ValidationError` without the text that was given, which may hold a password.
+  /// - Throws: `ValidationError`. It never contains the given text, which may contain a password.
   func connection() throws -> String {
     let variable = "ENTITLE_STORE"
     let source = database == nil ? variable : "--database"
@@ -45,12 +45,12 @@ struct DatabaseOptions: ParsableArguments {
     return text
   }
 
-  /// For people: without a password.
+  /// Human-readable, without the password.
   func display() throws -> String {
     PostgresStoreConfiguration(connection: try connection()).description
   }
 
-  /// Failures of the database become those of the command.
+  /// Converts a store error to the failure of the command.
   func failure(_ error: StoreError) -> CommandFailure {
     let reason: CommandFailure.Reason =
       switch error.code {

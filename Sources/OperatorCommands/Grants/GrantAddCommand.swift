@@ -7,39 +7,39 @@ import Wire
 
 struct GrantAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Gives an account an entitlement.",
+    commandName: "add", abstract: "Grants an entitlement to an account.",
     discussion: """
-      The account may be one of which nothing is known yet. With --id the command may be repeated: \
-      of a grant that is known, what is kept stands.
+      The account may be one that is not known yet. With --id the command can be repeated: an \
+      existing grant of this id does not change.
       """)
 
   @Option(help: "The account.")
   var account: String
 
-  @Option(help: "The entitlement, by the id that the catalog gives it.")
+  @Option(help: "The entitlement's id in the catalog.")
   var entitlement: String
 
-  @Option(help: "Why, for those who look at it later.")
+  @Option(help: "Reason, for the audit trail.")
   var reason: String
 
-  @Option(help: "Who gives it.")
+  @Option(help: "Author of the grant.")
   var author: String
 
-  @Option(help: "From when: RFC 3339 or milliseconds since 1970. Default: now.")
+  @Option(help: "Start: RFC 3339 or milliseconds since 1970. Default: now.")
   var starts: Moment?
 
-  @Option(help: "Until when, exclusive: RFC 3339 or milliseconds since 1970. Default: without end.")
+  @Option(help: "End, exclusive: RFC 3339 or milliseconds since 1970. Default: no end.")
   var expires: Moment?
 
   @Option(
     name: .customLong("for"),
     help: """
-      How long, instead of --expires: an ISO 8601 duration such as P1M or PT72H, from --starts, \
-      else from this machine's clock.
+      Duration instead of --expires: ISO 8601, such as P1M or PT72H, from --starts, or else from \
+      this machine's clock.
       """)
-  var duration: LengthOfTime?
+  var duration: CalendarDurationArgument?
 
-  @Option(help: "A UUID that makes the grant once, however often it is sent.")
+  @Option(help: "UUID of the grant, which makes the command idempotent.")
   var id: String?
 
   @OptionGroup var app: AppOptions
@@ -68,7 +68,7 @@ struct GrantAddCommand: AsyncParsableCommand {
     if !response.isChanged { StandardError.write("nothing changed: the grant was known") }
   }
 
-  /// - Returns: nil when it has no end.
+  /// - Returns: nil for a grant without end.
   private func end(from start: Milliseconds) -> Milliseconds? {
     expires?.milliseconds ?? duration?.duration.end(from: start)
   }

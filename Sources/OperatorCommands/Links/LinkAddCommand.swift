@@ -6,11 +6,10 @@ import Wire
 
 struct LinkAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Gives an account what has none.",
+    commandName: "add", abstract: "Links a chain or app transaction that has no account.",
     discussion: """
-      The account may be one of which nothing is known yet. Exit code 2 when nothing is known of \
-      the chain or app transaction, or it belongs to another account: link transfer takes it from \
-      that one.
+      The account may be one that is not known yet. Exit code 2 when the chain or app transaction \
+      is not known, or belongs to another account: link transfer moves it.
       """)
 
   @Option(help: "The account.")
@@ -27,7 +26,71 @@ struct LinkAddCommand: AsyncParsableCommand {
       scope: app.scope, target: target.target, accountID: AccountID(account),
       reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.linkAccount(request) }
-    try LinkOutcome.write(response, to: output)
-    if !response.isChanged { StandardError.write("nothing changed: it is that account's already") }
+    try LinkOutput.write(response, to: output)
+    if !response.isChanged {
+      StandardError.write("nothing changed: it already belongs to that account")
+    }
+  }
+}
+
+struct LinkRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Unlinks a chain or app transaction from its account.",
+    discussion: """
+      Asks for confirmation; --yes skips the question. Signed data is kept without an account. \
+      Only a claim or link add links it again; an account token in signed data does not. Exit code \
+      2 when the chain or app transaction is not known.
+      """)
+
+  @OptionGroup var target: TargetOptions
+  @OptionGroup var audit: AuditOptions
+  @OptionGroup var confirmation: ConfirmationOptions
+  @OptionGroup var app: AppOptions
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    try confirmation.confirm(
+      "Unlink \(target.target.display) of \(app.display) from its account?")
+    let request = UnlinkAccountRequest(
+      scope: app.scope, target: target.target, reason: audit.reason, author: audit.author)
+    let response = try await server.withClient { try await $0.unlinkAccount(request) }
+    try LinkOutput.write(response, to: output)
+    if !response.isChanged { StandardError.write("nothing changed: it had no account") }
+  }
+}
+
+/// The chain or app transaction that a link command changes.
+struct TargetOptions: ParsableArguments {
+  @Option(help: "Original transaction id of the chain.")
+  var originalTransaction: String?
+
+  @Option(help: "Id of the app transaction, instead of --original-transaction.")
+  var appTransaction: String?
+
+  func validate() throws {
+    guard (originalTransaction == nil) != (appTransaction == nil) else {
+      throw ValidationError(
+        "exactly one of --original-transaction and --app-transaction is required")
+    }
+  }
+
+  var target: LinkTarget {
+    if let originalTransaction {
+      .chain(OriginalTransactionID(originalTransaction))
+    } else {
+      // `validate()` has checked that exactly one is set.
+      .appTransaction(AppTransactionID(appTransaction ?? ""))
+    }
+  }
+}
+
+extension LinkTarget {
+  /// Human-readable: `chain 2000000000000001`.
+  var display: String {
+    switch self {
+    case .chain(let id): "chain \(id)"
+    case .appTransaction(let id): "app transaction \(id)"
+    }
   }
 }

@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Wire
 
-/// Links and their history for people, one a line.
+/// Links and their history as tables, one line an entry.
 enum LinkTable {
   static func links(_ links: [AccountLink]) -> String {
     var table = TextTable(header: ["WHAT", "SINCE", "REASON", "SIGNED"])
@@ -31,20 +31,49 @@ enum LinkTable {
     return table.text
   }
 
-  /// Who had it before.
+  /// The previous account: `(deleted)` for a deleted account, `-` for none.
   static func from(_ event: LinkHistoryEntry) -> String {
     event.fromAccountID?.rawValue ?? (event.isFromDeleted ? deleted : "-")
   }
 
-  /// Who has it since then.
+  /// The new account, in the same form.
   static func to(_ event: LinkHistoryEntry) -> String {
     event.toAccountID?.rawValue ?? (event.isToDeleted ? deleted : "-")
   }
 
-  /// Of a reason that only a newer server knows too.
+  /// The reason's name; `-` for a reason that this version does not know.
   static func name(of reason: LinkReason?) -> String {
     reason.map { wireName($0) } ?? "-"
   }
 
   private static let deleted = "(deleted)"
+}
+
+/// The result of a change of links.
+enum LinkOutput {
+  static func write(_ response: LinkResponse, to output: OutputOptions) throws {
+    try output.write(response, table: text)
+  }
+
+  /// The chains and app transactions that changed accounts, then the affected customers.
+  static func text(of response: LinkResponse) -> String {
+    var customers = TextTable(header: ["CUSTOMER", "REVISION"])
+    for customer in response.customers {
+      customers.add([customer.subject.display, "\(customer.revision)"])
+    }
+    if response.targets.isEmpty { return customers.text }
+    var targets = TextTable(header: ["CHANGED HANDS"])
+    for target in response.targets { targets.add([target.display]) }
+    return targets.text + "\n\n" + customers.text
+  }
+}
+
+extension SubmittedCustomer.Subject {
+  /// Human-readable: `customer-1`, `chain 2000000000000001`.
+  var display: String {
+    switch self {
+    case .account(let id): id.rawValue
+    case .unlinkedChain(let id): "chain \(id)"
+    }
+  }
 }

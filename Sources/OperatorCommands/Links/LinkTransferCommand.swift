@@ -6,19 +6,19 @@ import Wire
 
 struct LinkTransferCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "transfer", abstract: "Gives a chain or app transaction to another account.",
+    commandName: "transfer", abstract: "Moves a chain or app transaction to another account.",
     discussion: """
-      Asks first; --yes answers for a script. With --from it is done only if it belongs to that \
-      account, which guards against what changed meanwhile. Exit code 2 when it does not, or when \
-      nothing is known of it.
+      Asks for confirmation; --yes skips the question. With --from it is moved only if it belongs \
+      to that account, which protects against concurrent changes. Exit code 2 when it does not, or \
+      when it is not known.
       """)
 
   @OptionGroup var target: TargetOptions
 
-  @Option(help: "Whose it has to be now. Default: anybody's, or nobody's.")
+  @Option(help: "The account that must own it now. Default: any account, or none.")
   var from: String?
 
-  @Option(help: "The account that gets it; it may be one of which nothing is known yet.")
+  @Option(help: "The new account; it may be one that is not known yet.")
   var to: String
 
   @OptionGroup var audit: AuditOptions
@@ -34,12 +34,50 @@ struct LinkTransferCommand: AsyncParsableCommand {
   func run() async throws {
     let source = from.map { " from account \($0)" } ?? ""
     try confirmation.confirm(
-      "Give \(target.target.display) of \(app.display)\(source) to account \(to)?")
+      "Move \(target.target.display) of \(app.display)\(source) to account \(to)?")
     let request = TransferPurchaseRequest(
       scope: app.scope, target: target.target, fromAccountID: from.map { AccountID($0) },
       toAccountID: AccountID(to), reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.transferPurchase(request) }
-    try LinkOutcome.write(response, to: output)
-    if !response.isChanged { StandardError.write("nothing changed: it is that account's already") }
+    try LinkOutput.write(response, to: output)
+    if !response.isChanged {
+      StandardError.write("nothing changed: it already belongs to that account")
+    }
+  }
+}
+
+struct LinkMergeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge", abstract: "Merges one account into another.",
+    discussion: """
+      Asks for confirmation; --yes skips the question. This cannot be undone: the id of the first \
+      account becomes an alias of the second. Exit code 2 when the first account is not known.
+      """)
+
+  @Option(help: "The account that becomes an alias.")
+  var from: String
+
+  @Option(help: "The account that remains; it may be one that is not known yet.")
+  var into: String
+
+  @OptionGroup var audit: AuditOptions
+  @OptionGroup var confirmation: ConfirmationOptions
+  @OptionGroup var app: AppOptions
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if from == into { throw ValidationError("--from and --into are the same account") }
+  }
+
+  func run() async throws {
+    try confirmation.confirm(
+      "Merge account \(from) of \(app.display) into account \(into), permanently?")
+    let request = MergeAccountsRequest(
+      scope: app.scope, fromAccountID: AccountID(from), intoAccountID: AccountID(into),
+      reason: audit.reason, author: audit.author)
+    let response = try await server.withClient { try await $0.mergeAccounts(request) }
+    try LinkOutput.write(response, to: output)
+    if !response.isChanged { StandardError.write("nothing changed: it was merged before") }
   }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
 
-/// Which app and environment a question is about.
+/// The app and the environment of a request.
 struct AppOptions: ParsableArguments {
   @Option(help: "The app.")
   var bundleID: String
@@ -13,11 +13,11 @@ struct AppOptions: ParsableArguments {
     AppScope(bundleID: BundleID(bundleID), environment: environment.environment)
   }
 
-  /// For people: `com.example.scribe (Production)`.
+  /// Human-readable: `com.example.scribe (Production)`.
   var display: String { "\(scope.bundleID) (\(scope.environment.rawValue))" }
 }
 
-/// An environment as it is written on the command line.
+/// The name of an environment on the command line.
 enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
   case production
   case sandbox
@@ -25,7 +25,7 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
   case localTesting = "local-testing"
 
   init?(argument: String) {
-    // Apple's spelling, such as "LocalTesting", is understood too.
+    // Apple's spelling, such as "LocalTesting", is accepted too.
     let name = argument.lowercased()
     self.init(rawValue: name == "localtesting" ? "local-testing" : name)
   }
@@ -36,6 +36,33 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
     case .sandbox: .sandbox
     case .xcode: .xcode
     case .localTesting: .localTesting
+    }
+  }
+}
+
+/// The customer of a request.
+struct CustomerOptions: ParsableArguments {
+  enum Selector: String, ExpressibleByArgument, CaseIterable {
+    case account
+    case originalTransaction = "original-transaction"
+    case transaction
+    case appTransaction = "app-transaction"
+    case appAccountToken = "app-account-token"
+  }
+
+  @Argument(help: "The customer's id, of the type given by --by.")
+  var id: String
+
+  @Option(help: "The type of the id.")
+  var by: Selector = .account
+
+  var selector: CustomerSelector {
+    switch by {
+    case .account: .account(AccountID(id))
+    case .originalTransaction: .originalTransaction(OriginalTransactionID(id))
+    case .transaction: .transaction(TransactionID(id))
+    case .appTransaction: .appTransaction(AppTransactionID(id))
+    case .appAccountToken: .appAccountToken(AppAccountToken(id))
     }
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Programs
 
-/// A file that a command reads as a whole.
+/// Reads a whole file into memory, up to a limit.
 enum InputFile {
   /// - Parameters:
   ///   - path: `-` is stdin.
-  ///   - limit: in bytes; keeps a wrong file from filling the memory.
+  ///   - limit: in bytes, so that a wrong file does not fill the memory.
   /// - Throws: ``CommandFailure`` when it cannot be read, or is larger.
   static func contents(of path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
     let data: Data

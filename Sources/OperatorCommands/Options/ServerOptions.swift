@@ -1,10 +1,11 @@
 import ArgumentParser
 import Foundation
+import Framing
 import Programs
 import RPCClient
 import Wire
 
-/// Which server to call, and how long to wait for it.
+/// The address of the server, and the timeout of calls.
 struct ServerOptions: ParsableArguments {
   @Option(
     help: """
@@ -13,7 +14,7 @@ struct ServerOptions: ParsableArguments {
       """)
   var server: String?
 
-  @Option(help: "Seconds to wait for an answer.")
+  @Option(help: "Timeout of a call, in seconds.")
   var timeout: Double = 10
 
   func validate() throws {
@@ -37,16 +38,16 @@ struct ServerOptions: ParsableArguments {
     EntitlementClientConfiguration(timeout: .seconds(timeout))
   }
 
-  /// A client that has no connection yet.
+  /// A client that is not connected yet.
   func client() throws -> EntitlementClient {
     EntitlementClient(try address(), configuration: configuration)
   }
 
-  /// Connects, runs `body` and closes the connection. Failures of the call become those of the
-  /// command.
+  /// Connects, runs `body` and closes the connection. An `RPCClientError` is thrown as a
+  /// ``CommandFailure``.
   ///
-  /// - Parameter streamReadBuffer: bytes that may wait to be taken from a stream; nil: as many as
-  ///   usual.
+  /// - Parameter streamReadBuffer: the read buffer of a stream, in bytes; nil: the client's
+  ///   default.
   func withClient<Value>(
     streamReadBuffer: Int? = nil, _ body: (EntitlementClient) async throws -> Value
   ) async throws -> Value {
@@ -68,9 +69,10 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// Like ``withClient(streamReadBuffer:_:)``, for a body that makes many calls and keeps what was answered.
+  /// Like ``withClient(streamReadBuffer:_:)``, for a body that makes several calls and collects the
+  /// answers.
   ///
-  /// - Returns: the failure at which it ended; nil: it was done.
+  /// - Returns: the failure that ended `body`; nil on success.
   func failure(of body: (EntitlementClient) async throws -> Void) async throws -> CommandFailure? {
     do {
       try await withClient(body)

@@ -1,14 +1,14 @@
 import Glibc
 import Programs
 
-/// A file that appears as a whole or not at all, and that only its owner may read.
+/// Writes a file atomically. Only its owner can read it.
 enum PrivateFile {
-  /// Replaces a file that is there. What it holds is on the disk before it appears.
+  /// Replaces an existing file. The contents are synced to disk before the rename.
   ///
-  /// - Throws: ``CommandFailure`` when it cannot be written; what was there before then stands.
+  /// - Throws: ``CommandFailure`` when it cannot be written; an existing file then stays unchanged.
   static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
     var template = Array((path + ".XXXXXX").utf8CString)
-    // Readable and writable by its owner alone.
+    // `mkstemp` creates the file with mode 0600.
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw failure(path) }
     let code = write(bytes, to: descriptor)
@@ -19,7 +19,7 @@ enum PrivateFile {
     }
   }
 
-  /// Writes all of it and closes the descriptor.
+  /// Writes all bytes, syncs and closes the descriptor.
   ///
   /// - Returns: 0, or the `errno` of the failure.
   private static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt {

@@ -1,12 +1,12 @@
 import Glibc
 import Programs
 
-/// Data only.
+/// Writes data to stdout.
 enum StandardOutput {
-  /// Writes a line, or several.
+  /// Writes text and a line break.
   ///
-  /// - Throws: ``CommandFailure`` when it cannot be written, with nothing to tell when nobody reads
-  ///   it any more.
+  /// - Throws: ``CommandFailure`` when writing fails; without a message when the reader has closed
+  ///   the pipe.
   static func write(_ text: String) throws(CommandFailure) {
     let code = StandardStream.output.write(text + "\n")
     if code == 0 { return }
@@ -15,11 +15,11 @@ enum StandardOutput {
       code == EPIPE ? nil : "stdout cannot be written: \(String(cString: strerror(code)))")
   }
 
-  /// For a command that may have nothing to write for long.
+  /// Checks that stdout still has a reader. For commands that may write nothing for a long time.
   ///
-  /// - Throws: ``CommandFailure`` without anything to tell when nobody reads it any more.
+  /// - Throws: ``CommandFailure`` without a message when the reader has closed the pipe.
   static func requireReader() throws(CommandFailure) {
-    // Without events to wait for, only what ends it is told.
+    // Without requested events, `poll` reports errors and hang-ups only.
     var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
     guard poll(&descriptor, 1, 0) == 1 else { return }
     if Int32(descriptor.revents) & (POLLERR | POLLHUP) != 0 { throw CommandFailure(.failed, nil) }

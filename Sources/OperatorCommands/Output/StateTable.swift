@@ -1,8 +1,8 @@
 import EntitlementDomain
 
-/// Customers' states for people.
+/// Customer states as text for a terminal.
 enum StateTable {
-  /// One line a customer: what decides, and until when.
+  /// One line a customer, with the leading product and the end of its access.
   static func list(_ states: [CustomerState]) -> String {
     var table = TextTable(
       header: ["CUSTOMER", "STATE", "ENTITLEMENTS", "PRODUCT", "STATUS", "UNTIL", "SUGGEST"])
@@ -34,7 +34,7 @@ enum StateTable {
       .joined(separator: "\n\n")
   }
 
-  /// Who it is, and where.
+  /// The customer, the app and the environment.
   static func heading(of state: CustomerState) -> [String] {
     [
       line("customer", state.accountID?.rawValue ?? "not linked to an account"),
@@ -42,10 +42,10 @@ enum StateTable {
     ]
   }
 
-  /// A name and its value.
+  /// A name, padded to a column, and its value.
   static func line(_ name: String, _ value: String) -> String {
     let space = String(repeating: " ", count: max(1, 16 - name.count))
-    return name + space + TerminalText.visible(value)
+    return name + space + TerminalText.escaped(value)
   }
 
   private static func entitlements(of state: CustomerState) -> TextTable? {
@@ -110,7 +110,8 @@ enum StateTable {
     }
   }
 
-  /// The entitlement, with what confers it where no purchase does.
+  /// The entitlement's id. If no purchase confers it, the kinds of its sources follow in
+  /// parentheses.
   private static func name(of entitlement: EntitlementState) -> String {
     var kinds: [String] = []
     for source in entitlement.sources {
@@ -125,7 +126,7 @@ enum StateTable {
     return "\(entitlement.entitlementID) (\(kinds.joined(separator: ", ")))"
   }
 
-  /// What is offered from now on: at the renewal, and to win the customer back.
+  /// The offer at the next renewal, and win-back offers.
   private static func offers(of standing: Standing) -> String {
     var offers: [String] = []
     if let offer = standing.renewalOffer {
@@ -147,8 +148,8 @@ enum StateTable {
     }
   }
 
-  /// The standing that explains the state best: one that is active, else that of a group, else
-  /// that of a product.
+  /// The standing that explains the state best: an active one, else the first group's, else the
+  /// first product's.
   private static func leadingStanding(of state: CustomerState) -> Standing? {
     let standings = state.groups.map(\.standing) + state.products.map(\.standing)
     return standings.first { $0.coreState == .active } ?? standings.first

@@ -1,18 +1,18 @@
 import EntitlementDomain
 
-/// The name that an enumeration's value has in `Protos/`, without the enumeration's own, for tables: the
-/// case names are the same but for their spelling (`billingRetry`, `BILLING_RETRY`).
+/// The name of an enumeration's value in `Protos/`, without the prefix of the enumeration, for
+/// tables. It is derived from the case name: `billingRetry` becomes `BILLING_RETRY`.
 func wireName(_ value: some RawRepresentable<Int>) -> String {
   upperSnakeCase(String(describing: value))
 }
 
-/// The same of a value of `entitle.v1.LinkReason`: its numbers are no raw values here.
+/// The same for `entitle.v1.LinkReason`, which has no raw values in Swift.
 func wireName(_ reason: LinkReason) -> String {
   upperSnakeCase(String(describing: reason))
 }
 
 extension StoreEnvironment {
-  /// Its name in `Protos/` as a whole, for documents that are no messages.
+  /// The full name in `Protos/`, for documents that are not messages.
   var jsonName: String { "STORE_ENVIRONMENT_" + upperSnakeCase(String(describing: self)) }
 }
 
@@ -23,4 +23,21 @@ private func upperSnakeCase(_ caseName: String) -> String {
     name.append(contentsOf: character.uppercased())
   }
   return name
+}
+
+extension FeedEvent {
+  /// A table cell: `REFETCH_DUE (STATUS_MISMATCH)`, `CONSUMPTION_REQUESTED until 2026-11-21
+  /// 21:30:00Z`.
+  var cell: String {
+    let reason = refetchReason.map { " (\(wireName($0)))" } ?? ""
+    let end = deadline.map { " until \($0.display)" } ?? ""
+    return wireName(kind) + reason + end
+  }
+}
+
+extension [FeedEvent] {
+  /// A table cell with all events; `-` for none.
+  var cell: String {
+    isEmpty ? "-" : map(\.cell).joined(separator: ", ")
+  }
 }

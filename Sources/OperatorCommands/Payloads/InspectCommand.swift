@@ -6,11 +6,12 @@ import Verification
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what signed payloads and receipts hold, without trusting them.",
+    abstract: "Decodes signed payloads and receipts, without verifying them.",
     discussion: """
-      Files hold one JWS a line, or JSON as the App Store Server API returns it; or one legacy \
-      receipt, DER or base64; or an archived response of verifyReceipt. Nothing is verified: use verify to know whether Apple signed it. Exit code 0 when all can \
-      be read, 2 when a payload cannot, 1 when a file cannot; the others are shown all the same.
+      Files contain one JWS a line, or JSON as the App Store Server API returns it, or one legacy \
+      receipt, DER or base64, or an archived response of verifyReceipt. Nothing is verified: the \
+      verify command checks signatures. Exit code 0 when all can be decoded, 2 when a payload \
+      cannot, 1 when a file cannot be read; the remaining inputs are still printed.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -18,7 +19,7 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var output: OutputOptions
 
-  /// One payload in JSON: a contract.
+  /// One payload in JSON, a documented contract.
   private struct Document: Encodable {
     let file: String
     let kind: String?
@@ -47,14 +48,14 @@ struct InspectCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (findings, isComplete) = PayloadSource.survey(files)
+    let (findings, isComplete) = PayloadSource.readAll(files)
     let inspected = findings.map { finding in
       (name: finding.name, result: Self.inspect(finding))
     }
     if output.output == .table {
       for entry in inspected {
         try StandardOutput.write(
-          TerminalText.visible(Self.text(entry.name, entry.result), keepsLines: true))
+          TerminalText.escaped(Self.text(entry.name, entry.result), keepsLines: true))
       }
     } else {
       try output.write(documents: inspected.map { Self.document($0.name, $0.result) }) { _ in "" }
@@ -65,15 +66,15 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  private static func inspect(_ finding: SourcedFinding) -> Result<LookedAt, Refusal> {
+  private static func inspect(_ finding: SourcedFinding) -> Result<InspectedContent, Refusal> {
     do throws(Refusal) {
-      return .success(try LookedAt(finding.content.get()))
+      return .success(try InspectedContent(finding.content.get()))
     } catch {
       return .failure(error)
     }
   }
 
-  private static func text(_ name: String, _ result: Result<LookedAt, Refusal>) -> String {
+  private static func text(_ name: String, _ result: Result<InspectedContent, Refusal>) -> String {
     switch result {
     case .failure(let error):
       return "\(name)  \(error)"
@@ -91,7 +92,7 @@ struct InspectCommand: ParsableCommand {
   }
 
   private static func document(
-    _ name: String, _ result: Result<LookedAt, Refusal>
+    _ name: String, _ result: Result<InspectedContent, Refusal>
   ) -> Document {
     switch result {
     case .failure(let error):

@@ -1,9 +1,9 @@
 import EntitlementDomain
 import Foundation
+import JSON
 import Wire
 
-/// JSON inside a document of ours: a payload, whose names stay Apple's and whose integers exact, or a
-/// message.
+/// A JSON value inside a document: a payload with Apple's names, or a message. Integers stay exact.
 enum JSONValue: Codable {
   case null
   case boolean(Bool)
@@ -13,7 +13,7 @@ enum JSONValue: Codable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// - Throws: when a number is beyond what a double can hold.
+  /// - Throws: when a number is out of the range of `Double`.
   init(_ document: JSONDocument) throws {
     self = try JSONDecoder().decode(JSONValue.self, from: Data(document.indented().utf8))
   }
@@ -22,7 +22,7 @@ enum JSONValue: Codable {
     self = try JSONDecoder().decode(JSONValue.self, from: Data(try message.jsonEncoded()))
   }
 
-  /// The members of a message, with the file beside them that it is about.
+  /// The members of a message and a member `file`, the name of the input.
   init(_ message: some WireMessage, ofFile file: String) throws {
     self = try JSONValue(message)
     guard case .object(var members) = self else { return }

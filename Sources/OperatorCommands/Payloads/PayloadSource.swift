@@ -2,16 +2,16 @@ import Foundation
 import Programs
 import Verification
 
-/// Reads signed payloads from files: one JWS a line, or JSON as Apple's API returns it, in which
-/// every text under a name that begins with `signed` is taken. Of one JSON object the transactions
-/// come before the renewal infos, as people look for them. A file may be a legacy receipt instead,
-/// or an archived response to one.
+/// Reads signed payloads from files. A file contains one JWS a line, or JSON as the App Store
+/// Server API returns it: every string under a name that begins with `signed` is a payload. Within
+/// one JSON object, transactions come before renewal infos. A file may also be a legacy receipt or
+/// an archived response.
 enum PayloadSource {
-  /// Far above a page of Apple's API; keeps a wrong file from filling the memory.
+  /// Far above a page of Apple's API. The limit keeps a wrong file from filling the memory.
   static let maximumFileBytes = 256 << 20
 
   /// - Parameter path: `-` is stdin.
-  /// - Throws: ``CommandFailure`` when the file cannot be read or holds none.
+  /// - Throws: ``CommandFailure`` when the file cannot be read or contains no signed payload.
   static func payloads(in path: String) throws(CommandFailure) -> [SourcedPayload] {
     var payloads: [SourcedPayload] = []
     for finding in try findings(in: path) {
@@ -24,9 +24,9 @@ enum PayloadSource {
     return payloads
   }
 
-  /// What all files give, in their order. One that cannot be read hides nothing of the others: it
-  /// is reported on stderr.
-  static func survey(_ paths: [String]) -> (findings: [SourcedFinding], isComplete: Bool) {
+  /// Reads all files in order. A file that cannot be read is reported on stderr, and the remaining
+  /// files are read. `isComplete` is true if all files could be read.
+  static func readAll(_ paths: [String]) -> (findings: [SourcedFinding], isComplete: Bool) {
     var findings: [SourcedFinding] = []
     var isComplete = true
     for path in paths {
@@ -84,7 +84,7 @@ enum PayloadSource {
     do {
       value = try JSONSerialization.jsonObject(with: Data(bytes))
     } catch {
-      throw Refusal(.malformed, "no signed payload in it: it begins like JSON, and is none")
+      throw Refusal(.malformed, "no signed payload in it: it begins like JSON, but is not valid")
     }
     if let object = value as? [String: Any], isArchivedResponse(object) {
       return [.archivedResponse(bytes)]
@@ -112,4 +112,38 @@ enum PayloadSource {
       break
     }
   }
+}
+
+/// One input from a file: its content, or the reason why it has none.
+struct SourcedFinding {
+  /// As in ``SourcedPayload``.
+  let name: String
+  let content: Result<SourcedContent, Refusal>
+
+  /// - Throws: ``Refusal``, also when the content is not a JWS.
+  func payload() throws(Refusal) -> SourcedPayload {
+    switch try content.get() {
+    case .jws(let bytes): return SourcedPayload(name: name, jws: bytes)
+    case .receipt: throw Refusal(.malformed, "this is a receipt; use receipt submit")
+    case .archivedResponse:
+      throw Refusal(.malformed, "this is an archived response of verifyReceipt; use receipt import")
+    }
+  }
+}
+
+/// The kinds of content that an input can have.
+enum SourcedContent {
+  /// A transaction, renewal info, app transaction or notification in compact form.
+  case jws([UInt8])
+  /// A legacy receipt: DER, or base64 of it.
+  case receipt([UInt8])
+  /// JSON of Apple's former `verifyReceipt`.
+  case archivedResponse([UInt8])
+}
+
+/// One signed payload and its origin.
+struct SourcedPayload {
+  /// The file's name, with the position of the payload if the file has several: `history.json#3`.
+  let name: String
+  let jws: [UInt8]
 }

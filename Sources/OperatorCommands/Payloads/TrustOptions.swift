@@ -4,16 +4,16 @@ import Foundation
 import Programs
 import Verification
 
-/// Which roots to trust, and what a payload must be for.
+/// The trusted roots, and the app and environment that payloads must be for.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: """
-      Root certificate to trust beside Apple's: sha256:HEX or a PEM or DER file. Repeatable.
+      Additional trusted root certificate: sha256:HEX, or a PEM or DER file. May be repeated.
       """)
   var trustRoot: [String] = []
 
   @Option(
-    help: "The app that payloads must be of, a renewal info through its chain. Default: any.")
+    help: "The app that payloads must belong to, a renewal info by its chain. Default: any.")
   var bundleID: String?
 
   @Option(help: "production, sandbox, xcode or local-testing. Default: any.")
@@ -32,7 +32,7 @@ struct TrustOptions: ParsableArguments {
       appAppleID: appAppleID)
   }
 
-  /// The same, whatever the app is.
+  /// The same policy for any app.
   var policyForAnyApp: VerificationPolicy {
     VerificationPolicy(
       expectingBundleID: nil, environment: environment?.environment, appAppleID: nil)

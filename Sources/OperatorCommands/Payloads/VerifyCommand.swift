@@ -8,34 +8,35 @@ struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Verifies signed payloads and receipts, without a server.",
     discussion: """
-      Files hold one JWS a line, or JSON as the App Store Server API returns it; or one legacy \
-      receipt, DER or base64. Certificates are judged at the moment of signing. A renewal info names no app: --bundle-id holds it to that of \
-      its chain's transactions among these files; where there is none, it is OK with a reason that \
-      says that its app was not checked. Exit code 0 when all are OK, 2 when one is refused or a \
-      file holds none, 1 when a file cannot be read; the others are printed all the same.
+      Files contain one JWS a line, or JSON as the App Store Server API returns it, or one legacy \
+      receipt, DER or base64. Certificates are checked at the time of signing. A renewal info \
+      names no app: --bundle-id is checked against the transactions of its chain in these files. \
+      Without such a transaction the verdict is OK, with a reason that says that the app was not \
+      checked. Exit code 0 when all are OK, 2 when one is refused or a file contains none, 1 when \
+      a file cannot be read; the remaining files are still verified.
       """)
 
   @Argument(help: "Files, or - for stdin.")
   var files: [String]
 
-  @Option(help: "The device that receipts must have been made for: UUID or HEX. Default: any.")
+  @Option(help: "The device that all receipts must be for: UUID or HEX. Default: any.")
   var deviceIdentifier: DeviceIdentifier?
 
   @OptionGroup var trust: TrustOptions
   @OptionGroup var output: OutputOptions
 
-  /// What was found about one payload.
+  /// The verdict on one payload.
   private struct Finding {
     let file: String
     let verdict: Verdict
     /// Why it was refused, or what was not checked.
     let reason: String?
-    /// Nil when it cannot be read.
-    let seen: LookedAt?
+    /// Nil when the input cannot be decoded.
+    let seen: InspectedContent?
   }
 
-  /// A finding in JSON: a contract. It has a `payload` or a `receipt`, or neither when it cannot be
-  /// read.
+  /// A ``Finding`` in JSON, a documented contract. It has a `payload` or a `receipt`, or neither
+  /// when the input cannot be decoded.
   private struct Document: Encodable {
     let file: String
     let kind: String?
@@ -60,12 +61,12 @@ struct VerifyCommand: ParsableCommand {
       payloads: JWSVerifier(anchors: anchors), receipts: ReceiptVerifier(anchors: anchors),
       deviceIdentifier: deviceIdentifier?.bytes,
       now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
-    let (sourced, isComplete) = PayloadSource.survey(files)
+    let (sourced, isComplete) = PayloadSource.readAll(files)
     let findings = findings(about: sourced, by: verifier)
     if output.output == .table {
       for finding in findings {
         try StandardOutput.write(
-          TerminalText.visible(Self.text(of: finding), keepsLines: true))
+          TerminalText.escaped(Self.text(of: finding), keepsLines: true))
       }
     } else {
       try output.write(documents: findings.map { Document($0) }) { _ in "" }
@@ -76,8 +77,8 @@ struct VerifyCommand: ParsableCommand {
     }
   }
 
-  /// All are verified before a renewal info is held to the app of its chain, which another file may
-  /// tell.
+  /// Verifies all inputs first. A renewal info is then checked against the app of its chain, which
+  /// a later file may contain.
   private func findings(
     about sourced: [SourcedFinding], by verifier: SourceVerifier
   ) -> [Finding] {
@@ -86,21 +87,21 @@ struct VerifyCommand: ParsableCommand {
     for (finding, result) in zip(sourced, outcomes) {
       switch result {
       case .success(.payload(let payload)):
-        apps.learn(payload)
+        apps.record(payload)
       case .success(.receipt):
         break
       case .failure(let refusal):
-        // Of another app than asked for, but genuine: it tells that its chain is, too.
+        // A payload of another app may still be genuine. Then its chain belongs to that app.
         guard refusal.verdict == .wrongApp else { continue }
         let anyApp = verifier.verify(finding, policy: trust.policyForAnyApp)
-        if case .success(.payload(let payload)) = anyApp { apps.learn(payload) }
+        if case .success(.payload(let payload)) = anyApp { apps.record(payload) }
       }
     }
     return zip(sourced, outcomes).map { finding, result in
       let (verdict, reason) = judge(result, apps: apps)
       return Finding(
         file: finding.name, verdict: verdict, reason: reason,
-        seen: try? LookedAt(finding.content.get()))
+        seen: try? InspectedContent(finding.content.get()))
     }
   }
 
@@ -120,8 +121,8 @@ struct VerifyCommand: ParsableCommand {
       return known.isEmpty
         ? (
           .ok,
-          "its app was not checked: a renewal info names no app; none of its chain's transactions "
-            + "is here"
+          "its app was not checked: a renewal info names no app, and the files have no transaction "
+            + "of its chain"
         ) : (.wrongApp, "the transactions of its chain are of another app")
     }
   }
@@ -135,7 +136,7 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension SignedKind {
-  /// As it is named in `Protos/`: a contract.
+  /// The name in `Protos/`, a documented contract.
   var name: String {
     switch self {
     case .transaction: "TRANSACTION"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Framing
 import Programs
 import RPCClient
 import Wire
@@ -8,9 +9,10 @@ struct SubmitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "submit", abstract: "Submits transactions, renewal infos and app transactions.",
     discussion: """
-      Files hold one JWS a line, or JSON as the App Store Server API returns it. What the server \
-      accepts is committed when it answers. More than one request holds goes in several; when one \
-      fails, what was answered before is printed all the same. Exit code 2 when it refuses one.
+      Files contain one JWS a line, or JSON as the App Store Server API returns it. Accepted \
+      payloads are committed when the server answers. Large inputs are split into several \
+      requests; when one fails, earlier results are still printed. Exit code 2 when the server \
+      refuses a payload.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -19,14 +21,14 @@ struct SubmitCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
-  @Option(help: "The app that every payload must be of. Default: any that the server accepts.")
+  @Option(help: "The app that all payloads must belong to. Default: any that the server accepts.")
   var bundleID: String?
 
   @OptionGroup var priority: PriorityOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// A payload, and what became of it.
+  /// A payload and the server's result.
   private struct Outcome {
     let file: String
     let result: SubmittedItemResult
@@ -51,7 +53,7 @@ struct SubmitCommand: AsyncParsableCommand {
         }
       }
     }
-    // What was answered is committed, whatever became of the rest.
+    // Results are printed even if a later request failed, because the server has committed them.
     if failure == nil || !outcomes.isEmpty {
       try output.write(
         documents: try outcomes.map { try JSONValue($0.result, ofFile: $0.file) }
@@ -77,9 +79,9 @@ struct SubmitCommand: AsyncParsableCommand {
     return table.text
   }
 
-  /// Where the batch that begins at `start` ends: within the limits of one request.
+  /// The end index of the batch that begins at `start`, within the limits of one request.
   private static func end(of payloads: [SourcedPayload], from start: Int) -> Int {
-    // Room for the request's other fields, and for what protobuf adds to each payload.
+    // Leaves room for the request's other fields and for protobuf's overhead of each payload.
     var room = RPCLimits.maximumFrameData - 65_536
     var end = start
     while end < payloads.count, end - start < SubmitSignedTransactionsRequest.maximumItems {

@@ -1,16 +1,19 @@
 import ArgumentParser
 import Programs
 import RPCClient
+import Wire
 
-/// Inputs of which each is a call of its own.
+/// Submits inputs with one call each.
 enum SubmittedInputs {
-  /// Makes the calls one after the other and prints what was answered, whatever became of the rest:
-  /// that is committed. Ends the command with the failure at which it stopped, or with "refused".
+  /// Makes the calls one after the other and prints the results. They are printed even if a later
+  /// call fails, because the server has committed them.
   ///
   /// - Parameters:
   ///   - submit: makes one call.
   ///   - isRefused: whether the server refused an input, or a part of it.
-  ///   - write: prints what was answered.
+  ///   - write: prints the results.
+  /// - Throws: the failure that stopped the calls, or ``CommandFailure`` with the reason `refused`
+  ///   when the server refused an input.
   static func submitEach<Input, Outcome>(
     _ inputs: [Input], to server: ServerOptions,
     by submit: (EntitlementClient, Input) async throws -> Outcome,
@@ -29,6 +32,24 @@ enum SubmittedInputs {
     if let failure { throw failure }
     if outcomes.contains(where: isRefused) {
       throw CommandFailure(.refused, nil)
+    }
+  }
+}
+
+/// The priority with which the server verifies submitted payloads.
+struct PriorityOption: ParsableArguments {
+  enum Name: String, ExpressibleByArgument, CaseIterable {
+    case interactive
+    case bulk
+  }
+
+  @Option(help: "interactive, or bulk for imports: verified after interactive submissions.")
+  var priority: Name = .interactive
+
+  var submissionPriority: SubmissionPriority {
+    switch priority {
+    case .interactive: .interactive
+    case .bulk: .bulk
     }
   }
 }

@@ -8,49 +8,50 @@ extension PoolLoop {
     while let role = wantedRole(at: now) { connect(role) }
   }
 
-  /// What an attempt to connect has come to.
-  func connected(_ ticket: ConnectTicket, _ outcome: Result<OwnedConnection, PostgresFailure>) {
-    tickets.remove(ticket)
+  /// Takes the outcome of an attempt to connect.
+  func connected(_ attempt: ConnectAttempt, _ outcome: Result<OwnedConnection, PostgresFailure>) {
+    connectAttempts.remove(attempt)
     switch outcome {
     case .success(let handle):
       statistics.connects += 1
       backoff.succeeded()
       retryAt = nil
-      if lastRefusal != nil { logger.notice("connected to the database again") }
-      lastRefusal = nil
+      if lastConnectFailure != nil { logger.notice("reconnected to the database") }
+      lastConnectFailure = nil
       guard closing == nil else { return }
       let connection = PostgresConnection(
-        handle, role: ticket.role, generation: ticket.generation)
-      connection.isRetiring = ticket.generation != generation
+        handle, role: attempt.role, generation: attempt.generation)
+      connection.isRetiring = attempt.generation != generation
       connections.append(connection)
-      switch ticket.role {
+      switch attempt.role {
       case .reading: break
       case .session: idleSessions.append(connection)
       case .listening(let listener): listenerConnected(listener, connection)
       }
     case .failure(let failure):
       statistics.failedConnects += 1
-      // The log hears of it when it begins; each further attempt would say the same.
+      // Only the first of several failures in a row is logged as an error.
       logger.log(
-        level: lastRefusal == nil ? .error : .debug, "cannot connect to the database",
+        level: lastConnectFailure == nil ? .error : .debug, "cannot connect to the database",
         metadata: ["reason": "\(failure.message)"])
-      lastRefusal = failure
+      lastConnectFailure = failure
       retryAt = .now + backoff.failed(using: &random)
     }
   }
 
-  /// After a failover, or when statements changed: what is connected is used up and replaced.
-  func discredit(_ connection: PostgresConnection, _ state: SQLState) {
+  /// Retires all connections of the current generation, after a failover or a change of prepared
+  /// statements. They are replaced on demand.
+  func invalidateGeneration(_ connection: PostgresConnection, _ state: SQLState) {
     guard connection.generation == generation else { return }
     logger.notice(
-      "connections to the database are made anew", metadata: ["state": "\(state)"])
+      "replacing the connections to the database", metadata: ["state": "\(state)"])
     generation += 1
     for connection in connections { connection.isRetiring = true }
   }
 
-  /// Closes a connection, and answers everybody on it.
+  /// Closes a connection and answers every exchange on it. Reads within their deadline are retried.
   ///
-  /// - Parameter failure: for those whose time is not up.
+  /// - Parameter failure: for exchanges that are within their deadline and are not retried.
   func drop(_ connection: PostgresConnection, because failure: PostgresFailure) {
     forget(connection)
     if closing == nil, failure.kind != .closed {
@@ -63,7 +64,8 @@ extension PoolLoop {
     for pending in connection.takeExchanges() where !pending.isAnswered {
       if pending.exchange.deadline <= now {
         statistics.timeouts += 1
-        pending.fail(PostgresFailure(.timedOut, "the database did not answer", wasSent: true))
+        pending.fail(
+          PostgresFailure(.timedOut, "the database did not respond in time", wasSent: true))
       } else if connection.role == .reading {
         retry(pending, or: failure)
       } else {
@@ -72,7 +74,7 @@ extension PoolLoop {
     }
   }
 
-  /// Closes what is idle and not wanted any more.
+  /// Closes idle connections that are retiring or too old.
   func retireIdle(at now: ContinuousClock.Instant) {
     for connection in connections where connection.isIdle {
       if let age = limits.maximumAge, connection.openedAt + age <= now {
@@ -93,60 +95,61 @@ extension PoolLoop {
   }
 
   private func connect(_ role: ConnectionRole) {
-    lastTicket += 1
-    let ticket = ConnectTicket(number: lastTicket, role: role, generation: generation)
-    tickets.insert(ticket)
+    lastAttemptNumber += 1
+    let attempt = ConnectAttempt(number: lastAttemptNumber, role: role, generation: generation)
+    connectAttempts.insert(attempt)
     connectQueue.async { [connector, mailbox] in
       let outcome = Result { () throws(PostgresFailure) in try connector.connect() }
-      mailbox.post(.connected(ticket, outcome))
+      mailbox.post(.connected(attempt, outcome))
     }
   }
 
-  /// The next connection to make, if any.
+  /// The role of the next connection to make; nil for none.
   private func wantedRole(at now: ContinuousClock.Instant) -> ConnectionRole? {
-    // While none can be made, one attempt at a time tells whether that has changed.
-    guard tickets.count < (lastRefusal == nil ? limits.simultaneousConnects : 1) else {
-      return nil
-    }
+    // After a failure, one attempt at a time probes whether connections can be made again.
+    let maximum = lastConnectFailure == nil ? limits.simultaneousConnects : 1
+    guard connectAttempts.count < maximum else { return nil }
     if wantsReadingConnection { return .reading }
     if wantsSession { return .session }
     return listenerToConnect(at: now)
   }
 
   private var wantsReadingConnection: Bool {
-    guard closing == nil, !tickets.contains(where: { $0.role == .reading }) else { return false }
+    guard closing == nil, !connectAttempts.contains(where: { $0.role == .reading }) else {
+      return false
+    }
     let present = connections.filter { $0.role == .reading && !$0.isRetiring }
     guard present.count < limits.readingConnections else { return false }
     return !waitingReads.isEmpty
   }
 
   private var wantsSession: Bool {
-    let coming = tickets.count { $0.role == .session }
+    let coming = connectAttempts.count { $0.role == .session }
     guard coming < waitingSessions.count else { return false }
     return connections.count { $0.role == .session } + coming < limits.sessions
   }
 }
 
-/// A connection that is being made.
-struct ConnectTicket: Hashable, Sendable {
+/// An attempt to connect that is in flight.
+struct ConnectAttempt: Hashable, Sendable {
   let number: Int
   let role: ConnectionRole
-  /// That of the pool when it began.
+  /// The generation of the pool when the attempt began.
   let generation: Int
 }
 
-/// Who uses a connection.
+/// The use of a connection.
 enum ConnectionRole: Hashable, Sendable {
-  /// Many callers at once, who only read.
+  /// Shared by the reads of many callers.
   case reading
-  /// One caller at a time.
+  /// Leased to one caller at a time.
   case session
-  /// One listener.
+  /// Belongs to one listener.
   case listening(ObjectIdentifier)
 }
 
-/// How long to wait before the next attempt to connect: exponential, with full jitter, so that many
-/// processes do not come back at once.
+/// Exponential backoff with full jitter between attempts to connect, so that many processes do not
+/// reconnect at once.
 struct PostgresBackoff {
   private let first: Duration
   private let longest: Duration
@@ -157,7 +160,7 @@ struct PostgresBackoff {
     self.longest = longest
   }
 
-  /// - Returns: a random time from zero to the present bound.
+  /// - Returns: a random duration between zero and the current bound.
   mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
     var bound = first
     for _ in 0..<failures where bound < longest { bound *= 2 }

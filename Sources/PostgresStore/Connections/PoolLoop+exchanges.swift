@@ -9,20 +9,21 @@ extension PoolLoop {
       return pending.fail(PostgresFailure(.cancelled, "the read was cancelled"))
     }
     guard waitingReads.count < limits.waitingReads else {
-      statistics.turnedAway += 1
-      return pending.fail(PostgresFailure(.overloaded, "too many reads wait for the database"))
+      statistics.rejected += 1
+      return pending.fail(
+        PostgresFailure(.overloaded, "too many reads are waiting for the database"))
     }
     waitRead(pending)
   }
 
-  /// Sends what waits, on the connections with the fewest exchanges in flight.
+  /// Sends waiting reads on the connections with the fewest exchanges in flight.
   func dispatchReads() {
-    while let connection = freestReadingConnection, let pending = waitingReads.popFirst() {
+    while let connection = leastLoadedReadingConnection, let pending = waitingReads.popFirst() {
       if !pending.isAnswered { send(pending, on: connection) }
     }
   }
 
-  /// Sends an exchange, or loses the connection.
+  /// Sends an exchange. Drops the connection when that fails.
   func send(_ pending: PendingExchange, on connection: PostgresConnection) {
     do throws(PostgresFailure) {
       try connection.send(pending)
@@ -31,9 +32,9 @@ extension PoolLoop {
     }
   }
 
-  /// An exchange has come back.
+  /// Takes the outcome of an exchange.
   func answer(
-    _ pending: PendingExchange, _ outcome: Flight.Outcome, on connection: PostgresConnection
+    _ pending: PendingExchange, _ outcome: PipelinedBatch.Outcome, on connection: PostgresConnection
   ) {
     switch outcome {
     case .rows(let rows):
@@ -41,29 +42,30 @@ extension PoolLoop {
       pending.answer(.success(rows))
     case .failed(let error, let failure):
       if connection.role == .reading { statistics.exchanges += 1 }
-      refused(pending, error, failure, on: connection)
+      exchangeFailed(pending, error, failure, on: connection)
     }
   }
 
-  private func refused(
+  private func exchangeFailed(
     _ pending: PendingExchange, _ error: ServerError, _ failure: PostgresFailure,
     on connection: PostgresConnection
   ) {
     if [.unknownStatement, .failedTransaction].contains(error.state),
-      let refusal = connection.refusal(of: pending.exchange)
+      let preparationFailure = connection.preparationFailure(of: pending.exchange)
     {
-      return pending.fail(refusal)
+      return pending.fail(preparationFailure)
     }
     if error.isFatal { connection.isRetiring = true }
-    if error.discreditsConnections { discredit(connection, error.state) }
-    if connection.role == .reading, error.isOfConnection {
+    if error.invalidatesConnections { invalidateGeneration(connection, error.state) }
+    if connection.role == .reading, error.isConnectionSpecific {
       retry(pending, or: failure)
     } else {
       pending.fail(failure)
     }
   }
 
-  /// Reads may run again; once is enough, as it might be the read that ends connections.
+  /// Retries a read. It is sent at most twice, because the read itself may cause the loss of its
+  /// connection.
   func retry(_ pending: PendingExchange, or failure: PostgresFailure) {
     guard !pending.isAnswered else { return }
     guard closing == nil, pending.attempts < 2 else { return pending.fail(failure) }
@@ -74,11 +76,12 @@ extension PoolLoop {
   private func waitRead(_ pending: PendingExchange) {
     waitingReads.append(pending)
     let deadline = pending.exchange.deadline
-    earliestWait = earliestWait.map { min($0, deadline) } ?? deadline
+    earliestWaitDeadline = earliestWaitDeadline.map { min($0, deadline) } ?? deadline
   }
 
-  /// One that may have another exchange.
-  private var freestReadingConnection: PostgresConnection? {
+  /// The connection with the fewest exchanges in flight; nil when all have
+  /// ``PostgresPoolLimits/pipelineDepth``.
+  private var leastLoadedReadingConnection: PostgresConnection? {
     connections.lazy.filter {
       $0.role == .reading && !$0.isRetiring && $0.exchangesInFlight < self.limits.pipelineDepth
     }.min { $0.exchangesInFlight < $1.exchangesInFlight }
@@ -96,13 +99,13 @@ extension PoolLoop {
       return waiting.answer(.failure(Self.cancelledWait))
     }
     guard waitingSessions.count < limits.waitingSessions else {
-      statistics.turnedAway += 1
+      statistics.rejected += 1
       return waiting.answer(
-        .failure(PostgresFailure(.overloaded, "too many callers wait for a session")))
+        .failure(PostgresFailure(.overloaded, "too many callers are waiting for a session")))
     }
     waitingSessions.append(waiting)
     let deadline = waiting.request.deadline
-    earliestWait = earliestWait.map { min($0, deadline) } ?? deadline
+    earliestWaitDeadline = earliestWaitDeadline.map { min($0, deadline) } ?? deadline
   }
 
   func grantSessions() {
@@ -119,7 +122,8 @@ extension PoolLoop {
       return pending.fail(PostgresFailure(.cancelled, "the exchange was cancelled"))
     }
     guard let connection = leases[number]?.connection else {
-      return pending.fail(PostgresFailure(.connectionLost, "the session's connection was lost"))
+      return pending.fail(
+        PostgresFailure(.connectionLost, "the connection of the session was lost"))
     }
     send(pending, on: connection)
   }
@@ -127,7 +131,7 @@ extension PoolLoop {
   func sessionReleased(_ number: Int) {
     guard let connection = leases.removeValue(forKey: number)?.connection else { return }
     guard connection.isIdle else {
-      // Somebody left without waiting for an answer, and it is not known what it will be.
+      // The caller left before its answer came, so the state of the session is unknown.
       return drop(
         connection,
         because: PostgresFailure(.closed, "the session has ended", wasSent: true))
@@ -146,7 +150,7 @@ extension PoolLoop {
     send(pending, on: connection)
   }
 
-  /// A session that the next one may have.
+  /// Makes a session available to the next caller.
   func becameIdle(_ connection: PostgresConnection) {
     guard connections.contains(where: { $0 === connection }) else { return }
     idleSessions.append(connection)
@@ -157,7 +161,7 @@ extension PoolLoop {
   }
 }
 
-/// Somebody who waits for a session, on the pool's thread.
+/// A caller waiting for a session, on the pool's thread.
 struct WaitingSession {
   let request: SessionRequest
   private let continuation: SessionContinuation
@@ -167,11 +171,11 @@ struct WaitingSession {
     self.continuation = continuation
   }
 
-  /// Called once.
+  /// Must be called once.
   func answer(_ result: Result<Int, PostgresFailure>) { continuation.resume(returning: result) }
 }
 
-/// A session that somebody has. Its connection may have been lost meanwhile.
+/// A session in use by a caller. The connection is nil after it was lost.
 struct SessionLease {
   var connection: PostgresConnection?
 }

@@ -1,45 +1,45 @@
-import Cryptography
 import DequeModule
 import Dispatch
 import Glibc
 import Logging
 
-/// The pool's thread: it owns all connections, sends what the mailbox brings, waits for all sockets
-/// together, and answers. Nothing in it is seen by another thread.
+/// The event loop of the pool's thread. It owns all connections, takes messages from the mailbox,
+/// polls all sockets together, and answers callers. No other thread accesses its state.
 final class PoolLoop {
   let limits: PostgresPoolLimits
   let logger: Logger
   let mailbox: PoolMailbox
   let connector: PostgresConnector
-  private let holder: PoolStatisticsHolder
+  private let publishedStatistics: PublishedPoolStatistics
   private var pollSet: [pollfd] = []
 
   var statistics = PostgresPoolStatistics()
   var connections: [PostgresConnection] = []
-  /// Told apart from those before a failover: they are not used any more.
+  /// Incremented by a failover. Connections of earlier generations are not used any more.
   var generation = 0
 
   var waitingReads = Deque<PendingExchange>()
   var waitingSessions = Deque<WaitingSession>()
-  /// No deadline of those who wait is earlier.
-  var earliestWait: ContinuousClock.Instant?
-  /// Whether some of those who wait, or are on their way, have been cancelled.
+  /// A lower bound of the deadlines of all waiting reads and sessions.
+  var earliestWaitDeadline: ContinuousClock.Instant?
+  /// Whether a waiting or sent exchange may have been cancelled.
   var hasCancelled = false
 
-  /// Sessions that nobody has. The last used goes first: the others may grow old.
+  /// Sessions that are not leased. The last used one is leased first, so that unused ones can
+  /// expire.
   var idleSessions: [PostgresConnection] = []
-  /// Sessions by number; without a connection once that was lost.
+  /// Leased sessions by number. The connection is nil after it was lost.
   var leases: [Int: SessionLease] = [:]
   var lastLease = 0
 
-  var tickets: Set<ConnectTicket> = []
-  var lastTicket = 0
+  var connectAttempts: Set<ConnectAttempt> = []
+  var lastAttemptNumber = 0
   var backoff: PostgresBackoff
   var random = SystemRandomNumberGenerator()
-  /// No attempt to connect before this.
+  /// The earliest moment for the next attempt to connect.
   var retryAt: ContinuousClock.Instant?
-  /// Why the last attempt failed; nil after one that did not.
-  var lastRefusal: PostgresFailure?
+  /// The failure of the last attempt to connect; nil after a success.
+  var lastConnectFailure: PostgresFailure?
   let connectQueue = DispatchQueue(label: "postgres connecting", attributes: .concurrent)
 
   var listeners: [ObjectIdentifier: ListenerState] = [:]
@@ -47,33 +47,33 @@ final class PoolLoop {
 
   init(
     _ configuration: PostgresPoolConfiguration, mailbox: PoolMailbox,
-    statistics holder: PoolStatisticsHolder
+    statistics publishedStatistics: PublishedPoolStatistics
   ) {
     limits = configuration.limits
     logger = configuration.logger
     connector = PostgresConnector(configuration)
     self.mailbox = mailbox
-    self.holder = holder
+    self.publishedStatistics = publishedStatistics
     backoff = PostgresBackoff(first: limits.firstBackoff, longest: limits.longestBackoff)
   }
 
-  /// Serves until the pool is closed.
+  /// Runs until the pool is closed.
   func run() {
     blockBrokenPipes()
     while true {
       let isDrained = takeMessages()
       serve(at: .now)
-      holder.current = statistics
+      publishedStatistics.current = statistics
       if isClosed(at: .now) { break }
       wait(isDrained ? timeout(at: .now) : 0)
     }
     finish()
-    holder.current = statistics
+    publishedStatistics.current = statistics
   }
 
-  /// - Returns: whether none is left. Then the next one ends the wait.
+  /// - Returns: whether the mailbox is empty; then the next message wakes `poll`.
   private func takeMessages() -> Bool {
-    // Those who post without end must not keep the thread from the sockets.
+    // Bounded, so that a steady flow of messages does not starve the sockets.
     for _ in 0..<4 {
       let messages = mailbox.take()
       if messages.isEmpty { return true }
@@ -94,8 +94,8 @@ final class PoolLoop {
       sessionReleased(number)
     case .sessionExchange(let number, let exchange, let continuation):
       sessionExchangeWanted(number, PendingExchange(exchange, continuation: continuation))
-    case .connected(let ticket, let outcome):
-      connected(ticket, outcome)
+    case .connected(let attempt, let outcome):
+      connected(attempt, outcome)
     case .listenerAdded(let handle):
       listenerAdded(handle)
     case .listenerRemoved(let handle):
@@ -107,9 +107,9 @@ final class PoolLoop {
     }
   }
 
-  /// Everything that time and free places allow.
+  /// Does everything that deadlines and free capacity allow.
   private func serve(at now: ContinuousClock.Instant) {
-    if hasCancelled { withdrawCancelled() }
+    if hasCancelled { removeCancelled() }
     expireConnections(at: now)
     expireWaiting(at: now)
     retireIdle(at: now)
@@ -117,7 +117,7 @@ final class PoolLoop {
     grantSessions()
     serveListeners(at: now)
     connectWhereWanted(at: now)
-    count()
+    updateStatistics()
   }
 
   private func wait(_ milliseconds: Int32) {
@@ -128,7 +128,7 @@ final class PoolLoop {
       let events = connection.hasUnsent ? POLLIN | POLLOUT : POLLIN
       pollSet.append(pollfd(fd: connection.socket, events: Int16(events), revents: 0))
     }
-    // An interrupted wait is as good as one that is over.
+    // A `poll` that a signal interrupted counts as finished.
     guard poll(&pollSet, nfds_t(pollSet.count), milliseconds) > 0 else { return }
     if pollSet[0].revents != 0 { mailbox.acknowledge() }
     for (index, connection) in polled.enumerated() {
@@ -151,7 +151,7 @@ final class PoolLoop {
     }
   }
 
-  /// libpq keeps broken pipes from the process where the kernel lets it; this holds everywhere.
+  /// libpq blocks SIGPIPE only where the kernel supports it, so the thread blocks it too.
   private func blockBrokenPipes() {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -159,7 +159,7 @@ final class PoolLoop {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  private func count() {
+  private func updateStatistics() {
     statistics.readingConnections = connections.count { $0.role == .reading }
     statistics.sessions = connections.count { $0.role == .session }
     statistics.sessionsInUse = leases.count
@@ -171,20 +171,20 @@ final class PoolLoop {
 }
 
 extension PoolLoop {
-  /// Closes connections on which an answer is late.
+  /// Closes connections with an exchange past its deadline.
   func expireConnections(at now: ContinuousClock.Instant) {
     for connection in connections where connection.hasExpired(at: now) {
       drop(
         connection,
         because: PostgresFailure(
-          .connectionLost, "the connection was closed, as an answer on it was late",
+          .connectionLost, "the connection was closed because a response timed out",
           wasSent: true))
     }
   }
 
-  /// Answers those who have waited for a connection long enough.
+  /// Fails waiting reads and sessions past their deadline.
   func expireWaiting(at now: ContinuousClock.Instant) {
-    guard let earliest = earliestWait, earliest <= now else { return }
+    guard let earliest = earliestWaitDeadline, earliest <= now else { return }
     for pending in waitingReads where pending.exchange.deadline <= now && !pending.isAnswered {
       statistics.waitTimeouts += 1
       pending.fail(waitFailure(of: .reading).sent(pending.attempts > 0))
@@ -195,13 +195,13 @@ extension PoolLoop {
       waiting.answer(.failure(waitFailure(of: .session)))
     }
     waitingSessions.removeAll { $0.request.deadline <= now }
-    earliestWait = nil
+    earliestWaitDeadline = nil
     for pending in waitingReads { consider(pending.exchange.deadline) }
     for waiting in waitingSessions { consider(waiting.request.deadline) }
   }
 
-  /// Answers those whose tasks were cancelled. What was sent stays, and its answer is dropped.
-  func withdrawCancelled() {
+  /// Fails exchanges of cancelled tasks. The answer of an exchange that was sent is dropped.
+  func removeCancelled() {
     hasCancelled = false
     for pending in waitingReads where pending.exchange.isCancelled {
       pending.fail(
@@ -214,21 +214,21 @@ extension PoolLoop {
         pending.fail(PostgresFailure(.cancelled, "the read was cancelled", wasSent: true))
       }
     }
-    // Each flag is read once: it may be set meanwhile.
-    var waitingOn = Deque<WaitingSession>()
+    // Each flag is read once, because it may be set concurrently.
+    var remaining = Deque<WaitingSession>()
     for waiting in waitingSessions {
       if waiting.request.isCancelled {
         waiting.answer(.failure(Self.cancelledWait))
       } else {
-        waitingOn.append(waiting)
+        remaining.append(waiting)
       }
     }
-    waitingSessions = waitingOn
+    waitingSessions = remaining
   }
 
-  /// How long to wait for sockets and messages, in milliseconds; negative: without limit.
+  /// The timeout of `poll` in milliseconds; negative for none.
   func timeout(at now: ContinuousClock.Instant) -> Int32 {
-    var next = earliestWait
+    var next = earliestWaitDeadline
     func consider(_ instant: ContinuousClock.Instant?) {
       guard let instant else { return }
       next = next.map { min($0, instant) } ?? instant
@@ -240,8 +240,8 @@ extension PoolLoop {
       }
     }
     for listener in listeners.values {
-      // One that is due already waits for its turn to connect, which the end of another attempt
-      // gives it: to wake for it would be to wake without end.
+      // An overdue listener waits for an attempt to connect to end, which wakes the loop. A timeout
+      // for it would be a busy loop.
       if let event = listener.nextEvent(limits), event > now { consider(event) }
     }
     consider(retryAt)
@@ -251,15 +251,15 @@ extension PoolLoop {
   }
 
   private func consider(_ deadline: ContinuousClock.Instant) {
-    earliestWait = earliestWait.map { min($0, deadline) } ?? deadline
+    earliestWaitDeadline = earliestWaitDeadline.map { min($0, deadline) } ?? deadline
   }
 
   private func waitFailure(of role: ConnectionRole) -> PostgresFailure {
     if connections.contains(where: { $0.role == role && !$0.isRetiring }) {
-      return PostgresFailure(.poolTimedOut, "all connections to the database were busy")
+      return PostgresFailure(.poolTimedOut, "no connection to the database became free in time")
     }
-    return lastRefusal
-      ?? PostgresFailure(.cannotConnect, "a connection to the database was not made in time")
+    return lastConnectFailure
+      ?? PostgresFailure(.cannotConnect, "connecting to the database timed out")
   }
 }
 
@@ -273,14 +273,14 @@ extension PoolLoop {
     if let continuation { closing?.continuations.append(continuation) }
   }
 
-  /// Whether it was asked to close, and nobody is busy or may be any longer.
+  /// Whether closing was requested, and all work has ended or the close timeout has passed.
   func isClosed(at now: ContinuousClock.Instant) -> Bool {
     guard let closing else { return false }
     return closing.deadline <= now
       || leases.isEmpty && waitingReads.isEmpty && connections.allSatisfy(\.isIdle)
   }
 
-  /// Closes everything, and answers everybody.
+  /// Closes all connections and fails all waiting calls.
   func finish() {
     let failure = PostgresFailure(.closed, "the pool was closed", wasSent: true)
     for connection in connections { drop(connection, because: failure) }
@@ -300,14 +300,14 @@ extension PoolLoop {
   }
 }
 
-/// A pool that is being closed.
+/// A pool that is closing.
 struct PoolClosing {
   let deadline: ContinuousClock.Instant
   var continuations: [UnsafeContinuation<Void, Never>] = []
 }
 
 extension Duration {
-  /// Rounded up, and bounded: what `poll` and the server's settings take.
+  /// Rounded up and bounded to the range of `poll` and of server settings.
   var wholeMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard seconds < 2_000_000 else { return 2_000_000_000 }

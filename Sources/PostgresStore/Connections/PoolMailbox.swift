@@ -1,48 +1,48 @@
 import CPostgres
-import Cryptography
 import Glibc
+import Locks
 import Synchronization
 
-/// Messages to the thread that owns the connections. Any thread may post.
+/// Messages to the pool's thread. Any thread may post.
 final class PoolMailbox: Sendable {
   private struct State {
     var messages: [PoolMessage] = []
-    /// Whether the reader waits in `poll`, or is about to.
-    var isReaderAsleep = false
+    /// Whether the reader is in `poll` or about to enter it.
+    var isReaderWaiting = false
     var isClosed = false
   }
 
-  /// Readable when a message came while the reader slept.
+  /// Readable after a message was posted while the reader slept.
   let descriptor: CInt
-  private let state = Guarded(State())
+  private let state = LockedValue(State())
 
-  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` when the process has no descriptors left.
+  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` when the process is out of file descriptors.
   init() throws(PostgresFailure) {
     descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else {
-      throw PostgresFailure(.cannotConnect, "no descriptor is left for the pool's events")
+      throw PostgresFailure(.cannotConnect, "the process is out of file descriptors")
     }
   }
 
   deinit { _ = Glibc.close(descriptor) }
 
-  /// What comes when the reader has gone is refused here.
+  /// Posts a message. After ``finish()`` the message is refused.
   func post(_ message: PoolMessage) {
     let (isTaken, wake) = state.withLock { state in
       guard !state.isClosed else { return (false, false) }
       state.messages.append(message)
-      defer { state.isReaderAsleep = false }
-      return (true, state.isReaderAsleep)
+      defer { state.isReaderWaiting = false }
+      return (true, state.isReaderWaiting)
     }
     guard isTaken else { return message.refuse() }
     if wake { signal() }
   }
 
-  /// All messages so far. When there are none, the next one signals ``descriptor``.
+  /// Takes all messages. If there are none, the next post signals ``descriptor``.
   func take() -> [PoolMessage] {
     state.withLock { state in
       guard !state.messages.isEmpty else {
-        state.isReaderAsleep = true
+        state.isReaderWaiting = true
         return []
       }
       defer { state.messages = [] }
@@ -50,14 +50,14 @@ final class PoolMailbox: Sendable {
     }
   }
 
-  /// Takes the signal back.
+  /// Clears the signal.
   func acknowledge() {
     var count: UInt64 = 0
-    // It fails only when there was none.
+    // Fails only when there is no signal.
     _ = read(descriptor, &count, MemoryLayout.size(ofValue: count))
   }
 
-  /// Refuses what is there and what will come.
+  /// Refuses all pending and later messages.
   func finish() {
     let left = state.withLock { state in
       state.isClosed = true
@@ -69,7 +69,7 @@ final class PoolMailbox: Sendable {
 
   private func signal() {
     var one: UInt64 = 1
-    // It fails only when 2^64 − 1 signals were not taken back.
+    // Fails only at 2^64 − 1 signals that were not cleared.
     _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
   }
 }
@@ -78,22 +78,21 @@ typealias ExchangeResult = Result<[PostgresRows], PostgresFailure>
 typealias ExchangeContinuation = UnsafeContinuation<ExchangeResult, Never>
 typealias SessionContinuation = UnsafeContinuation<Result<Int, PostgresFailure>, Never>
 
-/// What other threads tell the thread that owns the connections. Each continuation in it is resumed
-/// exactly once by whoever takes the message out.
+/// Messages to the pool's thread. The receiver of a message resumes its continuation exactly once.
 enum PoolMessage: Sendable {
   case read(PostgresExchange, ExchangeContinuation)
-  /// A read, or a wait for a session, has been marked as cancelled.
+  /// The flag of a read, or of a wait for a session, was set.
   case somethingCancelled
   case sessionWanted(SessionRequest, SessionContinuation)
   case sessionReleased(Int)
   case sessionExchange(Int, PostgresExchange, ExchangeContinuation)
-  case connected(ConnectTicket, Result<OwnedConnection, PostgresFailure>)
+  case connected(ConnectAttempt, Result<OwnedConnection, PostgresFailure>)
   case listenerAdded(ListenerHandle)
   case listenerRemoved(ListenerHandle)
   case announcementWanted(ListenerHandle)
   case closeWanted(UnsafeContinuation<Void, Never>?)
 
-  /// Answers whoever waits for this message's outcome, when nobody will act on it.
+  /// Fails the caller of a message that will not be handled.
   func refuse() {
     let failure = PostgresFailure(.closed, "the pool is closed")
     switch self {
@@ -112,7 +111,7 @@ enum PoolMessage: Sendable {
   }
 }
 
-/// Somebody who wants a session.
+/// A request for a session.
 final class SessionRequest: Sendable {
   let deadline: ContinuousClock.Instant
   private let cancellation = Atomic<Bool>(false)

@@ -11,17 +11,17 @@ struct PostgresCommand: Sendable {
   }
 }
 
-/// One statement of ours, prepared on each connection when it is first used there.
+/// A statement of this program. Each connection prepares it at its first use.
 ///
-/// The types of its parameters are those of the values that are first bound. A parameter that may
-/// be null, or that is not of one of ``PostgresValue``'s types, needs a cast in the text
-/// (`$1::bigint`), so that it means the same whatever came first.
+/// The types of its parameters are those of the first bound values. A parameter that may be null,
+/// or whose type is not one of ``PostgresValue``'s, needs a cast in the text (`$1::bigint`), so
+/// that its type does not depend on the first values.
 struct PostgresStatement: Sendable {
-  /// Unique among all statements of the program; it is what the server knows the statement by.
+  /// Unique among all statements of the program. The server knows the prepared statement by it.
   let name: String
   let sql: String
 
-  /// - Parameter name: at most 63 bytes, as the server tells no more of them apart.
+  /// - Parameter name: at most 63 bytes, because the server truncates longer names.
   init(_ sql: String, name: String) {
     precondition(!name.isEmpty && name.utf8.count < 64)
     self.name = name
@@ -30,7 +30,7 @@ struct PostgresStatement: Sendable {
 }
 
 extension PostgresStatement: Hashable {
-  /// By name alone: names are unique, and texts are long.
+  /// Compares names only: names are unique, and texts are long.
   static func == (left: PostgresStatement, right: PostgresStatement) -> Bool {
     left.name == right.name
   }
@@ -38,13 +38,13 @@ extension PostgresStatement: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// A parameter of a statement. It is sent in the binary format of its type.
+/// A parameter of a statement, sent in the binary format of its type.
 enum PostgresValue: Sendable {
-  /// Of any type: the statement has to say which (see ``PostgresStatement``).
+  /// Of any type. The statement text must give the type (see ``PostgresStatement``).
   case null
   case int64(Int64)
   case bool(Bool)
-  /// UTF-8 without NUL, which the server refuses (SQLSTATE 22021).
+  /// UTF-8 without NUL; the server refuses a NUL with SQLSTATE 22021.
   case text(String)
   case bytes([UInt8])
   case int64s([Int64?])
@@ -53,10 +53,10 @@ enum PostgresValue: Sendable {
   case byteStrings([[UInt8]?])
 }
 
-/// The types that parameters have, by their object identifiers, which are the same in every
-/// database (`pg_type.dat` of PostgreSQL).
+/// Object identifiers of the parameter types, which are the same in every database (`pg_type.dat`
+/// of PostgreSQL).
 enum PostgresType {
-  /// Left to the server, which looks at the statement.
+  /// The server infers the type from the statement.
   static let unspecified: Oid = 0
   static let bool: Oid = 16
   static let bytes: Oid = 17
@@ -68,26 +68,25 @@ enum PostgresType {
   static let int64s: Oid = 1016
 }
 
-/// A command with its values in the binary format, as libpq takes them. Encoding is done by the
-/// caller, not on the thread that serves all.
+/// A command with its values encoded in the binary format for libpq. The caller encodes it, so that
+/// the pool's thread does not have to.
 struct EncodedCommand: Sendable {
-  /// Of all values of a command together. The server's own limit of a message is 1 GiB.
+  /// Limit of all values of a command together. The server limits a message to 1 GiB.
   static let maximumBytes = 256 << 20
 
   struct Parameter: Sendable {
     var type: Oid
     var offset: Int
-    /// Negative: null.
+    /// Negative for null.
     var length: Int32
   }
 
   let statement: PostgresStatement
   let parameters: [Parameter]
-  /// The values one after another, and one byte more so that it is never empty.
+  /// All values in sequence, and a last byte that keeps the array from being empty.
   private let bytes: [UInt8]
 
-  /// - Throws: ``PostgresFailure/Kind/protocolViolation`` when it is larger than
-  ///   ``maximumBytes``.
+  /// - Throws: ``PostgresFailure/Kind/protocolViolation`` above ``maximumBytes``.
   init(_ command: PostgresCommand) throws(PostgresFailure) {
     var encoder = ValueEncoder()
     var parameters: [Parameter] = []
@@ -97,7 +96,7 @@ struct EncodedCommand: Sendable {
       let type = encoder.append(value)
       let length = encoder.bytes.count - offset
       guard encoder.bytes.count <= Self.maximumBytes else {
-        throw PostgresFailure(.protocolViolation, "a command's values are too large")
+        throw PostgresFailure(.protocolViolation, "the values of a command are too large")
       }
       if case .null = value {
         parameters.append(Parameter(type: type, offset: offset, length: -1))
@@ -113,14 +112,14 @@ struct EncodedCommand: Sendable {
 
   /// Queues the execution in libpq's pipeline.
   ///
-  /// - Returns: false when libpq refused; its connection then says why.
+  /// - Returns: false on failure; the connection then has the reason.
   func send(on connection: OpaquePointer) -> Bool {
     let count = parameters.count
     return bytes.withUnsafeBytes { bytes in
       withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * count) { numbers in
           for (index, parameter) in parameters.enumerated() {
-            // The buffer is never empty, so each value has an address, also an empty one.
+            // The buffer is never empty, so an empty value has an address too.
             let start = bytes.baseAddress?.advanced(by: parameter.offset)
             values.initializeElement(
               at: index,
@@ -137,9 +136,9 @@ struct EncodedCommand: Sendable {
     }
   }
 
-  /// Queues the preparation of the statement for parameters of these types.
+  /// Queues the preparation of the statement, with the types of these parameters.
   ///
-  /// - Returns: false when libpq refused; its connection then says why.
+  /// - Returns: false on failure; the connection then has the reason.
   func prepare(on connection: OpaquePointer) -> Bool {
     PQsendPrepare(
       connection, statement.name, statement.sql, CInt(parameters.count), parameters.map(\.type))
@@ -147,8 +146,8 @@ struct EncodedCommand: Sendable {
   }
 }
 
-/// Writes values as PostgreSQL's `*send` functions would (`array_send` in `arrayfuncs.c` for
-/// arrays): numbers in network order, arrays with their dimension, element type and elements.
+/// Encodes values like PostgreSQL's `*send` functions (`array_send` in `arrayfuncs.c` for arrays):
+/// numbers in network byte order, arrays with dimension, element type and elements.
 struct ValueEncoder {
   var bytes: [UInt8] = []
 
@@ -187,22 +186,22 @@ struct ValueEncoder {
   private mutating func append<Element>(
     _ elements: [Element?], of type: Oid, _ append: (inout ValueEncoder, Element) -> Void
   ) {
-    // An empty array has no dimension at all.
+    // An empty array has no dimensions.
     self.append(bigEndian: elements.isEmpty ? 0 : 1 as Int32)
     self.append(bigEndian: elements.contains { $0 == nil } ? 1 : 0 as Int32)
     self.append(bigEndian: type)
     guard !elements.isEmpty else { return }
     self.append(bigEndian: Int32(truncatingIfNeeded: elements.count))
-    // Indexes count from one, as those of `ARRAY[…]` do.
+    // The lower bound is 1, as in `ARRAY[…]`.
     self.append(bigEndian: 1 as Int32)
     for element in elements {
-      let place = bytes.count
+      let start = bytes.count
       self.append(bigEndian: -1 as Int32)
       guard let element else { continue }
       append(&self, element)
-      let length = bytes.count - place - 4
+      let length = bytes.count - start - 4
       withUnsafeBytes(of: UInt32(truncatingIfNeeded: length).bigEndian) { encoded in
-        for (index, byte) in encoded.enumerated() { bytes[place + index] = byte }
+        for (index, byte) in encoded.enumerated() { bytes[start + index] = byte }
       }
     }
   }

@@ -1,33 +1,33 @@
 import CPostgres
 
-/// A connection string in one of libpq's two forms (`postgresql://…` or `host=… dbname=…`), taken
-/// apart. It can be shown: its description has no password.
+/// A parsed connection string in one of libpq's two forms (`postgresql://…` or `host=… dbname=…`).
+/// Its description contains no password and may be logged.
 struct PostgresConnectionString: Sendable, CustomStringConvertible {
-  /// The options that the string names, by libpq's names, in libpq's order.
+  /// The options in the string, with libpq's names and in libpq's order.
   private var options: [(name: String, value: String)]
-  /// Those that are never shown.
+  /// Names of options that must never be shown.
   private let secretNames: Set<String>
 
-  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` for a string that libpq does not understand.
+  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` for a string that libpq cannot parse.
   init(_ text: String) throws(PostgresFailure) {
     guard !text.utf8.contains(0) else {
-      throw PostgresFailure(.cannotConnect, "the connection string has a NUL in it")
+      throw PostgresFailure(.cannotConnect, "the connection string contains a NUL")
     }
     var reason: UnsafeMutablePointer<CChar>?
     guard let parsed = PQconninfoParse(text, &reason) else {
-      let told = reason.map { String(cString: $0) } ?? "no memory"
+      let message = reason.map { String(cString: $0) } ?? "out of memory"
       PQfreemem(reason)
       throw PostgresFailure(
-        .cannotConnect, "the connection string is malformed: \(Self.withoutQuoted(told))")
+        .cannotConnect, "the connection string is malformed: \(Self.withoutQuoted(message))")
     }
     defer { PQconninfoFree(parsed) }
     var options: [(name: String, value: String)] = []
     var secretNames: Set<String> = []
     var entry = parsed
-    // The array ends with an entry without a keyword.
+    // An entry without a keyword ends the array.
     while let keyword = entry.pointee.keyword {
       let name = String(cString: keyword)
-      // libpq marks so what is to be hidden while it is typed.
+      // libpq marks options such as passwords with `*`.
       if entry.pointee.dispchar.map({ String(cString: $0) }) == "*" { secretNames.insert(name) }
       if let value = entry.pointee.val { options.append((name, String(cString: value))) }
       entry += 1
@@ -40,19 +40,19 @@ struct PostgresConnectionString: Sendable, CustomStringConvertible {
     options.first { $0.name == name }?.value
   }
 
-  /// Adds an option that the string does not have.
+  /// Sets an option unless the string has it.
   mutating func setDefault(_ name: String, _ value: String) {
     guard self[name] == nil else { return }
     options.append((name, value))
   }
 
-  /// Sets an option, whatever the string says.
+  /// Sets an option, overriding the string.
   mutating func set(_ name: String, _ value: String) {
     options.removeAll { $0.name == name }
     options.append((name, value))
   }
 
-  /// Puts options for the server before those of the string, which weigh more.
+  /// Prepends server options. The options of the string take precedence.
   mutating func prependServerOptions(_ text: String) {
     if let index = options.firstIndex(where: { $0.name == "options" }) {
       options[index].value = "\(text) \(options[index].value)"
@@ -64,12 +64,12 @@ struct PostgresConnectionString: Sendable, CustomStringConvertible {
   var keywords: [String] { options.map(\.name) }
   var values: [String] { options.map(\.value) }
 
-  /// Where it leads: servers, database and user.
+  /// Servers, database and user.
   var description: String {
     let hosts = list("host") ?? list("hostaddr") ?? []
     let ports = list("port") ?? []
     let servers = hosts.enumerated().map { index, host in
-      // One port serves all hosts; else each has its own.
+      // A single port applies to all hosts.
       let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
       return port.isEmpty ? host : "\(host):\(port)"
     }
@@ -78,7 +78,7 @@ struct PostgresConnectionString: Sendable, CustomStringConvertible {
     return "postgresql://\(user)\(servers.joined(separator: ","))\(database)"
   }
 
-  /// Takes all that is secret out of a text of libpq's.
+  /// Masks the values of secret options in a message of libpq.
   func scrub(_ text: String) -> String {
     options.reduce(text) { text, option in
       guard secretNames.contains(option.name), !option.value.isEmpty else { return text }
@@ -90,7 +90,7 @@ struct PostgresConnectionString: Sendable, CustomStringConvertible {
     self[name].map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// Whatever libpq quotes of a malformed string may be a part of the password.
+  /// A quoted part of libpq's message may contain a part of the password.
   private static func withoutQuoted(_ text: String) -> String {
     let pieces = text.split(separator: "\"", omittingEmptySubsequences: false)
     let kept = pieces.enumerated().map { index, piece in index.isMultiple(of: 2) ? piece : "…" }

@@ -2,7 +2,7 @@ import CPostgres
 import Glibc
 import Logging
 
-/// Makes connections. It blocks while it does.
+/// Makes connections. Calls block.
 struct PostgresConnector: Sendable {
   private let string: PostgresConnectionString
   private let notices: NoticeSink
@@ -19,7 +19,8 @@ struct PostgresConnector: Sendable {
     string.setDefault("keepalives_idle", "10")
     string.setDefault("keepalives_interval", "5")
     string.setDefault("keepalives_count", "3")
-    // Texts are taken for UTF-8 here, whatever the string or the environment says.
+    // Texts are decoded as UTF-8, so neither the string nor the environment may change the
+    // encoding.
     string.set("client_encoding", "UTF8")
     string.prependServerOptions(
       """
@@ -31,33 +32,33 @@ struct PostgresConnector: Sendable {
     notices = NoticeSink(logger: configuration.logger)
   }
 
-  /// - Returns: a connection in pipeline mode that never blocks.
+  /// - Returns: a non-blocking connection in pipeline mode.
   /// - Throws: ``PostgresFailure/Kind/cannotConnect`` with libpq's reason, without secrets.
   func connect() throws(PostgresFailure) -> OwnedConnection {
     let keywords = CStringArray(string.keywords)
     let values = CStringArray(string.values)
     guard let pointer = PQconnectdbParams(keywords.pointer, values.pointer, 0) else {
-      throw PostgresFailure(.cannotConnect, "no memory for a connection")
+      throw PostgresFailure(.cannotConnect, "out of memory")
     }
     let connection = OwnedConnection(owning: pointer, notices: notices)
     guard connection.isOpen else {
       throw PostgresFailure(.cannotConnect, string.scrub(connection.reason))
     }
     guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
-      throw PostgresFailure(.cannotConnect, "libpq could not enter its pipeline mode")
+      throw PostgresFailure(.cannotConnect, "libpq could not enter pipeline mode")
     }
     return connection
   }
 }
 
-/// A connection of libpq's. It is closed with this object.
-// @unchecked: it is made on one thread and then handed to another, which alone goes on with it.
+/// Owns a libpq connection and closes it in `deinit`.
+// @unchecked: made on one thread and then handed to the pool's thread, which alone uses it.
 final class OwnedConnection: @unchecked Sendable {
   let pointer: OpaquePointer
-  /// libpq keeps only an address of it.
+  /// libpq holds only an unretained pointer to it.
   private let notices: NoticeSink
 
-  /// Takes a connection over.
+  /// Takes ownership of a connection.
   init(owning pointer: OpaquePointer, notices: NoticeSink) {
     self.pointer = pointer
     self.notices = notices
@@ -65,7 +66,7 @@ final class OwnedConnection: @unchecked Sendable {
       pointer,
       { context, result in
         guard let context else { return }
-        // It is the sink that the owner of the connection keeps until the connection is closed.
+        // The context is the sink, which the owner retains until the connection is closed.
         Unmanaged<NoticeSink>.fromOpaque(context).takeUnretainedValue().received(result)
       }, Unmanaged.passUnretained(notices).toOpaque())
   }
@@ -74,11 +75,11 @@ final class OwnedConnection: @unchecked Sendable {
 
   var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
 
-  /// What libpq says of its last trouble.
+  /// libpq's last error message.
   var reason: String { String(cString: PQerrorMessage(pointer)).trimmed }
 }
 
-/// Where the server's notices go: to the log, without their texts, which may have values in them.
+/// Logs notices of the server without their texts, which may contain values.
 final class NoticeSink: Sendable {
   private let logger: Logger
 
@@ -87,7 +88,7 @@ final class NoticeSink: Sendable {
   func received(_ result: OpaquePointer?) {
     guard let result else { return }
     logger.debug(
-      "the database has a notice",
+      "notice from the database",
       metadata: [
         "state": "\(ResultFields.text(result, .state) ?? "?")",
         "severity": "\(ResultFields.text(result, .severity) ?? "?")",
@@ -96,7 +97,7 @@ final class NoticeSink: Sendable {
   }
 }
 
-/// Texts as C takes a list of them: addresses, and a null at the end.
+/// A null-terminated array of C strings.
 final class CStringArray {
   private let storage: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
 
@@ -111,6 +112,6 @@ final class CStringArray {
     storage.deallocate()
   }
 
-  /// Valid as long as this object.
+  /// Valid for the lifetime of this object.
   var pointer: UnsafePointer<UnsafePointer<CChar>?>? { UnsafePointer(storage.baseAddress) }
 }

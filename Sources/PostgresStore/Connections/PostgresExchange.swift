@@ -1,16 +1,18 @@
 import Synchronization
 
-/// What one caller wants to be sent: commands that leave together, and are answered together.
+/// The commands of one call, which are sent together and answered together.
 final class PostgresExchange: Sendable {
   let commands: [EncodedCommand]
   let deadline: ContinuousClock.Instant
-  /// Set by the caller's task when it is cancelled; what has not left then never will.
+  /// Set when the caller's task is cancelled. A command that was not sent by then is never sent.
   private let cancellation = Atomic<Bool>(false)
 
-  /// - Throws: ``PostgresFailure/Kind/protocolViolation`` for a command that is too large, and where
-  ///   there is none.
+  /// - Throws: ``PostgresFailure/Kind/protocolViolation`` when a command is too large, or there is
+  ///   none.
   init(_ commands: [PostgresCommand], within limit: Duration) throws(PostgresFailure) {
-    if commands.isEmpty { throw PostgresFailure(.protocolViolation, "there is nothing to ask") }
+    if commands.isEmpty {
+      throw PostgresFailure(.protocolViolation, "an exchange needs at least one command")
+    }
     var encoded: [EncodedCommand] = []
     encoded.reserveCapacity(commands.count)
     for command in commands { encoded.append(try EncodedCommand(command)) }
@@ -26,7 +28,7 @@ final class PostgresExchange: Sendable {
 /// An exchange on the pool's thread, until it is answered.
 final class PendingExchange {
   let exchange: PostgresExchange
-  /// How often it was sent.
+  /// How often the exchange was sent.
   var attempts = 0
   private var answer: ((ExchangeResult) -> Void)?
   private var continuation: ExchangeContinuation?
@@ -36,7 +38,7 @@ final class PendingExchange {
     self.continuation = continuation
   }
 
-  /// One of the pool's own, which is answered on its thread.
+  /// An exchange of the pool itself, answered on the pool's thread.
   init(_ exchange: PostgresExchange, answer: @escaping (ExchangeResult) -> Void) {
     self.exchange = exchange
     self.answer = answer
@@ -44,7 +46,7 @@ final class PendingExchange {
 
   var isAnswered: Bool { continuation == nil && answer == nil }
 
-  /// Answers once; what comes later is dropped.
+  /// Answers once; later answers are dropped.
   func answer(_ result: ExchangeResult) {
     let (continuation, answer) = (continuation, answer)
     (self.continuation, self.answer) = (nil, nil)
@@ -55,83 +57,83 @@ final class PendingExchange {
   func fail(_ failure: PostgresFailure) { answer(.failure(failure)) }
 }
 
-/// What was sent up to one synchronisation point, and what has come back of it. The server runs what is
-/// between two of these points as one transaction.
-struct Flight {
-  enum Load {
-    /// The preparation of one statement, which others will use too.
+/// The commands up to one synchronisation point, and the results received for them. The server runs
+/// the commands between two synchronisation points as one transaction.
+struct PipelinedBatch {
+  enum Content {
+    /// The preparation of one statement, which later exchanges use too.
     case preparation(PostgresStatement)
     case exchange(PendingExchange)
   }
 
-  /// What became of an exchange, or of a preparation.
+  /// The outcome of an exchange or a preparation.
   enum Outcome {
     case rows([PostgresRows])
     case failed(ServerError, PostgresFailure)
   }
 
-  /// What the next result means.
+  /// The meaning of a result within the batch.
   enum Step: Equatable {
-    case goOn
-    /// The synchronisation point was reached: the flight is over.
+    case needsMore
+    /// The synchronisation point was reached and the batch is complete.
     case finished
-    /// It does not fit what was sent.
+    /// The result does not match what was sent.
     case unexpected
   }
 
-  let load: Load
+  let content: Content
   private var rows: [PostgresRows] = []
   private var failure: (ServerError, PostgresFailure)?
-  /// Results that are still to come before the synchronisation point.
+  /// The number of results that are missing before the synchronisation point.
   private var missing: Int
 
-  init(_ load: Load) {
-    self.load = load
-    switch load {
+  init(_ content: Content) {
+    self.content = content
+    switch content {
     case .preparation: missing = 1
     case .exchange(let pending): missing = pending.exchange.commands.count
     }
   }
 
   var exchange: PendingExchange? {
-    if case .exchange(let pending) = load { pending } else { nil }
+    if case .exchange(let pending) = content { pending } else { nil }
   }
 
-  /// Of a flight that is over.
+  /// Valid when the batch is complete.
   var outcome: Outcome {
     failure.map { .failed($0.0, $0.1) } ?? .rows(rows)
   }
 
-  /// A command was done.
+  /// A command succeeded.
   mutating func answered(_ result: PostgresRows) -> Step {
     guard missing > 0, failure == nil else { return .unexpected }
     missing -= 1
     rows.append(result)
-    return .goOn
+    return .needsMore
   }
 
-  /// A command failed, or the synchronisation did (as deferred constraints do).
-  mutating func failed(_ told: ServerError) -> Step {
+  /// A command failed, or the synchronisation did, as with deferred constraints.
+  mutating func failed(_ error: ServerError) -> Step {
     guard failure == nil else { return .unexpected }
     guard missing > 0 else {
-      failure = (told, told.failure(of: nil, at: nil))
-      return .goOn
+      failure = (error, error.failure(of: nil, at: nil))
+      return .needsMore
     }
     missing -= 1
     let statement =
-      switch load {
+      switch content {
       case .preparation(let statement): statement
       case .exchange(let pending): pending.exchange.commands[rows.count].statement
       }
-    failure = (told, told.failure(of: statement, at: rows.count))
-    return .goOn
+    failure = (error, error.failure(of: statement, at: rows.count))
+    return .needsMore
   }
 
-  /// A command was passed over, as one before it had failed.
-  mutating func passedOver() -> Step {
+  /// A command was skipped because an earlier one failed.
+  mutating func skipped() -> Step {
     guard missing > 0, failure != nil else { return .unexpected }
     missing -= 1
-    return .goOn
+    return .needsMore
   }
 
   mutating func synchronized() -> Step {

@@ -3,37 +3,36 @@ import CPostgres
 /// Why an exchange with the database failed.
 struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// The server refused a command. The connection lives on.
+    /// The server refused a command. The connection remains usable.
     case server(SQLState)
-    /// The connection ended before the answer was there.
+    /// The connection ended before the answer arrived.
     case connectionLost
-    /// The answer did not come in time. The connection was closed: what the server made of it is
-    /// not known.
+    /// The deadline passed and the connection was closed. The outcome on the server is unknown.
     case timedOut
-    /// There was no connection within the time limit, as none can be made. The message says why.
+    /// No connection could be made within the time limit. The message has the reason.
     case cannotConnect
-    /// All connections were busy for the whole of the time limit.
+    /// All connections were busy for the whole time limit.
     case poolTimedOut
-    /// More calls wait already than may.
+    /// Too many calls were waiting.
     case overloaded
-    /// The task was cancelled. Nothing was sent, or it was a read.
+    /// The task was cancelled. Either nothing was sent, or it was a read.
     case cancelled
     /// The pool was closed.
     case closed
-    /// The server sent what this program does not expect, or a value is not of the type asked for.
+    /// An unexpected response, or a value of another type than requested.
     case protocolViolation
   }
 
   let kind: Kind
-  /// For the log: never has SQL, values or passwords.
+  /// For the log. Contains no SQL, values or passwords.
   let message: String
-  /// Whether the commands had begun to leave: without it, the server has seen nothing of them.
+  /// Whether sending had begun. If false, the server has received none of the commands.
   let wasSent: Bool
-  /// Which command of the exchange failed, when that is known.
+  /// The index of the failed command in the exchange, if known.
   let command: Int?
-  /// What the server said with its last words, also where ``kind`` is ``Kind/connectionLost``.
+  /// The SQLSTATE of the server's last message, also for ``Kind/connectionLost``.
   let state: SQLState?
-  /// The constraint that was violated.
+  /// The violated constraint.
   let constraint: String?
 
   init(
@@ -45,19 +44,19 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.wasSent = wasSent
     self.command = command
     self.constraint = constraint
-    if case .server(let told) = kind { self.state = told } else { self.state = state }
+    if case .server(let reported) = kind { self.state = reported } else { self.state = state }
   }
 
   var description: String { message }
 
-  /// The same failure, of an exchange that had begun to leave or had not.
+  /// The same failure with another value of ``wasSent``.
   func sent(_ wasSent: Bool) -> PostgresFailure {
     PostgresFailure(
       kind, message, wasSent: wasSent, command: command, state: state, constraint: constraint)
   }
 }
 
-/// The five characters that say what went wrong (PostgreSQL manual, appendix A).
+/// The five characters of an SQLSTATE (PostgreSQL manual, appendix A).
 struct SQLState: Hashable, Sendable, CustomStringConvertible {
   let code: String
 
@@ -89,18 +88,18 @@ extension SQLState {
   static let cannotConnectNow = SQLState("57P03")
 }
 
-/// An error as the server tells it.
+/// An error reported by the server.
 struct ServerError {
   let state: SQLState
-  /// Whether it is the last thing that the server says on this connection.
+  /// Whether the server closes the connection after this error.
   let isFatal: Bool
-  /// Whether the plan of a prepared statement does not fit the tables any more. The SQLSTATE has
-  /// other uses too, and the text is translated; the name of the function that says so is not.
+  /// Whether the plan of a prepared statement no longer fits its tables. The SQLSTATE has other
+  /// uses and the message is localised, so the name of the reporting function identifies it.
   let isStalePlan: Bool
   let constraint: String?
   private let message: String
 
-  /// Nil when it is no error of the server, but trouble of libpq with the connection.
+  /// Nil when the result is no server error but a failure of the connection in libpq.
   init?(_ result: OpaquePointer) {
     guard let code = ResultFields.text(result, .state) else { return nil }
     state = SQLState(code)
@@ -113,9 +112,9 @@ struct ServerError {
     message = Self.message(state, result)
   }
 
-  /// Whether it says that this connection, and those made at the same time, are of no use: the
-  /// server goes down or is no primary, or its statements are not those that were prepared.
-  var discreditsConnections: Bool {
+  /// Whether this connection and others of its generation are unusable: the server shuts down or is
+  /// no primary, or its prepared statements differ from the expected ones.
+  var invalidatesConnections: Bool {
     isStalePlan
       || [
         .readOnlyTransaction, .adminShutdown, .crashShutdown, .cannotConnectNow, .unknownStatement,
@@ -123,43 +122,43 @@ struct ServerError {
       ].contains(state)
   }
 
-  /// Whether the same read may well succeed on another connection.
-  var isOfConnection: Bool { isFatal || discreditsConnections }
+  /// Whether the same read may succeed on another connection.
+  var isConnectionSpecific: Bool { isFatal || invalidatesConnections }
 
   func failure(of command: PostgresStatement?, at index: Int?) -> PostgresFailure {
     let text = command.map { "\($0.name): \(message)" } ?? message
-    // After its last words the server may or may not have gone on with what it had in hand.
+    // After a fatal error it is unknown whether the server finished the command.
     return PostgresFailure(
       isFatal ? .connectionLost : .server(state), text, wasSent: true, command: index,
       state: state, constraint: constraint)
   }
 
-  /// Classes whose texts never quote a value or a statement: connection, transaction state,
-  /// authorisation, database name, rollback, resources, state of an object, intervention, system.
+  /// SQLSTATE classes whose messages never quote a value or a statement: connection, transaction
+  /// state, authorisation, database name, rollback, resources, object state, intervention, system.
   private static let plainClasses: Set<String> = [
     "08", "25", "28", "3D", "40", "53", "55", "57", "58",
   ]
 
   private static func message(_ state: SQLState, _ result: OpaquePointer) -> String {
-    var text = "the database refused with SQLSTATE \(state)"
+    var text = "the database reported SQLSTATE \(state)"
     if plainClasses.contains(String(state.category)) {
       text += " (\(ResultFields.text(result, .message)?.trimmed ?? "no text"))"
     }
-    let places: [(String, ResultFields.Field)] = [
+    let locations: [(String, ResultFields.Field)] = [
       ("schema", .schema), ("table", .table), ("column", .column), ("constraint", .constraint),
       ("position", .position), ("routine", .routine),
     ]
-    for (name, field) in places {
-      if let place = ResultFields.text(result, field) { text += ", \(name) \(place)" }
+    for (name, field) in locations {
+      if let value = ResultFields.text(result, field) { text += ", \(name) \(value)" }
     }
     return text
   }
 }
 
-/// The fields of an error or a notice (`PG_DIAG_…` of `postgres_ext.h`).
+/// The fields of an error or a notice (`PG_DIAG_…` in `postgres_ext.h`).
 enum ResultFields {
   enum Field: Character {
-    /// Never translated, unlike `S`.
+    /// Never localised, unlike `S`.
     case severity = "V"
     case state = "C"
     case message = "M"
@@ -172,14 +171,15 @@ enum ResultFields {
   }
 
   static func text(_ result: OpaquePointer, _ field: Field) -> String? {
-    // All are ASCII.
+    // All raw values are ASCII.
     let code = CInt(field.rawValue.asciiValue ?? 0)
     return PQresultErrorField(result, code).map { String(cString: $0) }
   }
 }
 
 extension String {
-  /// Without the white space at its end, and in one line: libpq's texts end with a line feed.
+  /// The text in one line, without leading and trailing white space. Messages of libpq end with a
+  /// line feed.
   var trimmed: String {
     var lines = split(whereSeparator: \.isNewline).map { line in
       var line = line

@@ -1,7 +1,7 @@
 import Logging
 
-/// Hears announcements on a channel, and makes them. It has a connection of its own, which is made
-/// again whenever it is lost.
+/// Receives and sends notifications on one channel (LISTEN and NOTIFY). It has a connection of its
+/// own, which is reconnected after a loss.
 final class PostgresListener: Sendable {
   private let handle: ListenerHandle
   private let mailbox: PoolMailbox
@@ -14,17 +14,17 @@ final class PostgresListener: Sendable {
 
   deinit { mailbox.post(.listenerRemoved(handle)) }
 
-  /// An element for every announcement, this process's own too, and for every time that the
-  /// connection was made, as some may have been missed before. Several become one while nobody
-  /// looks. For one reader. It ends with the pool.
+  /// Yields for each notification, including those of this process, and for each new connection,
+  /// because notifications may have been missed before it. Pending elements are coalesced. For a
+  /// single consumer. Ends when the pool is closed.
   var announcements: AsyncStream<Void> { handle.stream }
 
-  /// Tells all listeners of the channel, soon. Several calls may become one announcement. It is
-  /// dropped without a word while there is no connection.
+  /// Sends a notification to all listeners of the channel. Pending notifications are coalesced.
+  /// Without a connection the notification is dropped.
   func announce() { mailbox.post(.announcementWanted(handle)) }
 }
 
-/// A listener, as its owner and the pool's thread know it.
+/// A listener as seen by its owner and by the pool's thread.
 final class ListenerHandle: Sendable {
   let channel: String
   let stream: AsyncStream<Void>
@@ -35,28 +35,28 @@ final class ListenerHandle: Sendable {
     (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// The channel as SQL wants it: letter by letter, with its quotes doubled.
+  /// The channel as a quoted SQL identifier.
   var quotedChannel: String {
     "\"\(channel.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
   }
 
-  func heard() { continuation.yield() }
+  func yield() { continuation.yield() }
 
   func finish() { continuation.finish() }
 }
 
-/// A listener on the pool's thread.
+/// The state of a listener on the pool's thread.
 final class ListenerState {
   let handle: ListenerHandle
   var connection: PostgresConnection?
-  /// Whether the server has confirmed that it will notify.
+  /// Whether the server has confirmed LISTEN.
   var isListening = false
   var wantsAnnouncement = false
   var isAnnouncing = false
-  /// When the server last gave a sign of life.
-  var lastHeard = ContinuousClock.now
+  /// When the server last sent something.
+  var lastActivity = ContinuousClock.now
   var backoff: PostgresBackoff
-  /// Not to be connected before this.
+  /// The earliest moment for the next attempt to connect.
   var retryAt: ContinuousClock.Instant?
 
   init(_ handle: ListenerHandle, _ limits: PostgresPoolLimits) {
@@ -64,18 +64,18 @@ final class ListenerState {
     backoff = PostgresBackoff(first: limits.firstBackoff, longest: limits.longestBackoff)
   }
 
-  /// When something is to be done if nothing comes; nil: nothing.
+  /// When the listener needs attention next; nil for never.
   func nextEvent(_ limits: PostgresPoolLimits) -> ContinuousClock.Instant? {
     guard let connection else { return retryAt }
-    return connection.isIdle ? lastHeard + limits.keepaliveInterval : nil
+    return connection.isIdle ? lastActivity + limits.keepaliveInterval : nil
   }
 }
 
 extension PoolLoop {
-  /// Announcements are hints, so their commits need not wait for the disk.
-  private static let loosen = PostgresCommand(
+  /// Notifications are hints, so their commits need not wait for the disk.
+  private static let asynchronousCommit = PostgresCommand(
     PostgresStatement("SET synchronous_commit TO off", name: "listener_loosen"))
-  private static let check = PostgresCommand(
+  private static let keepalive = PostgresCommand(
     PostgresStatement("SELECT 1", name: "listener_check"))
 
   func listenerAdded(_ handle: ListenerHandle) {
@@ -95,11 +95,13 @@ extension PoolLoop {
     announce(state)
   }
 
-  /// The listener that is next to be connected, if any.
+  /// The role of the next listener to connect; nil for none.
   func listenerToConnect(at now: ContinuousClock.Instant) -> ConnectionRole? {
     for (identifier, state) in listeners {
       let role = ConnectionRole.listening(identifier)
-      guard state.connection == nil, !tickets.contains(where: { $0.role == role }) else { continue }
+      guard state.connection == nil, !connectAttempts.contains(where: { $0.role == role }) else {
+        continue
+      }
       if let retryAt = state.retryAt, retryAt > now { continue }
       state.retryAt = nil
       return role
@@ -114,13 +116,13 @@ extension PoolLoop {
     state.connection = connection
     let listen = PostgresCommand(
       PostgresStatement("LISTEN \(state.handle.quotedChannel)", name: "listener_listen"))
-    ask([Self.loosen, listen], on: connection) { [weak self, weak state] in
+    ask([Self.asynchronousCommit, listen], on: connection) { [weak self, weak state] in
       guard let self, let state else { return }
       state.isListening = true
-      state.lastHeard = .now
+      state.lastActivity = .now
       state.backoff.succeeded()
-      // What was announced while there was no connection was missed.
-      state.handle.heard()
+      // Notifications may have been missed while there was no connection.
+      state.handle.yield()
       self.announce(state)
     }
   }
@@ -136,17 +138,18 @@ extension PoolLoop {
   func notified(_ connection: PostgresConnection) {
     guard case .listening(let identifier) = connection.role, let state = listeners[identifier]
     else { return }
-    state.lastHeard = .now
-    state.handle.heard()
+    state.lastActivity = .now
+    state.handle.yield()
   }
 
-  /// Asks those who have been silent for long whether they live.
+  /// Sends a keepalive query on listening connections that were idle for
+  /// ``PostgresPoolLimits/keepaliveInterval``.
   func serveListeners(at now: ContinuousClock.Instant) {
     for state in listeners.values {
       guard let connection = state.connection, connection.isIdle, state.isListening,
-        state.lastHeard + limits.keepaliveInterval <= now
+        state.lastActivity + limits.keepaliveInterval <= now
       else { continue }
-      ask([Self.check], on: connection) { [weak state] in state?.lastHeard = .now }
+      ask([Self.keepalive], on: connection) { [weak state] in state?.lastActivity = .now }
     }
   }
 
@@ -163,17 +166,17 @@ extension PoolLoop {
     ask([notify], on: connection) { [weak self, weak state] in
       guard let self, let state else { return }
       state.isAnnouncing = false
-      state.lastHeard = .now
+      state.lastActivity = .now
       self.announce(state)
     }
   }
 
-  /// Sends an exchange of the listener's own. When it fails, the connection is closed.
+  /// Sends commands of the listener itself. The connection is closed when they fail.
   private func ask(
     _ commands: [PostgresCommand], on connection: PostgresConnection,
     _ answered: @escaping () -> Void
   ) {
-    // These commands have no values that could be too large.
+    // These commands have no values, so they cannot be too large.
     guard let exchange = try? PostgresExchange(commands, within: limits.listenerTimeout) else {
       return
     }

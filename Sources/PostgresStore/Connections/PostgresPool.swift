@@ -1,28 +1,28 @@
-import Cryptography
 import Foundation
+import Locks
 import Logging
 
-/// Connections to one database. Some are shared by many callers' reads, which are in flight on them
-/// at once; others are had by one caller at a time, for transactions.
+/// Connections to one database. Reading connections are shared: exchanges of many callers are
+/// pipelined on them. Sessions are leased to one caller at a time, for transactions.
 ///
-/// One thread owns all connections and waits for all of them; nothing that may block runs there.
-/// Connections are made on a queue apart, when they are first needed, and again when they were lost.
+/// One thread owns all connections and polls their sockets; it never blocks otherwise. Connections
+/// are made on a separate queue, at their first use and after a loss.
 final class PostgresPool: Sendable {
   private let mailbox: PoolMailbox
-  private let shared: PoolStatisticsHolder
+  private let publishedStatistics: PublishedPoolStatistics
   let limits: PostgresPoolLimits
 
-  /// Starts the pool's thread. No connection is made yet.
+  /// Starts the pool's thread. Connections are made later.
   ///
-  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` when the process has no descriptors left.
+  /// - Throws: ``PostgresFailure/Kind/cannotConnect`` when the process is out of file descriptors.
   init(_ configuration: PostgresPoolConfiguration) throws(PostgresFailure) {
     let mailbox = try PoolMailbox()
-    let shared = PoolStatisticsHolder()
+    let publishedStatistics = PublishedPoolStatistics()
     self.mailbox = mailbox
-    self.shared = shared
+    self.publishedStatistics = publishedStatistics
     limits = configuration.limits
     let thread = Thread {
-      PoolLoop(configuration, mailbox: mailbox, statistics: shared).run()
+      PoolLoop(configuration, mailbox: mailbox, statistics: publishedStatistics).run()
     }
     thread.name = "postgres"
     thread.start()
@@ -30,12 +30,12 @@ final class PostgresPool: Sendable {
 
   deinit { mailbox.post(.closeWanted(nil)) }
 
-  var statistics: PostgresPoolStatistics { shared.current }
+  var statistics: PostgresPoolStatistics { publishedStatistics.current }
 
-  /// Sends commands that only read, in one round trip, on a connection that others use too. Each
-  /// command sees its own snapshot. After a lost connection they may run a second time.
+  /// Runs read-only commands on a shared connection, in one round trip. Each command has its own
+  /// snapshot. After a lost connection the commands may run a second time.
   ///
-  /// - Parameter limit: for all of it: the wait for a connection, and the answer.
+  /// - Parameter limit: for the wait for a connection and the answer together.
   /// - Returns: the rows of each command.
   func read(
     _ commands: [PostgresCommand], within limit: Duration
@@ -49,11 +49,10 @@ final class PostgresPool: Sendable {
     }.get()
   }
 
-  /// Lends a connection that nobody else uses meanwhile. If a transaction is open when the body
-  /// ends, it is rolled back.
+  /// Leases a connection to `body`. A transaction that is open when the body ends is rolled back.
   ///
-  /// - Parameter limit: for the wait for a session. The body bounds its exchanges itself.
-  /// - Throws: ``PostgresFailure`` when there is no session; else what the body throws.
+  /// - Parameter limit: for the wait for a session. The body limits its exchanges itself.
+  /// - Throws: ``PostgresFailure`` when no session is available; else what the body throws.
   func withSession<Outcome, Failure: Error>(
     within limit: Duration,
     _ body: (PostgresSession) async throws(Failure) -> Outcome
@@ -69,20 +68,20 @@ final class PostgresPool: Sendable {
     return try await body(PostgresSession(identifier: identifier, mailbox: mailbox))
   }
 
-  /// Hears and makes announcements on a channel, on a connection of its own.
+  /// Makes a listener with a connection of its own.
   func listener(on channel: String) -> PostgresListener {
     PostgresListener(channel: channel, mailbox: mailbox)
   }
 
-  /// Refuses new calls and those that wait, lets those that were sent finish for
-  /// ``PostgresPoolLimits/closeTimeout``, and closes all connections.
+  /// Refuses new and waiting calls, waits up to ``PostgresPoolLimits/closeTimeout`` for exchanges
+  /// in flight, and closes all connections.
   func close() async {
     await withUnsafeContinuation { mailbox.post(.closeWanted($0)) }
   }
 }
 
-/// A connection of one's own, for as long as the body of
-/// ``PostgresPool/withSession(within:_:)`` runs. Once it was lost, every exchange fails.
+/// A leased connection, valid while the body of ``PostgresPool/withSession(within:_:)`` runs. After
+/// the connection is lost, every exchange fails.
 final class PostgresSession: Sendable {
   private let identifier: Int
   private let mailbox: PoolMailbox
@@ -92,13 +91,13 @@ final class PostgresSession: Sendable {
     self.mailbox = mailbox
   }
 
-  /// Sends commands in one round trip. The first that fails ends the exchange: those after it are
-  /// not run. Outside a transaction, the commands of one exchange are a transaction by themselves.
+  /// Sends commands in one round trip. The first failure ends the exchange; later commands are not
+  /// run. Outside a transaction, the commands of one exchange form a transaction.
   ///
-  /// When the task is cancelled before they leave, nothing is sent. Afterwards the answer is waited
-  /// for and returned: a commit's fate is worth to be known.
+  /// When the task is cancelled before the commands are sent, nothing is sent. Later the answer is
+  /// awaited and returned, because a caller must learn the outcome of a commit.
   ///
-  /// - Parameter limit: when it passes, the connection is closed.
+  /// - Parameter limit: the connection is closed when it passes.
   /// - Returns: the rows of each command.
   func exchange(
     _ commands: [PostgresCommand], within limit: Duration
@@ -114,18 +113,18 @@ final class PostgresSession: Sendable {
   }
 }
 
-/// What a pool connects to, and how.
+/// The server and the settings of a pool.
 struct PostgresPoolConfiguration: Sendable {
   enum Target: Sendable {
-    /// Servers that accept writes: after a failover, the new primary is looked for.
+    /// Servers that accept writes. After a failover, the new primary is looked for.
     case primary
-    /// Any server that the string names.
+    /// Any server in the connection string.
     case any
   }
 
   var connection: PostgresConnectionString
   var target: Target
-  /// How the server's `pg_stat_activity` names the connections, unless the string says so.
+  /// The `application_name` in `pg_stat_activity`, unless the string sets it.
   var applicationName: String
   var limits: PostgresPoolLimits
   var logger: Logger
@@ -143,81 +142,82 @@ struct PostgresPoolConfiguration: Sendable {
   }
 }
 
-/// Everything that a pool bounds.
+/// The limits of a pool.
 struct PostgresPoolLimits: Sendable {
-  /// Connections that many callers' reads share.
+  /// Connections shared by the reads of many callers.
   var readingConnections = 4
-  /// Exchanges in flight on one reading connection: while the server works on one, the next is
-  /// there already. More would wait in the server instead of here, where they can still be withdrawn.
+  /// Exchanges in flight on one reading connection: while the server runs one, the next has
+  /// arrived. More would wait in the server, where they cannot be cancelled.
   var pipelineDepth = 2
-  /// Connections that one caller has to itself, for transactions.
+  /// Connections for transactions, each leased to one caller at a time.
   var sessions = 4
-  /// Reads that wait for a place; more are turned away at once.
+  /// Reads waiting for a connection. Further reads are refused at once.
   var waitingReads = 8_192
-  /// Callers that wait for a session; more are turned away at once.
+  /// Callers waiting for a session. Further callers are refused at once.
   var waitingSessions = 1_024
-  /// Connections that are being made at once: each may block a thread for
-  /// ``connectTimeout``.
+  /// Concurrent attempts to connect. Each may block a thread for ``connectTimeout``.
   var simultaneousConnects = 4
-  /// For each address of each host, unless the connection string says otherwise. At least two
-  /// seconds, which is libpq's own minimum.
+  /// For each address of each host, unless the connection string sets it. libpq's minimum is two
+  /// seconds.
   var connectTimeout = Duration.seconds(5)
-  /// After this long the server itself ends a statement.
+  /// The server's `statement_timeout`.
   var statementTimeout = Duration.seconds(10)
-  /// After this long the server gives up waiting for a lock.
+  /// The server's `lock_timeout`.
   var lockTimeout = Duration.seconds(5)
-  /// After this long the server ends a transaction whose client is silent, so that its locks go.
+  /// The server's `idle_in_transaction_session_timeout`, which releases the locks of a silent
+  /// client.
   var idleTransactionTimeout = Duration.seconds(10)
-  /// After this long without an acknowledgement the kernel gives a TCP connection up.
+  /// How long the kernel waits for an acknowledgement on a TCP connection before it closes it.
   var tcpUserTimeout = Duration.seconds(10)
-  /// A connection that is older is replaced when it is idle; nil: never. It lets a load balancer
-  /// spread connections anew.
+  /// Age at which an idle connection is replaced, so that a load balancer can redistribute
+  /// connections; nil for no limit.
   var maximumAge: Duration?
-  /// The wait after the first failure to connect is below this; it doubles with each further one.
+  /// Upper bound of the backoff after the first failure to connect. It doubles with each further
+  /// failure.
   var firstBackoff = Duration.milliseconds(50)
-  /// No wait between attempts is longer.
+  /// Limit of the bound of the backoff.
   var longestBackoff = Duration.seconds(5)
-  /// How long a session that comes back amid a transaction may take to roll back.
+  /// Time limit of the rollback when a session is returned within a transaction.
   var rollbackTimeout = Duration.seconds(2)
-  /// How long ``PostgresPool/close()`` waits for those who are busy.
+  /// How long ``PostgresPool/close()`` waits for exchanges in flight.
   var closeTimeout = Duration.seconds(5)
-  /// How long a listening connection may be silent before it is asked whether it lives.
+  /// Idle time of a listening connection before a keepalive query is sent.
   var keepaliveInterval = Duration.seconds(10)
-  /// How long `LISTEN`, `NOTIFY` and the question whether it lives may take.
+  /// Time limit of `LISTEN`, `NOTIFY` and the keepalive query.
   var listenerTimeout = Duration.seconds(5)
 }
 
-/// What a pool is doing, and has done since it began.
+/// Current state of a pool, and its counters since it was started.
 struct PostgresPoolStatistics: Hashable, Sendable {
   var readingConnections = 0
   var sessions = 0
-  /// Sessions that somebody has.
+  /// Leased sessions.
   var sessionsInUse = 0
-  /// Reads that are on their way.
+  /// Reads in flight.
   var readsInFlight = 0
   var waitingReads = 0
   var waitingSessions = 0
 
-  /// Reads that were answered, by rows or by a refusal of the server.
+  /// Reads answered by rows or by an error of the server.
   var exchanges = 0
-  /// Connections that were made.
+  /// Connections made.
   var connects = 0
   var failedConnects = 0
-  /// Connections that ended without this program's will.
+  /// Connections that the pool did not close itself.
   var lostConnections = 0
-  /// Exchanges whose time was up when they had been sent.
+  /// Exchanges that timed out after they were sent.
   var timeouts = 0
-  /// Calls whose time was up before there was a connection for them.
+  /// Calls that timed out while waiting for a connection.
   var waitTimeouts = 0
-  /// Calls that were turned away as too many waited.
-  var turnedAway = 0
-  /// Reads that were sent again on another connection.
+  /// Calls refused because too many were waiting.
+  var rejected = 0
+  /// Reads sent again on another connection.
   var retriedReads = 0
 }
 
-/// The pool's figures, as its thread last told them.
-final class PoolStatisticsHolder: Sendable {
-  private let state = Guarded(PostgresPoolStatistics())
+/// The latest statistics, published by the pool's thread.
+final class PublishedPoolStatistics: Sendable {
+  private let state = LockedValue(PostgresPoolStatistics())
 
   var current: PostgresPoolStatistics {
     get { state.withLock { $0 } }

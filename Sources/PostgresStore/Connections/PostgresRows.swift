@@ -1,20 +1,19 @@
 import CPostgres
 
-/// What one command answered. It owns libpq's result, which nobody changes any more; values are in
-/// the binary format.
+/// The result of one command. It owns libpq's immutable result; values are in the binary format.
 ///
-/// No accessor traps, whatever the server sent: all throw
+/// No accessor traps, whatever the server sent. All accessors throw
 /// ``PostgresFailure/Kind/protocolViolation``.
 final class PostgresRows: Sendable {
-  // unsafe: libpq's read-only functions may be called from any thread (manual, §34.20), and nobody
-  // else has the pointer.
+  // unsafe: libpq's read-only functions may be called from any thread (manual, §34.20), and the
+  // pointer is not shared.
   private nonisolated(unsafe) let result: OpaquePointer
 
-  /// How many rows there are.
+  /// The number of rows.
   let count: Int
   let columns: Int
 
-  /// Takes the result over.
+  /// Takes ownership of the result.
   init(owning result: OpaquePointer) {
     self.result = result
     count = Int(PQntuples(result))
@@ -23,11 +22,10 @@ final class PostgresRows: Sendable {
 
   deinit { PQclear(result) }
 
-  /// How many rows a command wrote; zero for others.
+  /// The number of rows that the command wrote; 0 for other commands.
   var affectedRows: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-  /// What was done, without counts. The `COMMIT` of a transaction that had failed answers
-  /// `ROLLBACK`.
+  /// The command tag without counts. `COMMIT` of a failed transaction answers `ROLLBACK`.
   var tag: String {
     String(String(cString: PQcmdStatus(result)).prefix { $0 != " " })
   }
@@ -37,14 +35,14 @@ final class PostgresRows: Sendable {
     return PQgetisnull(result, CInt(row), CInt(column)) == 1
   }
 
-  /// The bytes of a value where they lie, without a copy; nil: null. They are valid within `body`
-  /// only.
+  /// Calls `body` with the bytes of a value, without a copy; nil for null. The buffer is valid only
+  /// within `body`.
   func withBytes<Outcome>(
     _ row: Int, _ column: Int,
     _ body: (UnsafeRawBufferPointer?) throws(PostgresFailure) -> Outcome
   ) throws(PostgresFailure) -> Outcome {
     guard try !isNull(row, column) else { return try body(nil) }
-    // It lives as long as the result, which this object keeps.
+    // Valid as long as the result, which this object owns.
     let start = PQgetvalue(result, CInt(row), CInt(column))
     let length = PQgetlength(result, CInt(row), CInt(column))
     let outcome = try body(UnsafeRawBufferPointer(start: start, count: Int(length)))
@@ -56,13 +54,13 @@ final class PostgresRows: Sendable {
 
   private func check(_ row: Int, _ column: Int) throws(PostgresFailure) {
     guard row >= 0, row < count, column >= 0, column < columns else {
-      throw PostgresFailure(.protocolViolation, "the answer has no such row or column")
+      throw PostgresFailure(.protocolViolation, "the result has no such row or column")
     }
   }
 }
 
 extension PostgresRows {
-  /// A `bigint`, `integer` or `smallint`.
+  /// Reads a `bigint`, `integer` or `smallint`.
   func int64(_ row: Int, _ column: Int) throws(PostgresFailure) -> Int64 {
     try present(optionalInt64(row, column))
   }
@@ -136,13 +134,13 @@ extension PostgresRows {
   }
 
   private static var unexpectedNull: PostgresFailure {
-    PostgresFailure(.protocolViolation, "the answer has a null where a value belongs")
+    PostgresFailure(.protocolViolation, "the result has a null instead of a value")
   }
 }
 
-/// Reads values as PostgreSQL's `*send` functions write them.
+/// Decodes values in the format of PostgreSQL's `*send` functions.
 enum ValueDecoder {
-  /// Of eight, four or two bytes.
+  /// An integer of eight, four or two bytes.
   static func int64(_ bytes: UnsafeRawBufferPointer) throws(PostgresFailure) -> Int64 {
     switch bytes.count {
     case 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
@@ -162,20 +160,21 @@ enum ValueDecoder {
     return text
   }
 
-  /// An array of one dimension, or an empty one.
+  /// An array of one dimension, or an empty array.
   static func array<Element>(
     _ bytes: UnsafeRawBufferPointer,
     _ decode: (UnsafeRawBufferPointer) throws(PostgresFailure) -> Element
   ) throws(PostgresFailure) -> [Element?] {
     var rest = bytes
     let dimensions = try number(&rest)
-    // Whether it has nulls, and the type of its elements, are seen when they are read.
+    // The flag for nulls and the element type are not needed: each element is checked when it is
+    // read.
     _ = try number(&rest)
     _ = try number(&rest)
     guard dimensions != 0 else { return [] }
     let count = Int(try number(&rest))
     _ = try number(&rest)
-    // Each element has at least its length, so the count cannot ask for more than there is.
+    // Each element takes at least four bytes, so the count cannot exceed the size of the value.
     guard dimensions == 1, count >= 0, count <= rest.count / 4 else { throw malformed }
     var elements: [Element?] = []
     elements.reserveCapacity(count)
@@ -201,6 +200,6 @@ enum ValueDecoder {
   }
 
   private static var malformed: PostgresFailure {
-    PostgresFailure(.protocolViolation, "a value of the answer is not of the type expected")
+    PostgresFailure(.protocolViolation, "a value of the result has an unexpected type")
   }
 }

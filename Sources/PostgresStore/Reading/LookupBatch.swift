@@ -1,19 +1,19 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Looks up customers that are asked for together, in one round trip as a rule: from a replica where it
-/// is new enough, else from the primary. A failure of one does not fail the others.
+/// Looks up several customers, usually in one round trip: from a replica that is new enough, else
+/// from the primary. The failure of one lookup does not fail the others.
 ///
-/// Accounts share a statement: half of what a read costs the database is to open and lock the partitions
-/// that its statement names.
+/// Lookups by account share a statement, because opening and locking the partitions that a
+/// statement names is half of what a read costs the database.
 struct LookupBatch: Sendable {
-  typealias Outcome = Result<FoundCustomer, StoreError>
+  typealias Outcome = Result<PostgresFoundCustomer, StoreError>
 
   /// One customer to look up.
   struct Lookup: Sendable {
     let selector: CustomerSelector
     let scope: AppScope
-    let scopeNumber: Int64
+    let scopeID: Int64
     let freshness: StoreFreshness
   }
 
@@ -22,27 +22,27 @@ struct LookupBatch: Sendable {
   let extent: CustomerStatement.Extent
   let limit: Duration
 
-  /// Whom each of the lookups finds.
+  /// - Returns: one outcome for each lookup, in order.
   func find(_ lookups: [Lookup]) async -> [Outcome] {
     var outcomes = await read(lookups)
-    // A merged account names another, which is never merged itself when it is read; only if that
-    // is merged meanwhile there is another step.
+    // A merged account names its target, which is not merged itself when it is read. A further step
+    // is needed only if the target is merged between the two reads.
     for step in 0..<Self.maximumSteps {
       let merged = outcomes.indices.filter { (try? outcomes[$0].get())?.mergedInto != nil }
       if merged.isEmpty { return outcomes }
       if step == Self.maximumSteps - 1 {
         for index in merged {
           outcomes[index] = .failure(
-            StoreError(.unavailable, "the account is being merged again and again"))
+            StoreError(.unavailable, "the account was merged repeatedly during the read"))
         }
         return outcomes
       }
       let others = merged.map { index in
         let into = (try? outcomes[index].get())?.mergedInto
-        // Another replica may not know of the merge yet.
+        // A replica may not have the merge yet.
         return Lookup(
           selector: into.map { .account($0) } ?? lookups[index].selector,
-          scope: lookups[index].scope, scopeNumber: lookups[index].scopeNumber,
+          scope: lookups[index].scope, scopeID: lookups[index].scopeID,
           freshness: .primary)
       }
       for (index, outcome) in zip(merged, await readPrimary(others)) { outcomes[index] = outcome }
@@ -54,40 +54,41 @@ struct LookupBatch: Sendable {
 
   private func read(_ lookups: [Lookup]) async -> [Outcome] {
     if replicas.isEmpty { return await readPrimary(lookups) }
-    let mayBeCopies = lookups.indices.filter { lookups[$0].freshness != .primary }
-    let others = lookups.indices.filter { lookups[$0].freshness == .primary }
-    // They do not wait for the replica.
-    async let direct = readPrimary(others.map { lookups[$0] })
-    let copies = await readReplica(mayBeCopies.map { lookups[$0] })
-    let passedOver = zip(mayBeCopies, copies).filter { $1 == nil }.map(\.0)
-    let late = await readPrimary(passedOver.map { lookups[$0] })
+    let replicaIndexes = lookups.indices.filter { lookups[$0].freshness != .primary }
+    let primaryIndexes = lookups.indices.filter { lookups[$0].freshness == .primary }
+    // Runs concurrently with the read from the replica.
+    async let direct = readPrimary(primaryIndexes.map { lookups[$0] })
+    let replicaResults = await readReplica(replicaIndexes.map { lookups[$0] })
+    let fallbacks = zip(replicaIndexes, replicaResults).filter { $1 == nil }.map(\.0)
+    let fallbackOutcomes = await readPrimary(fallbacks.map { lookups[$0] })
     var outcomes: [Int: Outcome] = [:]
-    for (index, customer) in zip(mayBeCopies, copies) {
+    for (index, customer) in zip(replicaIndexes, replicaResults) {
       outcomes[index] = customer.map { .success($0) }
     }
-    for (index, outcome) in zip(passedOver, late) { outcomes[index] = outcome }
-    for (index, outcome) in zip(others, await direct) { outcomes[index] = outcome }
+    for (index, outcome) in zip(fallbacks, fallbackOutcomes) { outcomes[index] = outcome }
+    for (index, outcome) in zip(primaryIndexes, await direct) { outcomes[index] = outcome }
     return lookups.indices.compactMap { outcomes[$0] }
   }
 
-  /// What a replica says; nil for what it does not know yet, and when there is none that answers.
-  private func readReplica(_ lookups: [Lookup]) async -> [FoundCustomer?] {
-    let nothing = [FoundCustomer?](repeating: nil, count: lookups.count)
+  /// The outcomes of a replica. Nil for a lookup that needs newer data, and for all when no replica
+  /// answers.
+  private func readReplica(_ lookups: [Lookup]) async -> [PostgresFoundCustomer?] {
+    let nothing = [PostgresFoundCustomer?](repeating: nil, count: lookups.count)
     if lookups.isEmpty { return nothing }
     let results = await replicas.read(
       lookups.map { command($0, onStandby: true) }, within: limit
-    ) { results throws(StoreError) -> [FoundCustomer?] in
+    ) { results throws(StoreError) -> [PostgresFoundCustomer?] in
       guard results.count == lookups.count else {
-        throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
+        throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
       }
-      var found: [FoundCustomer?] = []
+      var found: [PostgresFoundCustomer?] = []
       found.reserveCapacity(results.count)
       for (rows, lookup) in zip(results, lookups) {
-        let customer = try FoundCustomer(rows, 0..<rows.count, in: lookup.scope)
-        // Below the horizon, nothing is missing.
+        let customer = try PostgresFoundCustomer(rows, 0..<rows.count, in: lookup.scope)
+        // All changes below the watermark are visible.
         let isNewEnough =
-          if case .includes(let position) = lookup.freshness, let horizon = customer.horizon {
-            horizon > position
+          if case .includes(let position) = lookup.freshness, let watermark = customer.watermark {
+            watermark > position
           } else {
             false
           }
@@ -104,20 +105,21 @@ struct LookupBatch: Sendable {
     if lookups.isEmpty { return [] }
     let deadline = ContinuousClock.now + limit
     do throws(PostgresFailure) {
-      // Several have half of the time, so that there is some left for each alone.
+      // A batch gets half of the time, so that the other half is left for separate reads.
       return try await readTogether(
         lookups, until: lookups.count == 1 ? deadline : deadline - limit / 2)
     } catch {
-      guard lookups.count > 1, error.mayBeOfOne, deadline > .now else {
+      guard lookups.count > 1, error.mayBeCausedByOneLookup, deadline > .now else {
         let failure = StoreError(translating: error)
         return lookups.map { _ in .failure(failure) }
       }
     }
-    return await readApart(lookups, until: deadline)
+    return await readSeparately(lookups, until: deadline)
   }
 
-  /// What one of the lookups made the server refuse, or too slow, is no failure of the others.
-  private func readApart(
+  /// Reads each customer with a statement of its own, so that a lookup which the server refuses or
+  /// which is slow does not fail the others.
+  private func readSeparately(
     _ lookups: [Lookup], until deadline: ContinuousClock.Instant
   ) async -> [Outcome] {
     await withTaskGroup(of: (Int, Outcome).self) { group in
@@ -159,28 +161,41 @@ struct LookupBatch: Sendable {
         PostgresCommand(
           CustomerStatement.accounts,
           [
-            .int64s(accounts.map { lookups[$0].scopeNumber }),
+            .int64s(accounts.map { lookups[$0].scopeID }),
             .texts(accounts.map { lookups[$0].selector.accountID }),
           ]))
     }
     let results = try await primary.read(
       commands, within: ContinuousClock.now.duration(to: deadline))
     guard results.count == commands.count else {
-      throw PostgresFailure(.protocolViolation, "the answer has too few results")
+      throw PostgresFailure(.protocolViolation, "the response has too few results")
     }
+    let rowCount = results.reduce(0) { $0 + $1.count }
+    return try await LoopTime.run(facts: rowCount) { [accounts, others] in
+      Result { () throws(PostgresFailure) in
+        try outcomes(of: lookups, accounts: accounts, others: others, in: results)
+      }
+    }.get()
+  }
+
+  /// - Parameters:
+  ///   - accounts: indexes of the lookups whose rows are in the last result.
+  ///   - others: indexes of the lookups that have a result each.
+  private func outcomes(
+    of lookups: [Lookup], accounts: [Int], others: [Int], in results: [PostgresRows]
+  ) throws(PostgresFailure) -> [Outcome] {
     var outcomes = [Outcome?](repeating: nil, count: lookups.count)
     for (index, rows) in zip(others, results) {
       outcomes[index] = found(rows, 0..<rows.count, lookups[index])
     }
-    if !accounts.isEmpty {
-      let rows = results[results.count - 1]
+    if let rows = results.last, !accounts.isEmpty {
       var indexes = [[Int]](repeating: [], count: accounts.count)
       for row in 0..<rows.count {
-        let place = Int(try rows.int64(row, CustomerStatement.columns)) - 1
-        guard indexes.indices.contains(place) else {
-          throw PostgresFailure(.protocolViolation, "the answer has a row that was not asked for")
+        let position = Int(try rows.int64(row, CustomerStatement.columns)) - 1
+        guard indexes.indices.contains(position) else {
+          throw PostgresFailure(.protocolViolation, "the response has a row that was not requested")
         }
-        indexes[place].append(row)
+        indexes[position].append(row)
       }
       for (index, rowIndexes) in zip(accounts, indexes) {
         outcomes[index] = found(rows, rowIndexes, lookups[index])
@@ -192,19 +207,19 @@ struct LookupBatch: Sendable {
   private func found(
     _ rows: PostgresRows, _ indexes: some Collection<Int>, _ lookup: Lookup
   ) -> Outcome {
-    Result { () throws(StoreError) in try FoundCustomer(rows, indexes, in: lookup.scope) }
+    Result { () throws(StoreError) in try PostgresFoundCustomer(rows, indexes, in: lookup.scope) }
   }
 
   private func command(_ lookup: Lookup, onStandby: Bool) -> PostgresCommand {
     PostgresCommand(
       CustomerStatement(lookup.selector).statement(extent, onStandby: onStandby),
-      lookup.selector.values(lookup.scopeNumber))
+      lookup.selector.values(lookup.scopeID))
   }
 }
 
 extension PostgresFailure {
-  /// Whether one of several reads may be the reason.
-  fileprivate var mayBeOfOne: Bool {
+  /// Whether a single lookup of the batch may have caused the failure.
+  fileprivate var mayBeCausedByOneLookup: Bool {
     switch kind {
     case .server, .timedOut, .poolTimedOut, .connectionLost: true
     default: false
@@ -218,7 +233,7 @@ extension CustomerSelector {
     return id.rawValue
   }
 
-  /// The parameters of its ``CustomerStatement``.
+  /// The parameters of the ``CustomerStatement`` for the selector.
   fileprivate func values(_ scope: Int64) -> [PostgresValue] {
     switch self {
     case .account(let id): [.int64(scope), .text(id.rawValue)]

@@ -1,8 +1,8 @@
 import EntitlementDomain
 import EntitlementStore
 
-// Columns as the domain has them. All throw `StoreError.Code.corrupt` where a column holds something
-// else than it was written with.
+// Columns as types of the domain. All accessors throw `StoreError.Code.corrupt` when the value has
+// another type or an unknown raw value.
 extension PostgresRows {
   func number(_ row: Int, _ column: Int) throws(StoreError) -> Int64 {
     try Self.reading { () throws(PostgresFailure) in try int64(row, column) }
@@ -62,7 +62,7 @@ extension PostgresRows {
     try optionalString(row, column).map { Identifier($0) }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no 32 bytes.
+  /// - Throws: ``StoreError/Code/corrupt`` when the value does not have 32 bytes.
   func digest(_ row: Int, _ column: Int) throws(StoreError) -> PayloadDigest {
     let bytes = try data(row, column)
     guard bytes.count == 32 else {
@@ -75,7 +75,7 @@ extension PostgresRows {
     try hasNull(row, column) ? nil : digest(row, column)
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no kind.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind.
   func factKind(_ row: Int, _ column: Int) throws(StoreError) -> FactKind {
     guard let kind = FactKind(rawValue: Int(try number(row, column))) else {
       throw StoreError(.corrupt, "a stored fact is of an unknown kind")
@@ -83,7 +83,7 @@ extension PostgresRows {
     return kind
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the column holds no authority.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown authority.
   func authority(_ row: Int, _ column: Int) throws(StoreError) -> FactAuthority {
     guard let authority = FactAuthority(rawValue: Int(try number(row, column))) else {
       throw StoreError(.corrupt, "a stored fact has an unknown authority")
@@ -91,7 +91,7 @@ extension PostgresRows {
     return authority
   }
 
-  /// - Parameter column: the first of the three.
+  /// - Parameter column: the first of three columns: app transaction, token, previous chain.
   func hints(_ row: Int, _ column: Int) throws(StoreError) -> FactHints {
     FactHints(
       appTransactionID: try optionalIdentifier(row, column),
@@ -99,8 +99,8 @@ extension PostgresRows {
       previousChain: try optionalIdentifier(row, column + 2))
   }
 
-  /// - Parameter column: the first of those that `ReadStatements` gives an event of a link.
-  /// - Throws: ``StoreError/Code/corrupt`` when the reason is none of ours.
+  /// - Parameter column: the first of the event columns in `ReadStatements`.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown reason.
   func linkEvent(_ row: Int, _ column: Int) throws(StoreError) -> LinkEvent {
     LinkEvent(
       from: try optionalIdentifier(row, column), to: try optionalIdentifier(row, column + 1),
@@ -109,7 +109,7 @@ extension PostgresRows {
       note: try optionalString(row, column + 6), at: try moment(row, column + 7))
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when it is none of ours.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown reason.
   func linkReason(_ text: String) throws(StoreError) -> LinkReason {
     guard let reason = LinkReason(rawValue: text) else {
       throw StoreError(.corrupt, "a stored link event has an unknown reason")
@@ -118,14 +118,14 @@ extension PostgresRows {
   }
 }
 
-/// Where a row has the columns of a grant, beside that of its account.
+/// The column indexes of a grant in a row. The account is read separately.
 struct GrantColumns {
   let id, entitlement, starts, expires, reason, author, createdAt: Int
-  /// All three are NULL while it stands.
+  /// All three are NULL until the grant is withdrawn.
   let withdrawnAt, withdrawnBy, withdrawalReason: Int
 
-  /// - Parameter account: the column of the account; the others follow as
-  ///   ``LoadStatements/grantColumns(_:)`` names them.
+  /// - Parameter account: the column of the account. The others follow in the order of
+  ///   ``LoadStatements/grantColumns(_:)``.
   static func following(account: Int) -> GrantColumns {
     GrantColumns(
       id: account + 1, entitlement: account + 2, starts: account + 3, expires: account + 4,
@@ -133,7 +133,7 @@ struct GrantColumns {
       withdrawnAt: account + 8, withdrawnBy: account + 9, withdrawalReason: account + 10)
   }
 
-  /// Of a row of ``CustomerRowKind/grant``.
+  /// The columns of a ``CustomerRowKind/grant`` row.
   static let ofCustomer = GrantColumns(
     id: 5, entitlement: 6, starts: 1, expires: 2, reason: 7, author: 8, createdAt: 3,
     withdrawnAt: 4, withdrawnBy: 9, withdrawalReason: 10)
@@ -156,7 +156,7 @@ extension PostgresRows {
       starts: try moment(row, columns.starts), expires: try optionalMoment(row, columns.expires),
       reason: try string(row, columns.reason), author: try string(row, columns.author),
       createdAt: try moment(row, columns.createdAt))
-    // The table has all three or none.
+    // A check constraint of the table requires all three or none.
     if let at = try optionalMoment(row, columns.withdrawnAt),
       let author = try optionalString(row, columns.withdrawnBy),
       let reason = try optionalString(row, columns.withdrawalReason)

@@ -57,22 +57,22 @@ extension PostgresStore {
       })
   }
 
-  /// Several statements of an account on one snapshot: a transaction of its own.
+  /// Runs several statements about an account on one snapshot, in a transaction of its own.
   ///
-  /// - Returns: the row of ``ReadStatements/account``, and what each statement found; nil when
-  ///   nothing is known of the account.
+  /// - Returns: the row of ``ReadStatements/account`` and the rows of each statement; nil for an
+  ///   unknown or deleted account.
   private func snapshot(
     of account: AccountID, in scope: AppScope, _ statements: [PostgresStatement]
   ) async throws(StoreError) -> (account: PostgresRows, rows: [PostgresRows])? {
-    guard let number = try await scopes.number(of: scope) else { return nil }
-    let values: [PostgresValue] = [.int64(number), .text(account.rawValue)]
+    guard let scopeID = try await scopes.id(of: scope) else { return nil }
+    let values: [PostgresValue] = [.int64(scopeID), .text(account.rawValue)]
     let commands =
       [PostgresCommand(Self.begin)]
       + ([ReadStatements.account] + statements).map { PostgresCommand($0, values) }
       + [PostgresCommand(Self.end)]
     let results = try await primary.write(commands, within: limits.readTimeLimit)
     guard results.count == commands.count else {
-      throw StoreError(.internalFault, "PostgreSQL answered what was not expected")
+      throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
     }
     let found = results[1]
     guard found.count > 0, try !found.flag(0, 3) else { return nil }
@@ -81,9 +81,9 @@ extension PostgresStore {
 
   /// - Parameters:
   ///   - rows: of ``ReadStatements/signedFactsOfAccount``.
-  ///   - documents: of ``ReadStatements/documentsOfAccount``, on the same snapshot.
-  /// - Returns: facts of which those of one signer share its header, and those out of one document
-  ///   its bytes.
+  ///   - documents: of ``ReadStatements/documentsOfAccount``, from the same snapshot.
+  /// - Returns: the facts. Facts of one signer share the header bytes, facts of one document its
+  ///   bytes.
   private func signedFacts(
     _ rows: PostgresRows, documents: PostgresRows, headers: [Int64: [UInt8]], scope: AppScope
   ) throws(StoreError) -> [SignedFact] {
@@ -92,7 +92,7 @@ extension PostgresStore {
       bytes[try documents.digest(row, 0)] = try documents.data(row, 1)
     }
     return try rows.map { rows, row throws(StoreError) in
-      try StoredFact.signed(rows, row, scope: scope) { () throws(StoreError) in
+      try PostgresStoredFact.signed(rows, row, scope: scope) { () throws(StoreError) in
         headers[try rows.number(row, 6)]
       } document: { digest throws(StoreError) in
         bytes[digest]
@@ -124,7 +124,7 @@ extension PostgresStore {
 
   /// - Parameters:
   ///   - rows: begin with ``ReadStatements/notificationColumns``.
-  ///   - header: the bytes of the header of a row; nil where it is not stored.
+  ///   - header: returns the header bytes for a row, or nil when they are not stored.
   func receivedNotifications(
     _ rows: PostgresRows, header: (_ row: Int) throws(StoreError) -> [UInt8]?
   ) async throws(StoreError) -> [ReceivedNotification] {
@@ -145,8 +145,8 @@ extension PostgresStore {
     return notifications
   }
 
-  /// - Parameter rows: of ``ReadStatements/notificationRecordsOfAccount``, or of the same first
-  ///   columns.
+  /// - Parameter rows: of ``ReadStatements/notificationRecordsOfAccount``, or rows with the same
+  ///   first columns.
   func receivedRecord(_ rows: PostgresRows, _ row: Int) async throws(StoreError) -> ReceivedRecord {
     var scope: AppScope?
     if let number = try rows.optionalNumber(row, 1) { scope = try await scopes.scope(number) }

@@ -27,12 +27,12 @@ extension PostgresStore {
     return try rows.number(0, 0)
   }
 
-  package func momentOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+  package func commitTimeOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
     let rows = try await query(FeedStatements.moment, [.int64(sequence)])
     let trimmed = try rows.number(0, 0)
     if trimmed == sequence { return nil }
     guard trimmed < sequence, let moment = try rows.optionalMoment(0, 1) else {
-      throw StoreError(.cursorExpired, "this change is not in the feed any more")
+      throw StoreError(.cursorExpired, "the change is no longer in the feed")
     }
     return moment
   }
@@ -43,7 +43,7 @@ extension PostgresStore {
     let rows = try await query(FeedStatements.followerCursor, [])
     return FollowerCursor(
       position: try rows.number(0, 0), latest: try rows.optionalNumber(0, 1),
-      underWay: try rows.string(0, 2), history: try rows.optionalString(0, 3))
+      inFlight: try rows.string(0, 2), history: try rows.optionalString(0, 3))
   }
 
   package func changedCustomers(since cursor: FollowerCursor) async throws(StoreError)
@@ -52,15 +52,15 @@ extension PostgresStore {
     let rows = try await query(
       FeedStatements.changedCustomers,
       [
-        .int64(max(0, cursor.latest)), .text(cursor.underWay ?? Self.emptySnapshot),
-        .int64(Self.changesOfPart),
+        .int64(max(0, cursor.latest)), .text(cursor.inFlight ?? Self.emptySnapshot),
+        .int64(Self.maximumChangesAtOnce),
       ])
     let history = try rows.optionalString(0, 3)
     if cursor.history != nil, cursor.history != history {
-      // What was numbered in the part that is lost may have another number now, or none.
+      // Ids that were assigned in the lost part of the history may be missing or reassigned.
       scopes.forget()
       headers.forget()
-      throw StoreError(.cursorExpired, "the database has another history")
+      throw StoreError(.cursorExpired, "the database is on another timeline than the cursor")
     }
     try checkFeedReaches(cursor.position, rows)
     var subjects: Set<CustomerSubject> = []
@@ -70,26 +70,25 @@ extension PostgresStore {
       guard let sequence = try rows.optionalNumber(row, 4) else { continue }
       if sequence > cursor.latest { countBeyond += 1 }
       latest = max(latest, sequence)
-      guard ChangeKinds(rawValue: Int(try rows.number(row, 8))).movesRevision else { continue }
+      guard ChangeKinds(rawValue: Int(try rows.number(row, 8))).increasesRevision else { continue }
       let scope = try await scopes.scope(try rows.number(row, 5))
       if let subject = try rows.subject(row, 6, in: scope) { subjects.insert(subject) }
     }
     let end = try rows.number(0, 1)
-    let isWhole = countBeyond < Self.changesOfPart
+    let isComplete = countBeyond < Self.maximumChangesAtOnce
     return ChangedCustomers(
       subjects: Array(subjects),
       cursor: FollowerCursor(
-        // What ends in another database may let the horizon lie before where it was.
-        position: max(cursor.position, isWhole ? end : min(end, latest)), latest: latest,
-        underWay: try rows.string(0, 2), history: history),
-      isWhole: isWhole)
+        // A transaction that ends in another database can temporarily move the watermark back.
+        position: max(cursor.position, isComplete ? end : min(end, latest)), latest: latest,
+        inFlight: try rows.string(0, 2), history: history),
+      isComplete: isComplete)
   }
 
-  /// Changes that one answer tells of: as many as can be dropped from memory without a pause that
-  /// readers notice.
-  private static let changesOfPart: Int64 = 1_000
+  /// Changes in one answer, so that dropping the cached answers does not pause readers noticeably.
+  private static let maximumChangesAtOnce: Int64 = 1_000
 
-  /// One in which nothing was under way.
+  /// A snapshot without transactions in flight.
   private static let emptySnapshot = "1:1:"
 
   // MARK: Trimming
@@ -97,7 +96,7 @@ extension PostgresStore {
   package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   {
-    // A step is short enough to hold nobody up.
+    // Bounded, so that one step does not block other writers for long.
     let limit = min(max(0, limit), Self.maximumTrimmedAtOnce)
     let results = try await primary.write(
       [
@@ -112,15 +111,15 @@ extension PostgresStore {
 
   private static let maximumTrimmedAtOnce = 10_000
 
-  /// - Parameter rows: what was trimmed is their first column.
+  /// - Parameter rows: the first column is the sequence number up to which the feed was trimmed.
   private func checkFeedReaches(_ position: Int64, _ rows: PostgresRows) throws(StoreError) {
     guard position > 0, try rows.number(0, 0) > position else { return }
-    throw StoreError(.cursorExpired, "changes after this position were trimmed")
+    throw StoreError(.cursorExpired, "changes after this position have been trimmed")
   }
 }
 
 extension PostgresRows {
-  /// - Parameter column: that of the account; that of the chain follows.
+  /// - Parameter column: the account. The chain is in the next column.
   fileprivate func subject(_ row: Int, _ column: Int, in scope: AppScope) throws(StoreError)
     -> CustomerSubject?
   {

@@ -10,13 +10,14 @@ extension PostgresStore {
     var indexes: [Int] = []
     for (index, lookup) in lookups.enumerated() {
       do throws(StoreError) {
-        guard let number = try await scopes.number(of: lookup.scope) else {
-          outcomes[index] = .success(FoundCustomer.nobody(lookup.selector, in: lookup.scope))
+        guard let scopeID = try await scopes.id(of: lookup.scope) else {
+          outcomes[index] = .success(
+            PostgresFoundCustomer.unknown(lookup.selector, in: lookup.scope))
           continue
         }
         numbered.append(
           LookupBatch.Lookup(
-            selector: lookup.selector, scope: lookup.scope, scopeNumber: number,
+            selector: lookup.selector, scope: lookup.scope, scopeID: scopeID,
             freshness: lookup.freshness))
         indexes.append(index)
       } catch {
@@ -32,11 +33,11 @@ extension PostgresStore {
   package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer
   {
-    guard let number = try await scopes.number(of: scope) else {
+    guard let scopeID = try await scopes.id(of: scope) else {
       return ResolvedCustomer(subject: nil, revision: 0)
     }
     let lookup = LookupBatch.Lookup(
-      selector: selector, scope: scope, scopeNumber: number, freshness: .primary)
+      selector: selector, scope: scope, scopeID: scopeID, freshness: .primary)
     return try await batch(of: .subject).find([lookup])[0].get().resolved
   }
 
@@ -61,11 +62,11 @@ extension PostgresStore {
   package func accounts(in scope: AppScope, after: AccountID?, limit: Int)
     async throws(StoreError) -> [AccountSummary]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
-    // No account has the empty id.
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
+    // The empty id sorts before every account.
     let rows = try await query(
       ReadStatements.accountPage,
-      [.int64(number), .text(after?.rawValue ?? ""), .int64(Int64(max(0, limit)))])
+      [.int64(scopeID), .text(after?.rawValue ?? ""), .int64(Int64(max(0, limit)))])
     return try rows.map { rows, row throws(StoreError) in
       AccountSummary(
         accountID: try rows.identifier(row, 0), revision: try rows.number(row, 1),
@@ -76,48 +77,48 @@ extension PostgresStore {
   package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [Grant]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
     return try await query(
-      ReadStatements.grantsOfAccount, [.int64(number), .text(account.rawValue)]
+      ReadStatements.grantsOfAccount, [.int64(scopeID), .text(account.rawValue)]
     ).map { rows, row throws(StoreError) in try rows.grant(row, 0, scope: scope) }
   }
 
   package func links(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [LinkedTarget]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
     return try await query(
-      ReadStatements.linksOfAccount, [.int64(number), .text(account.rawValue)]
+      ReadStatements.linksOfAccount, [.int64(scopeID), .text(account.rawValue)]
     ).linkedTargets()
   }
 
   package func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
     -> [LinkEvent]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
     return try await query(
-      ReadStatements.eventsOfTarget, [.int64(number), .text(target.stored)]
+      ReadStatements.eventsOfTarget, [.int64(scopeID), .text(target.stored)]
     ).targetEvents().map(\.event)
   }
 
   package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [TargetLinkEvent]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
     return try await query(
-      ReadStatements.eventsOfAccount, [.int64(number), .text(account.rawValue)]
+      ReadStatements.eventsOfAccount, [.int64(scopeID), .text(account.rawValue)]
     ).targetEvents()
   }
 
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   {
-    guard let number = try await scopes.number(of: scope) else { return [] }
-    // No chain has the empty id.
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
+    // The empty id sorts before every chain.
     let rows = try await query(
       ReadStatements.unlinkedChainPage,
       [
-        .int64(number), .text(LinkTarget.chain(after ?? "").stored),
+        .int64(scopeID), .text(LinkTarget.chain(after ?? "").stored),
         .int64(Int64(max(0, limit))),
       ])
     return try rows.map { rows, row throws(StoreError) in
@@ -132,12 +133,12 @@ extension PostgresStore {
   package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
     -> SignedFact?
   {
-    guard let number = try await scopes.number(of: scope) else { return nil }
+    guard let scopeID = try await scopes.id(of: scope) else { return nil }
     let rows = try await query(
       ReadStatements.signedFact,
-      [.int64(number), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
+      [.int64(scopeID), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
     guard rows.count > 0 else { return nil }
-    return try StoredFact.signed(rows, 0, scope: scope) { () throws(StoreError) in
+    return try PostgresStoredFact.signed(rows, 0, scope: scope) { () throws(StoreError) in
       try rows.optionalData(0, 6)
     } document: { _ throws(StoreError) in
       try rows.optionalData(0, 7)
@@ -161,19 +162,19 @@ extension PostgresRows {
     return values
   }
 
-  /// Of ``ReadStatements/linksOfAccount``.
+  /// Decodes rows of ``ReadStatements/linksOfAccount``.
   func linkedTargets() throws(StoreError) -> [LinkedTarget] {
     try map { rows, row throws(StoreError) in
       guard let since = try rows.optionalMoment(row, 2),
         let reason = try rows.optionalString(row, 3)
-      else { throw StoreError(.corrupt, "a link has no history") }
+      else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
         target: try LinkTarget(stored: rows.string(row, 0)), isUnsigned: try rows.flag(row, 1),
         since: since, reason: try linkReason(reason))
     }
   }
 
-  /// Of ``ReadStatements/eventsOfAccount`` or ``ReadStatements/eventsOfTarget``.
+  /// Decodes rows of ``ReadStatements/eventsOfAccount`` or ``ReadStatements/eventsOfTarget``.
   func targetEvents() throws(StoreError) -> [TargetLinkEvent] {
     try map { rows, row throws(StoreError) in
       TargetLinkEvent(

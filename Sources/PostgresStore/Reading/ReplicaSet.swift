@@ -2,65 +2,68 @@ import EntitlementStore
 import Logging
 import Synchronization
 
-/// Standbys that may answer reads, in turn. One that failed is left alone for a while.
+/// Standbys for reads, used round robin. A standby that failed is skipped for
+/// ``failurePause``.
 final class ReplicaSet: Sendable {
-  private struct Turn {
+  private struct Rotation {
     var next = 0
-    var restsUntil: [ContinuousClock.Instant?]
+    var unavailableUntil: [ContinuousClock.Instant?]
   }
 
-  /// How long a standby that failed is not asked.
-  private static let rest: Duration = .seconds(1)
-  /// How long it may take: the primary is asked after that.
-  private static let patience: Duration = .seconds(1)
+  /// How long a standby is skipped after a failure.
+  private static let failurePause: Duration = .seconds(1)
+  /// Time limit of a read from a standby. After it, the primary is read.
+  private static let readTimeLimit: Duration = .seconds(1)
 
   let pools: [PostgresPool]
   private let counters: PostgresCounters
   private let logger: Logger
-  private let turn: Mutex<Turn>
+  private let rotation: Mutex<Rotation>
 
   init(_ pools: [PostgresPool], counters: PostgresCounters, logger: Logger) {
     self.pools = pools
     self.counters = counters
     self.logger = logger
-    turn = Mutex(Turn(restsUntil: .init(repeating: nil, count: pools.count)))
+    rotation = Mutex(Rotation(unavailableUntil: .init(repeating: nil, count: pools.count)))
   }
 
   var isEmpty: Bool { pools.isEmpty }
 
-  /// What the next standby answers; nil when there is none, or it failed, or the caller does not wait
-  /// any more.
+  /// Reads from the next available standby.
   ///
-  /// - Parameter decode: gives nil for what the standby does not know yet.
+  /// - Parameter decode: returns nil for each value that the standby does not have yet.
+  /// - Returns: nil when no standby is available, the read failed, or the task was cancelled.
   func read<Value: Sendable>(
     _ commands: @autoclosure () -> [PostgresCommand], within limit: Duration,
-    _ decode: ([PostgresRows]) throws -> [Value?]
+    _ decode: @escaping @Sendable ([PostgresRows]) throws -> [Value?]
   ) async -> [Value?]? {
-    guard let index = takeTurn() else { return nil }
+    guard let index = nextAvailable() else { return nil }
     do {
-      let results = try await pools[index].read(commands(), within: min(limit, Self.patience))
-      let values = try decode(results)
+      let results = try await pools[index].read(commands(), within: min(limit, Self.readTimeLimit))
+      let values = try await LoopTime.run(facts: results.reduce(0) { $0 + $1.count }) {
+        Result { try decode(results) }
+      }.get()
       let known = values.count { $0 != nil }
       counters.replicaReads.add(known, ordering: .relaxed)
-      counters.passedReplicas.add(values.count - known, ordering: .relaxed)
+      counters.replicaFallbacks.add(values.count - known, ordering: .relaxed)
       return values
     } catch {
-      // Says nothing of the replica.
+      // A cancellation is no failure of the replica.
       if (error as? PostgresFailure)?.kind == .cancelled { return nil }
-      logger.debug("a replica failed", metadata: ["reason": "\(error)"])
-      turn.withLock { $0.restsUntil[index] = .now + Self.rest }
+      logger.debug("a read from a replica failed", metadata: ["reason": "\(error)"])
+      rotation.withLock { $0.unavailableUntil[index] = .now + Self.failurePause }
     }
-    counters.passedReplicas.add(1, ordering: .relaxed)
+    counters.replicaFallbacks.add(1, ordering: .relaxed)
     return nil
   }
 
-  private func takeTurn() -> Int? {
+  private func nextAvailable() -> Int? {
     if pools.isEmpty { return nil }
-    return turn.withLock { turn in
+    return rotation.withLock { rotation in
       for offset in 0..<pools.count {
-        let index = (turn.next + offset) % pools.count
-        if let end = turn.restsUntil[index], end > .now { continue }
-        turn.next = (index + 1) % pools.count
+        let index = (rotation.next + offset) % pools.count
+        if let end = rotation.unavailableUntil[index], end > .now { continue }
+        rotation.next = (index + 1) % pools.count
         return index
       }
       return nil

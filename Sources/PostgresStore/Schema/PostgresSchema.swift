@@ -1,14 +1,15 @@
+package import EntitlementDomain
 package import EntitlementStore
 import Logging
 
-/// The schema of a database, and how it came to be: numbered SQL files, each applied once, in a
-/// transaction of its own, and for ever unchanged. The table `schema_migrations` tells which.
+/// The schema of a database and its migrations: numbered SQL files, each applied once in its own
+/// transaction and never changed afterwards. The table `schema_migrations` lists the applied ones.
 package enum PostgresSchema {
-  /// Which steps a database has.
+  /// The migrations of a database and whether they are applied.
   ///
   /// - Parameter connectTimeout: for the connection, and for each query.
-  /// - Throws: ``StoreError/Code/corrupt`` when a step that was applied is not that of this program;
-  ///   ``StoreError/Code/unavailable`` when the database cannot be reached;
+  /// - Throws: ``StoreError/Code/corrupt`` when an applied migration differs from the file of this
+  ///   program; ``StoreError/Code/unavailable`` when the database cannot be reached;
   ///   ``StoreError/Code/internalFault`` when the connection string is malformed.
   package static func status(
     connection: String, connectTimeout: Duration = defaultConnectTimeout
@@ -18,16 +19,16 @@ package enum PostgresSchema {
     }
   }
 
-  /// Applies what is missing. One that is at work already is waited for.
+  /// Applies the missing migrations. Waits for a migration that is already running.
   ///
   /// - Parameters:
-  ///   - dryRun: says what would be done, and does nothing.
+  ///   - dryRun: only reports what would be applied.
   ///   - connectTimeout: for the connection.
   ///   - report: called for each step.
   /// - Returns: the status afterwards.
-  /// - Throws: as ``status(connection:connectTimeout:)``; ``StoreError/Code/newerSchema`` when the database has steps
-  ///   that this program does not know; ``StoreError/Code/locked`` when the other did not end in
-  ///   time.
+  /// - Throws: as ``status(connection:connectTimeout:)``; ``StoreError/Code/newerSchema`` when the
+  ///   database has migrations that this program does not know; ``StoreError/Code/locked`` when a
+  ///   running migration did not end in time.
   package static func migrate(
     connection: String, dryRun: Bool, connectTimeout: Duration = defaultConnectTimeout,
     report: @Sendable (MigrationStep) -> Void
@@ -64,8 +65,8 @@ package enum PostgresSchema {
     if status.found < status.expected {
       throw StoreError(
         .olderSchema,
-        "the database has schema version \(status.found), this program needs \(status.expected): "
-          + "run `entitlectl database migrate`")
+        "the database has schema version \(status.found), this program requires "
+          + "\(status.expected): run `entitlectl database migrate`")
     }
   }
 
@@ -73,8 +74,8 @@ package enum PostgresSchema {
     guard status.found > status.expected else { return }
     throw StoreError(
       .newerSchema,
-      "the database has schema version \(status.found); this program knows versions up to "
-        + "\(status.expected), and `entitlectl database migrate` of a newer one has been run")
+      "the database has schema version \(status.found), which a newer program migrated; this "
+        + "program supports versions up to \(status.expected)")
   }
 
   // MARK: Status
@@ -95,9 +96,9 @@ package enum PostgresSchema {
     FROM schema_migrations ORDER BY number
     """, name: "applied_migrations")
 
-  /// - Parameter rows: of ``applied``; nil when there is no such table.
+  /// - Parameter rows: of ``applied``; nil when the table does not exist.
   static func makeStatus(_ rows: PostgresRows?) throws(StoreError) -> SchemaStatus {
-    let known = Migration.all
+    let known = MigrationFile.all
     var status = SchemaStatus(found: 0, expected: known.last?.number ?? 0, migrations: [])
     if let rows {
       for row in 0..<rows.count {
@@ -108,7 +109,7 @@ package enum PostgresSchema {
         {
           throw StoreError(
             .corrupt,
-            "step \(number) of the schema was applied from another file than this program's")
+            "migration \(number) of the database differs from the file of this program")
         }
         status.found = max(status.found, number)
         status.migrations.append(
@@ -127,7 +128,7 @@ package enum PostgresSchema {
 
   // MARK: Connections
 
-  /// Long enough for a database that is being restarted.
+  /// Long enough for a restart of the database.
   package static let defaultConnectTimeout: Duration = .seconds(20)
 
   private static func withPool<Value: Sendable>(
@@ -143,4 +144,43 @@ package enum PostgresSchema {
       throw error
     }
   }
+}
+
+/// The migrations of a database and whether they are applied.
+package struct SchemaStatus: Hashable, Sendable {
+  package struct Migration: Hashable, Sendable {
+    package var number: Int
+    package var name: String
+    /// Nil when the migration is not applied yet.
+    package var appliedAt: Milliseconds?
+
+    package init(number: Int, name: String, appliedAt: Milliseconds?) {
+      self.number = number
+      self.name = name
+      self.appliedAt = appliedAt
+    }
+  }
+
+  /// The number of the last applied migration; 0 when none is applied.
+  package var found: Int
+  /// The number of the last migration that this program contains and requires.
+  package var expected: Int
+  /// The migrations of this program, and newer ones that the database has.
+  package var migrations: [Migration]
+
+  package init(found: Int, expected: Int, migrations: [Migration]) {
+    self.found = found
+    self.expected = expected
+    self.migrations = migrations
+  }
+}
+
+/// Progress of a migration.
+package enum MigrationStep: Hashable, Sendable {
+  /// Another migration is running; `holder` describes its session.
+  case waiting(holder: String)
+  case applying(number: Int, name: String)
+  case applied(number: Int, name: String)
+  /// Reported by a dry run, which applies nothing.
+  case wouldApply(number: Int, name: String)
 }

@@ -1,10 +1,10 @@
 import EntitlementDomain
 
-/// Reads a customer by a selector in one statement, and so on one snapshot.
+/// Reads a customer by a selector in one statement, and therefore on one snapshot.
 ///
-/// Its rows are of several kinds, told apart by their first column (``CustomerRowKind``), since one
-/// statement has one shape. The others hold four numbers, six texts and two byte strings; each kind
-/// says what it keeps there.
+/// The rows are of several kinds, marked in the first column (``CustomerRowKind``). All kinds share
+/// one shape: the kind, four numbers, six texts and two byte strings. ``CustomerRowKind`` documents
+/// the columns that each kind uses.
 enum CustomerStatement: String, CaseIterable {
   case account
   case originalTransaction
@@ -14,9 +14,9 @@ enum CustomerStatement: String, CaseIterable {
 
   /// How much of the customer is read.
   enum Extent: String, CaseIterable {
-    /// Whom the selector finds.
+    /// Only the account or chains that the selector finds.
     case subject
-    /// With facts and grants.
+    /// Facts and grants as well.
     case record
   }
 
@@ -37,9 +37,8 @@ enum CustomerStatement: String, CaseIterable {
       ?? makeStatement(extent, onStandby: onStandby)
   }
 
-  /// Reads several accounts with their contents: `$1` are their scopes, `$2` the accounts. After the
-  /// columns of the others there is one more: the place in those lists, from 1, of the account that
-  /// the row belongs to.
+  /// Reads several accounts with facts and grants. `$1` scopes, `$2` accounts. A last column has
+  /// the position in these arrays, from 1, of the account that the row belongs to.
   static let accounts: PostgresStatement = {
     let one = Self.account.arms(.record).joined(separator: "\nUNION ALL ")
       .replacing("$1::bigint", with: "asked.scope").replacing("$2::text", with: "asked.account")
@@ -58,7 +57,7 @@ enum CustomerStatement: String, CaseIterable {
     let onStandby: Bool
   }
 
-  /// Texts are put together once.
+  /// All texts, built once.
   private static let statements: [Key: PostgresStatement] = {
     var statements: [Key: PostgresStatement] = [:]
     for statement in allCases {
@@ -74,7 +73,7 @@ enum CustomerStatement: String, CaseIterable {
 
   private func makeStatement(_ extent: Extent, onStandby: Bool) -> PostgresStatement {
     var arms = arms(extent)
-    if onStandby { arms.append(Self.arm(.horizon, numbers: [FeedNumbers.standbyHorizon])) }
+    if onStandby { arms.append(Self.arm(.watermark, numbers: [FeedNumbers.standbyWatermark])) }
     let sql = (with.isEmpty ? "" : "WITH \(with)\n") + arms.joined(separator: "\nUNION ALL ")
     let suffix = onStandby ? "_on_standby" : ""
     return PostgresStatement(sql, name: "customer_by_\(rawValue)_\(extent.rawValue)\(suffix)")
@@ -86,8 +85,7 @@ enum CustomerStatement: String, CaseIterable {
     extent == .record ? subjects + contents : subjects
   }
 
-  /// `$1` is the scope, `$2` the identifier as the tables have it, `$3` the hint, and `$4` that of
-  /// facts which nobody signed.
+  /// `$1` scope, `$2` identifier as stored in the tables, `$3` hint, `$4` hint of unsigned facts.
   private var with: String {
     switch self {
     case .account: ""
@@ -125,9 +123,10 @@ enum CustomerStatement: String, CaseIterable {
     }
   }
 
-  /// Chains that carry a hint which leads to no account by itself.
+  /// Chains with a hint, unless the identifier itself is linked to an account.
   ///
-  /// - Parameter leads: whether whoever has such a chain is whom the hint means.
+  /// - Parameter leads: SQL condition under which the account of such a chain is the selected
+  ///   customer.
   private static func carriers(of hint: String, leads: String) -> String {
     """
     SELECT links.target, links.account, links.revision, \(leads) AS leads
@@ -136,7 +135,8 @@ enum CustomerStatement: String, CaseIterable {
     """
   }
 
-  /// The account of the first chain that leads to one, or else all chains that have none.
+  /// The account of the first chain that leads to one; without such a chain, all unlinked chains
+  /// with the hint.
   private static let carried = """
     bearer AS MATERIALIZED (
       SELECT account FROM carrier WHERE account IS NOT NULL AND leads ORDER BY target LIMIT 1),
@@ -164,8 +164,8 @@ enum CustomerStatement: String, CaseIterable {
       ]
     case .appTransaction, .appAccountToken:
       [
-        Self.account(.account, of: "owner"), Self.account(.bearer, of: "bearer"),
-        Self.arm(.looseChain, numbers: ["revision"], texts: ["target"], from: "FROM loose"),
+        Self.account(.account, of: "owner"), Self.account(.hintedAccount, of: "bearer"),
+        Self.arm(.hintedChain, numbers: ["revision"], texts: ["target"], from: "FROM loose"),
       ]
     }
   }
@@ -275,23 +275,24 @@ enum CustomerStatement: String, CaseIterable {
   }
 }
 
-/// What a row of a ``CustomerStatement`` is. The columns that it uses: numbers from 1, texts from 5,
-/// bytes from 11.
+/// The kind of a row of a ``CustomerStatement``, with the columns that it uses. Numbers begin at
+/// column 1, texts at column 5, bytes at column 11.
 enum CustomerRowKind: Int64 {
-  /// Numbers: revision, moment of its change, 1 where it was deleted. Texts: the id, the account that
-  /// it was merged into.
+  /// Numbers: revision, moment of the last change, 1 if deleted. Texts: id, account that it was
+  /// merged into.
   case account = 0
   /// Numbers: kind, authority. Bytes: digest, payload.
   case fact = 1
-  /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, who withdrew
-  /// it, why.
+  /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, author and
+  /// reason of the withdrawal.
   case grant = 2
-  /// One chain without an account. Numbers: revision, moment of its change. Texts: the target.
+  /// The single unlinked chain that the selector finds. Numbers: revision, moment of the last
+  /// change. Texts: target.
   case chain = 3
-  /// One of several chains without an account. Numbers: revision. Texts: the target.
-  case looseChain = 4
-  /// The account of a chain that carries what was asked for. As `account`.
-  case bearer = 5
-  /// How far the standby has come. Numbers: its horizon.
-  case horizon = 6
+  /// One of several unlinked chains with the hint. Numbers: revision. Texts: target.
+  case hintedChain = 4
+  /// The account of a chain with the hint. Columns as for `account`.
+  case hintedAccount = 5
+  /// Only on a standby. Numbers: the feed watermark.
+  case watermark = 6
 }

@@ -1,23 +1,27 @@
-/// SQL that makes sequence numbers of transactions, and tells up to where the feed is complete.
+import EntitlementStore
+import Logging
+
+/// SQL for sequence numbers and for the watermark of the change feed.
 ///
-/// A change has the number `(id of its transaction + offset) << 16`, and its ordinal within the
-/// transaction below that. Writers of one customer exclude each other before they get an id, so for
-/// each customer the order of ids is that of commits.
+/// The sequence number of a change is `(transaction id + offset) << 16` plus the ordinal of the
+/// change within the transaction. Writers of one customer exclude each other before they get a
+/// transaction id, so for each customer the order of ids is the order of commits.
 enum FeedNumbers {
-  /// Changes of one transaction: what the low bits can tell apart.
+  /// Limit of changes of one transaction: the ordinal has 16 bits.
   static let maximumChangesOfTransaction = (1 << 16) - 1
 
-  /// One less than the first number of this transaction. It gives the transaction its id: every lock
-  /// has to be held already.
+  /// One less than the first sequence number of this transaction. Assigns the transaction id, so
+  /// all locks must be held before.
   static let base = """
     (SELECT (pg_current_xact_id()::text::bigint + sequence_offset) << 16 FROM meta)
     """
 
-  /// Every change below this number is committed and seen by the statement, or never will be. Waits
-  /// for all that write in this database, prepared transactions included; those of the server's other
-  /// databases do not matter. While one of them ends or is prepared, neither list may have it: then it
-  /// is waited for, and for a moment the horizon lies before where it was.
-  static let horizon = """
+  /// Every change below this number is committed and visible to the statement, or was rolled back.
+  /// The watermark waits for all writing transactions of this database, prepared ones included;
+  /// those of other databases of the server are ignored. While a transaction of another database
+  /// ends or is prepared, it may be missing from both lists. The watermark then waits for it too,
+  /// and can temporarily move back.
+  static let watermark = """
     (SELECT (coalesce(
         (SELECT min(running.id::text::bigint)
           FROM pg_snapshot_xip(pg_current_snapshot()) AS running (id)
@@ -35,16 +39,55 @@ enum FeedNumbers {
       + sequence_offset) << 16 FROM meta)
     """
 
-  /// As ``horizon``, on a standby: it knows which transactions run, but not whose they are.
-  static let standbyHorizon = """
+  /// As ``watermark``, on a standby, which knows the running transactions but not their databases.
+  static let standbyWatermark = """
     (SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + sequence_offset) << 16
       FROM meta)
     """
 
-  /// The server's timeline: another one after each promotion of a standby and each restoration to a
-  /// moment. NULL on a standby, which follows whatever timeline its primary has.
-  static let history = """
+  /// The server's timeline, which changes with each promotion of a standby and each point-in-time
+  /// recovery. NULL on a standby, which follows any timeline of its primary.
+  static let timeline = """
     (CASE WHEN pg_is_in_recovery() THEN NULL
       ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END)
     """
+}
+
+/// Keeps sequence numbers growing after transaction ids went back, as in a database that was dumped
+/// and restored into another server.
+enum SequenceOffset {
+  static func raise(_ pool: PostgresPool, limit: Duration, logger: Logger) async throws(StoreError)
+  {
+    let results = try await pool.write(
+      [PostgresCommand(raise), PostgresCommand(deleteOldTokens)], within: limit)
+    if let first = results.first, first.count > 0 {
+      let offset = try first.number(0, 0)
+      logger.notice(
+        "the database was restored; sequence numbers continue after its last change",
+        metadata: ["offset": "\(offset)"])
+    }
+  }
+
+  /// The update locks the row, so that of two nodes that open the database at once the second sees
+  /// the result of the first.
+  static let raise = PostgresStatement(
+    """
+    WITH latest AS (
+      SELECT greatest(
+        (SELECT trimmed_through FROM meta),
+        coalesce((SELECT max(sequence) FROM changes), 0)) >> 16
+        AS number)
+    UPDATE meta SET sequence_offset =
+      latest.number - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1
+    FROM latest
+    WHERE latest.number
+      >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + meta.sequence_offset
+    RETURNING meta.sequence_offset
+    """, name: "raise_sequence_offset")
+
+  /// Deletes the tokens of processes that ended or lost their connection. After a day no node needs
+  /// them.
+  static let deleteOldTokens = PostgresStatement(
+    "DELETE FROM commit_tokens WHERE written_at < now() - interval '1 day'",
+    name: "delete_old_tokens")
 }

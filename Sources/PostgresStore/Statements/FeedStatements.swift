@@ -1,7 +1,7 @@
-/// The feed: always read from the primary.
+/// Statements of the change feed, which is always read from the primary.
 enum FeedStatements {
-  /// `$1` the number to begin after, `$2` how many. At least one row; without a number where nothing
-  /// follows.
+  /// `$1` the sequence number to continue after, `$2` the limit. Returns at least one row; its
+  /// number is NULL when nothing follows.
   static let page = PostgresStatement(
     """
     SELECT meta.trimmed_through, change.*
@@ -9,22 +9,22 @@ enum FeedStatements {
       SELECT changes.sequence, changes.scope, changes.account, changes.chain,
         changes.kinds, changes.committed_at, changes.events
       FROM changes
-      WHERE changes.sequence > $1::bigint AND changes.sequence < \(FeedNumbers.horizon)
+      WHERE changes.sequence > $1::bigint AND changes.sequence < \(FeedNumbers.watermark)
       ORDER BY changes.sequence LIMIT $2::bigint) AS change ON true
     """, name: "feed_page")
 
   static let end = PostgresStatement(
     "SELECT \(endOfFeed) FROM meta", name: "feed_end")
 
-  /// The last change below the horizon, or the last that was trimmed.
+  /// The last change below the watermark, or the last trimmed one.
   private static let endOfFeed = """
     greatest(meta.trimmed_through, coalesce((
-      SELECT changes.sequence FROM changes WHERE changes.sequence < \(FeedNumbers.horizon)
+      SELECT changes.sequence FROM changes WHERE changes.sequence < \(FeedNumbers.watermark)
       ORDER BY changes.sequence DESC LIMIT 1), 0))
     """
 
-  /// `$1` a number. What was trimmed, and when the change of this number was committed: NULL where
-  /// there is none.
+  /// `$1` a sequence number. Returns the number up to which the feed was trimmed, and the commit
+  /// moment of the change; NULL when there is no such change.
   static let moment = PostgresStatement(
     """
     SELECT meta.trimmed_through,
@@ -32,27 +32,27 @@ enum FeedStatements {
     FROM meta
     """, name: "feed_moment")
 
-  /// Where a follower begins: the end of the feed, the latest change of all, and the snapshot that
-  /// both are of.
+  /// The start of a follower: the end of the feed, the latest change of all, and the snapshot of
+  /// both.
   static let followerCursor = PostgresStatement(
     """
     SELECT \(endOfFeed),
       (SELECT changes.sequence FROM changes WHERE changes.sequence > meta.trimmed_through
         ORDER BY changes.sequence DESC LIMIT 1),
-      pg_current_snapshot()::text, \(FeedNumbers.history)
+      pg_current_snapshot()::text, \(FeedNumbers.timeline)
     FROM meta
     """, name: "follower_cursor")
 
-  /// What can be seen now and could not in a former snapshot: all beyond the latest number that it
-  /// showed, and what transactions wrote below that were under way then. So each change is read once,
-  /// however long a transaction of others keeps the feed from going on.
+  /// Changes that are visible now and were not visible in an earlier snapshot: all changes beyond
+  /// the latest number of that snapshot, and changes below it by transactions that were in flight
+  /// then. Each change is therefore read once, however long another transaction delays the feed.
   ///
-  /// `$1` the latest number, `$2` the snapshot, `$3` how many beyond at most. At least one row;
-  /// without a number where there is nothing new.
+  /// `$1` the latest number, `$2` the snapshot, `$3` the limit of changes beyond the latest number.
+  /// Returns at least one row; its number is NULL when nothing is new.
   static let changedCustomers = PostgresStatement(
     """
     SELECT meta.trimmed_through, \(endOfFeed), pg_current_snapshot()::text,
-      \(FeedNumbers.history), change.*
+      \(FeedNumbers.timeline), change.*
     FROM meta LEFT JOIN LATERAL (
       (SELECT \(customerColumns) FROM changes WHERE changes.sequence > $1::bigint
         ORDER BY changes.sequence LIMIT $3::bigint)
@@ -70,19 +70,19 @@ enum FeedStatements {
     changes.sequence, changes.scope, changes.account, changes.chain, changes.kinds
     """
 
-  /// `$1` the moment before which changes were committed, `$2` how many at most, `$3` now. Changes go
-  /// from the beginning of the feed up to the first that is younger; one whose moment has not come
-  /// yet goes with the next that is old.
+  /// `$1` changes committed before this moment are trimmed, `$2` the limit, `$3` now. Deletes from
+  /// the beginning of the feed up to the first younger change. A change with a commit moment in the
+  /// future is deleted together with the next old one.
   static let trim = PostgresStatement(
     """
     WITH oldest AS MATERIALIZED (
       SELECT changes.sequence, changes.committed_at FROM changes
-      WHERE changes.sequence < \(FeedNumbers.horizon)
+      WHERE changes.sequence < \(FeedNumbers.watermark)
       ORDER BY changes.sequence LIMIT $2::bigint),
     next AS MATERIALIZED (
       SELECT changes.committed_at FROM changes
       WHERE changes.sequence > (SELECT max(sequence) FROM oldest)
-        AND changes.sequence < \(FeedNumbers.horizon) AND changes.committed_at <= $3::bigint
+        AND changes.sequence < \(FeedNumbers.watermark) AND changes.committed_at <= $3::bigint
       ORDER BY changes.sequence LIMIT 1),
     kept AS MATERIALIZED (
       SELECT min(sequence) AS sequence FROM oldest

@@ -1,5 +1,5 @@
-/// Reads what a ledger needs, many rows of a kind at once. The first column is the place, from 1, of
-/// what was asked for in the arrays.
+/// Statements that load the rows a ledger needs, many rows of one kind at once. The first column is
+/// the position, from 1, of the key in the parameter arrays.
 enum LoadStatements {
   /// `$1` scopes, `$2` kinds, `$3` identifiers.
   static let standingFacts = PostgresStatement(
@@ -34,7 +34,7 @@ enum LoadStatements {
     LEFT JOIN LATERAL (\(account("link.account"))) AS holder ON true
     """, name: "load_links")
 
-  /// `$1` scopes, `$2` accounts. With the row of what it was merged into.
+  /// `$1` scopes, `$2` accounts. With the row of the account that it was merged into.
   static let accounts = PostgresStatement(
     """
     SELECT key.place, \(accountColumns("named")), \(accountColumns("other"))
@@ -55,7 +55,7 @@ enum LoadStatements {
     LEFT JOIN LATERAL (\(account("owner.account"))) AS holder ON true
     """, name: "load_tokens")
 
-  /// Of what Apple signed. `$1` scopes, `$2` targets.
+  /// Hints of facts that Apple signed. `$1` scopes, `$2` targets.
   static let hints = PostgresStatement(
     """
     SELECT key.place, fact.kind, fact.identifier, fact.signed_date, fact.digest,
@@ -105,7 +105,7 @@ enum LoadStatements {
     LEFT JOIN LATERAL (\(account("owned.account"))) AS holder ON true
     """, name: "load_grants")
 
-  /// `$1` scopes, `$2` accounts: here and for the three after it.
+  /// `$1` scopes, `$2` accounts. The next three statements have the same parameters.
   static let holdingsTargets = PostgresStatement(
     """
     SELECT key.place, held.target
@@ -165,7 +165,7 @@ enum LoadStatements {
 
   // MARK: Parts
 
-  /// `RowLoader` reads them.
+  /// The columns that `LoadedRows.takeAccount` reads.
   private static func accountColumns(_ table: String) -> String {
     """
     \(table).account, \(table).revision, \(table).merged_into, \(table).is_deleted,
@@ -173,7 +173,7 @@ enum LoadStatements {
     """
   }
 
-  /// ``GrantColumns/following(account:)`` says where they are.
+  /// The columns in the order of ``GrantColumns/following(account:)``.
   static func grantColumns(_ table: String) -> String {
     """
     \(table).account, \(table).grant_id, \(table).entitlement_id, \(table).starts,

@@ -1,4 +1,4 @@
-/// What is read outside writing transactions, beside customers (``CustomerStatement``).
+/// Statements outside of writing transactions, except those of customers (``CustomerStatement``).
 enum ReadStatements {
   // MARK: Facts and notifications
 
@@ -41,7 +41,7 @@ enum ReadStatements {
 
   // MARK: Accounts and links
 
-  /// `$1` scope, `$2` the account to begin after, `$3` how many.
+  /// `$1` scope, `$2` the account to continue after, `$3` the limit.
   static let accountPage = PostgresStatement(
     """
     SELECT accounts.account, accounts.revision, accounts.changed_at,
@@ -54,7 +54,7 @@ enum ReadStatements {
     ORDER BY accounts.account LIMIT $3::bigint
     """, name: "account_page")
 
-  /// `$1` scope, `$2` the target to begin after, `$3` how many.
+  /// `$1` scope, `$2` the target to continue after, `$3` the limit.
   static let unlinkedChainPage = PostgresStatement(
     """
     SELECT links.target, links.revision, links.changed_at FROM links
@@ -63,7 +63,7 @@ enum ReadStatements {
     ORDER BY links.target LIMIT $3::bigint
     """, name: "unlinked_chain_page")
 
-  /// `$1` scope, `$2` account, here and for what follows.
+  /// `$1` scope, `$2` account. The following statements have the same parameters.
   static let account = PostgresStatement(
     """
     WITH \(owner)
@@ -94,7 +94,7 @@ enum ReadStatements {
     ORDER BY links.target
     """, name: "links_of_account")
 
-  /// With what its merged names did before.
+  /// Includes the events of accounts that were merged into this one.
   static let eventsOfAccount = PostgresStatement(
     """
     WITH \(owner),
@@ -130,14 +130,14 @@ enum ReadStatements {
 
   // MARK: Parts
 
-  /// The account that a name means, merged accounts followed.
+  /// The account with a name; for a merged account, the one that it was merged into.
   static let owner = """
     owner AS MATERIALIZED (
       SELECT coalesce(accounts.merged_into, accounts.account) AS account FROM accounts
       WHERE accounts.scope = $1::bigint AND accounts.account = $2::text)
     """
 
-  /// What `StoredFact.signed` reads.
+  /// The columns that `PostgresStoredFact.signed` reads.
   static let factColumns = """
     facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, facts.document
     """
@@ -156,5 +156,82 @@ enum ReadStatements {
 
   static let notificationColumns = """
     \(recordColumns), notifications.payload, notifications.signature
+    """
+}
+
+// Statements for the history and the export of an account. `$1` scope, `$2` account.
+extension ReadStatements {
+  static let mergedIntoAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT accounts.account FROM owner JOIN accounts
+      ON accounts.scope = $1::bigint AND accounts.merged_into = owner.account
+    ORDER BY accounts.account
+    """, name: "merged_into_account")
+
+  static let tokensOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT tokens.token FROM owner JOIN tokens
+      ON tokens.scope = $1::bigint AND tokens.account = owner.account
+    ORDER BY tokens.token
+    """, name: "tokens_of_account")
+
+  static let signedFactsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(factColumns), facts.header
+    FROM \(ownersFacts)
+    ORDER BY facts.target, facts.kind, facts.identifier
+    """, name: "signed_facts_of_account")
+
+  /// The documents of these facts. Facts of one document share its row.
+  static let documentsOfAccount = PostgresStatement(
+    """
+    WITH \(owner),
+    needed AS MATERIALIZED (
+      SELECT DISTINCT facts.document FROM \(ownersFacts) WHERE facts.document IS NOT NULL)
+    SELECT documents.digest, documents.bytes
+    FROM needed JOIN documents ON documents.digest = needed.document
+    """, name: "documents_of_account")
+
+  /// The headers of these facts and notifications, by id. Facts of one signer share a row.
+  static let headersOfAccount = PostgresStatement(
+    """
+    WITH \(owner),
+    needed AS MATERIALIZED (
+      SELECT facts.header FROM \(ownersFacts)
+      UNION SELECT notifications.header FROM \(ownersNotifications))
+    SELECT headers.id, headers.bytes FROM needed JOIN headers ON headers.id = needed.header
+    """, name: "headers_of_account")
+
+  static let notificationsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(notificationColumns), notifications.header
+    FROM \(ownersNotifications)
+    ORDER BY notifications.received_at, notifications.uuid
+    """, name: "notifications_of_account")
+
+  /// The same notifications without their signed payloads.
+  static let notificationRecordsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(recordColumns)
+    FROM \(ownersNotifications)
+    ORDER BY notifications.received_at, notifications.uuid
+    """, name: "notification_records_of_account")
+
+  private static let ownersFacts = """
+    owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+    """
+
+  private static let ownersNotifications = """
+    owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN notifications
+        ON notifications.chain_scope = $1::bigint AND notifications.chain = account_links.target
     """
 }

@@ -1,7 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// How the tables name what an account can own, and hints: a letter and the id.
+/// Link targets and hints as the tables store them: a letter followed by the id.
 enum Targets {
   static func ofFact(kind: String, identifier: String) -> String {
     """
@@ -19,7 +19,7 @@ extension LinkTarget {
     }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when it has another form.
+  /// - Throws: ``StoreError/Code/corrupt`` for another form.
   init(stored: String) throws(StoreError) {
     let id = String(stored.dropFirst())
     switch stored.utf8.first {
@@ -31,8 +31,8 @@ extension LinkTarget {
 }
 
 extension LinkHint {
-  /// - Parameter isSigned: whether Apple signed a fact that carries it. What nobody signed leads
-  ///   nobody anywhere, but tells with what it came.
+  /// - Parameter isSigned: whether Apple signed the fact that has the hint. The hint of an unsigned
+  ///   fact never links a chain to an account; it only names the app transaction of the fact.
   func stored(isSigned: Bool) -> String {
     switch self {
     case .token(let token): "a" + token.rawValue

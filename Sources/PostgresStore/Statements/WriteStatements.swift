@@ -1,7 +1,7 @@
-/// Writes what a ledger decided, all rows of a kind at once. To add rows that are not there costs less
-/// than to write some that may be: where both can be, there is a statement for each.
+/// Statements that write what a ledger decided, all rows of one kind at once. A plain INSERT costs
+/// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
-  /// `$1` the token of this transaction, `$2` that of one whose outcome is known.
+  /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(
     """
     WITH known AS (DELETE FROM commit_tokens WHERE token = $2::bytea)
@@ -68,8 +68,8 @@ enum WriteStatements {
     ON CONFLICT DO NOTHING
     """, name: "write_hints")
 
-  /// Hints that a version which was replaced carried, unless another fact of the chain does; after
-  /// the facts are written. As ``writeHints``.
+  /// Deletes the hints of a replaced version of a fact, unless another fact of the chain has them.
+  /// Runs after the facts are written. Parameters as for ``writeHints``.
   static let deleteHints = PostgresStatement(
     """
     DELETE FROM hints
@@ -85,7 +85,8 @@ enum WriteStatements {
 
   // MARK: Documents
 
-  /// Sets what is known already anew, which keeps others from deleting it. `$1` digests, `$2` bytes.
+  /// `$1` digests, `$2` bytes. Updates a document that exists, which locks its row against a
+  /// concurrent deletion.
   static let writeDocuments = PostgresStatement(
     """
     INSERT INTO documents (digest, bytes)
@@ -93,8 +94,8 @@ enum WriteStatements {
     ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest
     """, name: "write_documents")
 
-  /// Before ``deleteDocuments``, which then sees the facts of whoever wrote the document last. `$1`
-  /// digests, in order.
+  /// Runs before ``deleteDocuments``, which then sees the facts of the last writer of each
+  /// document. `$1` digests, sorted.
   static let lockDocuments = PostgresStatement(
     """
     SELECT 1 FROM unnest($1::bytea[]) AS released (digest)
@@ -112,7 +113,8 @@ enum WriteStatements {
 
   // MARK: Links and accounts
 
-  /// The last array has ordinals of changes, which give the revision where there is one.
+  /// The last array has ordinals of changes. The revision is computed from the ordinal where there
+  /// is one.
   static let addLinks = PostgresStatement(newLinks, name: "add_links")
 
   /// As ``addLinks``.
@@ -158,7 +160,8 @@ enum WriteStatements {
   /// The last array as for ``addLinks``.
   static let addAccounts = PostgresStatement(newAccounts, name: "add_accounts")
 
-  /// As ``addAccounts``. Also where there was a row: that of a deleted account may be gone.
+  /// As ``addAccounts``. An upsert, because the row of a deleted account may have been removed
+  /// meanwhile.
   static let writeAccounts = PostgresStatement(
     """
     \(newAccounts)
@@ -243,7 +246,7 @@ enum WriteStatements {
       $13::bytea[])
     """, name: "write_notifications")
 
-  /// The first array has the places of the events within the transaction.
+  /// The first array has the ordinals of the events within the transaction.
   static let writeLinkEvents = PostgresStatement(
     """
     INSERT INTO link_events (
@@ -259,7 +262,7 @@ enum WriteStatements {
         author, note)
     """, name: "write_link_events")
 
-  /// `$1` places, as for ``writeLinkEvents``, `$2` scopes, `$3` accounts, `$4` targets.
+  /// `$1` ordinals as for ``writeLinkEvents``, `$2` scopes, `$3` accounts, `$4` targets.
   static let writeAccountEvents = PostgresStatement(
     """
     INSERT INTO account_events (position, scope, account, target)
@@ -268,7 +271,7 @@ enum WriteStatements {
       AS row (place, scope, account, target)
     """, name: "write_account_events")
 
-  /// Forgets accounts in what was written before this transaction (R46). `$1` scopes, `$2` accounts.
+  /// Erases accounts from events that earlier transactions wrote (R46). `$1` scopes, `$2` accounts.
   static let eraseAccounts = PostgresStatement(
     """
     WITH erased AS (
@@ -290,7 +293,7 @@ enum WriteStatements {
       AND link_events.position = steps.position
     """, name: "erase_accounts")
 
-  /// The first array has the ordinals.
+  /// The first array has the ordinals of the changes within the transaction.
   static let writeChanges = PostgresStatement(
     """
     INSERT INTO changes (sequence, committed_at, scope, kinds, account, chain, events)

@@ -2,17 +2,17 @@ import EntitlementStore
 import Logging
 import Synchronization
 
-/// Commits batches. A transaction that failed in passing is begun again. The outcome of a commit whose
-/// connection was lost is found out. A batch that cannot be committed as a whole is committed by halves.
+/// Commits batches. Retries a transaction after a transient failure, and resolves the outcome of a
+/// commit whose connection was lost. Splits a batch that cannot be committed as a whole in halves.
 final class BatchWriter: Sendable {
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
   private let logger: Logger
   private let counters: PostgresCounters
-  /// Called after each commit that changed something.
+  /// Called after each commit with changes.
   private let announce: @Sendable () -> Void
-  /// Tokens of transactions whose outcome is known: each new transaction takes one away.
-  private let knownTokens = Mutex<[[UInt8]]>([])
+  /// Tokens of transactions with a known outcome. Each new transaction deletes one.
+  private let resolvedTokens = Mutex<[[UInt8]]>([])
 
   init(
     pool: PostgresPool, limits: PostgresStoreLimits, logger: Logger, counters: PostgresCounters,
@@ -28,26 +28,27 @@ final class BatchWriter: Sendable {
   /// Answers or fails each job of a batch.
   func commit(_ batch: WriteBatch) async -> BatchOutcome {
     var outcome = BatchOutcome()
-    await commit(batch.jobs[...], batch.isProbe ? .brief : .patient, &outcome)
+    await commit(batch.jobs[...], batch.isTrial ? .brief : .normal, &outcome)
     return outcome
   }
 
-  /// Splits what cannot be committed in halves, and so on, until the job that makes it fail is alone and
-  /// fails. Parts do not wait for locks, since the whole batch has.
+  /// Splits a batch that cannot be committed in halves, recursively, until the job that causes the
+  /// failure is alone and fails. The halves do not wait for locks, because the whole batch already
+  /// has.
   private func commit(
     _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, _ outcome: inout BatchOutcome
   ) async {
     do throws(BatchFailure) {
       for answer in try await attempt(jobs, wait) { answer() }
     } catch {
-      if jobs.count > 1, error.mayConcernOne {
+      if jobs.count > 1, error.mayBeCausedByOneJob {
         counters.retries.add(1, ordering: .relaxed)
         let middle = jobs.startIndex + jobs.count / 2
         for half in [jobs[..<middle], jobs[middle...]] { await commitPart(half, &outcome) }
         return
       }
       if error.cause == .locks { outcome.locked += jobs }
-      if error.cause == .reach { outcome.unreachable = error.failure }
+      if error.cause == .unreachable { outcome.unreachable = error.failure }
       for job in jobs { job.fail(error.failure) }
     }
   }
@@ -55,17 +56,17 @@ final class BatchWriter: Sendable {
   private func commitPart(_ jobs: ArraySlice<WriteJob>, _ outcome: inout BatchOutcome) async {
     let now = ContinuousClock.now
     let isLate = jobs.allSatisfy { $0.submittedAt + limits.writeTimeLimit <= now }
-    if let failure = outcome.unreachable ?? (isLate ? Self.untried : nil) {
+    if let failure = outcome.unreachable ?? (isLate ? Self.notAttempted : nil) {
       for job in jobs { job.fail(failure) }
     } else {
       await commit(jobs, .brief, &outcome)
     }
   }
 
-  /// The failure of parts that were not tried in time. What is wrong with another job is not told to
-  /// their callers.
-  private static let untried = StoreError(
-    .unavailable, "a write beside it could not be stored, and there was no time left for this one")
+  /// The failure of halves that were not attempted in time. It does not contain the failure
+  /// of another caller's job.
+  private static let notAttempted = StoreError(
+    .unavailable, "another write of the batch failed, and no time was left for this one")
 
   // MARK: Attempts
 
@@ -73,7 +74,7 @@ final class BatchWriter: Sendable {
     _ jobs: ArraySlice<WriteJob>, _ wait: LockWait
   ) async throws(BatchFailure) -> [@Sendable () -> Void] {
     var keys: Set<LedgerKey> = []
-    var last = PostgresFailure(.server(.lockNotAvailable), "locks were never free")
+    var last = PostgresFailure(.server(.lockNotAvailable), "the locks were not available")
     for attempt in 0..<max(1, limits.maximumAttempts) {
       if attempt > 0 { counters.retries.add(1, ordering: .relaxed) }
       let token = Self.newToken()
@@ -82,22 +83,22 @@ final class BatchWriter: Sendable {
         counters.batches.add(1, ordering: .relaxed)
         counters.jobs.add(jobs.count, ordering: .relaxed)
         if hasChanges {
-          knownTokens.withLock { $0.append(token) }
+          resolvedTokens.withLock { $0.append(token) }
           announce()
         }
         return Self.bind(answers, numbering)
-      case .locksTaken(let needed):
+      case .locksUnavailable(let needed):
         keys = needed
-      case .appTaken(let failure):
+      case .scopeLockUnavailable(let failure):
         guard let job = jobs.first, job.submittedAt + limits.writeTimeLimit > .now else {
           throw BatchFailure(failure)
         }
         last = failure
-      case .renumbered:
-        return jobs.map(\.renumber)
+      case .staleIDs:
+        return jobs.map(\.refreshIDs)
       case .unknown(let answers, let failure):
         logger.warning(
-          "connection lost in the middle of a commit", metadata: ["reason": "\(failure)"])
+          "the connection was lost during a commit", metadata: ["reason": "\(failure)"])
         guard let base = try await resolve(token) else {
           last = failure
           continue
@@ -105,9 +106,9 @@ final class BatchWriter: Sendable {
         announce()
         return Self.bind(answers, ChangeNumbering(base: base))
       case .failed(let failure):
-        // A lock that was waited for is not waited for again: other jobs wait for the writer.
+        // A lock is waited for only once, because other jobs wait for the writer.
         let isLocked = failure.kind == .server(.lockNotAvailable)
-        guard failure.isWorthAnotherAttempt, !isLocked else { throw BatchFailure(failure) }
+        guard failure.isRetryable, !isLocked else { throw BatchFailure(failure) }
         last = failure
       }
     }
@@ -117,10 +118,10 @@ final class BatchWriter: Sendable {
   private func runOnce(
     _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
   ) async throws(BatchFailure) -> WriteTransaction.Outcome {
-    let former = knownTokens.withLock { $0.popLast() }
+    let former = resolvedTokens.withLock { $0.popLast() }
     var isFormerKept = true
     defer {
-      if isFormerKept, let former { knownTokens.withLock { $0.append(former) } }
+      if isFormerKept, let former { resolvedTokens.withLock { $0.append(former) } }
     }
     do {
       let outcome = try await pool.withSession(within: limits.writeTimeLimit) { session in
@@ -131,7 +132,7 @@ final class BatchWriter: Sendable {
       switch outcome {
       case .done(_, _, let hasChanges): isFormerKept = !hasChanges
       case .unknown: isFormerKept = false
-      case .locksTaken, .appTaken, .renumbered, .failed: break
+      case .locksUnavailable, .scopeLockUnavailable, .staleIDs, .failed: break
       }
       return outcome
     } catch let error as PostgresFailure {
@@ -157,34 +158,36 @@ final class BatchWriter: Sendable {
 
   // MARK: Unknown outcomes
 
-  /// Finds out whether a transaction was committed, and keeps it from being committed later: writes
-  /// its token, which waits for it should it still run, and of which there can be only one.
+  /// Determines whether a transaction was committed, and prevents a later commit: inserts its
+  /// token, which is unique. The insert waits for the transaction if it still runs.
   ///
-  /// - Returns: the base of its numbers; nil when it was not committed and never will be.
+  /// - Returns: the base of its sequence numbers; nil when it was not committed and never will be.
   private func resolve(_ token: [UInt8]) async throws(BatchFailure) -> Int64? {
     let deadline = ContinuousClock.now + limits.resolutionTimeLimit
-    var left: Duration { min(limits.writeTimeLimit, ContinuousClock.now.duration(to: deadline)) }
-    while left > .zero {
+    var timeLeft: Duration {
+      min(limits.writeTimeLimit, ContinuousClock.now.duration(to: deadline))
+    }
+    while timeLeft > .zero {
       do {
-        let base = try await pool.withSession(within: left) { session in
+        let base = try await pool.withSession(within: timeLeft) { session in
           let results = try await session.exchange(
-            [PostgresCommand(Self.claimToken, [.bytes(token)])], within: left)
+            [PostgresCommand(Self.claimToken, [.bytes(token)])], within: timeLeft)
           return try results[0].number(0, 0)
         }
         counters.resolvedCommits.add(1, ordering: .relaxed)
         return base == 0 ? nil : base
       } catch {
         logger.warning(
-          "the outcome of a commit is not known yet", metadata: ["reason": "\(error)"])
-        // A pause, so that a database that refuses at once is not asked without end.
+          "the outcome of a commit is still unknown", metadata: ["reason": "\(error)"])
+        // A pause between attempts that fail at once.
         try? await Task.sleep(for: .milliseconds(100))
       }
     }
     throw .unresolved
   }
 
-  /// Writes in either case: the answer waits for whatever a commit waits for, such as a synchronous
-  /// standby, so that what it tells of cannot be lost with the primary.
+  /// Writes in either case, so that its commit waits for synchronous standbys too. An outcome that
+  /// was returned can then not be lost with the primary.
   static let claimToken = PostgresStatement(
     """
     INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, 0)
@@ -196,31 +199,31 @@ final class BatchWriter: Sendable {
 /// Why no attempt to commit some jobs succeeded.
 struct BatchFailure: Error {
   enum Cause {
-    /// The database is in reach, and refuses something of what the jobs want.
-    case content
-    /// A lock was not free for as long as it is waited for.
+    /// The database is reachable, and refuses the content of a job.
+    case rejection
+    /// A lock timeout.
     case locks
-    /// A statement was not done in time.
-    case statementTime
-    /// There was no answer in time, or none that tells the outcome.
-    case time
-    /// There is no connection, nor will there be one soon.
-    case reach
+    /// A statement exceeded the server's time limit.
+    case statementTimeout
+    /// No answer came in time, or the outcome is unknown.
+    case timeout
+    /// No connection can be made.
+    case unreachable
     case protocolViolation
   }
 
   let failure: StoreError
   let cause: Cause
 
-  /// Whether the others may well be committed without one of the jobs.
-  var mayConcernOne: Bool {
+  /// Whether the other jobs may succeed without one of the jobs.
+  var mayBeCausedByOneJob: Bool {
     switch cause {
-    case .content, .locks, .statementTime: true
-    case .time, .reach, .protocolViolation: false
+    case .rejection, .locks, .statementTimeout: true
+    case .timeout, .unreachable, .protocolViolation: false
     }
   }
 
-  init(_ failure: StoreError, cause: Cause = .content) {
+  init(_ failure: StoreError, cause: Cause = .rejection) {
     self.failure = failure
     self.cause = cause
   }
@@ -230,12 +233,12 @@ struct BatchFailure: Error {
     cause =
       switch failure.kind {
       case .server(.lockNotAvailable): .locks
-      case .server(.queryCanceled): .statementTime
-      // It stops, or is a standby since: what it said on the last attempt.
-      case .server where failure.isServerLeaving: .time
-      case .server: .content
-      case .connectionLost, .timedOut, .overloaded, .cancelled: .time
-      case .cannotConnect, .poolTimedOut, .closed: .reach
+      case .server(.queryCanceled): .statementTimeout
+      // The last attempt found a server that shuts down or became a standby.
+      case .server where failure.isPrimaryLost: .timeout
+      case .server: .rejection
+      case .connectionLost, .timedOut, .overloaded, .cancelled: .timeout
+      case .cannotConnect, .poolTimedOut, .closed: .unreachable
       case .protocolViolation: .protocolViolation
       }
   }
@@ -243,6 +246,6 @@ struct BatchFailure: Error {
   static let unresolved = BatchFailure(
     StoreError(
       .unavailable,
-      "the connection was lost in the middle of a commit, and whether it was done could not be "
-        + "found out; submitting the same again is safe"), cause: .time)
+      "the connection was lost during a commit, and its outcome is unknown; submitting the same "
+        + "again is safe"), cause: .timeout)
 }

@@ -2,22 +2,22 @@ import Cryptography
 import EntitlementDomain
 import EntitlementStore
 
-/// Makes the commands that write what a ledger decided: one for each kind of row.
+/// Makes the commands that write what a ledger decided, one for each kind of row.
 ///
-/// They lean on the locks of the transaction. What they do to a row does not depend on what is in it,
-/// except where a statement says so.
+/// The commands depend on the locks of the transaction. What a command does to a row does not
+/// depend on its current values, unless the statement says so.
 struct ChangeWriter {
   private let changes: LedgerChanges
-  /// What the ledger read, where rows are found that have to go.
+  /// The rows that the ledger read, with the former values of rows that are moved or deleted.
   private let rows: LoadedRows
-  private let scopes: ScopeNumbers
-  private let headers: HeaderNumbers
+  private let scopes: PostgresScopeIDs
+  private let headers: HeaderIDs
   private(set) var commands: [PostgresCommand] = []
 
-  /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than numbers, or a
-  ///   document cannot be hashed.
+  /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
+  ///   or hashing a document fails.
   init(
-    _ changes: LedgerChanges, rows: LoadedRows, scopes: ScopeNumbers, headers: HeaderNumbers
+    _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs
   ) throws(StoreError) {
     self.changes = changes
     self.rows = rows
@@ -26,7 +26,7 @@ struct ChangeWriter {
     guard
       max(changes.changes.count, changes.linkEvents.count)
         <= FeedNumbers.maximumChangesOfTransaction
-    else { throw StoreError(.internalFault, "one write changes too much at once") }
+    else { throw StoreError(.internalFault, "a transaction has too many changes") }
     try addFacts()
     addHints()
     addReleasedDocuments()
@@ -56,9 +56,9 @@ struct ChangeWriter {
       var header: [UInt8] = []
       var document: PayloadDigest?
       switch write.signed.signed.proof {
-      case .jws(let itsHeader, let itsSignature):
-        header = itsHeader
-        signature = itsSignature
+      case .jws(let jwsHeader, let jwsSignature):
+        header = jwsHeader
+        signature = jwsSignature
       case .document(let bytes):
         let digest = try Self.digest(of: bytes)
         documents[digest] = bytes
@@ -82,7 +82,8 @@ struct ChangeWriter {
       }
     }
     if !documents.isEmpty {
-      // No fact of theirs has to be locked by two that write one: they take rows in one order.
+      // Sorted, because transactions that write the same document may share no other lock. The
+      // order prevents deadlocks.
       let sorted = documents.sorted { $0.key < $1.key }
       add(
         WriteStatements.writeDocuments,
@@ -102,11 +103,11 @@ struct ChangeWriter {
     do throws(CryptographyError) {
       return PayloadDigest(words: try SHA256.digest(of: document).words)
     } catch {
-      throw StoreError(.internalFault, "a document cannot be hashed")
+      throw StoreError(.internalFault, "hashing a document failed")
     }
   }
 
-  /// The hints of chains: what their facts carry now, without what a version that went carried.
+  /// Updates the hints of chains to those of the current facts.
   private mutating func addHints() {
     var carried: Set<StoredHint> = []
     var dropped: Set<StoredHint> = []
@@ -131,7 +132,7 @@ struct ChangeWriter {
     let hint: String
     let target: String
 
-    /// Those of a fact; none of one that is not of a chain.
+    /// The hints of a fact. Only facts of a chain have hints.
     static func all(
       _ hints: FactHints, of target: LinkTarget, authority: FactAuthority, scope: Int64
     ) -> Set<StoredHint> {
@@ -151,7 +152,7 @@ struct ChangeWriter {
     ]
   }
 
-  /// Once the facts are written.
+  /// Runs after the facts are written.
   private mutating func addReleasedDocuments() {
     let digests = changes.releasedDocuments.sorted().map(\.bytes)
     if digests.isEmpty { return }
@@ -227,7 +228,8 @@ struct ChangeWriter {
 
   // MARK: Grants
 
-  /// A grant's row lies with its account: one that goes to another account leaves its place.
+  /// The account is part of a grant's key, so a grant that moves to another account is deleted and
+  /// inserted.
   private mutating func addGrants() {
     var left = Columns4()
     var grants: [Grant] = []
@@ -258,13 +260,13 @@ struct ChangeWriter {
   private mutating func addNotifications() throws(StoreError) {
     let writes = changes.notifications
     if writes.isEmpty { return }
-    var numbers: [Int64?] = []
+    var headerIDs: [Int64?] = []
     var signatures: [[UInt8]?] = []
     for write in writes {
       guard case .jws(let header, let signature) = write.notification.signed.proof else {
-        throw StoreError(.internalFault, "a notification comes as a JWS only")
+        throw StoreError(.internalFault, "a notification is not a JWS")
       }
-      numbers.append(headers[header])
+      headerIDs.append(headers[header])
       signatures.append(signature)
     }
     let records = writes.map(\.notification.record)
@@ -272,7 +274,7 @@ struct ChangeWriter {
       WriteStatements.writeNotifications,
       [
         .texts(records.map(\.uuid.rawValue)), .int64s(records.map { $0.scope.map { scopes[$0] } }),
-        .int64s(numbers), .int64s(records.map(\.status)),
+        .int64s(headerIDs), .int64s(records.map(\.status)),
         .int64s(records.map(\.signedDate?.rawValue)),
         .int64s(writes.map(\.receivedAt.rawValue)), .texts(records.map(\.type)),
         .texts(records.map(\.subtype)),
@@ -283,7 +285,7 @@ struct ChangeWriter {
       ])
   }
 
-  /// A notification that speaks of a chain names its app.
+  /// A notification about a chain always names its app.
   private func chainScope(of write: NotificationWrite) -> AppScope? {
     write.chain == nil ? nil : write.notification.record.scope
   }
@@ -291,7 +293,8 @@ struct ChangeWriter {
   private mutating func addLinkEvents() {
     let erased = Array(changes.erasedAccounts)
     if !erased.isEmpty {
-      // Before the events of this transaction are there: the account may be named again after its deletion.
+      // Before the events of this transaction are inserted: the account may be named again after
+      // its deletion.
       add(
         WriteStatements.eraseAccounts,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
@@ -309,16 +312,16 @@ struct ChangeWriter {
         .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
         .texts(events.map(\.author)), .texts(events.map(\.note)),
       ])
-    var places: [Int64?] = []
+    var ordinals: [Int64?] = []
     var accounts = Columns3()
-    for (place, write) in writes.enumerated() {
+    for (index, write) in writes.enumerated() {
       for account in Set([write.event.from, write.event.to].compactMap(\.self)) {
-        places.append(Int64(place) + 1)
+        ordinals.append(Int64(index) + 1)
         accounts.add(scopes[write.target.scope], account.rawValue, write.target.target.stored)
       }
     }
     add(
-      WriteStatements.writeAccountEvents, [.int64s(places)] + accounts.values,
+      WriteStatements.writeAccountEvents, [.int64s(ordinals)] + accounts.values,
       count: accounts.count)
   }
 

@@ -1,8 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
-import EntitlementStore
 
-// Rows as they grow, column by column, as a statement takes them.
+// Column-wise buffers of rows, in the form of a statement's parameters.
 
 struct Columns2 {
   private var numbers: [Int64?] = []

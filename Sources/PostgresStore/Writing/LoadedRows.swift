@@ -1,18 +1,17 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Rows that were read ahead within a writing transaction that has locked them: what its ledger
-/// decides by.
+/// The rows that a writing transaction has locked and loaded. Its ledger reads only these.
 struct LoadedRows: LedgerReading, Sendable {
-  /// A standing fact, with what the ledger does not ask for but the tables have by it.
-  struct StoredFact: Sendable {
+  /// A standing fact with its hints, which the ledger does not read but a write needs.
+  struct LoadedFact: Sendable {
     var standing: StandingFact
     var hints: FactHints
   }
 
-  /// What was loaded, found or not.
+  /// Keys that were loaded, whether or not there was a row.
   private(set) var keys: Set<LedgerKey> = []
-  var standingFacts: [ScopedFact: StoredFact] = [:]
+  var standingFacts: [ScopedFact: LoadedFact] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
   var tokens: [ScopedToken: AccountID] = [:]
@@ -23,7 +22,7 @@ struct LoadedRows: LedgerReading, Sendable {
   var holdings: [ScopedAccount: AccountHoldings] = [:]
   var notifications: Set<NotificationUUID> = []
 
-  mutating func note(_ loaded: Set<LedgerKey>) {
+  mutating func markLoaded(_ loaded: Set<LedgerKey>) {
     if keys.isEmpty { keys = loaded } else { keys.formUnion(loaded) }
   }
 
@@ -89,19 +88,19 @@ struct LoadedRows: LedgerReading, Sendable {
   }
 }
 
-/// Reads what a ledger needs into ``LoadedRows``: one command for each kind of it.
+/// Loads the rows that a ledger needs into ``LoadedRows``, with one command for each kind of row.
 struct RowLoader {
-  /// A command, and what takes its rows in.
+  /// A command, and the closure that decodes its rows.
   private struct Load {
     let command: PostgresCommand
     let take: (PostgresRows, inout LoadedRows) throws(StoreError) -> Void
   }
 
-  private let scopes: ScopeNumbers
+  private let scopes: PostgresScopeIDs
   private let keys: Set<LedgerKey>
   private var loads: [Load] = []
 
-  init(_ keys: Set<LedgerKey>, scopes: ScopeNumbers) {
+  init(_ keys: Set<LedgerKey>, scopes: PostgresScopeIDs) {
     self.scopes = scopes
     self.keys = keys
     var facts: [ScopedFact] = []
@@ -142,10 +141,10 @@ struct RowLoader {
 
   var commands: [PostgresCommand] { loads.map(\.command) }
 
-  /// - Parameter results: of ``commands``, in their order.
+  /// - Parameter results: the results of ``commands``, in order.
   /// - Throws: ``StoreError/Code/corrupt``.
   func take(_ results: ArraySlice<PostgresRows>, into rows: inout LoadedRows) throws(StoreError) {
-    rows.note(keys)
+    rows.markLoaded(keys)
     for (load, result) in zip(loads, results) { try load.take(result, &rows) }
   }
 
@@ -163,7 +162,7 @@ struct RowLoader {
         authority: try result.authority(row, 2), signedDate: try result.moment(row, 3),
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
-      rows.standingFacts[fact] = LoadedRows.StoredFact(
+      rows.standingFacts[fact] = LoadedRows.LoadedFact(
         standing: StandingFact(
           target: try LinkTarget(stored: result.string(row, 1)), precedence: precedence,
           document: try result.optionalDigest(row, 7)),
@@ -214,7 +213,7 @@ struct RowLoader {
     add(LoadStatements.facts, targets, targetArrays(targets)) {
       result, row, target, rows throws(StoreError) in
       rows.facts[target, default: []].append(
-        try StoredFact.decode(result, row, firstColumn: 1, scope: target.scope))
+        try PostgresStoredFact.decode(result, row, firstColumn: 1, scope: target.scope))
     }
   }
 
@@ -227,7 +226,7 @@ struct RowLoader {
       ]
     ) { result, row, hint, rows throws(StoreError) in
       guard case .chain(let chain) = try LinkTarget(stored: result.string(row, 1)) else {
-        throw StoreError(.corrupt, "a stored hint is not that of a chain")
+        throw StoreError(.corrupt, "a stored hint does not belong to a chain")
       }
       rows.unlinkedChains[hint, default: []].append(chain)
     }
@@ -285,7 +284,7 @@ struct RowLoader {
     [.int64s(accounts.map { scopes[$0.scope] }), .texts(accounts.map(\.id.rawValue))]
   }
 
-  /// - Parameter take: takes in a row that was found for a key.
+  /// - Parameter take: decodes one row of a key.
   private mutating func add<Key>(
     _ statement: PostgresStatement, _ keys: [Key], _ values: [PostgresValue],
     take: @escaping (PostgresRows, Int, Key, inout LoadedRows) throws(StoreError) -> Void
@@ -296,21 +295,22 @@ struct RowLoader {
         command: PostgresCommand(statement, values),
         take: { (result: PostgresRows, rows: inout LoadedRows) throws(StoreError) in
           for row in 0..<result.count {
-            // Places are numbers of ours, from 1.
-            let place = Int(try result.number(row, 0)) - 1
-            guard keys.indices.contains(place) else {
-              throw StoreError(.internalFault, "the database answered what was not asked for")
+            // The position that the statement returns, from 1.
+            let position = Int(try result.number(row, 0)) - 1
+            guard keys.indices.contains(position) else {
+              throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
             }
-            try take(result, row, keys[place], &rows)
+            try take(result, row, keys[position], &rows)
           }
         }))
   }
 }
 
 extension LoadedRows {
-  /// Takes in the row of an account that was loaded together with another row. All of these are locked.
+  /// Decodes the row of an account that was loaded together with another row. All such accounts are
+  /// locked.
   ///
-  /// - Parameter column: the first column of the account, as `LoadStatements` orders them.
+  /// - Parameter column: the first column of the account, in the order of `LoadStatements`.
   fileprivate mutating func takeAccount(
     _ result: PostgresRows, _ row: Int, _ column: Int, scope: AppScope
   ) throws(StoreError) {
@@ -321,6 +321,6 @@ extension LoadedRows {
       mergedInto: try result.optionalIdentifier(row, column + 2),
       isDeleted: try result.flag(row, column + 3), claims: Int(try result.number(row, column + 4)),
       claimsSince: try result.optionalNumber(row, column + 5).map { Milliseconds($0) })
-    note([.account(account)])
+    markLoaded([.account(account)])
   }
 }

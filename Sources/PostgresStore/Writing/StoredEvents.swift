@@ -1,12 +1,13 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Events of a change in one column: a version byte, then each event.
+/// The encoding of a change's events in one column: a version byte, the number of events (2 bytes),
+/// then each event.
 ///
-/// An event is its kind (1 byte), a reason (1 byte, 0 for none), a byte with a bit for each part that
-/// is there (1: chain, 2: transaction, 4: deadline, 8: detail), the notification's UUID, and those
-/// parts in that order. A text is its length in bytes (2, the high one first) and UTF-8; a moment is
-/// 8 bytes, the high one first. The number of events (2 bytes) comes before them.
+/// An event is its kind (1 byte), a reason (1 byte, 0 for none), a byte with a bit for each
+/// optional part (1: chain, 2: transaction, 4: deadline, 8: detail), the notification's UUID, and
+/// these parts in that order. A text is its length in bytes (2 bytes) and UTF-8; a moment has 8
+/// bytes. All numbers are big-endian.
 enum StoredEvents {
   private static let version: UInt8 = 1
 
@@ -31,7 +32,7 @@ enum StoredEvents {
     return bytes
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the bytes are not what ``encode(_:)`` makes.
+  /// - Throws: ``StoreError/Code/corrupt`` for bytes that ``encode(_:)`` does not produce.
   static func decode(_ bytes: [UInt8]) throws(StoreError) -> [FeedEvent] {
     var reader = Reader(bytes: bytes[...])
     guard try reader.byte() == version else {
@@ -63,7 +64,7 @@ enum StoredEvents {
     return event
   }
 
-  /// A text that is longer than its length can say is cut: none of an event is longer than a line.
+  /// Truncates a text of more than 65,535 bytes. Texts of events are never longer than a line.
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8.prefix(Int(UInt16.max))
     append(utf8.count, to: &bytes)

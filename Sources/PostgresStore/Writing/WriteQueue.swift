@@ -1,37 +1,37 @@
 import EntitlementStore
 import Synchronization
 
-/// A write that waits for its transaction, which it may share with others.
+/// A write that waits for a transaction, which it may share with other writes.
 final class WriteJob: Sendable {
-  /// Tells the caller, when the transaction is committed.
+  /// Completes the call after the commit.
   typealias Answer = @Sendable (ChangeNumbering) -> Void
 
-  /// Who sent it; nil while the service does not tell its callers apart. It has no effect yet: jobs are
-  /// taken in the order in which they came.
+  /// The sender, or nil while the service does not distinguish callers. Not used yet: jobs run in
+  /// order of arrival.
   let caller: String?
-  /// What it will probably read.
+  /// What the ledger will probably read.
   let keys: Set<LedgerKey>
-  /// The numbers of all apps and environments that it can come to.
-  let scopes: ScopeNumbers
-  /// The numbers of the headers that it brings.
-  let headers: HeaderNumbers
-  /// What it will lock, as far as ``keys`` tell, without duplicates.
+  /// The ids of all apps and environments that the write may touch.
+  let scopes: PostgresScopeIDs
+  /// The ids of the headers of its payloads.
+  let headers: HeaderIDs
+  /// The names of the locks that ``keys`` require, without duplicates.
   let locks: [String]
-  /// Of payloads and documents.
+  /// Bytes of payloads and documents.
   let byteCount: Int
   let submittedAt: ContinuousClock.Instant
-  /// May run several times; only what the last time decided is written.
+  /// May run several times. Only the decision of the last run is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
-  /// Called in place of `fail` when the numbers do not mean the same in the database any more.
-  let renumber: @Sendable () -> Void
+  /// Called instead of `fail` when the cached ids are no longer valid in the database.
+  let refreshIDs: @Sendable () -> Void
 
   init(
-    from caller: String? = nil, keys: Set<LedgerKey>, scopes: ScopeNumbers, headers: HeaderNumbers,
-    byteCount: Int, submittedAt: ContinuousClock.Instant = .now,
+    from caller: String? = nil, keys: Set<LedgerKey>, scopes: PostgresScopeIDs,
+    headers: HeaderIDs, byteCount: Int, submittedAt: ContinuousClock.Instant = .now,
     decide: @escaping @Sendable (inout Ledger<LoadedRows>) throws -> Answer,
     fail: @escaping @Sendable (StoreError) -> Void,
-    renumber: @escaping @Sendable () -> Void
+    refreshIDs: @escaping @Sendable () -> Void
   ) {
     self.caller = caller
     self.keys = keys
@@ -41,12 +41,12 @@ final class WriteJob: Sendable {
     self.submittedAt = submittedAt
     self.decide = decide
     self.fail = fail
-    self.renumber = renumber
+    self.refreshIDs = refreshIDs
     locks = Array(Set(keys.map { LockName.of($0, scopes) }))
   }
 
-  /// What chooses the writer: the chain with its app, of several the least one. Without a chain it is the
-  /// account, or else another lock.
+  /// The key whose hash chooses the writer: the chain with its app, the smallest of several.
+  /// Without a chain it is the account, or else another lock.
   var shardKey: String {
     func rank(_ lock: String) -> Int {
       switch lock.utf8.first {
@@ -59,31 +59,31 @@ final class WriteJob: Sendable {
   }
 }
 
-/// Lets concurrent writes share transactions. Round trips and the disk's flush are most of what a commit
-/// costs.
+/// Groups concurrent writes into shared transactions, because round trips and flushes of the disk
+/// are most of the cost of a commit.
 ///
-/// There are several writers, each with a queue of its own and one transaction at a time. The hash of the
-/// chain chooses the writer: writes of one chain share a transaction or follow each other, instead of
-/// waiting for each other in the database. Writes that arrive while a writer is at work make up its next
-/// batch. ``BatchWriter`` commits it.
+/// There are several writers, each with its own queue and one transaction at a time. The hash of
+/// the chain chooses the writer, so writes of one chain share a transaction or follow each other
+/// and do not wait for each other in the database. Writes that arrive while a writer is busy form
+/// its next batch, which ``BatchWriter`` commits.
 ///
-/// A batch waits once for a lock that another session has. ``LockedNames`` remembers it, so that no
-/// further batch does.
+/// A batch waits once for a lock of another session. ``LockCircuitBreaker`` remembers the lock, so
+/// that later batches do not wait for it.
 final class WriteQueue: Sendable {
   /// Commits a batch, and answers or fails each of its jobs.
   typealias Work = @Sendable (WriteBatch) async -> BatchOutcome
 
   private struct Shard {
-    /// The first has waited longest.
+    /// In order of arrival.
     var waiting: [WriteJob] = []
-    var isAtWork = false
+    var isRunning = false
   }
 
   private struct State {
     var shards: [Shard]
-    /// Jobs that wait or are under way.
+    /// Jobs that wait or are in flight.
     var pending = 0
-    var lockedNames = LockedNames()
+    var lockBreaker = LockCircuitBreaker()
     var isClosed = false
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
@@ -105,7 +105,7 @@ final class WriteQueue: Sendable {
     state = Mutex(State(shards: .init(repeating: Shard(), count: shardCount)))
   }
 
-  /// - Parameter job: makes the job, given how to tell its outcome.
+  /// - Parameter job: makes the job from a closure that completes the call.
   func commit<Value: Sendable>(
     _ job: (@escaping @Sendable (Result<Value, StoreError>) -> Void) -> WriteJob
   ) async throws(StoreError) -> Value {
@@ -115,7 +115,7 @@ final class WriteQueue: Sendable {
     return try outcome.get()
   }
 
-  /// Refuses further jobs, and returns when none is pending.
+  /// Refuses further jobs, and returns when no job is pending.
   func close() async {
     await withCheckedContinuation { continuation in
       let isDrained = state.withLock { state in
@@ -127,10 +127,10 @@ final class WriteQueue: Sendable {
     }
   }
 
-  /// Jobs that wait or are under way.
+  /// Jobs that wait or are in flight.
   var pendingCount: Int { state.withLock { $0.pending } }
 
-  /// Which writer takes jobs of a ``WriteJob/shardKey``.
+  /// The index of the writer for a ``WriteJob/shardKey``.
   func shard(of key: String) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(shardCount)) }
 
   private func append(_ job: WriteJob) {
@@ -138,12 +138,12 @@ final class WriteQueue: Sendable {
     let (refusal, startsWriter): (StoreError?, Bool) = state.withLock { state in
       if state.isClosed { return (StoreError(.closed, "the store is closed"), false) }
       if state.pending >= limits.maximumWaitingCommits {
-        return (StoreError(.unavailable, "too many commits are waiting"), false)
+        return (StoreError(.unavailable, "too many writes are waiting"), false)
       }
       state.pending += 1
       state.shards[shard].waiting.append(job)
-      defer { state.shards[shard].isAtWork = true }
-      return (nil, !state.shards[shard].isAtWork)
+      defer { state.shards[shard].isRunning = true }
+      return (nil, !state.shards[shard].isRunning)
     }
     if let refusal { job.fail(refusal) }
     if startsWriter { Task { await run(shard) } }
@@ -153,7 +153,7 @@ final class WriteQueue: Sendable {
 
   private func run(_ shard: Int) async {
     while true {
-      // Callers that are ready to write, such as those that the last batch answered, join this one.
+      // Callers that are ready to write, such as those of the last batch, can join the next one.
       await Task.yield()
       let (batch, refused) = state.withLock { takeBatch(shard, of: &$0, at: clock()) }
       for refusal in refused { refusal.job.fail(refusal.failure) }
@@ -168,8 +168,8 @@ final class WriteQueue: Sendable {
     }
   }
 
-  /// Takes the oldest jobs, as many as may share a transaction, and jobs before them that fail without an
-  /// attempt.
+  /// Takes the oldest jobs that may share a transaction. Jobs that are too old or refused by the
+  /// circuit breaker are returned separately.
   private func takeBatch(
     _ shard: Int, of state: inout State, at now: ContinuousClock.Instant
   ) -> (batch: WriteBatch?, refused: [(job: WriteJob, failure: StoreError)]) {
@@ -179,10 +179,10 @@ final class WriteQueue: Sendable {
     var byteCount = 0
     var taken = 0
     for job in state.shards[shard].waiting {
-      let turn = state.lockedNames.turn(of: job.locks, at: now)
-      let isLate = job.submittedAt + limits.writeTimeLimit <= now
-      if isLate || turn == .refused {
-        refused.append((job, isLate ? Self.late : .lockedElsewhere))
+      let admission = state.lockBreaker.admission(of: job.locks, at: now)
+      let isExpired = job.submittedAt + limits.writeTimeLimit <= now
+      if isExpired || admission == .refused {
+        refused.append((job, isExpired ? Self.expired : .lockedElsewhere))
         taken += 1
         continue
       }
@@ -192,113 +192,118 @@ final class WriteQueue: Sendable {
         batch.jobs.count >= limits.maximumCommitsPerTransaction
         || lockCount > limits.maximumLocksPerTransaction
         || byteCount > limits.maximumBytesPerTransaction
-      // The first one goes whatever its size is.
-      if !batch.jobs.isEmpty, isFull || turn == .alone { break }
+      // The first job is taken whatever its size.
+      if !batch.jobs.isEmpty, isFull || admission == .trial { break }
       batch.jobs.append(job)
       taken += 1
-      if turn == .alone {
-        batch.isProbe = true
+      if admission == .trial {
+        batch.isTrial = true
         break
       }
     }
     state.shards[shard].waiting.removeFirst(taken)
-    if batch.isProbe { state.lockedNames.willBeTried(batch.jobs[0].locks, at: now) }
+    if batch.isTrial { state.lockBreaker.trialStarted(batch.jobs[0].locks, at: now) }
     return (batch.jobs.isEmpty ? nil : batch, refused)
   }
 
-  /// - Returns: jobs that wait, and are to be told that the database cannot be reached.
+  /// - Returns: waiting jobs, which fail because the database is unreachable.
   private func settle(
     _ batch: WriteBatch, _ outcome: BatchOutcome, _ shard: Int, _ state: inout State,
     at now: ContinuousClock.Instant
   ) -> [WriteJob] {
-    if batch.isProbe, outcome.locked.isEmpty { state.lockedNames.becameFree(batch.jobs[0].locks) }
-    for job in outcome.locked { state.lockedNames.wereLocked(job.locks, at: now) }
+    if batch.isTrial, outcome.locked.isEmpty { state.lockBreaker.succeeded(batch.jobs[0].locks) }
+    for job in outcome.locked { state.lockBreaker.failed(job.locks, at: now) }
     guard outcome.unreachable != nil else { return [] }
     defer { state.shards[shard].waiting = [] }
     return state.shards[shard].waiting
   }
 
-  /// - Returns: whether nothing waits for the writer any more.
+  /// - Returns: whether the writer has no more jobs.
   private func end(_ count: Int, _ shard: Int, _ state: inout State) -> Bool {
     state.pending -= count
     if state.pending == 0 {
       for continuation in state.waitingForDrain { continuation.resume() }
       state.waitingForDrain = []
     }
-    state.shards[shard].isAtWork = !state.shards[shard].waiting.isEmpty
-    return !state.shards[shard].isAtWork
+    state.shards[shard].isRunning = !state.shards[shard].waiting.isEmpty
+    return !state.shards[shard].isRunning
   }
 
-  private static let late = StoreError(.unavailable, "the write could not begin in time")
+  private static let expired = StoreError(
+    .unavailable, "the write did not start within its time limit")
 }
 
 /// Jobs that share a transaction.
 struct WriteBatch: Sendable {
   var jobs: [WriteJob] = []
-  /// Whether it is a single job that tries locks of ``LockedNames``.
-  var isProbe = false
+  /// Whether the batch is a single trial job of the ``LockCircuitBreaker``.
+  var isTrial = false
 }
 
-/// What became of a batch, as far as it concerns other jobs.
+/// The outcome of a batch as far as it affects other jobs.
 struct BatchOutcome: Sendable {
-  /// Jobs that failed because another session had a lock.
+  /// Jobs that failed because another session held a lock.
   var locked: [WriteJob] = []
-  /// Set when the database cannot be reached. Waiting jobs would meet the same.
+  /// Set when the database is unreachable, which would fail waiting jobs too.
   var unreachable: StoreError?
 }
 
-/// Locks that another session had when they were last tried, and the other locks of the same jobs, since
-/// the database does not tell which one was not free.
+/// Remembers locks that another session held, so that jobs fail fast instead of waiting for them.
+/// All locks of a failed job are recorded, because the database does not report which lock was
+/// not available.
 ///
-/// Jobs that want one of these locks fail without an attempt. After a pause one job tries, alone. So a
-/// customer who stays locked costs a round trip for each pause, however many jobs there are.
-struct LockedNames: Sendable {
-  enum Turn { case shared, alone, refused }
+/// Jobs that need a recorded lock fail without an attempt. After a pause, one job runs alone as a
+/// trial. A customer that stays locked costs one round trip for each pause, however many jobs there
+/// are.
+struct LockCircuitBreaker: Sendable {
+  /// How a job may run: in a shared batch, as a single trial, or not now.
+  enum Admission { case shared, trial, refused }
 
   private struct Entry {
-    var nextTry: ContinuousClock.Instant
+    var nextTrial: ContinuousClock.Instant
     var pause: Duration
   }
 
-  /// Between two tries; doubled each time, so that thousands of locks do not keep the writers busy.
+  /// The pause before the first trial. It doubles with each failed trial, so that thousands of
+  /// locks do not keep the writers busy.
   static let firstPause: Duration = .milliseconds(100)
   static let longestPause: Duration = .seconds(2)
-  /// An entry that was not tried for so long counts no more: a batch may wait for the lock again.
-  static let memory: Duration = .seconds(60)
-  /// When there would be more, all are forgotten: batches wait for these locks once more.
+  /// An entry without a trial for this long expires; a batch may then wait for the lock again.
+  static let expiry: Duration = .seconds(60)
+  /// Above this number all entries are dropped, and batches wait for these locks again.
   static let maximumCount = 8_192
 
   private var entries: [String: Entry] = [:]
 
-  func turn(of locks: [String], at now: ContinuousClock.Instant) -> Turn {
+  func admission(of locks: [String], at now: ContinuousClock.Instant) -> Admission {
     if entries.isEmpty { return .shared }
     let found = locks.compactMap { entry(of: $0, at: now) }
     if found.isEmpty { return .shared }
-    return found.allSatisfy { $0.nextTry <= now } ? .alone : .refused
+    return found.allSatisfy { $0.nextTrial <= now } ? .trial : .refused
   }
 
-  /// A job is going to try them. Others do not meanwhile.
-  mutating func willBeTried(_ locks: [String], at now: ContinuousClock.Instant) {
+  /// A trial begins. Other jobs are refused until its pause has passed.
+  mutating func trialStarted(_ locks: [String], at now: ContinuousClock.Instant) {
     for lock in locks {
       guard let pause = entries[lock]?.pause else { continue }
-      entries[lock]?.nextTry = now + pause
+      entries[lock]?.nextTrial = now + pause
     }
   }
 
-  mutating func wereLocked(_ locks: [String], at now: ContinuousClock.Instant) {
+  mutating func failed(_ locks: [String], at now: ContinuousClock.Instant) {
     if entries.count + locks.count > Self.maximumCount { entries = [:] }
     for lock in locks {
       let pause = entry(of: lock, at: now).map { min($0.pause * 2, Self.longestPause) }
       entries[lock] = Entry(
-        nextTry: now + (pause ?? Self.firstPause), pause: pause ?? Self.firstPause)
+        nextTrial: now + (pause ?? Self.firstPause), pause: pause ?? Self.firstPause)
     }
   }
 
-  mutating func becameFree(_ locks: [String]) {
+  mutating func succeeded(_ locks: [String]) {
     for lock in locks { entries[lock] = nil }
   }
 
   private func entry(of lock: String, at now: ContinuousClock.Instant) -> Entry? {
-    entries[lock].flatMap { $0.nextTry + Self.memory > now ? $0 : nil }
+    entries[lock].flatMap { $0.nextTrial + Self.expiry > now ? $0 : nil }
   }
 }

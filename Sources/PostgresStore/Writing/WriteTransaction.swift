@@ -1,31 +1,31 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// How long a transaction waits for each lock that others have.
+/// The lock timeouts of a transaction.
 enum LockWait: Sendable {
-  /// For apps and tables ``PostgresStoreLimits/lockTimeLimit``, for customers
-  /// ``PostgresStoreLimits/rowLockTimeLimit``.
-  case patient
-  /// ``PostgresStoreLimits/briefLockTimeLimit``: as good as not at all.
+  /// ``PostgresStoreLimits/lockTimeLimit`` for apps and tables,
+  /// ``PostgresStoreLimits/rowLockTimeLimit`` for customers.
+  case normal
+  /// ``PostgresStoreLimits/briefLockTimeLimit`` for all locks, which is nearly no wait.
   case brief
 }
 
-/// One attempt to commit some jobs, on a session of its own: loads what they need under locks, lets a
-/// ledger decide, writes what it decided.
+/// One attempt to commit some jobs on a session: loads the rows they need under locks, lets a
+/// ledger decide, and writes the decisions.
 ///
-/// Two round trips when everything needed was foreseen: begin, lock and load; write and commit.
+/// Takes two round trips when all rows were foreseen: begin, lock and load; write and commit.
 struct WriteTransaction {
   /// How the attempt ended.
   enum Outcome {
-    /// Committed, or nothing had to be: the callers can be told.
+    /// Committed, or nothing to write. The callers can be answered.
     case done([WriteJob.Answer], ChangeNumbering, hasChanges: Bool)
-    /// Locks that turned out to be needed were not free: begin again with these keys known.
-    case locksTaken(Set<LedgerKey>)
-    /// Another transaction has a whole app and environment to itself: begin again, while there is time.
-    case appTaken(PostgresFailure)
-    /// The numbers that the jobs bring do not mean the same in the database any more.
-    case renumbered
-    /// The connection was lost when the commit had been sent.
+    /// Further locks were needed and not available. Retry with these keys known from the start.
+    case locksUnavailable(Set<LedgerKey>)
+    /// Another transaction holds an app and environment exclusively. Retry within the time limit.
+    case scopeLockUnavailable(PostgresFailure)
+    /// The cached ids of the jobs are no longer valid in the database.
+    case staleIDs
+    /// The connection was lost after the commit was sent.
     case unknown([WriteJob.Answer], PostgresFailure)
     /// Not committed.
     case failed(PostgresFailure)
@@ -33,14 +33,14 @@ struct WriteTransaction {
 
   private let session: PostgresSession
   private let jobs: ArraySlice<WriteJob>
-  private let scopes: ScopeNumbers
-  private let headers: HeaderNumbers
+  private let scopes: PostgresScopeIDs
+  private let headers: HeaderIDs
   private let wait: LockWait
   private let limits: PostgresStoreLimits
   private var keys: Set<LedgerKey>
   private var rows = LoadedRows()
 
-  /// - Parameter keys: what the jobs will read and do not say, as an earlier attempt has found out.
+  /// - Parameter keys: keys in addition to those of the jobs, found by an earlier attempt.
   init(
     session: PostgresSession, jobs: ArraySlice<WriteJob>, keys: Set<LedgerKey>, wait: LockWait,
     limits: PostgresStoreLimits
@@ -50,20 +50,19 @@ struct WriteTransaction {
     self.wait = wait
     self.limits = limits
     self.keys = jobs.reduce(into: keys) { $0.formUnion($1.keys) }
-    scopes = jobs.reduce(into: ScopeNumbers()) { $0.add($1.scopes) }
-    headers = jobs.reduce(into: HeaderNumbers()) { $0.add($1.headers) }
+    scopes = jobs.reduce(into: PostgresScopeIDs()) { $0.add($1.scopes) }
+    headers = jobs.reduce(into: HeaderIDs()) { $0.add($1.headers) }
   }
 
   /// - Parameters:
-  ///   - token: by which it can be found out whether this was committed.
-  ///   - formerToken: one that is not needed any more.
-  /// - Throws: ``StoreError`` when the database holds what cannot be read, or the jobs want what it
-  ///   cannot hold.
+  ///   - token: identifies the transaction, so that its outcome can be resolved.
+  ///   - formerToken: a token that is no longer needed and is deleted.
+  /// - Throws: ``StoreError`` when a stored value cannot be decoded, or a job cannot be stored.
   mutating func run(token: [UInt8], formerToken: [UInt8]?) async throws(StoreError) -> Outcome {
     do throws(StoreError) {
       let outcome = try await attempt(token: token, formerToken: formerToken)
       switch outcome {
-      case .locksTaken, .appTaken, .renumbered, .failed: await rollBack()
+      case .locksUnavailable, .scopeLockUnavailable, .staleIDs, .failed: await rollBack()
       case .done, .unknown: break
       }
       return outcome
@@ -73,9 +72,9 @@ struct WriteTransaction {
     }
   }
 
-  /// Frees the locks before the same jobs are tried again, maybe on another connection.
+  /// Releases the locks before the jobs are retried, possibly on another connection.
   private func rollBack() async {
-    // When the connection is lost the server does so by itself.
+    // The server rolls back itself when the connection is lost.
     _ = try? await session.exchange(
       [PostgresCommand(Self.rollback)], within: limits.writeTimeLimit)
   }
@@ -85,8 +84,8 @@ struct WriteTransaction {
   ) async throws(StoreError) -> Outcome {
     let locks = rowLocks(keys)
     if let early = try await load(
-      keys, prelude: prelude(locks), locking: locks.waiting(laterWait: tableLockWait),
-      areTried: false)
+      keys, prelude: prelude(locks),
+      locking: locks.blockingLocks(tableLockTimeout: tableLockTimeout), isNonblocking: false)
     {
       return early
     }
@@ -109,37 +108,38 @@ struct WriteTransaction {
           ledger.changes, answers, token: token, formerToken: formerToken)
       }
       keys.formUnion(missing)
-      // A transaction that shares the lock of an app cannot wait to have it alone: others may do so too.
-      if rowLocks(keys).wholeScopes != locks.wholeScopes { return .locksTaken(keys) }
-      let further = RowLocks(missing, scopes: scopes, wholeScopes: locks.wholeScopes)
+      // A shared scope lock cannot be upgraded to an exclusive one: two transactions that try it
+      // would deadlock.
+      if rowLocks(keys).exclusiveScopes != locks.exclusiveScopes { return .locksUnavailable(keys) }
+      let further = RowLocks(missing, scopes: scopes, exclusiveScopes: locks.exclusiveScopes)
       if let early = try await load(
-        missing, prelude: [], locking: further.trying, areTried: true)
+        missing, prelude: [], locking: further.tryLocks, isNonblocking: true)
       {
         return early
       }
     }
   }
 
-  /// Begins, checks numbers, and locks apps and environments.
+  /// Begins the transaction, checks the cached ids, and locks apps and environments.
   private func prelude(_ locks: RowLocks) -> [PostgresCommand] {
-    var commands = [PostgresCommand(Self.begin), numberCheck]
+    var commands = [PostgresCommand(Self.begin), idCheck]
     switch wait {
-    case .patient:
-      // As the connection has it, until these are locked.
-      commands.append(locks.scopesWaiting(rowLockWait: limits.rowLockTimeLimit))
+    case .normal:
+      // The scope locks use the lock timeout of the connection.
+      commands.append(locks.scopeLocks(rowLockTimeout: limits.rowLockTimeLimit))
     case .brief:
       let wait = limits.briefLockTimeLimit
       commands += [
-        PostgresCommand(LockStatements.limitWaits, [.text("\(wait.wholeMilliseconds)")]),
-        locks.scopesWaiting(rowLockWait: wait),
+        PostgresCommand(LockStatements.setLockTimeout, [.text("\(wait.wholeMilliseconds)")]),
+        locks.scopeLocks(rowLockTimeout: wait),
       ]
     }
     return commands
   }
 
-  private var tableLockWait: Duration {
+  private var tableLockTimeout: Duration {
     switch wait {
-    case .patient: limits.lockTimeLimit
+    case .normal: limits.lockTimeLimit
     case .brief: limits.briefLockTimeLimit
     }
   }
@@ -148,15 +148,15 @@ struct WriteTransaction {
     RowLocks(keys, scopes: scopes, limit: limits.maximumLockedRows)
   }
 
-  /// Whether the numbers of apps and headers that are cached mean the same in the database: a failover
-  /// may have lost the rows that gave them, and others may have got the same numbers since.
-  private var numberCheck: PostgresCommand {
-    let headers = headers.numbers
-    let scopes = Array(scopes.numbers)
+  /// Checks that the cached ids of apps and headers are valid in the database. A failover may have
+  /// lost their rows, and the ids may have been reassigned since.
+  private var idCheck: PostgresCommand {
+    let headers = headers.ids
+    let scopes = Array(scopes.ids)
     return PostgresCommand(
-      Self.checkNumbers,
+      Self.checkIDs,
       [
-        .int64s(headers.map(\.number)), .byteStrings(headers.map(\.digest)),
+        .int64s(headers.map(\.id)), .byteStrings(headers.map(\.digest)),
         .int64s(scopes.map(\.value)), .texts(scopes.map(\.key.environment.rawValue)),
         .texts(scopes.map(\.key.bundleID.rawValue)),
       ])
@@ -164,11 +164,12 @@ struct WriteTransaction {
 
   // MARK: Loading
 
-  /// - Parameter areTried: whether `locking` begins with the two answers of ``RowLocks/trying``.
-  /// - Returns: nil when all of it is loaded.
+  /// - Parameter isNonblocking: whether `locking` begins with the two results of
+  ///   ``RowLocks/tryLocks``.
+  /// - Returns: nil when everything is loaded.
   private mutating func load(
     _ wanted: Set<LedgerKey>, prelude: [PostgresCommand], locking: [PostgresCommand],
-    areTried: Bool
+    isNonblocking: Bool
   ) async throws(StoreError) -> Outcome? {
     let loader = RowLoader(wanted, scopes: scopes)
     let results: [PostgresRows]
@@ -176,36 +177,37 @@ struct WriteTransaction {
       results = try await session.exchange(
         prelude + locking + loader.commands, within: limits.writeTimeLimit)
     } catch {
-      // Apps are locked by the last command of the prelude.
-      let isOfApp =
+      // The last command of the prelude locks apps and environments.
+      let isScopeLock =
         error.kind == .server(.lockNotAvailable) && error.command == prelude.count - 1
-      return isOfApp && wait == .patient ? .appTaken(error) : .failed(error)
+      return isScopeLock && wait == .normal ? .scopeLockUnavailable(error) : .failed(error)
     }
-    // The second command of the first exchange.
-    if prelude.count > 1, try !results[1].flag(0, 0) { return .renumbered }
+    // The result of `checkIDs`, the second command of the first exchange.
+    if prelude.count > 1, try !results[1].flag(0, 0) { return .staleIDs }
     let locked = results.dropFirst(prelude.count).prefix(locking.count)
-    if areTried {
-      for rows in locked.prefix(2) where try !rows.flag(0, 0) { return .locksTaken(keys) }
+    if isNonblocking {
+      for rows in locked.prefix(2) where try !rows.flag(0, 0) { return .locksUnavailable(keys) }
     }
-    // After the rows and the accounts: what accounts were merged into.
-    if let merged = locked.dropFirst(2).first, let other = try mergedTaken(merged) {
-      return .locksTaken(keys.union(other))
+    // The third result: the accounts that locked accounts were merged into.
+    if let merged = locked.dropFirst(2).first, let other = try unavailableMergedAccounts(merged) {
+      return .locksUnavailable(keys.union(other))
     }
     try loader.take(results[(prelude.count + locking.count)...], into: &rows)
     return nil
   }
 
-  /// The accounts whose locks were not free; nil when all were.
-  private func mergedTaken(_ result: PostgresRows) throws(StoreError) -> Set<LedgerKey>? {
+  /// The merged accounts, if any of their locks was not available; nil when all were.
+  private func unavailableMergedAccounts(
+    _ result: PostgresRows
+  ) throws(StoreError) -> Set<LedgerKey>? {
     var accounts: Set<LedgerKey> = []
-    var isAnyTaken = false
+    var isAnyUnavailable = false
     for row in 0..<result.count {
-      let number = try result.number(row, 0)
-      guard let scope = scopes.scope(of: number) else { continue }
+      guard let scope = scopes.scope(of: try result.number(row, 0)) else { continue }
       accounts.insert(.account(ScopedAccount(scope, try result.identifier(row, 1))))
-      if try !result.flag(row, 2) { isAnyTaken = true }
+      if try !result.flag(row, 2) { isAnyUnavailable = true }
     }
-    return isAnyTaken ? accounts : nil
+    return isAnyUnavailable ? accounts : nil
   }
 
   // MARK: Writing
@@ -215,7 +217,7 @@ struct WriteTransaction {
     formerToken: [UInt8]?
   ) async throws(StoreError) -> Outcome {
     if changes.isEmpty {
-      // What was read is committed; the session takes the transaction back.
+      // Nothing to write. The session rolls back when it is returned.
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
     let writer = try ChangeWriter(changes, rows: rows, scopes: scopes, headers: headers)
@@ -230,7 +232,7 @@ struct WriteTransaction {
       return error.leavesCommitUnknown ? .unknown(answers, error) : .failed(error)
     }
     guard let first = results.first, results.last?.tag == "COMMIT" else {
-      return .failed(PostgresFailure(.protocolViolation, "a commit was answered otherwise"))
+      return .failed(PostgresFailure(.protocolViolation, "COMMIT did not commit the transaction"))
     }
     return .done(answers, ChangeNumbering(base: try first.number(0, 0)), hasChanges: true)
   }
@@ -239,16 +241,16 @@ struct WriteTransaction {
     StoreError(.internalFault, "unexpected error of type \(type(of: error))")
   }
 
-  /// Whatever the server's default: decisions rest on locks, and each statement sees what was
-  /// committed before it.
+  /// Set explicitly, whatever the server's default: decisions depend on locks, and each statement
+  /// must see everything committed before it.
   private static let begin = PostgresStatement(
     "BEGIN ISOLATION LEVEL READ COMMITTED", name: "begin")
   private static let commit = PostgresStatement("COMMIT", name: "commit")
   private static let rollback = PostgresStatement("ROLLBACK", name: "roll_back")
 
-  /// `$1` and `$2` numbers and digests of headers, `$3` to `$5` numbers, environments and bundle ids
-  /// of apps.
-  static let checkNumbers = PostgresStatement(
+  /// `$1` and `$2` ids and digests of headers; `$3` to `$5` ids, environments and bundle ids of
+  /// apps.
+  static let checkIDs = PostgresStatement(
     """
     SELECT NOT EXISTS (
         SELECT 1 FROM unnest($1::bigint[], $2::bytea[]) AS held (id, digest)

@@ -7,8 +7,8 @@ extension CallRunner {
     case answered(Result<ByteBuffer, RPCClientError>)
   }
 
-  /// Sends a read, and after the delay once more over another connection, if there is one and the
-  /// budget has room. The first answer wins; the other is not waited for.
+  /// Sends a read. After the delay, sends it once more over another connection, if there is one and
+  /// the retry budget allows it. The first answer wins; the other attempt is cancelled.
   func hedged(
     _ request: RPCRequest, over lease: ConnectionPool.Lease, until deadline: NIODeadline,
     after delay: Duration
@@ -16,7 +16,7 @@ extension CallRunner {
     await withTaskGroup(of: Event.self) { group in
       group.addTask { .answered(await self.send(request, over: lease, until: deadline)) }
       group.addTask {
-        // Cancelled: nobody looks at it any more.
+        // When the sleep is cancelled, the group has ended and ignores this event.
         try? await Task.sleep(for: delay)
         return .delayOver
       }
@@ -30,7 +30,7 @@ extension CallRunner {
         case .answered(.failure(let error)):
           sent -= 1
           failure = error.told(after: failure)
-          // Where this one says nothing of the call itself, the other one may still do better.
+          // A definite error ends the call. After any other, the other attempt may still succeed.
           if error.wasSent, !error.allowsRepeat(.noSideEffects) { result = .failure(error) }
         case .delayOver:
           guard !Task.isCancelled, let other = self.otherLease(than: lease) else { continue }
@@ -39,7 +39,7 @@ extension CallRunner {
         }
       }
       group.cancelAll()
-      // One was sent at least, so that there is a failure where there is no answer.
+      // At least one request was sent, so without an answer there is a failure.
       return result ?? .failure(failure ?? .cancelled)
     }
   }

@@ -1,7 +1,8 @@
 import NIOCore
 import Wire
 
-/// Makes the calls of one client: each as often as it takes, within one deadline.
+/// Makes the calls of one client: leases a connection, sends the request, and retries within one
+/// deadline.
 final class CallRunner: Sendable {
   let pool: ConnectionPool
   let budget: RetryBudget
@@ -15,8 +16,11 @@ final class CallRunner: Sendable {
     budget = RetryBudget(retries)
   }
 
-  /// - Parameter request: its timeout is for waiting, all attempts and the waits between them.
-  /// - Throws: the error of the last attempt that a server may have seen, else of the last one.
+  /// Makes one call with up to ``RetryPolicy/maximumAttempts`` attempts.
+  ///
+  /// - Parameter request: its timeout includes the wait for a connection, all attempts, and the
+  ///   waits between them.
+  /// - Throws: the error of the last attempt that may have reached a server, else of the last one.
   func run(
     _ request: RPCRequest, _ idempotency: Idempotency
   ) async throws(RPCClientError) -> ByteBuffer {
@@ -44,9 +48,9 @@ final class CallRunner: Sendable {
     }
   }
 
-  /// Waits for the time of the next attempt.
+  /// Waits until the next attempt.
   ///
-  /// - Throws: `reported` when there is to be none.
+  /// - Throws: `reported` when the deadline or the retry budget allows no further attempt.
   private func pause(
     after error: RPCClientError, _ attempts: Int, until deadline: NIODeadline,
     failing reported: RPCClientError
@@ -72,7 +76,7 @@ final class CallRunner: Sendable {
     return try await send(request, over: lease, until: deadline).get()
   }
 
-  /// Sends a request, and gives its connection back.
+  /// Sends a request, and returns its connection to the pool.
   func send(
     _ request: RPCRequest, over lease: ConnectionPool.Lease, until deadline: NIODeadline
   ) async -> Result<ByteBuffer, RPCClientError> {
@@ -88,7 +92,9 @@ final class CallRunner: Sendable {
 }
 
 extension NIODeadline {
-  /// - Parameter timeout: nil: never.
+  /// The deadline that is `timeout` from now.
+  ///
+  /// - Parameter timeout: nil gives the distant future.
   static func after(_ timeout: Duration?) -> NIODeadline {
     timeout.map { .now() + .nanoseconds($0.nanoseconds) } ?? .distantFuture
   }

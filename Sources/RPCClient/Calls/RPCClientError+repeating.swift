@@ -1,34 +1,35 @@
+import Framing
 import Wire
 
-// What an error says of the connection, and of another attempt.
+// Retry decisions, and the outcome of a failed call for its connection.
 extension RPCClientError {
-  /// Which failure to tell of a call of several attempts: that of the last one that a server may have
-  /// seen, else the last one.
+  /// The failure to report for a call of several attempts: the last one whose request may have
+  /// reached a server, else the last one.
   ///
-  /// - Parameter former: what would have been told before this attempt.
+  /// - Parameter former: the failure to report before this attempt.
   func told(after former: RPCClientError?) -> RPCClientError {
     guard let former, former.wasSent, !wasSent else { return self }
     return former
   }
 
-  /// Whether the same call may succeed when it is made again, and does no harm.
+  /// Whether another attempt of the same call may succeed and cannot change anything twice.
   func allowsRepeat(_ idempotency: Idempotency) -> Bool {
     let isHarmless = idempotency != .unknown || !wasSent
     return switch code {
     case .connectionClosed, .status(.unavailable): isHarmless
-    // Without a hint it is a limit that coming again does not change.
+    // Without a retry delay it is a fixed limit, at which the next attempt fails too.
     case .status(.resourceExhausted): isHarmless && retryDelay != nil
-    // Connecting was tried again for as long as a call waits.
+    // Connecting was already tried again for as long as a call waits.
     case .unreachable, .clientClosed, .status: false
     }
   }
 
-  /// A server that is about to stop says so. When to come again is then up to the others.
+  /// The server is about to stop. Its retry delay does not apply to the other servers.
   var isDraining: Bool {
     errorInfo?.reason == RPCStatus.shuttingDownReason
   }
 
-  /// Of the call that it ended.
+  /// The outcome of the failed call for its connection.
   var outcome: ConnectionPool.State.Outcome {
     if isDraining { return .draining }
     return switch code {

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// How many attempts beyond the first the calls of one client may make together: a bucket that each
-/// call fills a little.
+/// Token bucket for the retries and hedges of one client. Each call adds a fraction of a token, and
+/// each attempt beyond the first takes one.
 final class RetryBudget: Sendable {
-  /// More is no limit in practice, and sums of hundredths of it do not overflow.
+  /// In attempts. A larger burst is no limit in practice; up to this one, sums in hundredths do not
+  /// overflow.
   private static let largestBurst = 1_000_000
 
-  /// Hundredths of an attempt.
+  // All in hundredths of an attempt.
   private let perCall: Int
   private let capacity: Int
   private let available: Mutex<Int>
@@ -21,6 +22,8 @@ final class RetryBudget: Sendable {
     available.withLock { $0 = min(capacity, $0 + perCall) }
   }
 
+  /// Takes one token.
+  ///
   /// - Returns: whether one more attempt may be made.
   func take() -> Bool {
     available.withLock { available in

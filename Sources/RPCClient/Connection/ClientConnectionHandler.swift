@@ -1,8 +1,8 @@
+import Framing
 import NIOCore
-import Wire
 
-/// Sends calls and hands out what comes back, for one connection, on its event loop. Requests of
-/// one turn of the loop are flushed together.
+/// Sends the calls of one connection and delivers their answers, on its event loop. The requests of
+/// one event loop tick share one flush.
 final class ClientConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -14,8 +14,8 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   private var receivers: [StreamID: PendingCall.Receiver] = [:]
   private var batch = ByteBuffer()
   private var isFlushScheduled = false
-  private var alarm: Scheduled<Void>?
-  private var alarmTime = NIODeadline.distantFuture
+  private var timer: Scheduled<Void>?
+  private var timerDeadline = NIODeadline.distantFuture
 
   init(eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
@@ -23,7 +23,10 @@ final class ClientConnectionHandler: ChannelInboundHandler {
 
   // MARK: Calls
 
-  /// - Parameter call: for a caller on another thread, who may give it up; nil: on this event loop.
+  /// Sends one request.
+  ///
+  /// - Parameter call: the call of a caller on another thread, which may cancel it; nil for a
+  ///   caller on this event loop.
   func start(_ call: PendingCall?, _ request: RPCRequest, _ receiver: PendingCall.Receiver) {
     let kind = receiver.kind
     let timeout = request.timeoutNanoseconds
@@ -47,7 +50,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     }
     receivers[streamID] = receiver
     scheduleFlush()
-    armAlarm()
+    armTimer()
     if let call, !call.started(as: streamID) {
       abandon(streamID)
     }
@@ -81,7 +84,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Callers learn of it by the connection's end.
+    // Calls in flight fail when the connection is closed.
     context.close(promise: nil)
   }
 
@@ -89,12 +92,12 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     for streamID in streams.channelClosed() {
       receivers.removeValue(forKey: streamID)?.fail(.closed)
     }
-    alarm?.cancel()
-    alarm = nil
+    timer?.cancel()
+    timer = nil
     context.fireChannelInactive()
   }
 
-  // MARK: What comes back
+  // MARK: Answers
 
   private func perform(_ action: ClientAction) {
     switch action {
@@ -149,20 +152,20 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     }
   }
 
-  private func armAlarm() {
+  private func armTimer() {
     let next = streams.earliestDeadline
-    guard next < alarmTime else {
+    guard next < timerDeadline else {
       return
     }
-    alarm?.cancel()
-    alarmTime = next
-    alarm = eventLoop.assumeIsolated().scheduleTask(deadline: next) {
-      self.alarm = nil
-      self.alarmTime = .distantFuture
+    timer?.cancel()
+    timerDeadline = next
+    timer = eventLoop.assumeIsolated().scheduleTask(deadline: next) {
+      self.timer = nil
+      self.timerDeadline = .distantFuture
       for streamID in self.streams.deadlinesPassed(now: .now()) {
         self.receivers.removeValue(forKey: streamID)?.fail(.deadlineExceeded)
       }
-      self.armAlarm()
+      self.armTimer()
     }
   }
 }

@@ -1,5 +1,5 @@
 extension Duration {
-  /// Whole nanoseconds, held to what fits.
+  /// Whole nanoseconds, limited to the range of `Int64`.
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, hasOverflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Messages of one stream between the event loop and the one task that reads them, bounded in
+/// The messages of one stream between the event loop and the one task that reads them, bounded in
 /// bytes.
 final class MessageQueue: Sendable {
   private typealias Waiter = CheckedContinuation<Result<ByteBuffer?, RPCClientError>, Never>
@@ -10,26 +10,28 @@ final class MessageQueue: Sendable {
     var messages = CircularBuffer<ByteBuffer>()
     var bytes = 0
     var waiter: Waiter?
-    /// When the last message came; before the first, when the call was made.
+    /// When the last message arrived; before the first one, when the call was made.
     var heard = ContinuousClock.now
-    /// Set once; what is queued is still read before it.
+    /// Set once. The reader gets it after the messages in the queue.
     var end: Result<ByteBuffer?, RPCClientError>?
   }
 
   private let limit: Int
   private let state = Mutex(State())
 
-  /// - Parameter limit: In bytes; a single message may be longer.
+  /// - Parameter limit: in bytes; a single message may be longer.
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// How long ago the last message came, read or not.
+  /// The time since the last message arrived, whether it was read or not.
   var silence: Duration {
     state.withLock { $0.heard }.duration(to: .now)
   }
 
-  /// - Returns: Whether there was room; otherwise the stream is to be given up.
+  /// Appends a message, or gives it to the waiting reader.
+  ///
+  /// - Returns: false when the queue is full; the caller then ends the stream.
   func deliver(_ message: ByteBuffer) -> Bool {
     let (waiter, hadRoom) = state.withLock { state -> (Waiter?, Bool) in
       if state.end != nil {
@@ -50,7 +52,9 @@ final class MessageQueue: Sendable {
     return hadRoom
   }
 
-  /// - Parameter error: Nil when the stream has ended well.
+  /// Ends the stream. Only the first end counts.
+  ///
+  /// - Parameter error: nil when the server completed the stream.
   func end(_ error: RPCClientError?) {
     let end: Result<ByteBuffer?, RPCClientError> = error.map { .failure($0) } ?? .success(nil)
     let waiter = state.withLock { state -> Waiter? in
@@ -63,7 +67,7 @@ final class MessageQueue: Sendable {
     waiter?.resume(returning: end)
   }
 
-  /// The next message, or nil after the last one. For one task at a time.
+  /// The next message, or nil after the last one. Only one task at a time may call it.
   func next() async throws(RPCClientError) -> ByteBuffer? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -87,5 +91,30 @@ final class MessageQueue: Sendable {
       end(.cancelled)
     }
     return try result.get()
+  }
+}
+
+/// Ends a stream that receives no message for a time. Without it, a reader would wait for a
+/// vanished server until TCP gives up, which takes hours.
+final class SilenceTimer: Sendable {
+  private let task: Task<Void, Never>
+
+  /// - Parameter limit: the longest time without a message.
+  init(of queue: MessageQueue, limit: Duration) {
+    task = Task {
+      while true {
+        let rest = limit - queue.silence
+        if rest <= .zero { return queue.end(.silent(limit)) }
+        do {
+          try await Task.sleep(for: rest)
+        } catch {
+          return
+        }
+      }
+    }
+  }
+
+  deinit {
+    task.cancel()
   }
 }

@@ -1,13 +1,13 @@
+import Framing
 import NIOCore
 import Synchronization
-import Wire
 
-/// One call between its start and its end, known to the caller's task and to the event loop.
+/// One call in flight, shared by the caller's task and the event loop.
 final class PendingCall: Sendable {
-  /// Who waits for it.
+  /// The recipient of the answer.
   enum Receiver {
     case unary(CheckedContinuation<Result<ByteBuffer, RPCClientError>, Never>)
-    /// Called on the event loop.
+    /// A closure, called on the event loop.
     case completion((Result<ByteBuffer, RPCClientError>) -> Void)
     case stream(MessageQueue)
 
@@ -42,7 +42,9 @@ final class PendingCall: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Returns: Whether the caller still waits.
+  /// The request is being sent.
+  ///
+  /// - Returns: whether the caller still waits.
   func started(as streamID: StreamID) -> Bool {
     state.withLock { state in
       state.streamID = streamID
@@ -50,9 +52,9 @@ final class PendingCall: Sendable {
     }
   }
 
-  /// The caller no longer waits, which may be known before the call has started.
+  /// The caller no longer waits. This may happen before the call starts.
   ///
-  /// - Returns: The stream to give up, if there is one.
+  /// - Returns: the stream to abandon; nil when the call has not started.
   func abandoned() -> StreamID? {
     state.withLock { state in
       state.isAbandoned = true

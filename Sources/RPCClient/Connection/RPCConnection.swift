@@ -1,9 +1,9 @@
+package import Framing
 import Glibc
 package import NIOCore
 import NIOPosix
-package import Wire
 
-/// One connection to a server, shared by any number of calls at a time.
+/// One connection to a server. Any number of calls share it.
 ///
 ///     let connection = try await RPCConnection.connect(to: address)
 ///     let answer = try await connection.call(
@@ -23,7 +23,9 @@ package final class RPCConnection: Sendable {
     self.limits = limits
   }
 
-  /// - Parameter connectTimeout: For looking up the host and connecting to each of its addresses.
+  /// Connects to a server.
+  ///
+  /// - Parameter connectTimeout: for the host lookup and the attempts to connect to its addresses.
   /// - Throws: ``RPCClientError`` with `unreachable`.
   package static func connect(
     to address: ServerAddress, connectTimeout: Duration = .seconds(5),
@@ -61,34 +63,37 @@ package final class RPCConnection: Sendable {
     }
   }
 
-  /// Whether calls can be made. A connection that is closed stays so.
+  /// Whether calls can be made. A closed connection never opens again.
   package var isOpen: Bool {
     channel.isActive
   }
 
-  /// The one thread that this connection's bytes go through.
+  /// The event loop of the connection's channel.
   package var eventLoop: any EventLoop {
     channel.eventLoop
   }
 
-  /// Makes one call from the connection's own event loop, without a task or a hop. To be called
-  /// there only.
+  /// Makes one call from the connection's own event loop, without a task and without a thread hop.
+  /// Call it on that event loop only.
   ///
-  /// - Parameter completion: called once, on the event loop; at once if the call cannot be made. It
-  ///   may make the next call.
+  /// - Parameter completion: called once, on the event loop; before this method returns if the call
+  ///   cannot be made. It may make the next call.
   package func call(
     _ request: RPCRequest, _ completion: @escaping (Result<ByteBuffer, RPCClientError>) -> Void
   ) {
     handler.value.start(nil, request, .completion(completion))
   }
 
-  /// Makes one call and waits for its answer. Cancelling the task ends the wait, not the work.
+  /// Makes one call and waits for its answer. Cancelling the task ends the wait; the server still
+  /// carries out the call.
   ///
   /// - Parameters:
-  ///   - service: The full proto name.
-  ///   - payload: The encoded request message.
-  ///   - timeout: How long to wait; sent to the server, and kept by the client too.
-  /// - Returns: The encoded response message.
+  ///   - service: the full proto name.
+  ///   - method: the name of the method, without the service.
+  ///   - payload: the encoded request message.
+  ///   - timeout: sent to the server, and enforced by the client too; nil waits without limit.
+  ///   - metadata: sent with the request.
+  /// - Returns: the encoded response message.
   package func call(
     service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
     metadata: [(key: String, value: String)] = []
@@ -99,7 +104,7 @@ package final class RPCConnection: Sendable {
     ).get()
   }
 
-  /// The same, for a request made beforehand.
+  /// Makes one call and waits for its answer.
   func call(_ request: RPCRequest) async -> Result<ByteBuffer, RPCClientError> {
     let call = PendingCall()
     return await withTaskCancellationHandler {
@@ -113,13 +118,12 @@ package final class RPCConnection: Sendable {
     }
   }
 
-  /// Makes one call that is answered with a stream. It starts at once; what fails shows when the
-  /// stream is read.
+  /// Starts a server-streaming call. It does not wait; a failure is thrown when the stream is read.
   ///
   /// - Parameters:
-  ///   - timeout: For the whole stream.
-  ///   - silence: How long it may go without a message; nil: for ever. Afterwards it ends with
-  ///     `connectionClosed`.
+  ///   - timeout: for the whole stream.
+  ///   - silence: the longest time without a message, after which the stream ends with
+  ///     `connectionClosed`; nil sets no limit.
   package func serverStream(
     service: String, method: String, payload: ByteBuffer, timeout: Duration? = nil,
     silence: Duration? = nil, metadata: [(key: String, value: String)] = []
@@ -128,8 +132,8 @@ package final class RPCConnection: Sendable {
       service: service, method: method, payload: payload, timeout: timeout, metadata: metadata)
     let queue = MessageQueue(limit: limits.streamReadBuffer)
     let call = startStream(request, into: queue)
-    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
-    return RPCMessageStream(queue: queue, alarm: alarm) { self.abandon(call) }
+    let timer = silence.map { SilenceTimer(of: queue, limit: $0) }
+    return RPCMessageStream(queue: queue, timer: timer) { self.abandon(call) }
   }
 
   @discardableResult
@@ -143,25 +147,25 @@ package final class RPCConnection: Sendable {
 
   /// Closes the connection. Calls in flight fail with `connectionClosed`.
   package func close() async {
-    // It is closed afterwards in any case; an error says that it was so before.
+    // An error means that it was closed already.
     try? await channel.close().get()
   }
 
-  /// The same, without waiting for it.
+  /// Closes the connection without waiting for the end.
   func closeSoon() {
     channel.close(promise: nil)
   }
 
-  /// Closes the connection so that the server knows at once that nobody reads any more: a plain end
-  /// could also be that of the requests alone, with calls whose answers are still waited for.
+  /// Resets the connection, so that the server stops sending at once. A normal close could also be
+  /// a half-close, after which the client still reads answers.
   func reset() {
-    // Where the system has no such option, the server finds out when it sends.
+    // Without this option the server detects the close at its next write.
     _ = (channel as? any SocketOptionProvider)?
       .setSoLinger(linger(l_onoff: 1, l_linger: 0))
     channel.close(promise: nil)
   }
 
-  /// Runs `body` once the connection is closed, by whichever side; at once if it is so already.
+  /// Runs `body` when either side has closed the connection; at once if it is closed already.
   func onClose(_ body: @escaping @Sendable () -> Void) {
     channel.closeFuture.whenComplete { _ in body() }
   }

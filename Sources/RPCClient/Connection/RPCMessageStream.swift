@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// The messages of one server-streaming call, in order, for one reader. Ends when the server ends
-/// the stream; throws when the stream fails.
+/// The messages of one server-streaming call, in order, for one reader. It ends when the server
+/// ends the stream, and throws when the stream fails.
 ///
-/// Dropping it, or cancelling its reader, makes the client ignore what still comes. The protocol
-/// cannot tell the server to stop: a client that is done with an endless stream should close the
-/// connection.
+/// When the stream is released or its reader is cancelled, the client ignores all further messages.
+/// The protocol has no message that stops the server: only closing the connection ends an endless
+/// stream.
 package struct RPCMessageStream: AsyncSequence, Sendable {
   package typealias Element = ByteBuffer
   package typealias Failure = RPCClientError
@@ -24,18 +24,18 @@ package struct RPCMessageStream: AsyncSequence, Sendable {
     }
   }
 
-  /// Lives as long as anyone can read; then the call is given up.
+  /// Shared by the stream and its iterators. Releasing the last one abandons the call.
   fileprivate final class Owner: Sendable {
     let queue: MessageQueue
-    /// Watches for as long as anyone can read.
-    private let alarm: SilenceAlarm?
+    /// Runs for as long as the stream can be read.
+    private let timer: SilenceTimer?
     private let abandon: @Sendable () -> Void
 
     init(
-      queue: MessageQueue, alarm: SilenceAlarm?, abandon: @escaping @Sendable () -> Void
+      queue: MessageQueue, timer: SilenceTimer?, abandon: @escaping @Sendable () -> Void
     ) {
       self.queue = queue
-      self.alarm = alarm
+      self.timer = timer
       self.abandon = abandon
     }
 
@@ -47,9 +47,9 @@ package struct RPCMessageStream: AsyncSequence, Sendable {
   private let owner: Owner
 
   init(
-    queue: MessageQueue, alarm: SilenceAlarm? = nil, abandon: @escaping @Sendable () -> Void
+    queue: MessageQueue, timer: SilenceTimer? = nil, abandon: @escaping @Sendable () -> Void
   ) {
-    self.owner = Owner(queue: queue, alarm: alarm, abandon: abandon)
+    self.owner = Owner(queue: queue, timer: timer, abandon: abandon)
   }
 
   package func makeAsyncIterator() -> AsyncIterator {

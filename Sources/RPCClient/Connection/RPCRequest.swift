@@ -1,14 +1,14 @@
+import Framing
 package import NIOCore
-import Wire
 
-/// What a caller sends: one request to one method.
+/// One request to one method.
 package struct RPCRequest: Sendable {
   /// The full proto name.
   package var service: String
   package var method: String
   /// The encoded request message.
   package var payload: ByteBuffer
-  /// How long to wait; sent to the server, and kept by the client too. Nil waits for ever.
+  /// Sent to the server, and enforced by the client too. Nil waits without limit.
   package var timeout: Duration?
   package var metadata: [(key: String, value: String)]
 
@@ -23,19 +23,19 @@ package struct RPCRequest: Sendable {
     self.metadata = metadata
   }
 
-  /// The timeout in nanoseconds as the wire has it, 0 for none; held to what fits.
+  /// The timeout in nanoseconds, as it is sent: 0 for none, limited to the range of `Int64`.
   var timeoutNanoseconds: Int64 {
     guard let timeout else {
       return 0
     }
     let nanoseconds = timeout.nanoseconds
-    // Less than a nanosecond is still a timeout.
+    // A timeout below one nanosecond must not be sent as 0, which means none.
     return nanoseconds == 0 ? (timeout > .zero ? 1 : -1) : nanoseconds
   }
 
-  /// Writes the frame, unless its data is too long for one.
+  /// Writes the request as one frame.
   ///
-  /// - Returns: Whether it was written.
+  /// - Returns: false when its data is too long for a frame; then nothing is written.
   func write(streamID: StreamID, kind: MethodKind, into buffer: inout ByteBuffer) -> Bool {
     let start = buffer.writerIndex
     var header = FrameHeader(
@@ -51,7 +51,7 @@ package struct RPCRequest: Sendable {
       return false
     }
     header.dataLength = UInt32(length)
-    // The length is the header's first field.
+    // The length is the first field of the header.
     buffer.setInteger(header.dataLength, at: start)
     return true
   }

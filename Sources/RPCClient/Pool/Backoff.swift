@@ -1,21 +1,21 @@
-/// Waits that double from one attempt to the next, at random, so that many who failed together do
-/// not come again together.
+/// Exponential backoff with jitter, so that clients that failed together do not retry together.
 struct Backoff: Hashable, Sendable {
   var initial: Duration
   var maximum: Duration
 
   /// The longest wait after this many failures in a row.
   func limit(after failures: Int) -> Duration {
-    // More doublings than these exceed any maximum that makes sense.
+    // Bounds the shift. 30 doublings exceed any useful maximum.
     min(maximum, initial * (1 << min(max(failures - 1, 0), 30)))
   }
 
-  /// Anything up to the limit: "full jitter".
+  /// A random time from zero to the limit ("full jitter").
   func delay(after failures: Int) -> Duration {
     limit(after: failures) * Double.random(in: 0...1)
   }
 
-  /// At least half of the limit, where coming too early is no use.
+  /// A random time from half of the limit to the limit, for retries that gain nothing by being
+  /// early.
   func longDelay(after failures: Int) -> Duration {
     limit(after: failures) * Double.random(in: 0.5...1)
   }

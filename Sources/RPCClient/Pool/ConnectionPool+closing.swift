@@ -2,20 +2,22 @@ import NIOCore
 import Synchronization
 
 extension ConnectionPool {
-  /// Takes no more calls, waits for those in flight, then closes all connections. Streams end at
-  /// once. Cancelling the task ends the waiting.
+  /// Refuses new calls, waits for the calls in flight, then closes all connections. Streams end at
+  /// once. Cancelling the task ends the wait.
   ///
-  /// - Parameter time: for calls in flight; afterwards they fail with `connectionClosed`.
+  /// - Parameter time: the longest wait. Calls that are still in flight then fail with
+  ///   `connectionClosed`.
   func close(within time: Duration) async {
     var actions: [State.Action] = []
-    // Under one lock, so that a stream that begins meanwhile is either ended here or refused.
+    // Under one lock, so that a stream that starts at the same time is either ended here or
+    // refused.
     let streams = shared.withLock { shared in
       shared.state.closeStarted(&actions)
       return exchange(&shared.streams, with: [:])
     }
     for stream in streams.values { stream.end() }
     perform(actions)
-    let alarm = eventLoopGroup.next().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
+    let timer = eventLoopGroup.next().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
       self.resumeClosers()
     }
     await withTaskCancellationHandler {
@@ -30,11 +32,11 @@ extension ConnectionPool {
     } onCancel: {
       resumeClosers()
     }
-    alarm.cancel()
+    timer.cancel()
     decide { state, actions in state.closeEnded(&actions) }
   }
 
-  /// No call is in flight any more, or the time for it is over.
+  /// The last call in flight has ended, or the wait has timed out.
   func resumeClosers() {
     let closers = shared.withLock { shared in
       shared.isDrained = true

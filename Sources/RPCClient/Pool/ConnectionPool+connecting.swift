@@ -1,11 +1,11 @@
+import Framing
 import NIOCore
-import Wire
 
-// How connections are made and closed.
+// Opening connections.
 extension ConnectionPool {
-  /// Makes the first connection, to the first server that can be reached.
+  /// Opens the first connection, to the first server that can be reached.
   ///
-  /// - Throws: ``RPCClientError`` with `unreachable` when none can.
+  /// - Throws: ``RPCClientError`` with `unreachable` when no server can be reached.
   func connectFirst() async throws(RPCClientError) {
     var failure = RPCClientError.noAddress
     for slot in addresses.indices where startConnecting(slot) {
@@ -27,9 +27,11 @@ extension ConnectionPool {
     }
   }
 
+  /// Connects to one server.
+  ///
   /// - Parameters:
-  ///   - address: its index.
-  ///   - deadline: of the call that it is for.
+  ///   - address: the index of the server's address.
+  ///   - deadline: the deadline of the call that needs the connection.
   func connection(
     to address: Int, until deadline: NIODeadline = .distantFuture
   ) async throws(RPCClientError) -> RPCConnection {

@@ -1,14 +1,14 @@
+import Framing
 import NIOCore
 import Synchronization
-import Wire
 
 extension ConnectionPool {
-  /// Makes one call that is answered with a stream, over a connection of its own. It starts at
-  /// once; what fails shows when the stream is read.
+  /// Starts a server-streaming call over a connection of its own. It does not wait; a failure is
+  /// thrown when the stream is read.
   ///
   /// - Parameters:
-  ///   - deadline: of the whole stream.
-  ///   - silence: how long it may go without a message; nil: for ever.
+  ///   - deadline: the deadline of the whole stream.
+  ///   - silence: the longest time without a message; nil sets no limit.
   func serverStream(
     _ request: RPCRequest, until deadline: NIODeadline, silence: Duration?
   ) -> RPCMessageStream {
@@ -25,14 +25,15 @@ extension ConnectionPool {
     } else {
       queue.end(.clientClosed)
     }
-    let alarm = silence.map { SilenceAlarm(of: queue, limit: $0) }
-    return RPCMessageStream(queue: queue, alarm: alarm) { [weak self] in
+    let timer = silence.map { SilenceTimer(of: queue, limit: $0) }
+    return RPCMessageStream(queue: queue, timer: timer) { [weak self] in
       connection.end()
       self?.forget(connection)
     }
   }
 
-  /// Streams take turns with the servers, and pass over those that cannot be reached.
+  /// Connects to the servers in turn, beginning at `start`, and skips servers that cannot be
+  /// reached.
   private func open(
     _ stream: StreamConnection, _ request: RPCRequest, until deadline: NIODeadline, from start: Int
   ) async {
@@ -58,7 +59,7 @@ extension ConnectionPool {
 }
 
 extension NIODeadline {
-  /// What is left until then, not above zero when it has passed; nil: for ever.
+  /// The time left, zero or less when the deadline has passed; nil when there is no deadline.
   func rest(at now: NIODeadline) -> Duration? {
     self == .distantFuture ? nil : .nanoseconds((self - now).nanoseconds)
   }

@@ -1,11 +1,12 @@
+import Framing
 import NIOCore
 import NIOPosix
 import Synchronization
-import Wire
 
-/// The connections of one client: carries out what ``ConnectionPoolState`` decides.
+/// The connections of one client. ``ConnectionPoolState`` decides, and the pool performs the
+/// actions.
 ///
-/// The lock is held for decisions only, never while anything is sent or waited for.
+/// The lock is held for decisions only, never during I/O or a wait.
 final class ConnectionPool: Sendable {
   typealias State = ConnectionPoolState<RPCConnection>
   typealias Lease = State.Lease
@@ -15,7 +16,7 @@ final class ConnectionPool: Sendable {
     var state: State
     var waiters: [State.WaiterID: Waiter] = [:]
     var nextWaiter: State.WaiterID = 0
-    /// Whoever waits for the last call of a pool that is closing.
+    /// Callers of `close(within:)` that wait for the calls in flight.
     var closers: [CheckedContinuation<Void, Never>] = []
     var isDrained = false
     var streams: [ObjectIdentifier: StreamConnection] = [:]
@@ -51,11 +52,11 @@ final class ConnectionPool: Sendable {
 
   // MARK: Calls
 
-  /// A connection for one call, which is to be given back by ``callEnded(_:_:)``.
+  /// Leases a connection for one call. ``callEnded(_:_:)`` returns it.
   ///
   /// - Parameters:
-  ///   - deadline: of the call.
-  ///   - avoided: where it failed before.
+  ///   - deadline: the deadline of the call.
+  ///   - avoided: the connection of the previous, failed attempt.
   func lease(
     until deadline: NIODeadline, avoiding avoided: Lease? = nil
   ) async throws(RPCClientError) -> Lease {
@@ -66,7 +67,7 @@ final class ConnectionPool: Sendable {
     return try await wait(until: deadline, avoiding: avoided).get()
   }
 
-  /// A connection at once, other than that of the first attempt.
+  /// Leases another connection than that of the first attempt, without a wait.
   func otherConnection(than first: Lease) -> Lease? {
     decide { state, actions in state.otherConnection(than: first, now: .now(), &actions) }
   }
@@ -85,7 +86,7 @@ final class ConnectionPool: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         join(as: waiter, continuation, until: deadline, avoiding: avoided)
-        // The handler may have run before there was anything to end.
+        // The cancellation handler may have run before the waiter was registered.
         if Task.isCancelled { endWait(of: waiter, .cancelled.unsent) }
       }
     } onCancel: {
@@ -118,7 +119,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// - Parameter reason: nil: it has waited for long enough.
+  /// - Parameter reason: nil when the wait has timed out.
   private func endWait(of waiter: State.WaiterID, _ reason: RPCClientError?) {
     let error = shared.withLock { $0.state.waitEnded(waiter) }
     if let error { resume(waiter, .failure(reason ?? error)) }

@@ -1,25 +1,25 @@
-/// The bounds of a pool, each with its reason.
+/// The limits of a pool.
 struct ConnectionPoolLimits: Hashable, Sendable {
-  /// Connections to one server. A server handles each on one core.
+  /// Connections to one server. A server handles each connection on one core.
   var connectionsPerAddress: Int
   /// Calls in flight on one connection.
   var callsPerConnection: Int
-  /// Calls that may wait for a connection, or for room on one. Bounds the memory of what waits.
+  /// Calls that may wait for a connection or for capacity on one. Bounds the memory of waiting
+  /// calls.
   var waitingCalls: Int
-  /// How long one may wait: as long as a server takes to start again, and no longer than somebody
-  /// waits who has other ways to answer.
+  /// The longest wait of a call. By default it covers the restart of a server, and ends early
+  /// enough for a caller with a fallback.
   var waitingTime: Duration
-  /// Calls in flight on the least busy connection at which another one is made. Fewer share their
-  /// system calls better on one.
+  /// Another connection is opened when the least busy one has this many calls in flight. Below
+  /// that, one connection is cheaper: its calls share system calls.
   var busyCalls = 16
-  /// Deadlines in a row that pass without any answer before a connection counts as dead.
+  /// A connection counts as dead after this many deadlines in a row that passed without an answer.
   var silentCalls = 3
-  /// Calls in a row that are given up by their callers, without any answer in between, before a
-  /// connection counts as dead. Nothing else bounds what is kept of them: a server that reads
-  /// nothing leaves their requests here.
+  /// A connection counts as dead after this many cancelled calls without an answer in between, once
+  /// ``givenUpTime`` has passed too. It bounds the memory of unsent requests to a server that does
+  /// not read.
   var givenUpCalls = 100
-  /// For how long there was no answer as well, while calls were in flight: callers that give up at once
-  /// say nothing of a server that had no time to answer. A server that works has answered something
-  /// by then.
+  /// The time with calls in flight and without an answer that ``givenUpCalls`` also requires. Calls
+  /// that are cancelled sooner are no sign of a dead server.
   var givenUpTime: Duration = .seconds(1)
 }

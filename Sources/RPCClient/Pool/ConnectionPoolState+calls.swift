@@ -1,12 +1,13 @@
 import NIOCore
 
-// Calls come, wait and end.
+// Calls that start, wait and end.
 extension ConnectionPoolState {
-  /// A connection for a call, if there is one.
+  /// Leases a connection for a call, if one has capacity.
   ///
   /// - Parameters:
-  ///   - avoided: where the call failed before: another server is better, else another connection.
-  ///   - actions: to be carried out.
+  ///   - avoided: the connection of the previous, failed attempt. Another server is preferred, then
+  ///     another connection.
+  ///   - actions: the pool performs the appended actions.
   mutating func leaseAtOnce(
     avoiding avoided: Lease?, now: NIODeadline, _ actions: inout [Action]
   ) -> Lease? {
@@ -17,7 +18,7 @@ extension ConnectionPoolState {
     return leaseLeastBusy(avoiding: avoided, now: now, &actions)
   }
 
-  /// The same for a call that can wait under this name.
+  /// Leases a connection for a call, or queues the call as `waiter`.
   mutating func callArrived(
     _ waiter: WaiterID, avoiding avoided: Lease? = nil, now: NIODeadline,
     _ actions: inout [Action]
@@ -41,18 +42,18 @@ extension ConnectionPoolState {
     return .wait
   }
 
-  /// A second attempt is to go over another connection than the first.
+  /// Leases a connection for a hedge: another one than that of the first attempt.
   ///
-  /// - Returns: nil when there is none at once.
+  /// - Returns: nil when no other connection has capacity.
   mutating func otherConnection(
     than first: Lease, now: NIODeadline, _ actions: inout [Action]
   ) -> Lease? {
     isClosing ? nil : leaseLeastBusy(avoiding: first, isStrict: true, now: now, &actions)
   }
 
-  /// A waiting call is given up by its caller, or has waited for long enough.
+  /// A waiting call was cancelled, or its wait has timed out.
   ///
-  /// - Returns: why it may not wait for longer; nil when it does not wait any more.
+  /// - Returns: the error for a timeout; nil when the call was not waiting any more.
   mutating func waitEnded(_ waiter: WaiterID) -> RPCClientError? {
     guard let index = waiters.firstIndex(of: waiter) else {
       return nil
@@ -109,7 +110,7 @@ extension ConnectionPoolState {
     }
   }
 
-  /// No more calls for this connection; those in flight go on.
+  /// Takes a connection out of use. Its calls in flight continue.
   private mutating func leave(_ id: MemberID, _ member: Member, _ actions: inout [Action]) {
     members[id]?.isLeaving = true
     pause(member.slot, &actions)

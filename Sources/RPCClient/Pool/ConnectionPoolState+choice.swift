@@ -1,25 +1,27 @@
 import NIOCore
 
 extension NIODeadline {
-  /// Whether a time that began at this moment is over.
+  /// Whether `duration` has passed since this time.
   func isOver(_ duration: Duration, at now: NIODeadline) -> Bool {
     (now - self).nanoseconds >= duration.nanoseconds
   }
 }
 
-// Which connection, and when another is made.
+// The choice of a connection, and when to open another one.
 extension ConnectionPoolState {
   var hasOpen: Bool {
     slots.contains { if case .open = $0.phase { true } else { false } }
   }
 
-  /// Nothing is open, and nothing on its way to be.
+  /// No connection is open, and no attempt to connect is in flight.
   var isDown: Bool {
     !hasOpen && !slots.contains(where: \.isConnecting)
   }
 
-  /// The open connection with the fewest calls; those of the same server, and last the same one,
-  /// only when there is no other.
+  /// Leases the open connection with the fewest calls. Connections to the server of `avoided` come
+  /// last, and `avoided` itself after them.
+  ///
+  /// - Parameter isStrict: never leases `avoided` itself.
   mutating func leaseLeastBusy(
     avoiding avoided: Lease? = nil, isStrict: Bool = false, now: NIODeadline,
     _ actions: inout [Action]
@@ -46,7 +48,7 @@ extension ConnectionPoolState {
         if rank == 0 { break }
       }
     }
-    // Where nothing is open yet, the first connections are on their way.
+    // While no connection is open, fillFirstSlots has started the first ones.
     if best.map({ $0.rank >= limits.busyCalls }) ?? hasOpen {
       fillOneSlot(&actions)
     }
@@ -57,7 +59,7 @@ extension ConnectionPoolState {
     return lease
   }
 
-  /// Each server gets its first connection.
+  /// Opens the first connection to each server.
   mutating func fillFirstSlots(_ actions: inout [Action]) {
     for slot in 0..<addressCount {
       if case .empty = slots[slot].phase { connect(slot, &actions) }
@@ -69,7 +71,7 @@ extension ConnectionPoolState {
     if let empty { connect(empty, &actions) }
   }
 
-  /// Fills a slot again for those who wait.
+  /// Connects again if calls wait.
   mutating func refill(_ slot: Int, _ actions: inout [Action]) {
     if !waiters.isEmpty { connect(slot, &actions) }
   }
@@ -92,7 +94,8 @@ extension ConnectionPoolState {
     }
   }
 
-  /// Remembers when the last connection went. Whoever waits is told when that is long ago.
+  /// Records the start of an outage. Fails all waiting calls when it has lasted for the waiting
+  /// time.
   mutating func noteOutage(_ now: NIODeadline, _ actions: inout [Action]) {
     guard isDown else { return }
     let since = downSince ?? now

@@ -1,10 +1,10 @@
 import NIOCore
 
-// Connections are made and lost, and the pool is closed.
+// Connections that open and close, and the end of the pool.
 extension ConnectionPoolState {
-  /// A connection is made before there is a call for it.
+  /// The caller begins to connect, before any call needs the connection.
   ///
-  /// - Returns: whether its slot was empty.
+  /// - Returns: whether the slot was empty; otherwise the caller must not connect.
   mutating func connectionStarted(slot: Int) -> Bool {
     guard !isClosing, case .empty = slots[slot].phase else {
       return false
@@ -13,7 +13,9 @@ extension ConnectionPoolState {
     return true
   }
 
-  /// - Returns: its name; nil when it is not needed any more.
+  /// A connection is open.
+  ///
+  /// - Returns: its id; nil when the pool is closing.
   mutating func connected(
     slot: Int, _ connection: Connection, now: NIODeadline, _ actions: inout [Action]
   ) -> MemberID? {
@@ -38,7 +40,7 @@ extension ConnectionPoolState {
     noteOutage(now, &actions)
   }
 
-  /// A connection is closed, by whichever side.
+  /// Either side has closed a connection.
   mutating func connectionClosed(
     _ id: MemberID, now: NIODeadline, _ actions: inout [Action]
   ) {
@@ -49,7 +51,7 @@ extension ConnectionPoolState {
       slots[member.slot].phase = .empty
       refill(member.slot, &actions)
     } else {
-      // A server that takes connections only to close them is not to be asked without a pause.
+      // A server that closes connections without an answer is tried again only after a pause.
       lastFailure = RPCClientError(
         .unreachable, "the server closed the connection without an answer")
       pause(member.slot, &actions)
@@ -67,7 +69,7 @@ extension ConnectionPoolState {
 
   // MARK: Closing
 
-  /// No more calls are taken.
+  /// Refuses new calls from now on.
   mutating func closeStarted(_ actions: inout [Action]) {
     isClosing = true
     for waiter in waiters {
@@ -79,7 +81,7 @@ extension ConnectionPoolState {
     }
   }
 
-  /// Calls in flight have had their time.
+  /// The wait for the calls in flight is over.
   mutating func closeEnded(_ actions: inout [Action]) {
     for member in members.values {
       actions.append(.close(member.connection))

@@ -1,12 +1,13 @@
 import NIOCore
 
-/// Which connection takes the next call, which are to be made, and who waits. No I/O and no clock:
-/// the pool reports what happened and carries out what is returned.
+/// The state machine of a pool: which connection takes the next call, which connections to open,
+/// and which calls wait. It has no I/O and no clock: the pool reports events and performs the
+/// actions.
 ///
-/// There is a slot for each connection that may be. The first of each address is filled with the
-/// first call, so that the load spreads over all servers; the others when those that are open are
-/// busy. A slot that lost its connection is filled again by the next call; one that could not be
-/// filled, or whose connection ended without an answer, only after a pause.
+/// There is one slot for each possible connection. The first call fills the first slot of each
+/// address, so that the load spreads over all servers. The other slots are filled while the open
+/// connections are busy. A slot that lost its connection is filled again by the next call. After a
+/// failed attempt to connect, or a connection that ended without an answer, a slot pauses first.
 struct ConnectionPoolState<Connection: Sendable>: Sendable {
   typealias WaiterID = UInt64
 
@@ -23,11 +24,11 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
 
   enum Action: Sendable {
     case connect(slot: Int, address: Int)
-    /// Tell ``pauseEnded(slot:)`` after a pause that grows with the failures.
+    /// Call ``pauseEnded(slot:)`` after a pause that grows with the failures.
     case pause(slot: Int, failures: Int)
     case close(Connection)
     case resume(WaiterID, Result<Lease, RPCClientError>)
-    /// The last call of a pool that is closing has ended.
+    /// The pool is closing, and its last call has ended.
     case drained
   }
 
@@ -37,19 +38,19 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
     case refuse(RPCClientError)
   }
 
-  /// What a call says of its connection.
+  /// How a call ended, as far as it concerns the connection.
   enum Outcome: Hashable, Sendable {
-    /// It answered.
+    /// The server answered.
     case answered
-    /// The deadline passed, and no answer came.
+    /// The deadline passed without an answer.
     case silent
-    /// The caller did not wait for an answer.
+    /// The caller cancelled the call.
     case givenUp
     /// The server is about to stop.
     case draining
-    /// It is closed, of which ``connectionClosed(_:now:_:)`` may tell only later.
+    /// The connection is closed. ``connectionClosed(_:now:_:)`` may report it later.
     case closed
-    /// Nothing: it was not used.
+    /// No request was sent over the connection.
     case unknown
   }
 
@@ -58,13 +59,13 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
       case empty
       case connecting
       case open(MemberID)
-      /// After a failure.
+      /// Waits after a failure.
       case pausing
     }
 
     let address: Int
     var phase = Phase.empty
-    /// In a row.
+    /// Consecutive failures.
     var failures = 0
 
     var isConnecting: Bool {
@@ -76,13 +77,13 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
     let connection: Connection
     let slot: Int
     var calls = 0
-    /// Calls since its last answer whose deadline passed.
+    /// Calls since its last answer whose deadline passed without one.
     var silentCalls = 0
-    /// Calls since its last answer that their callers gave up.
+    /// Calls since its last answer that their callers cancelled.
     var givenUpCalls = 0
     var unansweredTime = UnansweredTime()
     var hasAnswered = false
-    /// It has left its slot, and is closed after its last call.
+    /// The connection gets no more calls, and is closed after its last one.
     var isLeaving = false
 
     mutating func callStarted(at now: NIODeadline) {
@@ -109,11 +110,12 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
   var members: [MemberID: Member] = [:]
   var waiters = CircularBuffer<WaiterID>()
   var nextMember: UInt64 = 0
-  /// Where the search for the least busy begins, so that equally busy ones take turns.
+  /// The slot where the search for the least busy connection begins, so that equally busy
+  /// connections take turns.
   var turn = 0
-  /// Since when there was no connection, as far as is known.
+  /// The start of the current outage; nil while there is a connection.
   var downSince: NIODeadline?
-  /// Why the last connection could not be made.
+  /// The error of the last failed attempt to connect.
   var lastFailure = RPCClientError(.unreachable, "no connection could be made in time")
   var isClosing = false
   /// Calls in flight on all members.
@@ -125,5 +127,31 @@ struct ConnectionPoolState<Connection: Sendable>: Sendable {
     slots = (0..<addressCount * limits.connectionsPerAddress).map {
       Slot(address: $0 % addressCount)
     }
+  }
+}
+
+/// The time for which a connection with calls in flight has given no answer. It stands still while
+/// no call is in flight.
+struct UnansweredTime: Sendable {
+  private var passed = TimeAmount.zero
+  /// When the current interval began; nil while no call is in flight.
+  private var since: NIODeadline?
+
+  func total(at now: NIODeadline) -> TimeAmount {
+    passed + (since.map { now - $0 } ?? .zero)
+  }
+
+  mutating func callStarted(at now: NIODeadline) {
+    since = since ?? now
+  }
+
+  mutating func answered(at now: NIODeadline) {
+    passed = .zero
+    since = now
+  }
+
+  mutating func lastCallEnded(at now: NIODeadline) {
+    passed = total(at: now)
+    since = nil
   }
 }

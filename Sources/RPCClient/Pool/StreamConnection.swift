@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The connection of one stream: the protocol has no way to end a stream, so that each has one of
-/// its own, which is closed with it.
+/// The connection of one stream. The protocol has no message that ends a stream, so each stream has
+/// its own connection, which is closed with it.
 final class StreamConnection: Sendable {
   private enum State {
     case connecting
@@ -12,17 +12,17 @@ final class StreamConnection: Sendable {
   private let queue: MessageQueue
   private let state = Mutex(State.connecting)
 
-  /// - Parameter queue: where the stream's messages go.
+  /// - Parameter queue: receives the messages of the stream.
   init(for queue: MessageQueue) {
     self.queue = queue
   }
 
-  /// Whether nobody wants the stream any more.
+  /// Whether the stream was ended.
   var isEnded: Bool {
     state.withLock { if case .ended = $0 { true } else { false } }
   }
 
-  /// Makes the call, unless nobody wants it any more. Then the connection is closed.
+  /// Starts the call. If the stream was ended meanwhile, resets the connection instead.
   func start(_ request: RPCRequest, over connection: RPCConnection) {
     let isWanted = state.withLock { state in
       if case .ended = state { return false }
@@ -36,7 +36,7 @@ final class StreamConnection: Sendable {
     }
   }
 
-  /// Ends the stream, for its reader and for the server; what has come is still read.
+  /// Ends the stream for its reader and for the server. Messages in the queue can still be read.
   func end(_ error: RPCClientError = .closed) {
     let former = state.withLock { exchange(&$0, with: .ended) }
     queue.end(error)

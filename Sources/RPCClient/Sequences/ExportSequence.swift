@@ -1,6 +1,7 @@
 import Wire
 
-/// The bytes of an exported document, in order. Ends when it is complete; throws when it is not.
+/// The bytes of an exported document, in order. The iteration ends when the document is complete,
+/// and throws when it is not.
 package struct ExportSequence: AsyncSequence, Sendable {
   package typealias Element = [UInt8]
   package typealias Failure = RPCClientError

@@ -1,6 +1,6 @@
-import EntitlementDomain
+package import EntitlementDomain
 
-/// Compares an answer with what is expected of it, and keeps every difference.
+/// Compares answers with expectations and collects the differences.
 struct Comparison {
   let moment: Milliseconds
   let variant: String?
@@ -30,7 +30,7 @@ struct Comparison {
       if actual != value { differ(line, path, value.text, Self.shown(actual)) }
     case .object(let members):
       guard case .object(let answered) = actual else {
-        return differ(line, path, "there", Self.shown(actual))
+        return differ(line, path, "present", Self.shown(actual))
       }
       for member in members {
         guard let expectation = member.expectation else { continue }
@@ -50,7 +50,7 @@ struct Comparison {
     }
   }
 
-  /// Two answers that should be the same.
+  /// Compares two answers that must be equal.
   mutating func compare(
     _ expected: AnswerValue?, with actual: AnswerValue?, line: Int, at path: String
   ) {
@@ -103,7 +103,7 @@ struct Comparison {
       let field = NodeFields.join(path, member.written)
       guard answered[member.name] != nil || expectation.content == .absent else {
         differ(
-          expectation.line, field, "there",
+          expectation.line, field, "present",
           "absent; there are \(Self.shown(ids: answered.keys.sorted()))")
         continue
       }
@@ -126,5 +126,30 @@ struct Comparison {
     guard let value else { return "absent" }
     guard isMoment, case .integer(let number) = value else { return value.text }
     return Milliseconds(number).exactRFC3339
+  }
+}
+
+/// One difference between an answer and the expectation of a scenario.
+package struct Difference: Hashable, Sendable, CustomStringConvertible {
+  /// The line of the expectation, from 1.
+  package let line: Int
+  /// The time of the query or of the step.
+  package let moment: Milliseconds
+  /// The order of the facts if it is not the file's, such as "facts in one call"; nil for the order
+  /// of the file.
+  package let variant: String?
+  /// The path in the answer.
+  package let field: String
+  package let expected: String
+  package let actual: String
+
+  /// Three lines, without the name of the file.
+  package var description: String {
+    let context = variant.map { " (\($0))" } ?? ""
+    return """
+      \(line): \(moment.exactRFC3339)\(context): \(field)
+        expected  \(expected)
+        actual    \(actual)
+      """
   }
 }

@@ -1,7 +1,50 @@
 import EntitlementDomain
 import Yams
 
-/// Reads expectations, and reports names and forms that no answer has.
+/// What a scenario expects of an answer or of a part of it. Only named fields are compared.
+struct Expectation: Hashable, Sendable {
+  indirect enum Content: Hashable, Sendable {
+    case absent
+    case value(AnswerValue)
+    /// Milliseconds, shown as RFC 3339.
+    case moment(Int64)
+    case texts([String])
+    case object([Member])
+    /// A list of this length, in this order.
+    case list([Expectation])
+    /// Objects with these ids; others are ignored.
+    case named(by: String, [Member])
+    /// Objects with these ids, and no others.
+    case all(by: String, [Member])
+  }
+
+  struct Member: Hashable, Sendable {
+    /// The name in the answer.
+    let name: String
+    /// The name in the scenario.
+    let written: String
+    /// Nil when the member only has to be present.
+    let expectation: Expectation?
+  }
+
+  /// The line in the file, from 1.
+  let line: Int
+  let content: Content
+
+  /// The expectation of an object's member; nil when it is not named.
+  func member(_ name: String) -> Expectation? {
+    guard case .object(let members) = content else { return nil }
+    return members.first { $0.name == name }?.expectation
+  }
+
+  /// The expectation of a list's item; nil when it is not named.
+  func item(_ index: Int) -> Expectation? {
+    guard case .list(let items) = content, items.indices.contains(index) else { return nil }
+    return items[index]
+  }
+}
+
+/// Reads expectations, and reports fields and types that the answer does not have.
 struct ExpectationReader {
   private static let absent = "absent"
 

@@ -1,4 +1,4 @@
-/// The form that Apple gives a field.
+/// The type of a field in Apple's payloads.
 indirect enum AppleFieldForm: Sendable {
   case text
   case integer
@@ -6,12 +6,12 @@ indirect enum AppleFieldForm: Sendable {
   case moment
   case texts
   case object(AppleFields)
-  /// An object that nobody here looks into.
+  /// Any JSON value; it is not checked.
   case anything
 }
 
-/// Apple's names for the fields of one kind of object, with their forms, in the order in which they
-/// are signed. The source is Apple's documentation of the App Store Server API 1.21.
+/// The fields of one kind of object by Apple's names, with their types, in the order in which they
+/// are signed. Source: Apple's documentation of the App Store Server API 1.21.
 struct AppleFields: Sendable {
   let names: [String]
   private let forms: [String: AppleFieldForm]
@@ -66,7 +66,7 @@ struct AppleFields: Sendable {
     "commitmentRenewalPrice": .integer,
   ])
 
-  /// `data` of a notification, without what is signed inside it.
+  /// `data` of a notification.
   static let data = AppleFields([
     "appAppleId": .integer, "bundleId": .text, "bundleVersion": .text, "environment": .text,
     "status": .integer, "consumptionRequestReason": .text, "signedTransactionInfo": .text,
@@ -89,7 +89,7 @@ struct AppleFields: Sendable {
     "signedAppTransactionInfo": .text,
   ])
 
-  /// Everything that may be said in a named fact, which may become any kind.
+  /// All fields of a named fact, which can be used as any kind.
   static let anyFact: AppleFields = {
     var names: [String] = []
     var forms: [String: AppleFieldForm] = [:]

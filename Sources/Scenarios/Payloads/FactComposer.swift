@@ -1,15 +1,15 @@
 import EntitlementDomain
 
-/// Makes payloads of drafts: fills in what a scenario need not say.
+/// Makes payloads from drafts and fills in defaults.
 struct FactComposer {
   let issues: IssueCollector
-  /// Nil where it could not be read, which was reported.
+  /// Nil if the catalog could not be read, which was reported.
   let catalog: Catalog?
   let scope: AppScope
-  /// When the App Store signs what does not say when.
+  /// The signing date of payloads that do not state one.
   let signedAt: Milliseconds
 
-  /// Apple's number of the app, in Production: elsewhere it sends none.
+  /// The app's Apple id. Apple sends it in Production only.
   var appAppleID: PayloadValue? {
     guard scope.environment == .production else { return nil }
     return catalog?.apps[scope.bundleID]?.appAppleID.map { .number(String($0)) }
@@ -27,7 +27,7 @@ struct FactComposer {
     let identifier = value("transactionId", of: draft)
     let chain = value("originalTransactionId", of: draft, default: identifier)
     for name in AppleFields.transaction.names {
-      let standard: PayloadValue? =
+      let defaultValue: PayloadValue? =
         switch name {
         case "originalTransactionId": chain
         case "bundleId": .text(scope.bundleID.rawValue)
@@ -41,18 +41,18 @@ struct FactComposer {
         case "inAppOwnershipType": .text(OwnershipType.purchased.rawValue)
         default: nil
         }
-      object[name] = value(name, of: draft, default: standard)
+      object[name] = value(name, of: draft, default: defaultValue)
     }
     return finished(object, draft)
   }
 
-  /// - Parameter companion: the one transaction of the same step.
+  /// - Parameter companion: the only transaction of the same step; its fields are the defaults.
   func renewalInfo(_ draft: FactDraft, companion: PayloadObject?) -> PayloadObject {
     var object = PayloadObject()
     if companion == nil { require(["originalTransactionId", "productId"], in: draft) }
     let product = value("productId", of: draft, default: companion?["productId"])
     for name in AppleFields.renewalInfo.names {
-      let standard: PayloadValue? =
+      let defaultValue: PayloadValue? =
         switch name {
         case "originalTransactionId": companion?["originalTransactionId"]
         case "productId": product
@@ -62,7 +62,7 @@ struct FactComposer {
         case "signedDate": .number(String(signedAt.rawValue))
         default: nil
         }
-      object[name] = value(name, of: draft, default: standard)
+      object[name] = value(name, of: draft, default: defaultValue)
     }
     return finished(object, draft)
   }
@@ -70,7 +70,7 @@ struct FactComposer {
   func appTransaction(_ draft: FactDraft) -> PayloadObject {
     var object = PayloadObject()
     for name in AppleFields.appTransaction.names {
-      let standard: PayloadValue? =
+      let defaultValue: PayloadValue? =
         switch name {
         case "receiptType": .text(scope.environment.rawValue)
         case "appAppleId": appAppleID
@@ -78,17 +78,17 @@ struct FactComposer {
         case "receiptCreationDate": .number(String(signedAt.rawValue))
         default: nil
         }
-      object[name] = value(name, of: draft, default: standard)
+      object[name] = value(name, of: draft, default: defaultValue)
     }
     return finished(object, draft)
   }
 
-  /// What the draft says, which may be that the field is left out, else the default.
+  /// The value of the draft, which may leave the field out, else the default.
   private func value(
-    _ name: String, of draft: FactDraft, default standard: PayloadValue? = nil
+    _ name: String, of draft: FactDraft, default defaultValue: PayloadValue? = nil
   ) -> PayloadValue? {
     if let field = draft.fields[name] { return field.value }
-    return standard
+    return defaultValue
   }
 
   private func finished(_ object: PayloadObject, _ draft: FactDraft) -> PayloadObject {
@@ -100,13 +100,13 @@ struct FactComposer {
   private func require(_ names: [String], in draft: FactDraft) {
     for name in names where draft.fields[name] == nil && draft.extra[name] == nil {
       issues.report(
-        "missing; null leaves it out on purpose", at: "\(draft.path).\(name)", line: draft.line)
+        "missing; write null to leave it out", at: "\(draft.path).\(name)", line: draft.line)
     }
   }
 }
 
 extension CatalogProduct.Kind {
-  /// Apple's word for it.
+  /// Apple's name of the kind.
   fileprivate var appleType: ProductType {
     switch self {
     case .autoRenewable: .autoRenewable

@@ -1,7 +1,28 @@
 import EntitlementDomain
 import Yams
 
-/// Reads facts by Apple's names, and those that are used by their own.
+/// A fact as written in the file, before defaults.
+struct FactDraft {
+  let path: String
+  let line: Int
+  /// Values by Apple's name. A nil value leaves the field out.
+  var fields: [String: (value: PayloadValue?, line: Int)] = [:]
+  /// Fields that are signed as written. They override all others.
+  var extra = PayloadObject()
+
+  /// The time in a field. A step can take its own time from it.
+  func moment(_ name: String) -> Milliseconds? {
+    guard case .number(let text) = fields[name]?.value else { return nil }
+    return Int64(text).map { Milliseconds($0) }
+  }
+
+  func text(_ name: String) -> String? {
+    guard case .text(let text) = fields[name]?.value else { return nil }
+    return text
+  }
+}
+
+/// Reads facts with Apple's field names, and references to named facts.
 struct FactDraftReader {
   let values: ValueReader
   private var named: [String: FactDraft] = [:]
@@ -12,7 +33,7 @@ struct FactDraftReader {
     self.values = values
   }
 
-  /// The `facts` of the file. A fact may use one above it.
+  /// Reads `facts` of the file. A fact can use a fact above it.
   mutating func readNamed(_ node: Node?) {
     guard let node else { return }
     guard let mapping = node.mapping else {
@@ -27,9 +48,9 @@ struct FactDraftReader {
     }
   }
 
-  /// A fact of a step: a mapping, or the name of one.
+  /// Reads a fact of a step: a mapping, or the name of a fact.
   ///
-  /// - Parameter kind: for people, such as "renewal info".
+  /// - Parameter kind: the name of the kind in messages, such as "renewal info".
   func draft(_ node: Node, at path: String, fields: AppleFields, kind: String) -> FactDraft? {
     if let scalar = node.scalar, !node.isNull {
       guard let draft = use(scalar.string, node, at: path) else { return nil }
@@ -56,7 +77,7 @@ struct FactDraftReader {
       default:
         guard let form = fields[name] else {
           issues.report(
-            "a \(kind) has no such field; what Apple does not have goes under extra",
+            "a \(kind) has no such field; fields that Apple does not have go under extra",
             at: "\(path).\(name)", key)
           continue
         }
@@ -66,7 +87,8 @@ struct FactDraftReader {
     return draft
   }
 
-  /// The members of an object of Apple's that is no fact, such as `summary`; nil for those left out.
+  /// Reads the members of an object that is not a fact, such as `summary`. A nil value leaves the
+  /// member out.
   func object(
     _ node: Node, at path: String, fields: AppleFields
   ) -> [(name: String, value: PayloadValue?)] {
@@ -104,10 +126,10 @@ struct FactDraftReader {
   private func checked(
     _ draft: FactDraft, at path: String, line: Int, fields: AppleFields, kind: String
   ) -> FactDraft? {
-    let strange = draft.fields.keys.filter { fields[$0] == nil }.sorted()
-    guard strange.isEmpty else {
+    let unknown = draft.fields.keys.filter { fields[$0] == nil }.sorted()
+    guard unknown.isEmpty else {
       issues.report(
-        "a \(kind) has no \(strange.joined(separator: ", ")), which the named fact has",
+        "a \(kind) has no \(unknown.joined(separator: ", ")), which the named fact has",
         at: path, line: line)
       return nil
     }
@@ -117,7 +139,7 @@ struct FactDraftReader {
     return fitting
   }
 
-  /// - Returns: nil where the field is to be left out, and where it was reported.
+  /// - Returns: nil when the field is left out, or has an issue, which was reported.
   private func payloadValue(_ node: Node, _ form: AppleFieldForm, at path: String) -> PayloadValue?
   {
     if node.isNull { return nil }

@@ -1,18 +1,18 @@
 import EntitlementDomain
 import Yams
 
-/// A notification as it is written, before defaults.
+/// A notification as written in the file, before defaults.
 struct NotificationDraft {
   private(set) var transaction: FactDraft?
   private(set) var renewalInfo: FactDraft?
   private(set) var appTransaction: FactDraft?
-  /// Nil where it is not written, or left out.
+  /// Nil when it is not written, or `null` leaves it out.
   private(set) var signedDate: Milliseconds?
 
-  /// `notificationType`, `subtype` and so on, by Apple's name; nil where `null` leaves one out.
+  /// `notificationType`, `subtype` and so on, by Apple's name. A nil value leaves the field out.
   private var outer: [String: PayloadValue?] = [:]
   private var extra = PayloadObject()
-  /// Nil: none of those that are known.
+  /// Nil when the notification has no subject.
   private var subject: Subject?
   private var members: [(name: String, value: PayloadValue?)] = []
 
@@ -31,8 +31,8 @@ struct NotificationDraft {
       }
     }
 
-    /// Fields of the scenario that speak of it.
-    var companions: [String] {
+    /// The fields of the scenario that imply this subject.
+    var relatedFields: [String] {
       switch self {
       case .data: ["transaction", "renewal_info", "status", "consumptionRequestReason"]
       case .summary, .externalPurchaseToken: []
@@ -48,9 +48,9 @@ struct NotificationDraft {
 
   private static let fields =
     outerNames.map(\.key) + ["signedDate", "extra"] + Subject.allCases.map(\.rawValue)
-    + Subject.allCases.flatMap(\.companions)
+    + Subject.allCases.flatMap(\.relatedFields)
 
-  /// Reports what is wrong; nil when it is no notification at all.
+  /// Reports issues; nil when the node is not a mapping.
   init?(_ node: Node, at path: String, values: ValueReader, facts: FactDraftReader) {
     let issues = values.issues
     guard var fields = NodeFields(node, at: path, allowed: Self.fields, issues: issues) else {
@@ -78,7 +78,7 @@ struct NotificationDraft {
     facts.readExtra(fields.take("extra"), at: fields.path(of: "extra"), into: &extra)
   }
 
-  /// The signing dates that are written down.
+  /// The signing dates in the file.
   var writtenMoments: [Milliseconds] {
     let facts = [
       transaction?.moment("signedDate"), renewalInfo?.moment("signedDate"),
@@ -87,18 +87,18 @@ struct NotificationDraft {
     return facts.compactMap { $0 }
   }
 
-  /// The notification, with what a scenario need not say filled in.
+  /// The notification with defaults filled in.
   func plan(
     number: Int, uuid: String, at: Milliseconds, composer: FactComposer,
     transaction: PlannedPayload?, renewalInfo: PlannedPayload?, appTransaction: PlannedPayload?
   ) -> PlannedNotification {
     var object = PayloadObject()
-    let standard: KeyValuePairs<String, PayloadValue?> = [
+    let defaults: KeyValuePairs<String, PayloadValue?> = [
       "notificationType": nil, "subtype": nil, "notificationUUID": .text(uuid),
       "version": .text("2.0"), "signedDate": .number(String(at.rawValue)),
     ]
-    for (name, value) in standard {
-      // What is written counts, also where it says that the field is left out.
+    for (name, value) in defaults {
+      // A written value overrides the default, even if it leaves the field out.
       object[name] = outer[name] ?? value
     }
     for name in extra.names { object[name] = extra[name] }
@@ -123,7 +123,7 @@ struct NotificationDraft {
     _ fields: inout NodeFields, values: ValueReader, facts: FactDraftReader
   ) {
     let named = Subject.allCases.filter { subject in
-      fields.contains(subject.rawValue) || subject.companions.contains { fields.contains($0) }
+      fields.contains(subject.rawValue) || subject.relatedFields.contains { fields.contains($0) }
     }
     if named.count > 1 {
       let list = named.map(\.rawValue).joined(separator: ", ")

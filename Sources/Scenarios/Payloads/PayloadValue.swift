@@ -1,17 +1,17 @@
 import Yams
 
-/// A value in what is signed.
+/// A JSON value of a payload before it is signed.
 indirect enum PayloadValue: Hashable, Sendable {
   case text(String)
-  /// As it is written: JSON's numbers have no size.
+  /// As written, because JSON does not limit the size of numbers.
   case number(String)
   case boolean(Bool)
   case null
   case list([PayloadValue])
   case object(PayloadObject)
 
-  /// A value by YAML's own rules (the JSON schema of YAML 1.2): plain scalars may be numbers,
-  /// booleans and null, everything else is text.
+  /// Converts a node by the JSON schema of YAML 1.2: plain scalars can be numbers, booleans and
+  /// null. Everything else is text.
   init(_ node: Node) {
     if let mapping = node.mapping {
       var object = PayloadObject()
@@ -58,7 +58,7 @@ struct PayloadObject: Hashable, Sendable {
     }
   }
 
-  /// Sets a member that is not there.
+  /// Sets a member if it is absent.
   mutating func setDefault(_ name: String, _ value: PayloadValue?) {
     if values[name] == nil { self[name] = value }
   }

@@ -1,24 +1,27 @@
-/// A payload that is still to be signed. Each is signed once in a run, so that what is handed in
-/// again is the same.
+import EntitlementDomain
+import StoreSimulator
+
+/// A payload before it is signed. ``PayloadSigner`` signs it once in a run.
 struct PlannedPayload: Sendable {
-  /// Its place among all payloads of the scenario.
+  /// The number of the payload within the scenario.
   let number: Int
   let json: [UInt8]
 }
 
-/// A notification that is still to be signed, with what is signed inside it.
+/// A notification before it is signed, with the payloads inside it.
 struct PlannedNotification: Sendable {
-  /// Its place among all payloads of the scenario.
+  /// The number of the payload within the scenario.
   let number: Int
-  /// All members but the one that holds signed payloads.
+  /// All members except the one with the signed payloads.
   let outer: PayloadObject
-  /// `data` or `appData`; nil for a notification about something else.
+  /// The member with the signed payloads, such as `data` or `appData`; nil for a notification
+  /// without one.
   let subject: (name: String, members: PayloadObject)?
   let transaction: PlannedPayload?
   let renewalInfo: PlannedPayload?
   let appTransaction: PlannedPayload?
 
-  /// In the order in which the service answers for them.
+  /// The payloads inside it, in the order of the answer's results.
   var inner: [(field: String, payload: PlannedPayload)] {
     let all = [
       ("signedTransactionInfo", transaction), ("signedRenewalInfo", renewalInfo),
@@ -29,8 +32,55 @@ struct PlannedNotification: Sendable {
 }
 
 /// One item of a submission.
-enum HandedIn: Sendable {
+enum SubmissionItem: Sendable {
   case planned(PlannedPayload)
-  /// Signed by somebody else, or by nobody.
-  case asIs([UInt8])
+  /// Submitted as it is: signed elsewhere, or not signed.
+  case verbatim([UInt8])
+}
+
+/// Signs the payloads of a scenario, each once. Signing a payload twice gives different
+/// signatures, but a repeated submission must be identical.
+struct PayloadSigner {
+  let authority: SigningAuthority
+  private var signed: [Int: String] = [:]
+
+  init(authority: SigningAuthority) {
+    self.authority = authority
+  }
+
+  /// - Throws: ``SimulatorError``.
+  mutating func sign(_ item: SubmissionItem) throws(SimulatorError) -> String {
+    switch item {
+    case .verbatim(let bytes): String(decoding: bytes, as: UTF8.self)
+    case .planned(let payload): try sign(payload)
+    }
+  }
+
+  /// - Returns: the signed notification, and the signed payloads inside it in the order of the
+  ///   answer's results.
+  /// - Throws: ``SimulatorError``.
+  mutating func sign(
+    _ notification: PlannedNotification
+  ) throws(SimulatorError) -> (notification: String, inner: [String]) {
+    var inner: [String] = []
+    var object = notification.outer
+    if let subject = notification.subject {
+      var members = subject.members
+      for part in notification.inner {
+        let jws = try sign(part.payload)
+        members[part.field] = .text(jws)
+        inner.append(jws)
+      }
+      object[subject.name] = .object(members)
+    }
+    let whole = try sign(PlannedPayload(number: notification.number, json: object.bytes))
+    return (whole, inner)
+  }
+
+  private mutating func sign(_ payload: PlannedPayload) throws(SimulatorError) -> String {
+    if let known = signed[payload.number] { return known }
+    let jws = try authority.sign(payloadJSON: payload.json)
+    signed[payload.number] = jws
+    return jws
+  }
 }

@@ -1,14 +1,16 @@
+import CatalogFiles
 import EntitlementDomain
 import StoreSimulator
 import Yams
 
-/// Reads the catalog that a scenario names or holds.
+/// Reads the catalog of a scenario: a file, inline content, or the simulated app's catalog.
 struct CatalogNodeReader {
   let issues: IssueCollector
   let folder: ScenarioFolder
 
-  /// - Parameter node: the path of a file, or its content; nil: the simulated app's.
-  /// - Returns: nil when it cannot be used, which is reported.
+  /// - Parameter node: the path of a catalog file, or inline content; nil: the simulated app's
+  ///   catalog.
+  /// - Returns: nil when the catalog is not valid, which is reported.
   func catalog(_ node: Node?, at path: String) -> Catalog? {
     guard let node else { return simulated }
     if let scalar = node.scalar, !node.isNull { return file(scalar.string, node, at: path) }
@@ -20,7 +22,7 @@ struct CatalogNodeReader {
   }
 
   private var simulated: Catalog? {
-    // The simulator's own tests hold it valid.
+    // The simulator's tests check that it is valid.
     try? CatalogFile.parse(SimulatedApp.catalogYAML).catalog
   }
 
@@ -42,8 +44,8 @@ struct CatalogNodeReader {
     return nil
   }
 
-  /// The content goes through the catalog's own reader, as text of its own. So its issues are found
-  /// in the scenario by their fields.
+  /// Inline content is written as JSON and read like a catalog file. The fields of its issues then
+  /// give the lines in the scenario.
   private func content(_ node: Node, at path: String) -> Catalog? {
     do {
       return try CatalogFile.parse(Self.object(node).text).catalog
@@ -57,8 +59,8 @@ struct CatalogNodeReader {
     }
   }
 
-  /// As JSON, which every reader of YAML understands. All values are text, as they are in YAML until
-  /// somebody asks for another form.
+  /// The content as JSON, which is valid YAML. All values are text; the catalog reader converts
+  /// them.
   private static func object(_ node: Node) -> PayloadObject {
     var object = PayloadObject()
     for (key, value) in node.mapping ?? [:] { object[key.scalar?.string ?? ""] = text(value) }
@@ -71,7 +73,7 @@ struct CatalogNodeReader {
     return .text(node.isNull ? "" : node.scalar?.string ?? "")
   }
 
-  /// Of the deepest part of the field that there is.
+  /// The line of the deepest part of the field that exists.
   private static func line(of field: String, in root: Node) -> Int {
     var node = root
     for part in field.split(whereSeparator: { ".[]".contains($0) }) {

@@ -2,7 +2,7 @@ import EntitlementDomain
 import StoreSimulator
 import Yams
 
-// Steps that bring signed payloads.
+// Steps that submit signed payloads.
 extension ScenarioReader {
   mutating func notification(
     _ node: Node?, _ frame: StepFrame
@@ -19,7 +19,7 @@ extension ScenarioReader {
       composer.renewalInfo($0, companion: transaction)
     }
     let appTransaction = draft.appTransaction.map { composer.appTransaction($0) }
-    noteFirstChain(transaction)
+    recordFirstChain(transaction)
     let planned = (
       transaction: planned(transaction), renewalInfo: planned(renewalInfo),
       appTransaction: planned(appTransaction)
@@ -51,11 +51,11 @@ extension ScenarioReader {
     let composer = FactComposer(
       issues: issues, catalog: catalog, scope: frame.scope, signedAt: at)
     var payloads = transactions.map { composer.transaction($0) }
-    noteFirstChain(payloads.first)
+    recordFirstChain(payloads.first)
     let companion = payloads.count == 1 ? payloads.first : nil
     payloads += renewalInfos.map { composer.renewalInfo($0, companion: companion) }
     payloads += appTransactions.map { composer.appTransaction($0) }
-    var items: [HandedIn] = []
+    var items: [SubmissionItem] = []
     for payload in payloads {
       if let planned = planned(payload) { items.append(.planned(planned)) }
     }
@@ -63,7 +63,7 @@ extension ScenarioReader {
     for item in values.list(fields.take("signed"), at: signedPath) {
       if let signed = signed(item.node, at: item.path) { items.append(signed) }
     }
-    if items.isEmpty { issues.report("nothing is handed in", at: "\(frame.path).submit", node) }
+    if items.isEmpty { issues.report("nothing is submitted", at: "\(frame.path).submit", node) }
     return (at, .submission(items))
   }
 
@@ -76,9 +76,9 @@ extension ScenarioReader {
     }
   }
 
-  private mutating func signed(_ node: Node, at path: String) -> HandedIn? {
+  private mutating func signed(_ node: Node, at path: String) -> SubmissionItem? {
     if node.scalar != nil {
-      return values.text(node, at: path).map { .asIs(Self.trimmed($0)) }
+      return values.text(node, at: path).map { .verbatim(Self.trimmed($0)) }
     }
     guard
       var fields = NodeFields(node, at: path, allowed: ["file", "payload"], issues: issues)
@@ -89,7 +89,7 @@ extension ScenarioReader {
     case (let file?, nil):
       guard let name = values.identifier(file, at: "\(path).file") else { return nil }
       do {
-        return .asIs(Self.trimmed(try catalogs.folder.contents(of: name, limit: 1 << 20)))
+        return .verbatim(Self.trimmed(try catalogs.folder.contents(of: name, limit: 1 << 20)))
       } catch {
         for issue in error.issues { issues.report(issue.message, at: "\(path).file", file) }
         return nil
@@ -110,7 +110,7 @@ extension ScenarioReader {
     return PlannedPayload(number: payloadCount, json: object.bytes)
   }
 
-  private mutating func noteFirstChain(_ transaction: PayloadObject?) {
+  private mutating func recordFirstChain(_ transaction: PayloadObject?) {
     guard firstChain == nil, case .text(let chain) = transaction?["originalTransactionId"] else {
       return
     }
@@ -143,7 +143,7 @@ extension ScenarioReader {
     let until = values.clockMoment(untilNode, at: untilPath)
     guard let lifeCycle, var progress = progress(of: lifeCycle, &fields, frame) else { return nil }
     let events = progress.timeline.events.filter { event in
-      progress.toldUntil.map { event.at > $0 } ?? true && until.map { event.at <= $0 } ?? true
+      progress.deliveredUntil.map { event.at > $0 } ?? true && until.map { event.at <= $0 } ?? true
     }
     if let first = events.first, let previousMoment, first.at < previousMoment {
       issues.report("it begins before the step above", at: fields.path, node)
@@ -151,7 +151,7 @@ extension ScenarioReader {
     if let first = progress.timeline.events.lazy.flatMap(\.transactions).first, firstChain == nil {
       firstChain = first.originalTransactionID
     }
-    progress.toldUntil = until ?? progress.timeline.events.last?.at
+    progress.deliveredUntil = until ?? progress.timeline.events.last?.at
     lifeCycles[lifeCycle.rawValue] = progress
     let at = max(
       events.last?.at ?? progress.timeline.start, until ?? progress.timeline.start,
@@ -175,7 +175,7 @@ extension ScenarioReader {
         ("seed", seedNode), ("start", startNode), ("delivery", deliveryNode),
       ] {
         guard let node else { continue }
-        issues.report("it has begun above", at: fields.path(of: name), node)
+        issues.report("allowed only where the life cycle begins", at: fields.path(of: name), node)
       }
       return begun
     }
@@ -195,4 +195,17 @@ extension ScenarioReader {
         environment: frame.scope.environment),
       delivery: delivery == .transactions ? .transactions : .notifications)
   }
+}
+
+/// How the events of a life cycle are delivered to the service.
+enum LifeCycleDelivery: String, CaseIterable {
+  case notifications
+  case transactions
+}
+
+/// A life cycle that has begun, and the time up to which its events are delivered.
+struct LifeCycleProgress {
+  let timeline: Timeline
+  let delivery: Delivery
+  var deliveredUntil: Milliseconds?
 }

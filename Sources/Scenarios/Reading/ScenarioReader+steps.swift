@@ -4,8 +4,9 @@ import StoreSimulator
 import Yams
 
 extension ScenarioReader {
-  /// What a step may do, with the fields that go with it beside `bundle_id` and `environment`.
-  private static let companions: KeyValuePairs<String, Set<String>> = [
+  /// The kinds of steps, with the fields that each allows in addition to `bundle_id` and
+  /// `environment`.
+  private static let allowedFields: KeyValuePairs<String, Set<String>> = [
     "notification": ["at", "account", "name", "expect"],
     "submit": ["at", "account", "name", "expect"],
     "again": ["at", "account", "expect"],
@@ -18,7 +19,7 @@ extension ScenarioReader {
   ]
 
   private static let fields =
-    companions.map(\.key) + [
+    allowedFields.map(\.key) + [
       "at", "account", "bundle_id", "environment", "name", "expect", "customer",
     ]
 
@@ -38,11 +39,11 @@ extension ScenarioReader {
     case "grant": action = grant(fields.take(kind), frame)
     case "withdraw_grant": action = withdrawal(fields.take(kind), frame)
     case "catalog": action = catalogChange(fields.take(kind), frame)
-    default: action = question(&fields, frame)
+    default: action = query(&fields, frame)
     }
     guard let action else { return nil }
     if let name, let text = values.identifier(name, at: "\(path).name") {
-      if named[text] != nil { issues.report("used twice", at: "\(path).name", name) }
+      if named[text] != nil { issues.report("the name is used twice", at: "\(path).name", name) }
       named[text] = action.action
     }
     return ScenarioStep(
@@ -50,23 +51,23 @@ extension ScenarioReader {
       expectation: expectNode.flatMap { expectation($0, of: action.action, at: "\(path).expect") })
   }
 
-  /// The one thing that a step does.
+  /// The kind of a step: the name of its action.
   private func kind(of fields: NodeFields) -> String? {
-    var kinds = Self.companions.map(\.key).filter { fields.contains($0) }
-    // Both ask, of the same customer and moments.
+    var kinds = Self.allowedFields.map(\.key).filter { fields.contains($0) }
+    // Both query the same customer at the same times.
     if kinds == ["state", "explain"] { kinds = ["state"] }
     guard kinds.count == 1, let kind = kinds.first else {
-      let list = Self.companions.map(\.key).joined(separator: ", ")
+      let list = Self.allowedFields.map(\.key).joined(separator: ", ")
       issues.report(
         kinds.isEmpty
           ? "one of \(list) is needed" : "only one of \(kinds.joined(separator: ", ")) is possible",
         at: fields.path, fields.node)
       return nil
     }
-    let allowed = Self.companions.first { $0.key == kind }?.value ?? []
+    let allowed = Self.allowedFields.first { $0.key == kind }?.value ?? []
     for name in ["at", "account", "name", "expect", "customer"]
     where fields.contains(name) && !allowed.contains(name) {
-      issues.report("\(kind) has none", at: fields.path(of: name), fields.node)
+      issues.report("\(kind) has no such field", at: fields.path(of: name), fields.node)
     }
     return kind
   }
@@ -95,9 +96,9 @@ extension ScenarioReader {
       atNode: fields.take("at"))
   }
 
-  /// When the step is received, and the clock set to it.
+  /// The time of the step. Sets ``previousMoment`` to it.
   ///
-  /// - Parameter written: the signing dates in it.
+  /// - Parameter written: the signing dates in the step.
   mutating func receive(_ frame: StepFrame, written: [Milliseconds] = []) -> Milliseconds {
     let field = "\(frame.path).at"
     var moment: Milliseconds?
@@ -109,7 +110,7 @@ extension ScenarioReader {
     } else if let latest = written.filter({ SimulatedCalendar.range.contains($0) }).max() {
       moment = max(latest, previousMoment ?? latest)
     } else if previousMoment == nil {
-      issues.report("missing; no step above says when it is", at: field, frame.node)
+      issues.report("missing; no step above has a time", at: field, frame.node)
     }
     let received = moment ?? previousMoment ?? SimulatedCalendar.range.lowerBound
     previousMoment = received
@@ -126,7 +127,7 @@ extension ScenarioReader {
     }
   }
 
-  // MARK: Small steps
+  // MARK: Steps without signed payloads
 
   private mutating func repetition(
     _ node: Node?, _ frame: StepFrame
@@ -204,7 +205,7 @@ extension ScenarioReader {
     )
   }
 
-  /// In the form of RFC 9562 §5.4, the same in every run.
+  /// A UUID in the form of RFC 9562 §5.4, the same in every run.
   static func uuid(_ number: Int) -> String {
     let digits = String(number)
     return "00000000-0000-4000-8000-"

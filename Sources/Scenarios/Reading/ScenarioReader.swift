@@ -2,7 +2,7 @@ import EntitlementDomain
 import StoreSimulator
 import Yams
 
-/// Walks the tree of a scenario file and makes a scenario of it, collecting every issue on the way.
+/// Converts the YAML tree of a scenario file to a ``Scenario`` and collects all issues.
 struct ScenarioReader {
   let values: ValueReader
   let catalogs: CatalogNodeReader
@@ -10,17 +10,17 @@ struct ScenarioReader {
   var facts: FactDraftReader
   var defaults = StepDefaults()
 
-  /// In force at the step that is read; nil where it could not be read, which was reported.
+  /// The catalog in force at the current step; nil if it could not be read, which was reported.
   var catalog: Catalog?
-  /// When the step before was received.
+  /// The time of the previous step.
   var previousMoment: Milliseconds?
-  /// How many payloads were planned.
+  /// The number of payloads planned so far.
   var payloadCount = 0
-  /// Steps that can be repeated.
+  /// The actions of named steps, which `again` repeats.
   var named: [String: ScenarioStep.Action] = [:]
-  /// Life cycles that have begun.
+  /// Life cycles that have begun, by name.
   var lifeCycles: [String: LifeCycleProgress] = [:]
-  /// Of the first transaction that is planned; who is asked about where nobody is named.
+  /// The chain of the first transaction: the subject of queries that name no customer.
   var firstChain: OriginalTransactionID?
 
   var issues: IssueCollector { values.issues }
@@ -37,7 +37,8 @@ struct ScenarioReader {
     "shuffle", "steps",
   ]
 
-  /// - Returns: nil when it was not even a scenario; what else is wrong is reported alone.
+  /// - Returns: nil when the title, the catalog or the steps are missing or not valid. Other issues
+  ///   are only reported.
   mutating func scenario(from root: Node) -> Scenario? {
     guard var fields = NodeFields(root, at: "", allowed: Self.fields, issues: issues) else {
       return nil
@@ -64,7 +65,7 @@ struct ScenarioReader {
     guard let title, let initialCatalog else { return nil }
     return Scenario(
       title: title, about: about, rules: rules, catalog: initialCatalog, isShuffled: isShuffled,
-      steps: steps.map { answered($0) })
+      steps: steps.map { resolved($0) })
   }
 
   private func citations(_ node: Node?) -> [String] {
@@ -94,18 +95,53 @@ struct ScenarioReader {
     }
   }
 
-  /// A question that names nobody asks about the first chain, which stands only now.
-  private func answered(_ step: ScenarioStep) -> ScenarioStep {
-    guard case .question(var question) = step.action, question.selector == nil else { return step }
+  /// Fills in the first chain for a query that names no customer. The chain is known only after all
+  /// steps are read.
+  private func resolved(_ step: ScenarioStep) -> ScenarioStep {
+    guard case .query(var query) = step.action, query.selector == nil else { return step }
     guard let firstChain else {
       issues.report(
-        "nobody is asked about: there is no account, no customer and no transaction",
+        "no customer is selected: there is no account, no customer and no transaction",
         at: step.path, line: step.line)
       return step
     }
-    question.selector = .originalTransaction(firstChain)
+    query.selector = .originalTransaction(firstChain)
     return ScenarioStep(
       line: step.line, path: step.path, at: step.at, account: step.account,
-      action: .question(question), expectation: nil)
+      action: .query(query), expectation: nil)
+  }
+}
+
+/// Values of the file that apply to each step that does not override them.
+struct StepDefaults {
+  /// Nil if the catalog could not be read, which was reported.
+  var bundleID: BundleID?
+  var environment = StoreEnvironment.production
+  var account: AccountID?
+
+  var scope: AppScope {
+    AppScope(bundleID: bundleID ?? "", environment: environment)
+  }
+}
+
+/// The fields of a step that do not depend on its kind.
+struct StepFrame {
+  let node: Node
+  let path: String
+  let account: AccountID?
+  let scope: AppScope
+  let atNode: Node?
+}
+
+/// The form in which scenarios cite a rule or a named case of rules.md.
+enum RuleCitation {
+  /// R1 to R52.
+  static func isRule(_ text: String) -> Bool { isNumber(after: "R", in: text, upTo: 52) }
+
+  /// "case 1" to "case 26", of rules.md §10.
+  static func isCase(_ text: String) -> Bool { isNumber(after: "case ", in: text, upTo: 26) }
+
+  private static func isNumber(after prefix: String, in text: String, upTo last: Int) -> Bool {
+    (1...last).contains { text == "\(prefix)\($0)" }
   }
 }

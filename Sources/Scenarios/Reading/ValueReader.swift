@@ -2,7 +2,8 @@ import EntitlementDomain
 import StoreSimulator
 import Yams
 
-/// Reads single values, and reports those of another form. A missing node is nil without a report.
+/// Reads single values, and reports values of the wrong type. A missing node gives nil without a
+/// report.
 struct ValueReader {
   let issues: IssueCollector
 
@@ -15,7 +16,7 @@ struct ValueReader {
     return scalar.string
   }
 
-  /// Text that is not empty.
+  /// Text that is not empty and contains no NUL.
   func identifier(_ node: Node?, at path: String) -> String? {
     guard let node, let text = text(node, at: path) else { return nil }
     guard !text.isEmpty, !text.utf8.contains(0) else {
@@ -25,7 +26,7 @@ struct ValueReader {
     return text
   }
 
-  /// As ``identifier(_:at:)``, reporting where there is none.
+  /// Like ``identifier(_:at:)``, but reports a missing field.
   func required(_ fields: inout NodeFields, _ name: String) -> String? {
     guard let node = fields.take(name) else {
       issues.report("missing", at: fields.path(of: name), fields.node)
@@ -58,14 +59,15 @@ struct ValueReader {
     guard let node else { return nil }
     guard let moment = node.scalar.flatMap({ Milliseconds(written: $0.string) }) else {
       issues.report(
-        "a moment is expected: RFC 3339 with an offset, such as 2026-01-10T09:00:00Z, or milliseconds",
+        "a moment is expected: milliseconds, or RFC 3339 with an offset, such as "
+          + "2026-01-10T09:00:00Z",
         at: path, node)
       return nil
     }
     return moment
   }
 
-  /// A moment on the scenario's clock.
+  /// A time within ``SimulatedCalendar/range``.
   func clockMoment(_ node: Node?, at path: String) -> Milliseconds? {
     guard let node, let moment = moment(node, at: path) else { return nil }
     guard SimulatedCalendar.range.contains(moment) else {
@@ -94,5 +96,76 @@ struct ValueReader {
       return nil
     }
     return choice
+  }
+}
+
+/// The fields of a mapping. Reading a field removes it.
+struct NodeFields {
+  let node: Node
+  let path: String
+  private var nodes: [String: Node] = [:]
+
+  /// Reports every field that is not allowed; nil when the node is not a mapping.
+  init?(_ node: Node, at path: String, allowed: [String], issues: IssueCollector) {
+    let list = allowed.joined(separator: ", ")
+    guard let mapping = node.mapping else {
+      issues.report("a mapping is expected, with the fields \(list)", at: path, node)
+      return nil
+    }
+    self.node = node
+    self.path = path
+    for (key, value) in mapping {
+      let name = key.scalar?.string ?? ""
+      guard allowed.contains(name) else {
+        issues.report("unknown field; allowed: \(list)", at: Self.join(path, name), key)
+        continue
+      }
+      nodes[name] = value
+    }
+  }
+
+  mutating func take(_ name: String) -> Node? { nodes.removeValue(forKey: name) }
+
+  func contains(_ name: String) -> Bool { nodes[name] != nil }
+
+  func path(of name: String) -> String { Self.join(path, name) }
+
+  static func join(_ path: String, _ name: String) -> String {
+    path.isEmpty ? name : "\(path).\(name)"
+  }
+}
+
+/// Collects the issues of a file, so that one run reports all.
+final class IssueCollector {
+  /// Bounds the report of a file that is wrong everywhere.
+  private static let limit = 100
+
+  private(set) var issues: [ScenarioIssue] = []
+
+  func report(_ message: String, at field: String, _ node: Node) {
+    report(message, at: field, line: node.line)
+  }
+
+  func report(_ message: String, at field: String, line: Int) {
+    guard issues.count < Self.limit else { return }
+    issues.append(ScenarioIssue(line: line, field: field, message: message))
+  }
+
+  /// In the order of the file.
+  var sorted: [ScenarioIssue] {
+    issues.enumerated()
+      .sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
+      .map(\.element)
+  }
+}
+
+extension Node {
+  /// From 1.
+  var line: Int { mark?.line ?? 1 }
+
+  /// Whether the node is one of YAML's plain null values. A quoted "null" is text.
+  var isNull: Bool {
+    guard let scalar, scalar.style == .plain else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 }

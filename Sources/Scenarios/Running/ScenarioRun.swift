@@ -5,12 +5,12 @@ import StoreSimulator
 import Verification
 import Wire
 
-/// What one run of a scenario did and found so far.
+/// One run of a scenario, with its results so far.
 struct ScenarioRun {
   var signer: PayloadSigner
   private(set) var differences: [Difference] = []
-  private(set) var states: [FoundState] = []
-  /// Each once, in the order of acceptance.
+  private(set) var states: [ActualState] = []
+  /// Each accepted fact once, in the order of acceptance.
   private(set) var accepted: [AcceptedFact] = []
   private var known: Set<AcceptedFact> = []
 
@@ -19,29 +19,29 @@ struct ScenarioRun {
   }
 
   /// - Throws: ``ServiceError`` and ``SimulatorError``, when the run itself failed.
-  mutating func perform(_ step: ScenarioStep, in world: ScenarioWorld) async throws {
-    world.setClock(step.at)
+  mutating func perform(_ step: ScenarioStep, in service: ServiceInstance) async throws {
+    service.setClock(step.at)
     switch step.action {
     case .notification(let plan):
       let (notification, inner) = try signer.sign(plan)
-      try await submit(notification: notification, inner: inner, step, in: world)
+      try await submit(notification: notification, inner: inner, step, in: service)
     case .submission(let items):
       var payloads: [String] = []
       for item in items { payloads.append(try signer.sign(item)) }
-      try await submit(payloads, step, in: world)
+      try await submit(payloads, step, in: service)
     case .lifeCycle(let lifeCycle):
-      try await tell(lifeCycle, step, in: world)
+      try await deliver(lifeCycle, step, in: service)
     case .grant, .withdrawal:
-      if let refusal = try await grant(step, in: world) {
+      if let refusal = try await grant(step, in: service) {
         var comparison = Comparison(at: step.at)
         comparison.differ(step.line, step.path, "accepted", refusal)
         differences += comparison.differences
       }
     case .catalog(let catalog):
-      world.replaceCatalog(catalog)
-    case .question(let question):
-      for moment in question.moments {
-        try await ask(question, at: moment, step, in: world)
+      service.replaceCatalog(catalog)
+    case .query(let query):
+      for moment in query.moments {
+        try await perform(query, at: moment, step, in: service)
       }
     }
   }
@@ -49,9 +49,9 @@ struct ScenarioRun {
   // MARK: Submitting
 
   private mutating func submit(
-    notification: String, inner: [String], _ step: ScenarioStep, in world: ScenarioWorld
+    notification: String, inner: [String], _ step: ScenarioStep, in service: ServiceInstance
   ) async throws {
-    let result = try await world.submissions.submit(
+    let result = try await service.submissions.submit(
       NotificationSubmission(
         signedPayload: Array(notification.utf8), accountID: step.account))
     check(try AnswerValue(SubmitNotificationResponse(result)), step)
@@ -59,33 +59,33 @@ struct ScenarioRun {
   }
 
   private mutating func submit(
-    _ payloads: [String], _ step: ScenarioStep, in world: ScenarioWorld
+    _ payloads: [String], _ step: ScenarioStep, in service: ServiceInstance
   ) async throws {
-    let result = try await world.submissions.submit(
+    let result = try await service.submissions.submit(
       TransactionSubmission(
         signedPayloads: payloads.map { Array($0.utf8) }, accountID: step.account))
     check(try AnswerValue(SubmitSignedTransactionsResponse(result)), step)
     accept(zip(payloads, result.items), account: step.account)
   }
 
-  private mutating func tell(
-    _ lifeCycle: LifeCycleEvents, _ step: ScenarioStep, in world: ScenarioWorld
+  private mutating func deliver(
+    _ lifeCycle: LifeCycleEvents, _ step: ScenarioStep, in service: ServiceInstance
   ) async throws {
     for event in lifeCycle.events {
-      world.setClock(event.at)
+      service.setClock(event.at)
       let signed = try signer.authority.sign(event)
       for call in lifeCycle.delivery.steps(for: [signed], factsPerCall: 100) {
         switch call {
         case .facts(let payloads):
-          try await submit(payloads, step, in: world)
+          try await submit(payloads, step, in: service)
         case .notification(let notification):
           let outside = Set(signed.factsOutsideNotification)
           let inner = signed.facts.filter { !outside.contains($0) }
-          try await submit(notification: notification, inner: inner, step, in: world)
+          try await submit(notification: notification, inner: inner, step, in: service)
         }
       }
     }
-    world.setClock(step.at)
+    service.setClock(step.at)
   }
 
   private mutating func accept(
@@ -97,7 +97,7 @@ struct ScenarioRun {
     }
   }
 
-  /// Compares an answer with what is expected. A refusal that nobody expects is a difference.
+  /// Compares an answer with the expectation. An unexpected refusal is a difference.
   private mutating func check(_ answer: AnswerValue, _ step: ScenarioStep) {
     var comparison = Comparison(at: step.at)
     if let expectation = step.expectation {
@@ -119,17 +119,17 @@ struct ScenarioRun {
 
   // MARK: Grants
 
-  /// - Returns: why it was refused; nil when it was not.
+  /// - Returns: the reason of a refusal; nil when the service accepted it.
   func grant(
-    _ step: ScenarioStep, in world: ScenarioWorld
+    _ step: ScenarioStep, in service: ServiceInstance
   ) async throws(ServiceError) -> String? {
-    world.setClock(step.at)
+    service.setClock(step.at)
     do throws(ServiceError) {
       switch step.action {
       case .grant(let request):
-        _ = try await world.grants.add(request)
+        _ = try await service.grants.add(request)
       case .withdrawal(let withdrawal):
-        _ = try await world.grants.withdraw(
+        _ = try await service.grants.withdraw(
           withdrawal.id, in: withdrawal.scope, reason: withdrawal.reason,
           author: withdrawal.author)
       default:
@@ -144,27 +144,28 @@ struct ScenarioRun {
     }
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
-  private mutating func ask(
-    _ question: Question, at moment: Milliseconds, _ step: ScenarioStep, in world: ScenarioWorld
+  private mutating func perform(
+    _ query: ScenarioQuery, at moment: Milliseconds, _ step: ScenarioStep,
+    in service: ServiceInstance
   ) async throws {
-    guard let selector = question.selector else { return }
+    guard let selector = query.selector else { return }
     var comparison = Comparison(at: moment)
     do {
-      let state = try await world.state(of: selector, in: question.scope, at: moment)
+      let state = try await service.state(of: selector, in: query.scope, at: moment)
       let answer = try AnswerValue(state)
-      if let expectation = question.state {
+      if let expectation = query.state {
         comparison.compare(expectation, with: answer, at: "")
       }
       states.append(
-        FoundState(
+        ActualState(
           line: step.line, at: moment,
-          text: FoundStateText.step(
+          text: ActualStateText.step(
             state: answer, at: moment, selector: selector)))
-      if let expectation = question.explanation {
-        let explanation = try await world.explanation(
-          of: selector, in: question.scope, at: moment)
+      if let expectation = query.explanation {
+        let explanation = try await service.explanation(
+          of: selector, in: query.scope, at: moment)
         comparison.compare(expectation, with: AnswerValue(explanation), at: "explain")
       }
     } catch let error as ServiceError {
@@ -174,18 +175,18 @@ struct ScenarioRun {
     differences += comparison.differences
   }
 
-  /// Holds the states of two worlds against each other, for everything that the scenario asks.
+  /// Compares the states of two services for each query of the scenario.
   mutating func compare(
-    _ other: ScenarioWorld, with written: ScenarioWorld, steps: [ScenarioStep], variant: String
+    _ other: ServiceInstance, with written: ServiceInstance, steps: [ScenarioStep], variant: String
   ) async throws {
     for step in steps {
-      guard case .question(let question) = step.action, let selector = question.selector else {
+      guard case .query(let query) = step.action, let selector = query.selector else {
         continue
       }
-      for moment in question.moments {
+      for moment in query.moments {
         guard
-          let expected = try await comparable(written, selector, question.scope, moment),
-          let actual = try await comparable(other, selector, question.scope, moment)
+          let expected = try await comparable(written, selector, query.scope, moment),
+          let actual = try await comparable(other, selector, query.scope, moment)
         else { continue }
         var comparison = Comparison(at: moment, variant: variant)
         comparison.compare(expected, with: actual, line: step.line, at: "")
@@ -194,19 +195,64 @@ struct ScenarioRun {
     }
   }
 
-  /// Without the revision, which counts changes and so depends on how they came. Nil where nothing
-  /// can be asked, which was told before.
+  /// The state without its revision, which depends on the order of changes. Nil when the query is
+  /// refused, which the first run has reported.
   private func comparable(
-    _ world: ScenarioWorld, _ selector: CustomerSelector, _ scope: AppScope, _ moment: Milliseconds
+    _ service: ServiceInstance, _ selector: CustomerSelector, _ scope: AppScope,
+    _ moment: Milliseconds
   ) async throws -> AnswerValue? {
     do {
-      var state = try await world.state(of: selector, in: scope, at: moment)
+      var state = try await service.state(of: selector, in: scope, at: moment)
       state.revision = 0
       return try AnswerValue(state)
     } catch let error as ServiceError {
       guard case .invalidArgument = error.code else { throw error }
       return nil
     }
+  }
+}
+
+// Other orders (R3).
+extension ScenarioRun {
+  /// Submits all accepted facts to another service, in another order. Grants are made first, each
+  /// at its own time.
+  ///
+  /// - Throws: ``ServiceError``, when the run itself failed.
+  func perform(
+    _ order: ReplayOrder, in service: ServiceInstance, steps: [ScenarioStep]
+  ) async throws {
+    // The first run has reported refusals.
+    for step in steps { _ = try await grant(step, in: service) }
+    service.setClock(steps.last?.at ?? 0)
+    switch order {
+    case .reversed:
+      var unbound: [AcceptedFact] = []
+      for fact in accepted.reversed() {
+        for _ in 1...2 {
+          if try await !submit([fact], in: service) { unbound.append(fact) }
+        }
+      }
+      // A renewal info names no app: without a transaction of its chain it is refused. It is
+      // submitted again at the end, as a client does.
+      for fact in unbound { _ = try await submit([fact], in: service) }
+    case .together:
+      // One call names one account.
+      var accounts: [String?] = []
+      for fact in accepted where !accounts.contains(fact.account) { accounts.append(fact.account) }
+      for account in accounts {
+        _ = try await submit(accepted.filter { $0.account == account }, in: service)
+      }
+    }
+  }
+
+  /// - Parameter facts: facts of the same account.
+  /// - Returns: whether all were accepted.
+  private func submit(_ facts: [AcceptedFact], in service: ServiceInstance) async throws -> Bool {
+    let account = facts.first?.account.map { AccountID($0) }
+    let result = try await service.submissions.submit(
+      TransactionSubmission(
+        signedPayloads: facts.map { Array($0.jws.utf8) }, accountID: account))
+    return result.items.allSatisfy { $0.verdict == .ok }
   }
 }
 
@@ -222,7 +268,7 @@ extension Comparison {
 }
 
 extension AnswerValue {
-  /// Which rule decided, by id.
+  /// The deciding rules, by id.
   init(_ explanation: Explanation) {
     func rules(_ decisions: [(String, Rule)]) -> AnswerValue {
       .object(Dictionary(decisions.map { ($0, .text("\($1)")) }) { first, _ in first })
@@ -235,5 +281,28 @@ extension AnswerValue {
       "groups": rules(
         explanation.groups.map { ($0.groupID.rawValue, $0.reasoning.decision.rule) }),
     ])
+  }
+}
+
+/// A fact that the service accepted. It is submitted again in other orders.
+struct AcceptedFact: Hashable {
+  let jws: String
+  /// The account that the submission named.
+  let account: String?
+}
+
+/// Orders in which the accepted facts are submitted again. Each must give the same states (R3).
+enum ReplayOrder: CaseIterable {
+  /// One call for each fact, made twice, in reverse order.
+  case reversed
+  /// All facts of an account in one call.
+  case together
+
+  /// The name of the order in a report.
+  var label: String {
+    switch self {
+    case .reversed: "facts one by one in reverse order"
+    case .together: "facts in one call"
+    }
   }
 }

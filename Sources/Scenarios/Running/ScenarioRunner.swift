@@ -3,8 +3,8 @@ import Foundation
 import StoreSimulator
 import Verification
 
-/// Runs scenarios, one after the other or at once: each has a store of its own. Signing keys and the
-/// workers that verify are shared.
+/// Runs scenarios, sequentially or concurrently. Each has its own store; signing keys and the
+/// verification pool are shared.
 package final class ScenarioRunner: Sendable {
   private let authority: SigningAuthority
   private let pool: VerificationPool
@@ -20,16 +20,16 @@ package final class ScenarioRunner: Sendable {
     } catch {
       throw ScenarioError(.internalFault, "a run cannot be prepared: \(error)")
     }
-    // Apple's own data may be handed in too.
+    // A scenario may also submit payloads that Apple signed.
     var anchors = TrustAnchors.apple
     anchors.trust(authority.rootFingerprint)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors))
   }
 
-  /// Ends the workers and removes what the runs left.
+  /// Shuts down the verification pool and removes the temporary folder.
   package func close() async {
     await pool.shutdown()
-    // What cannot be removed is left to the system's cleaning of its temporary folder.
+    // If this fails, the system cleans up its temporary folder.
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -39,10 +39,10 @@ package final class ScenarioRunner: Sendable {
   package func run(_ scenario: Scenario) async throws(ScenarioError) -> ScenarioReport {
     do {
       var run = ScenarioRun(signer: PayloadSigner(authority: authority))
-      let written = try world(of: scenario.catalog, for: scenario)
+      let written = try service(of: scenario.catalog, for: scenario)
       for step in scenario.steps { try await run.perform(step, in: written) }
       if scenario.isShuffled {
-        try await compareOtherOrders(of: scenario, with: written, run: &run)
+        try await compareReplayOrders(of: scenario, with: written, run: &run)
       }
       await written.close()
       return ScenarioReport(
@@ -52,24 +52,35 @@ package final class ScenarioRunner: Sendable {
     }
   }
 
-  private func compareOtherOrders(
-    of scenario: Scenario, with written: ScenarioWorld, run: inout ScenarioRun
+  private func compareReplayOrders(
+    of scenario: Scenario, with written: ServiceInstance, run: inout ScenarioRun
   ) async throws {
     let catalogs = scenario.steps.compactMap { step -> Catalog? in
       if case .catalog(let catalog) = step.action { catalog } else { nil }
     }
-    for order in OtherOrder.allCases {
-      let world = try world(of: catalogs.last ?? scenario.catalog, for: scenario)
-      try await run.perform(order, in: world, steps: scenario.steps)
+    for order in ReplayOrder.allCases {
+      let service = try service(of: catalogs.last ?? scenario.catalog, for: scenario)
+      try await run.perform(order, in: service, steps: scenario.steps)
       try await run.compare(
-        world, with: written, steps: scenario.steps, variant: order.label)
-      await world.close()
+        service, with: written, steps: scenario.steps, variant: order.label)
+      await service.close()
     }
   }
 
-  private func world(of catalog: Catalog, for scenario: Scenario) throws -> ScenarioWorld {
-    try ScenarioWorld(
+  private func service(of catalog: Catalog, for scenario: Scenario) throws -> ServiceInstance {
+    try ServiceInstance(
       path: folder.appending(path: "\(UUID().uuidString).sqlite").path, catalog: catalog,
       pool: pool, now: scenario.steps.first?.at ?? 0)
   }
+}
+
+/// The result of running a scenario.
+package struct ScenarioReport: Sendable {
+  package let title: String
+  /// In the order in which they were found; empty when the scenario passed.
+  package let differences: [Difference]
+  /// The actual state of each `state` step, in the order of the file.
+  package let states: [ActualState]
+
+  package var hasPassed: Bool { differences.isEmpty }
 }

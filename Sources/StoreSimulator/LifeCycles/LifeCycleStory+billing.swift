@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-// Renewals that cannot be charged.
+// Life cycles with renewals that cannot be charged.
 extension LifeCycleStory {
   static let grace = LifeCycleStory(
     "cannot be charged, has 16 days of grace, then loses access", characteristicDay: 36
@@ -9,14 +9,14 @@ extension LifeCycleStory {
     var subscription = script.subscribeForOneMonth(to: product)
     let end = script.start.adding(months: 1)
     let graceEnd = enterGrace(&subscription, product, script: &script)
-    // The retry follows from the grace period's end; the notification comes a little later.
+    // Billing retry begins at the end of the grace period. The notification arrives later.
     script.expect(.billingRetry(product), from: graceEnd)
     subscription.renewalInfo.gracePeriodExpiresDate = nil
     subscription.renewalInfo.expirationIntent = .billingError
     script.sign(
       subscription, as: .gracePeriodExpired, at: graceEnd.adding(minutes: 5),
       status: .billingRetry)
-    giveUp(&subscription, product, end: end, script: &script)
+    endBillingRetry(&subscription, product, end: end, script: &script)
   }
 
   static let graceRecovered = LifeCycleStory(
@@ -32,7 +32,7 @@ extension LifeCycleStory {
     script.nextPeriod(of: &subscription, product, from: end, to: nextEnd)
     script.sign(subscription, as: .billingRecovery, at: paid, status: .active)
     script.expect(.active(product, willRenew: true), from: paid)
-    script.expectSilence(product, from: nextEnd)
+    script.expectOverdueRenewal(product, from: nextEnd)
   }
 
   static let billingRetry = LifeCycleStory(
@@ -50,11 +50,11 @@ extension LifeCycleStory {
     var subscription = script.subscribeForOneMonth(to: product)
     enterRetry(&subscription, product, script: &script)
     let paid = script.start.adding(months: 1).adding(days: 20)
-    // Paid after the period was over: the new one begins with the payment.
+    // Paid after the period ended: the new period begins with the payment.
     script.nextPeriod(of: &subscription, product, from: paid, to: paid.adding(months: 1))
     script.sign(subscription, as: .billingRecovery, at: paid, status: .active)
     script.expect(.active(product, willRenew: true), from: paid)
-    script.expectSilence(product, from: paid.adding(months: 1))
+    script.expectOverdueRenewal(product, from: paid.adding(months: 1))
   }
 
   private static func writeFailedBilling(
@@ -62,7 +62,7 @@ extension LifeCycleStory {
   ) {
     var subscription = script.subscribeForOneMonth(to: product)
     enterRetry(&subscription, product, script: &script)
-    giveUp(&subscription, product, end: script.start.adding(months: 1), script: &script)
+    endBillingRetry(&subscription, product, end: script.start.adding(months: 1), script: &script)
   }
 
   /// - Returns: the end of the grace period.
@@ -90,9 +90,9 @@ extension LifeCycleStory {
     script.expect(.billingRetry(product), from: end)
   }
 
-  /// The retry ends after 60 days by itself (R20), and with it any hope of a renewal, whatever
-  /// `autoRenewStatus` last said; the App Store says so an hour later.
-  private static func giveUp(
+  /// Billing retry ends after 60 days (R20). Then the subscription will not renew, whatever the
+  /// last `autoRenewStatus` was. The notification arrives an hour later.
+  private static func endBillingRetry(
     _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct, end: Milliseconds,
     script: inout LifeCycleScript
   ) {

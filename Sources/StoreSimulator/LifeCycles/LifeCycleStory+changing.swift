@@ -1,19 +1,20 @@
 import EntitlementDomain
 
-// Other products and other prices.
+// Life cycles with a change of product or price.
 extension LifeCycleStory {
   static let upgrade = LifeCycleStory(
-    "changes to the better product on day 10, at once", characteristicDay: 20
+    "upgrades to the better product on day 10", characteristicDay: 20
   ) { script in writeUpgrade(as: .upgrade, to: &script) }
 
   static let downgrade = LifeCycleStory(
-    "asks on day 8 for the smaller product, which comes with the renewal", characteristicDay: 15
+    "requests a downgrade on day 8, which takes effect at the renewal", characteristicDay: 15
   ) { script in
     writeChangeAtRenewal(to: SimulatedApp.basicMonthly, months: 1, as: .downgrade, in: &script)
   }
 
   static let priceIncrease = LifeCycleStory(
-    "is asked on day 5 for consent to a higher price and gives it on day 15", characteristicDay: 10
+    "is asked for consent to a higher price on day 5, and consents on day 15",
+    characteristicDay: 10
   ) { script in
     let product = SimulatedApp.basicMonthly
     var subscription = script.subscribeForOneMonth(to: product)
@@ -28,7 +29,7 @@ extension LifeCycleStory {
     subscription.transaction.price = increasedPrice
     subscription.renewalInfo.renewalPrice = increasedPrice
     script.sign(subscription, as: .renewal, at: renewed.adding(hours: -6), status: .active)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let priceIncreaseDeclined = LifeCycleStory(
@@ -43,39 +44,39 @@ extension LifeCycleStory {
     script.expect(.expired(product, .priceIncreaseDeclined, willRenew: false), from: end)
   }
 
-  /// Another duration comes with the renewal, whatever the level.
+  /// A change to another duration takes effect at the renewal, whatever the level.
   static let crossgrade = LifeCycleStory(
-    "changes from months to years at the renewal, and the app sets another token",
+    "changes to a yearly product at the renewal, and the app sets another token",
     characteristicDay: 45
   ) { script in
     let token = script.laterAppAccountToken
     writeChangeAtRenewal(
       to: SimulatedApp.proYearly, months: 12, as: .downgrade, in: &script,
-      asking: { $0.renewalInfo.appAccountToken = token },
+      requesting: { $0.renewalInfo.appAccountToken = token },
       renewing: { $0.transaction.appAccountToken = token })
   }
 
   static let downgradeWithdrawn = LifeCycleStory(
-    "asks on day 8 for the smaller product, and takes it back on day 14", characteristicDay: 20
+    "requests a downgrade on day 8, and withdraws it on day 14", characteristicDay: 20
   ) { script in
     let current = SimulatedApp.proMonthly
     let next = SimulatedApp.basicMonthly
     var subscription = script.subscribeForOneMonth(to: current)
-    let asked = script.start.adding(days: 8)
+    let requested = script.start.adding(days: 8)
     subscription.renewalInfo.autoRenewProductID = next.id
     subscription.renewalInfo.renewalPrice = next.price
-    script.sign(subscription, as: .downgrade, at: asked, status: .active)
-    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    script.sign(subscription, as: .downgrade, at: requested, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: requested)
     let withdrawn = script.start.adding(days: 14)
     subscription.renewalInfo.autoRenewProductID = current.id
     subscription.renewalInfo.renewalPrice = current.price
     script.sign(subscription, as: .preferenceReset, at: withdrawn, status: .active)
     script.expect(.active(current, willRenew: true), from: withdrawn)
-    script.expectSilence(current, from: script.start.adding(months: 1))
+    script.expectOverdueRenewal(current, from: script.start.adding(months: 1))
   }
 
   static let advancedCommerce = LifeCycleStory(
-    "is moved to the Advanced Commerce API, and later to other words and another price",
+    "migrates to the Advanced Commerce API, then the name and the price change",
     characteristicDay: 20
   ) { script in
     let product = SimulatedApp.basicMonthly
@@ -83,22 +84,22 @@ extension LifeCycleStory {
     var details = AdvancedCommerce(
       requestReferenceID: script.nextUUID(), taxCode: "S021-08-1",
       displayName: "Scribe Basic", description: "Write and keep documents")
-    func tell(_ name: NotificationName, onDay day: Int64) {
+    func send(_ name: NotificationName, onDay day: Int64) {
       subscription.transaction.advancedCommerce = details
       subscription.renewalInfo.advancedCommerce = details
       script.sign(subscription, as: name, at: script.start.adding(days: day), status: .active)
     }
-    tell(.migration, onDay: 5)
+    send(.migration, onDay: 5)
     details.displayName = "Scribe Home"
-    tell(.metadataUpdate, onDay: 8)
+    send(.metadataUpdate, onDay: 8)
     subscription.renewalInfo.renewalPrice = increasedPrice
-    tell(.priceChange, onDay: 11)
-    script.expectSilence(product, from: script.start.adding(months: 1))
+    send(.priceChange, onDay: 11)
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 1))
   }
 
-  /// On day 10 the better product takes the place of the smaller one.
+  /// Upgrades to the better product on day 10.
   ///
-  /// - Parameter change: made to the new period before it is signed.
+  /// - Parameter change: changes the new period before it is signed.
   static func writeUpgrade(
     as name: NotificationName, to script: inout LifeCycleScript,
     change: (inout ScriptedSubscription, SimulatedProduct) -> Void = { _, _ in }
@@ -113,47 +114,47 @@ extension LifeCycleStory {
     change(&subscription, product)
     script.sign(subscription, as: name, at: upgraded, status: .active, others: [replaced])
     script.expect(.active(product, willRenew: true), from: upgraded)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
-  /// Asked for on day 8, another product comes when the better one's month ends.
+  /// Requests another product on day 8. The change takes effect when the month ends.
   ///
   /// - Parameters:
-  ///   - months: the length of the other product's period.
-  ///   - asking: a change made to what is signed when it is asked for.
-  ///   - renewing: a change made to the new period before it is signed.
+  ///   - months: the length of the new product's period.
+  ///   - requesting: changes the payloads that are signed with the request.
+  ///   - renewing: changes the new period before it is signed.
   static func writeChangeAtRenewal(
     to next: SimulatedProduct, months: Int, as name: NotificationName,
-    in script: inout LifeCycleScript, asking: (inout ScriptedSubscription) -> Void = { _ in },
+    in script: inout LifeCycleScript, requesting: (inout ScriptedSubscription) -> Void = { _ in },
     renewing: (inout ScriptedSubscription) -> Void = { _ in }
   ) {
     let current = SimulatedApp.proMonthly
     var subscription = script.subscribeForOneMonth(to: current)
-    let asked = script.start.adding(days: 8)
+    let requested = script.start.adding(days: 8)
     let renewed = script.start.adding(months: 1)
     let end = script.start.adding(months: 1 + months)
     subscription.renewalInfo.autoRenewProductID = next.id
     subscription.renewalInfo.renewalPrice = next.price
-    asking(&subscription)
-    script.sign(subscription, as: name, at: asked, status: .active)
-    script.expect(.active(current, willRenew: true, pending: next), from: asked)
+    requesting(&subscription)
+    script.sign(subscription, as: name, at: requested, status: .active)
+    script.expect(.active(current, willRenew: true, pending: next), from: requested)
     script.nextPeriod(of: &subscription, next, from: renewed, to: end)
     renewing(&subscription)
     script.sign(subscription, as: .renewal, at: renewed, status: .active)
     script.expect(.active(next, willRenew: true), from: renewed)
-    script.expectSilence(next, from: end)
+    script.expectOverdueRenewal(next, from: end)
   }
 
   private static func askForConsent(
     _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct,
     script: inout LifeCycleScript
   ) {
-    let asked = script.start.adding(days: 5)
+    let requested = script.start.adding(days: 5)
     subscription.renewalInfo.priceIncreaseStatus = .pending
     subscription.renewalInfo.renewalPrice = increasedPrice
-    script.sign(subscription, as: .priceIncreasePending, at: asked, status: .active)
+    script.sign(subscription, as: .priceIncreasePending, at: requested, status: .active)
     script.expect(
-      .active(product, willRenew: true, callToAction: .consentToPrice), from: asked)
+      .active(product, willRenew: true, callToAction: .consentToPrice), from: requested)
   }
 
   /// In thousandths of the currency's unit.

@@ -1,9 +1,9 @@
 import EntitlementDomain
 
-// Subscriptions that end without trouble about money.
+// Life cycles of subscriptions that end without a billing problem.
 extension LifeCycleStory {
   static let cancelled = LifeCycleStory(
-    "turns auto-renewal off on day 12 and keeps what is paid for", characteristicDay: 20
+    "turns auto-renewal off on day 12 and keeps access until the period ends", characteristicDay: 20
   ) { script in writeCancellation(of: SimulatedApp.basicMonthly, to: &script) }
 
   static let expired = LifeCycleStory(
@@ -33,7 +33,7 @@ extension LifeCycleStory {
     subscription.renewalInfo.recentSubscriptionStartDate = again
     script.sign(subscription, as: .resubscription, at: again, status: .active)
     script.expect(.active(product, willRenew: true), from: again)
-    script.expectSilence(product, from: again.adding(months: 1))
+    script.expectOverdueRenewal(product, from: again.adding(months: 1))
   }
 
   static let wonBack = LifeCycleStory(
@@ -62,7 +62,7 @@ extension LifeCycleStory {
     subscription.renewalInfo = renewing
     script.sign(subscription, as: .autoRenewEnabled, at: restored, status: .active)
     script.expect(.active(product, willRenew: true), from: restored)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let endedForOtherReason = LifeCycleStory(

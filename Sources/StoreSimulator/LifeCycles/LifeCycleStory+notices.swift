@@ -1,9 +1,9 @@
 import EntitlementDomain
 
-// Notifications that change nothing of what the customer may use.
+// Life cycles with notifications that do not change entitlements.
 extension LifeCycleStory {
   static let refundDeclined = LifeCycleStory(
-    "asks for a refund; the developer is asked, and the refund declined", characteristicDay: 20
+    "requests a refund; the developer is asked, and Apple declines it", characteristicDay: 20
   ) { script in
     let product = SimulatedApp.proMonthly
     let subscription = script.subscribeForOneMonth(to: product)
@@ -12,7 +12,7 @@ extension LifeCycleStory {
       consumptionRequestReason: "UNSATISFIED_WITH_PURCHASE")
     script.sign(
       subscription, as: .refundDeclined, at: script.start.adding(days: 12), status: .active)
-    script.expectSilence(product, from: script.start.adding(months: 1))
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 1))
   }
 
   static let externalPurchase = LifeCycleStory(
@@ -39,8 +39,8 @@ extension LifeCycleStory {
       version: LifeCycleScript.bundleVersion, originalVersion: "398",
       originalPurchaseDate: script.start.adding(days: -90), as: .consentRescinded,
       at: script.start.adding(days: 12))
-    // What becomes of the app's use is the operator's to decide; the purchase stands (R2).
-    script.expectSilence(product, from: script.start.adding(months: 1))
+    // The operator decides about the use of the app. The purchase stays valid (R2).
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 1))
   }
 
   static let testNotification = LifeCycleStory(
@@ -48,6 +48,6 @@ extension LifeCycleStory {
   ) { script in
     _ = script.subscribeForOneMonth(to: SimulatedApp.proMonthly)
     script.notify(.test, at: script.start.adding(days: 2))
-    script.expectSilence(SimulatedApp.proMonthly, from: script.start.adding(months: 1))
+    script.expectOverdueRenewal(SimulatedApp.proMonthly, from: script.start.adding(months: 1))
   }
 }

@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-// Offer codes that customers redeem.
+// Life cycles with offer codes.
 extension LifeCycleStory {
   static let offerRedeemed = LifeCycleStory(
     "redeems a code on day 10, which makes the next month cheaper", characteristicDay: 20
@@ -18,7 +18,7 @@ extension LifeCycleStory {
     subscription.transaction.price = product.price / 2
     subscription.renewalInfo.renewalOffer = nil
     script.sign(subscription, as: .renewal, at: renewed.adding(hours: -6), status: .active)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let offerCodeFirst = LifeCycleStory(
@@ -30,11 +30,11 @@ extension LifeCycleStory {
     redeem(&subscription, product)
     script.sign(subscription, as: .offerRedeemedAtFirst, at: script.start, status: .active)
     script.expect(.active(product, willRenew: true), from: script.start)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let offerUpgrade = LifeCycleStory(
-    "changes to the better product with a code on day 10, at once", characteristicDay: 20
+    "upgrades to the better product with a code on day 10", characteristicDay: 20
   ) { script in
     writeUpgrade(as: .offerRedeemedToUpgrade, to: &script) { subscription, product in
       redeem(&subscription, product)
@@ -42,13 +42,13 @@ extension LifeCycleStory {
   }
 
   static let offerDowngrade = LifeCycleStory(
-    "redeems a code for the smaller product on day 8, which comes with the renewal",
+    "redeems a code for a downgrade on day 8, which takes effect at the renewal",
     characteristicDay: 15
   ) { script in
     let next = SimulatedApp.basicMonthly
     writeChangeAtRenewal(
       to: next, months: 1, as: .offerRedeemedToDowngrade, in: &script,
-      asking: { subscription in
+      requesting: { subscription in
         subscription.renewalInfo.renewalOffer = code
         subscription.renewalInfo.renewalPrice = next.price / 2
       },
@@ -71,7 +71,7 @@ extension LifeCycleStory {
     subscription.renewalInfo.recentSubscriptionStartDate = again
     script.sign(subscription, as: .offerRedeemedToResubscribe, at: again, status: .active)
     script.expect(.active(product, willRenew: true), from: again)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   /// Half the price for one month.

@@ -1,17 +1,17 @@
 import EntitlementDomain
 
-// Purchases that do not renew.
+// Life cycles of purchases that do not renew.
 extension LifeCycleStory {
   static let nonRenewing = LifeCycleStory(
-    "buys a season of three months", characteristicDay: 30
+    "buys a non-renewing subscription for three months", characteristicDay: 30
   ) { script in writeSeason(to: &script) }
 
   static let nonRenewingEnded = LifeCycleStory(
-    "has bought a season that is over", characteristicDay: 100
+    "has bought a non-renewing subscription that has ended", characteristicDay: 100
   ) { script in writeSeason(to: &script) }
 
   static let nonConsumable = LifeCycleStory(
-    "buys something for ever", characteristicDay: 30
+    "buys a non-consumable", characteristicDay: 30
   ) { script in
     let purchase = script.purchase(SimulatedApp.adFree, at: script.start)
     script.sign(purchase, as: .oneTimeCharge, at: script.start)
@@ -19,11 +19,11 @@ extension LifeCycleStory {
   }
 
   static let nonConsumableRefunded = LifeCycleStory(
-    "buys something for ever and is refunded on day 10", characteristicDay: 15
+    "buys a non-consumable and is refunded on day 10", characteristicDay: 15
   ) { script in writeRefundedPurchase(to: &script) }
 
   static let boughtAgain = LifeCycleStory(
-    "is refunded on day 10 and buys the same again on day 25", characteristicDay: 30
+    "is refunded on day 10 and buys the same product again on day 25", characteristicDay: 30
   ) { script in
     writeRefundedPurchase(to: &script)
     let again = script.start.adding(days: 25)
@@ -33,7 +33,7 @@ extension LifeCycleStory {
   }
 
   static let paidAppMigration = LifeCycleStory(
-    "bought the app years ago, before it became free, and unlocks a part of it now",
+    "bought the app years ago, before it became free, and now buys a non-consumable",
     characteristicDay: 40
   ) { script in
     let purchase = script.purchase(SimulatedApp.adFree, at: script.start)
@@ -48,7 +48,7 @@ extension LifeCycleStory {
   }
 
   static let consumable = LifeCycleStory(
-    "buys something that is used up", characteristicDay: 10
+    "buys a consumable", characteristicDay: 10
   ) { script in
     let purchase = script.purchase(SimulatedApp.tokens, at: script.start)
     script.sign(purchase, as: .oneTimeCharge, at: script.start)
@@ -56,7 +56,7 @@ extension LifeCycleStory {
   }
 
   static let consumableRefunded = LifeCycleStory(
-    "asks to be refunded what was used up; the developer is asked, and the refund given",
+    "requests a refund of a consumable; the developer is asked, and Apple refunds it",
     characteristicDay: 12
   ) { script in
     let product = SimulatedApp.tokens
@@ -66,12 +66,12 @@ extension LifeCycleStory {
     script.sign(
       purchase, as: .consumptionRequest, at: script.start.adding(days: 4),
       consumptionRequestReason: "UNINTENDED_PURCHASE")
-    let told = script.start.adding(days: 6)
-    purchase.revocationDate = told.adding(hours: -1)
+    let notified = script.start.adding(days: 6)
+    purchase.revocationDate = notified.adding(hours: -1)
     purchase.revocationReason = .other
     purchase.revocationType = .refundFull
-    script.sign(purchase, as: .refund, at: told)
-    script.expect(.revoked(product), from: told)
+    script.sign(purchase, as: .refund, at: notified)
+    script.expect(.revoked(product), from: notified)
   }
 
   private static func writeSeason(to script: inout LifeCycleScript) {
@@ -86,11 +86,11 @@ extension LifeCycleStory {
     var purchase = script.purchase(SimulatedApp.adFree, at: script.start)
     script.sign(purchase, as: .oneTimeCharge, at: script.start)
     script.expect(.active(SimulatedApp.adFree), from: script.start)
-    let told = script.start.adding(days: 10)
-    purchase.revocationDate = told.adding(minutes: -30)
+    let notified = script.start.adding(days: 10)
+    purchase.revocationDate = notified.adding(minutes: -30)
     purchase.revocationReason = .other
     purchase.revocationType = .refundFull
-    script.sign(purchase, as: .refund, at: told)
-    script.expect(.revoked(SimulatedApp.adFree), from: told)
+    script.sign(purchase, as: .refund, at: notified)
+    script.expect(.revoked(SimulatedApp.adFree), from: notified)
   }
 }

@@ -1,12 +1,12 @@
 import EntitlementDomain
 
-// Subscriptions that go on.
+// Life cycles of subscriptions that renew.
 extension LifeCycleStory {
   static let firstPurchase = LifeCycleStory(
-    "subscribes for the first time; the renewal is never heard of", characteristicDay: 10
+    "subscribes for the first time; no renewal follows", characteristicDay: 10
   ) { script in
     _ = script.subscribeForOneMonth(to: SimulatedApp.proMonthly)
-    script.expectSilence(SimulatedApp.proMonthly, from: script.start.adding(months: 1))
+    script.expectOverdueRenewal(SimulatedApp.proMonthly, from: script.start.adding(months: 1))
   }
 
   static let renewals = LifeCycleStory(
@@ -17,18 +17,18 @@ extension LifeCycleStory {
     let second = script.start.adding(months: 1)
     let third = script.start.adding(months: 2)
     let end = script.start.adding(months: 3)
-    // Charged early, to begin when the first period ends (R18).
+    // Charged early. The new period begins when the first one ends (R18).
     script.nextPeriod(of: &subscription, product, from: second, to: third)
     script.sign(subscription, as: .renewal, at: second.adding(hours: -6), status: .active)
-    // Charged early, and begun at the charge: two periods overlap (R18).
+    // Charged early. The new period begins at the charge, so two periods overlap (R18).
     let charged = third.adding(hours: -6)
     script.nextPeriod(of: &subscription, product, from: charged, to: end)
     script.sign(subscription, as: .renewal, at: charged, status: .active)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let freeTrial = LifeCycleStory(
-    "tries a week for free, then pays", characteristicDay: 3
+    "has a free trial for a week, then pays", characteristicDay: 3
   ) { script in
     let product = SimulatedApp.proMonthly
     let trialEnd = script.start.adding(days: 7)
@@ -41,11 +41,11 @@ extension LifeCycleStory {
     script.expect(.active(product, willRenew: true), from: script.start)
     script.nextPeriod(of: &subscription, product, from: trialEnd, to: end)
     script.sign(subscription, as: .renewal, at: trialEnd.adding(hours: -12), status: .active)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let renewalExtended = LifeCycleStory(
-    "is given two weeks more on day 20", characteristicDay: 35
+    "gets two more weeks on day 20", characteristicDay: 35
   ) { script in
     let product = SimulatedApp.basicMonthly
     var subscription = script.subscribeForOneMonth(to: product)
@@ -54,7 +54,7 @@ extension LifeCycleStory {
     subscription.renewalInfo.renewalDate = end
     script.sign(
       subscription, as: .renewalExtended, at: script.start.adding(days: 20), status: .active)
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let monthlyCommitment = LifeCycleStory(
@@ -83,11 +83,11 @@ extension LifeCycleStory {
       subscription.renewalInfo.renewalPrice = monthlyPrice
       script.sign(subscription, as: .renewal, at: begin.adding(hours: -6), status: .active)
     }
-    script.expectSilence(product, from: script.start.adding(months: 3))
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 3))
   }
 
   static let massExtension = LifeCycleStory(
-    "is given a week more on day 20, as everybody is", characteristicDay: 33
+    "gets another week on day 20, as all subscribers do", characteristicDay: 33
   ) { script in
     let product = SimulatedApp.proMonthly
     var subscription = script.subscribeForOneMonth(to: product)
@@ -102,16 +102,16 @@ extension LifeCycleStory {
         RenewalExtensionSummary(
           requestIdentifier: "0d4b0b9e-91a3-4e0f-9d55-2f6f6cb1f0a7", productID: product.id,
           succeededCount: 1_204, failedCount: 1)))
-    script.expectSilence(product, from: end)
+    script.expectOverdueRenewal(product, from: end)
   }
 
   static let extensionFailed = LifeCycleStory(
-    "is to be given a week more on day 20, which fails", characteristicDay: 24
+    "should get another week on day 20, but the extension fails", characteristicDay: 24
   ) { script in
     let product = SimulatedApp.basicMonthly
     let subscription = script.subscribeForOneMonth(to: product)
     script.sign(
       subscription, as: .extensionFailed, at: script.start.adding(days: 20), status: .active)
-    script.expectSilence(product, from: script.start.adding(months: 1))
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 1))
   }
 }

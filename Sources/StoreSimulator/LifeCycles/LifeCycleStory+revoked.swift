@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-// Refunds, and sharing that ends (R16).
+// Life cycles with refunds, and with sharing that ends (R16).
 extension LifeCycleStory {
   static let refunded = LifeCycleStory(
     "is refunded on day 10", characteristicDay: 15
@@ -10,7 +10,7 @@ extension LifeCycleStory {
   }
 
   static let refundReversed = LifeCycleStory(
-    "is refunded on day 10, and the refund is taken back on day 20", characteristicDay: 24
+    "is refunded on day 10, and the refund is reversed on day 20", characteristicDay: 24
   ) { script in
     let product = SimulatedApp.proMonthly
     var subscription = script.subscribeForOneMonth(to: product)
@@ -20,14 +20,14 @@ extension LifeCycleStory {
     subscription.transaction.revocationReason = nil
     subscription.transaction.revocationType = nil
     script.sign(subscription, as: .refundReversed, at: reversed, status: .active)
-    // Auto-renewal stays off, as the refund has left it.
+    // The refund turned auto-renewal off, and it stays off.
     script.expect(
       .active(product, willRenew: false, callToAction: .keepSubscription), from: reversed)
     script.endCancelled(&subscription, product, at: script.start.adding(months: 1))
   }
 
   static let earlierPeriodRefunded = LifeCycleStory(
-    "is refunded the first period during the third; access goes on", characteristicDay: 75
+    "gets a refund of the first period during the third, and keeps access", characteristicDay: 75
   ) { script in
     let product = SimulatedApp.basicMonthly
     var subscription = script.subscribeForOneMonth(to: product)
@@ -44,7 +44,7 @@ extension LifeCycleStory {
     first.transaction.revocationType = .refundFull
     first.renewalInfo = subscription.renewalInfo
     script.sign(first, as: .refund, at: refunded, status: .active)
-    script.expectSilence(product, from: script.start.adding(months: 3))
+    script.expectOverdueRenewal(product, from: script.start.adding(months: 3))
   }
 
   static let familySharing = LifeCycleStory(
@@ -52,15 +52,15 @@ extension LifeCycleStory {
   ) { script in writeFamilySharing(to: &script) }
 
   static let familySharingEnded = LifeCycleStory(
-    "has lost a family member's subscription on day 15", characteristicDay: 20
+    "loses a family member's subscription on day 15", characteristicDay: 20
   ) { script in writeFamilySharing(to: &script) }
 
   static let seatRevoked = LifeCycleStory(
-    "holds a seat of an organisation's subscription, which is taken back on day 15",
+    "has a seat of an organisation's subscription, which is revoked on day 15",
     characteristicDay: 20
   ) { script in
     let product = SimulatedApp.proMonthly
-    // Who holds a seat has a chain of their own (R25), and renewing is the organisation's affair.
+    // A seat has its own chain (R25). The organisation renews the subscription.
     var seat = script.purchase(product, at: script.start, ends: script.start.adding(months: 1))
     seat.ownership = .assigned
     script.sign(seat, as: .firstSubscription, at: script.start, status: .active)
@@ -85,19 +85,20 @@ extension LifeCycleStory {
     _ subscription: inout ScriptedSubscription, _ product: SimulatedProduct,
     script: inout LifeCycleScript
   ) {
-    // Refunds are told a little after they take effect; until then nobody can know (R16).
-    let told = script.start.adding(days: 10)
-    subscription.transaction.revocationDate = told.adding(hours: -1)
+    // The notification arrives an hour after the refund takes effect. Until then the service cannot
+    // know of it (R16).
+    let notified = script.start.adding(days: 10)
+    subscription.transaction.revocationDate = notified.adding(hours: -1)
     subscription.transaction.revocationReason = .other
     subscription.transaction.revocationType = .refundFull
     subscription.stopRenewing()
-    script.sign(subscription, as: .refund, at: told, status: .revoked)
-    script.expect(.revoked(product, willRenew: false), from: told)
+    script.sign(subscription, as: .refund, at: notified, status: .revoked)
+    script.expect(.revoked(product, willRenew: false), from: notified)
   }
 
   private static func writeFamilySharing(to script: inout LifeCycleScript) {
     let product = SimulatedApp.proMonthly
-    // A family member has a chain of their own (R25), and renewing is the purchaser's affair.
+    // A family member has their own chain (R25). The purchaser renews the subscription.
     var shared = script.purchase(
       product, at: script.start, ends: script.start.adding(months: 1))
     shared.ownership = .familyShared

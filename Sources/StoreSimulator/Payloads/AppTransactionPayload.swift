@@ -1,7 +1,7 @@
 package import EntitlementDomain
 
-/// What the simulated App Store signs about the purchase of the app itself (`JWSAppTransaction`).
-/// Names, meanings and units are Apple's; a nil field is left out.
+/// The payload of an app transaction (`JWSAppTransaction`). Names, meanings and units are Apple's;
+/// a nil field is left out.
 package struct AppTransactionPayload: Hashable, Sendable {
   /// `receiptType`.
   package var environment: StoreEnvironment?

@@ -1,11 +1,11 @@
-/// Writes one JSON object, fields in the order in which they are set, without blanks: the same calls
-/// give the same bytes. A nil value leaves its field out.
+/// Writes one JSON object without white space. Fields are in the order of the calls, so the same
+/// calls give the same bytes. A nil value leaves its field out.
 package struct JSONObjectWriter: Sendable {
   private var contents: [UInt8] = []
 
   package init() {}
 
-  /// The object as it stands, in UTF-8.
+  /// The object with the fields set so far, in UTF-8.
   package var bytes: [UInt8] { [UInt8(ascii: "{")] + contents + [UInt8(ascii: "}")] }
 
   package var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -46,7 +46,7 @@ package struct JSONObjectWriter: Sendable {
     contents += value.bytes
   }
 
-  /// An empty list is written as such.
+  /// An empty list is written as `[]`.
   package mutating func set(_ name: String, objects values: [JSONObjectWriter]) {
     begin(name)
     contents.append(UInt8(ascii: "["))

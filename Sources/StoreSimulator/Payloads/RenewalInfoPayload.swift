@@ -1,7 +1,7 @@
 package import EntitlementDomain
 
-/// What the simulated App Store signs about the next renewal of a chain (`JWSRenewalInfo`). Names,
-/// meanings and units are Apple's; a nil field is left out.
+/// The payload of a renewal info (`JWSRenewalInfo`). Names, meanings and units are Apple's; a nil
+/// field is left out.
 package struct RenewalInfoPayload: Hashable, Sendable {
   package var originalTransactionID: OriginalTransactionID
   package var productID: ProductID?

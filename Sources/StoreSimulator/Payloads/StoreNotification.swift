@@ -1,15 +1,15 @@
 package import EntitlementDomain
 
-/// The outer part of an App Store Server Notification (V2). The payloads inside it are signed on
-/// their own and handed in when it is written.
+/// The outer payload of an App Store Server Notification (V2). The payloads inside it are signed
+/// separately; the function `json` takes them as parameters.
 package struct StoreNotification: Hashable, Sendable {
-  /// What it is about: exactly one of these members is present.
+  /// The subject: exactly one of these members is present.
   package enum Subject: Hashable, Sendable {
-    /// A purchase, or nothing at all (TEST).
+    /// A purchase. A TEST notification has `data` without payloads.
     case data
     case summary(RenewalExtensionSummary)
     case externalPurchaseToken(ExternalPurchaseToken)
-    /// The app as such.
+    /// The app itself.
     case appData
   }
 
@@ -24,8 +24,8 @@ package struct StoreNotification: Hashable, Sendable {
   package var bundleID: BundleID
   package var bundleVersion: String?
   package var subject: Subject = .data
-  /// `data.status`: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; nil for purchases that
-  /// are not auto-renewable.
+  /// `data.status`: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; nil for purchases
+  /// that are not auto-renewable.
   package var status: Int64?
   /// `data.consumptionRequestReason`, of a CONSUMPTION_REQUEST.
   package var consumptionRequestReason: String?
@@ -44,7 +44,7 @@ package struct StoreNotification: Hashable, Sendable {
     self.status = status
   }
 
-  /// The signed payloads for which its subject has room.
+  /// The kinds of signed payloads that the subject contains.
   package var contents: NotificationForm.Contents {
     switch subject {
     case .data: [.transaction, .renewalInfo]
@@ -53,8 +53,8 @@ package struct StoreNotification: Hashable, Sendable {
     }
   }
 
-  /// The payload as signed; the same values give the same bytes. A signed payload for which the
-  /// subject has no room is left out.
+  /// The payload as signed; the same values give the same bytes. A signed payload that the subject
+  /// does not contain is left out.
   ///
   /// - Parameters:
   ///   - signedTransaction: `signedTransactionInfo`, a compact JWS.
@@ -94,5 +94,55 @@ package struct StoreNotification: Hashable, Sendable {
     writer.set("version", "2.0")
     writer.set("signedDate", signedDate.rawValue)
     return writer.bytes
+  }
+}
+
+/// A token for purchases outside the App Store: `externalPurchaseToken` of a notification. Names
+/// and meanings are Apple's. Only the prefix of the identifier states the environment.
+package struct ExternalPurchaseToken: Hashable, Sendable {
+  /// `externalPurchaseId`, without the prefix of the Sandbox.
+  package var identifier: String
+  package var tokenCreationDate: Milliseconds
+
+  package init(identifier: String, tokenCreationDate: Milliseconds) {
+    self.identifier = identifier
+    self.tokenCreationDate = tokenCreationDate
+  }
+
+  func write(to writer: inout JSONObjectWriter, environment: StoreEnvironment?) {
+    let prefix = environment == .sandbox ? "SANDBOX_" : ""
+    writer.set("externalPurchaseId", prefix + identifier)
+    writer.set("tokenCreationDate", tokenCreationDate.rawValue)
+  }
+}
+
+/// The result of extending the renewal dates of all subscribers of a product: `summary` of a
+/// notification. Names and meanings are Apple's.
+package struct RenewalExtensionSummary: Hashable, Sendable {
+  /// The UUID of the request.
+  package var requestIdentifier: String
+  package var productID: ProductID
+  /// ISO 3166-1, three letters each; empty: every storefront.
+  package var storefrontCountryCodes: [String]
+  package var succeededCount: Int64
+  package var failedCount: Int64
+
+  package init(
+    requestIdentifier: String, productID: ProductID, storefrontCountryCodes: [String] = [],
+    succeededCount: Int64, failedCount: Int64
+  ) {
+    self.requestIdentifier = requestIdentifier
+    self.productID = productID
+    self.storefrontCountryCodes = storefrontCountryCodes
+    self.succeededCount = succeededCount
+    self.failedCount = failedCount
+  }
+
+  func write(to writer: inout JSONObjectWriter) {
+    writer.set("requestIdentifier", requestIdentifier)
+    writer.set("productId", productID.rawValue)
+    writer.set("storefrontCountryCodes", storefrontCountryCodes)
+    writer.set("succeededCount", succeededCount)
+    writer.set("failedCount", failedCount)
   }
 }

@@ -1,7 +1,7 @@
 package import EntitlementDomain
 
-/// What the simulated App Store signs about one transaction (`JWSTransaction`). Names, meanings and
-/// units are Apple's; a nil field is left out.
+/// The payload of a transaction (`JWSTransaction`). Names, meanings and units are Apple's; a nil
+/// field is left out.
 package struct TransactionPayload: Hashable, Sendable {
   package var transactionID: TransactionID
   package var originalTransactionID: OriginalTransactionID
@@ -103,5 +103,32 @@ extension JSONObjectWriter {
     set("offerIdentifier", offer?.identifier)
     set("offerDiscountType", offer?.discountType?.rawValue)
     set("offerPeriod", offer?.period)
+  }
+}
+
+/// `advancedCommerceInfo` of a subscription, with the fields that are simulated. Names and meanings
+/// are Apple's.
+package struct AdvancedCommerce: Hashable, Sendable {
+  package var requestReferenceID: String
+  package var taxCode: String
+  package var displayName: String
+  package var description: String
+
+  package init(
+    requestReferenceID: String, taxCode: String, displayName: String, description: String
+  ) {
+    self.requestReferenceID = requestReferenceID
+    self.taxCode = taxCode
+    self.displayName = displayName
+    self.description = description
+  }
+
+  var json: JSONObjectWriter {
+    var writer = JSONObjectWriter()
+    writer.set("requestReferenceId", requestReferenceID)
+    writer.set("taxCode", taxCode)
+    writer.set("displayName", displayName)
+    writer.set("description", description)
+    return writer
   }
 }

@@ -1,8 +1,8 @@
 import Cryptography
 import EntitlementDomain
 
-// The answer of Apple's `verifyReceipt`, which its users keep in archives. Names and forms are
-// Apple's: numbers and booleans are texts, and each date comes in three forms.
+// Archived responses of Apple's `verifyReceipt`. Names and types are Apple's: numbers and booleans
+// are strings, and each date has three forms.
 extension SimulatedReceipt {
   /// The response in JSON; the same values give the same bytes.
   ///
@@ -25,7 +25,7 @@ extension SimulatedReceipt {
     writer.set("status", 0)
     writer.set("environment", isForSale ? "Production" : "Sandbox")
     writer.set("receipt", receipt)
-    // Only subscriptions are listed with what came later, the latest first.
+    // `latest_receipt_info` has subscriptions only, the latest first.
     let latest = (items + newerItems).filter { $0.expiresDate != nil }.reversed()
     if !latest.isEmpty {
       writer.set("latest_receipt_info", objects: latest.map { $0.json(isLatest: true) })
@@ -43,7 +43,8 @@ extension SimulatedReceipt {
 }
 
 extension SimulatedReceiptItem {
-  /// - Parameter isLatest: whether it is in `latest_receipt_info`, which tells more than `in_app`.
+  /// - Parameter isLatest: whether it is in `latest_receipt_info`, which has more fields than
+  ///   `in_app`.
   fileprivate func json(isLatest: Bool) -> JSONObjectWriter {
     var writer = JSONObjectWriter()
     writer.set("quantity", quantity.map { String($0) })
@@ -81,7 +82,7 @@ extension RenewalInfoPayload {
     writer.set("expiration_intent", expirationIntent.map { String($0.rawValue) })
     writer.set("is_in_billing_retry_period", isInBillingRetryPeriod.map { $0 ? "1" : "0" })
     writer.set("grace_period_expires_date", date: gracePeriodExpiresDate)
-    // Apple tells it under both names: 0 asked, 1 consented.
+    // Apple sends it under both names: 0 is pending, 1 is accepted.
     let consent = priceIncreaseStatus.map { String($0.rawValue) }
     writer.set("price_consent_status", consent)
     writer.set("price_increase_status", consent)
@@ -91,8 +92,8 @@ extension RenewalInfoPayload {
 }
 
 extension JSONObjectWriter {
-  /// A date in Apple's three forms: `2013-08-01 07:00:00 Etc/GMT`, `…_ms` as text, and `…_pst` by the
-  /// clock of Los Angeles. A nil date leaves them out.
+  /// A date in Apple's three forms: `2013-08-01 07:00:00 Etc/GMT`, `…_ms` as text, and `…_pst` in
+  /// Pacific time. A nil date leaves them out.
   fileprivate mutating func set(_ name: String, date: Milliseconds?) {
     guard let date else { return }
     set(name, "\(date.blankSeparated) Etc/GMT")
@@ -113,5 +114,43 @@ extension Milliseconds {
   /// `2013-08-01 07:00:00`.
   fileprivate var blankSeparated: String {
     rfc3339.replacing("T", with: " ").replacing("Z", with: "")
+  }
+}
+
+/// Local time in Los Angeles, by the rule since 2007: daylight saving time is from 2:00 on the
+/// second Sunday of March to 2:00 on the first Sunday of November. Times before 2007 occur only as
+/// the purchase date of an app.
+enum PacificTime {
+  /// The local time at `moment`: milliseconds whose UTC form shows the local clock.
+  static func clock(at moment: Milliseconds) -> Milliseconds {
+    moment.adding(hours: isSummer(at: moment) ? -7 : -8)
+  }
+
+  private static func isSummer(at moment: Milliseconds) -> Bool {
+    let parts = moment.rfc3339.split(whereSeparator: { !$0.isNumber }).compactMap { Int64($0) }
+    // RFC 3339 has year, month, day, hour, minute and second in all years of the simulated clock.
+    guard parts.count == 6 else { return false }
+    let (month, day, hour) = (parts[1], parts[2], parts[3])
+    switch month {
+    case 4...10:
+      return true
+    case 3:
+      // 2:00 standard time is 10:00 UTC.
+      return (day, hour) >= (firstSunday(of: moment, day: day) + 7, 10)
+    case 11:
+      // 2:00 daylight saving time is 9:00 UTC.
+      return (day, hour) < (firstSunday(of: moment, day: day), 9)
+    default:
+      return false
+    }
+  }
+
+  /// - Parameter day: the day of the month of `moment`.
+  /// - Returns: the day of that month, 1 to 7.
+  private static func firstSunday(of moment: Milliseconds, day: Int64) -> Int64 {
+    // 1970-01-01 was a Thursday; Sundays count as 0.
+    let days = SimulatedCalendar.floorDay(moment).rawValue / Milliseconds.dayLength
+    let weekdayOfFirst = ((days + 4 - (day - 1)) % 7 + 7) % 7
+    return 1 + (7 - weekdayOfFirst) % 7
   }
 }

@@ -1,8 +1,8 @@
 import Cryptography
 package import EntitlementDomain
 
-/// A legacy app receipt before it is signed (Apple's "Receipt Validation Programming Guide"), and what
-/// `verifyReceipt` would have answered to it.
+/// A legacy app receipt before it is signed (Apple's "Receipt Validation Programming Guide"), with
+/// the additional data of a `verifyReceipt` response.
 package struct SimulatedReceipt: Hashable, Sendable {
   /// Attribute 0: `Production`, `ProductionSandbox`, `Xcode`, …
   package var receiptType: String
@@ -18,24 +18,24 @@ package struct SimulatedReceipt: Hashable, Sendable {
   package var originalPurchaseDate: Milliseconds?
   /// Attribute 21, of volume purchases only.
   package var expirationDate: Milliseconds?
-  /// Of the device that the receipt is for: attribute 5 is made of it. 16 bytes, the UUID that iOS
-  /// gives to a vendor's apps; on a Mac 6.
+  /// The identifier of the device, from which attribute 5 is computed. 16 bytes on iOS, where it is
+  /// the UUID for the vendor's apps; 6 bytes on a Mac.
   package var deviceIdentifier: [UInt8]
   /// Attribute 4.
   package var opaqueValue: [UInt8]
-  /// Attribute 17, in their order.
+  /// Attribute 17, one for each item.
   package var items: [SimulatedReceiptItem] = []
-  /// Attributes without a public meaning, as real receipts have them.
+  /// Undocumented attributes, as in real receipts.
   package var extraAttributes: [SimulatedReceiptAttribute]
-  /// The latest of each chain: `pending_renewal_info` of the response.
+  /// The latest renewal info of each chain: `pending_renewal_info` of the response.
   package var renewals: [RenewalInfoPayload] = []
   /// When `verifyReceipt` answered; nil for the creation date.
   package var requestDate: Milliseconds?
-  /// Periods that the App Store knew when it answered, and that the receipt is too old to have: in
-  /// `latest_receipt_info` alone.
+  /// Periods that are newer than the receipt. The response has them in `latest_receipt_info` only.
   package var newerItems: [SimulatedReceiptItem] = []
 
-  /// - Parameter seed: gives what is random: the device, the opaque value and values without meaning.
+  /// - Parameter seed: the seed of the random values: the device, the opaque value and undocumented
+  ///   attributes.
   package init(
     receiptType: String = "Production", bundleID: BundleID = SimulatedApp.bundleID,
     creationDate: Milliseconds, seed: UInt64 = 1
@@ -63,7 +63,7 @@ package struct SimulatedReceipt: Hashable, Sendable {
     }
   }
 
-  /// In the order of their numbers, items and attributes without a public meaning last.
+  /// In the order of their types. Items and undocumented attributes are last.
   ///
   /// - Throws: ``SimulatorError/Code/cryptography`` when the device could not be hashed.
   package func attributes() throws(SimulatorError) -> [SimulatedReceiptAttribute] {
@@ -89,14 +89,14 @@ package struct SimulatedReceipt: Hashable, Sendable {
     return attributes + extraAttributes
   }
 
-  /// What is signed: a SET of attributes in DER. The same values give the same bytes.
+  /// The content that is signed: a SET of attributes in DER. The same values give the same bytes.
   ///
   /// - Throws: ``SimulatorError/Code/cryptography`` when the device could not be hashed.
   package func content() throws(SimulatorError) -> [UInt8] {
     SimulatedReceiptAttribute.set(of: try attributes())
   }
 
-  /// Numbers, dates and blobs whose meaning Apple does not tell, in the shapes of real receipts.
+  /// Undocumented numbers, dates and blobs, in the form of real receipts.
   private static func usualExtraAttributes(
     isProduction: Bool, creationDate: Milliseconds, from generator: inout SeededGenerator
   ) -> [SimulatedReceiptAttribute] {
@@ -114,6 +114,43 @@ package struct SimulatedReceipt: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether a receipt of this type is of what customers paid for.
+  /// Whether this is a receipt type of Production.
   fileprivate var isProduction: Bool { self == "Production" || self == "ProductionVPP" }
+}
+
+extension SimulatedReceipt {
+  /// The receipt of a customer with a long history: a subscription that renews every month, with
+  /// its last period in force at `creationDate`. 187 items make about 80 kB.
+  ///
+  /// - Parameter itemCount: not negative.
+  package static func ofLongHistory(
+    itemCount: Int, creationDate: Milliseconds, seed: UInt64 = 1
+  ) -> SimulatedReceipt {
+    var receipt = SimulatedReceipt(creationDate: creationDate, seed: seed)
+    let monthLength = 30 * Milliseconds.dayLength
+    let start = creationDate.advanced(
+      by: Milliseconds.dayLength - monthLength * Int64(max(itemCount, 1)))
+    receipt.applicationVersion = LifeCycleScript.bundleVersion
+    receipt.originalApplicationVersion = "108"
+    receipt.originalPurchaseDate = start
+    var identifiers = StoreIdentifiers(
+      seed: seed, label: "long history", index: 0, hasToken: false)
+    var first: OriginalTransactionID?
+    for number in 0..<itemCount {
+      let id = identifiers.nextTransactionID()
+      let original = first ?? OriginalTransactionID(id.rawValue)
+      first = original
+      let purchased = start.advanced(by: monthLength * Int64(number))
+      var item = SimulatedReceiptItem(
+        transactionID: id, originalTransactionID: original,
+        productID: SimulatedApp.basicMonthly.id, purchaseDate: purchased)
+      item.originalPurchaseDate = start
+      item.expiresDate = purchased.advanced(by: monthLength)
+      item.webOrderLineItemID = identifiers.webOrderLineItemID
+      item.response.ownership = .purchased
+      item.response.subscriptionGroupID = SimulatedApp.subscriptionGroup
+      receipt.items.append(item)
+    }
+    return receipt
+  }
 }

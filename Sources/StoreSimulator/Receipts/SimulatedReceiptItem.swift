@@ -1,6 +1,6 @@
 package import EntitlementDomain
 
-/// One in-app purchase of a simulated receipt. Its product's type is not in a receipt.
+/// One in-app purchase of a simulated receipt. Receipts do not contain the type of the product.
 package struct SimulatedReceiptItem: Hashable, Sendable {
   /// Attribute 1701; nil leaves it out, as with every identifier.
   package var quantity: Int64? = 1
@@ -16,7 +16,7 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
   package var originalPurchaseDate: Milliseconds?
   /// 1708.
   package var expiresDate: Milliseconds?
-  /// 1711; nil, and what is not a number, is written as 0.
+  /// 1711; nil, or a value that is not a number, is written as 0.
   package var webOrderLineItemID: WebOrderLineItemID?
   /// 1712: when it was refunded, or upgraded.
   package var cancellationDate: Milliseconds?
@@ -24,12 +24,12 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
   package var isTrialPeriod = false
   /// 1719.
   package var isInIntroductoryOfferPeriod = false
-  /// What a response of `verifyReceipt` tells and a receipt does not.
+  /// Fields that only a response of `verifyReceipt` has.
   package var response = ResponseDetails()
-  /// Attributes without a public meaning, as real receipts have them.
+  /// Undocumented attributes, as in real receipts.
   package var extraAttributes = Self.usualExtraAttributes
 
-  /// Fields of an archived response alone; a nil field is left out.
+  /// Fields of an archived response that receipts do not have. A nil field is left out.
   package struct ResponseDetails: Hashable, Sendable {
     /// `in_app_ownership_type`.
     package var ownership: OwnershipType?
@@ -58,9 +58,9 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
     originalPurchaseDate = purchaseDate
   }
 
-  /// What a receipt says of a transaction.
+  /// The item of a transaction.
   ///
-  /// - Parameter upgraded: when another product took its place, if one did.
+  /// - Parameter upgraded: the time of the upgrade; nil if it was not upgraded.
   package init(_ transaction: TransactionPayload, upgraded: Milliseconds? = nil) {
     self.init(
       transactionID: transaction.transactionID,
@@ -83,7 +83,7 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
     response.offer = transaction.offer
   }
 
-  /// In the order of their numbers.
+  /// In the order of their types.
   package var attributes: [SimulatedReceiptAttribute] {
     var attributes: [SimulatedReceiptAttribute] = []
     if let quantity { attributes.append(.integer(1701, quantity)) }
@@ -104,7 +104,7 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
     return attributes + extraAttributes
   }
 
-  /// Numbers and empty texts whose meaning Apple does not tell.
+  /// Undocumented numbers and empty texts.
   package static let usualExtraAttributes: [SimulatedReceiptAttribute] = [
     .integer(1707, 0), .text(1709, ""), .integer(1710, 0), .text(1714, ""), .text(1715, ""),
     .text(1716, ""), .text(1717, ""), .text(1718, ""), .integer(1722, 0),

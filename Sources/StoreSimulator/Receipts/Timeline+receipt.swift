@@ -1,12 +1,12 @@
 package import EntitlementDomain
 
 extension Timeline {
-  /// The receipt that the customer's device has at a moment, when the app has just refreshed it: every
-  /// non-consumable and every period, and consumables only until the app has finished them. Renewal
-  /// infos are those that the App Store would tell then.
+  /// The receipt on the customer's device after a refresh at `moment`. It contains every
+  /// non-consumable and every period, and consumables until the app finishes them. The renewal
+  /// infos are the latest at that time.
   ///
-  /// All moments are cut to seconds, as the App Store does. A life cycle of LocalTesting has a receipt
-  /// of Xcode: that environment has none of its own.
+  /// Times are truncated to seconds, as in the App Store's receipts. A life cycle of LocalTesting
+  /// has a receipt of Xcode, because LocalTesting has no receipts.
   package func receipt(at moment: Milliseconds) -> SimulatedReceipt {
     var receipt = SimulatedReceipt(
       receiptType: SimulatedReceipt.receiptType(for: environment) ?? "Xcode",
@@ -29,34 +29,34 @@ extension Timeline {
     return receipt
   }
 
-  /// The app hands out a consumable and finishes its transaction within an hour.
+  /// Apps finish the transaction of a consumable within an hour.
   private func isFinished(_ transaction: TransactionPayload, at moment: Milliseconds) -> Bool {
     transaction.type == .consumable
       && moment >= transaction.purchaseDate.advanced(by: Milliseconds.hourLength)
   }
 
-  /// From this day on receipts tell the version that was bought first: 2013-06-20.
+  /// Receipts contain the original version since 2013-06-20.
   private static var firstWithOriginalVersion: Milliseconds { 1_371_686_400_000 }
 
   private func describeApp(in receipt: inout SimulatedReceipt, at moment: Milliseconds) {
-    let told = history(until: moment).compactMap(\.appTransaction).last
-    receipt.applicationVersion = told?.applicationVersion ?? LifeCycleScript.bundleVersion
-    if let told {
-      receipt.originalApplicationVersion = told.originalApplicationVersion
-      receipt.originalPurchaseDate = told.originalPurchaseDate?.wholeSeconds
+    let appTransaction = history(until: moment).compactMap(\.appTransaction).last
+    receipt.applicationVersion = appTransaction?.applicationVersion ?? LifeCycleScript.bundleVersion
+    if let appTransaction {
+      receipt.originalApplicationVersion = appTransaction.originalApplicationVersion
+      receipt.originalPurchaseDate = appTransaction.originalPurchaseDate?.wholeSeconds
     } else if environment == .production {
       receipt.originalApplicationVersion = LifeCycleScript.bundleVersion
-      // Who has not bought anything yet has the app at least.
+      // A customer without in-app purchases has at least the app.
       receipt.originalPurchaseDate = min(start, moment).wholeSeconds
     } else {
-      // What Apple tells of every app that is not bought for money.
+      // Apple's fixed values for every app outside Production.
       receipt.originalApplicationVersion = "1.0"
       receipt.originalPurchaseDate = Milliseconds(1_375_340_400_000)
     }
     if moment < Self.firstWithOriginalVersion { receipt.originalApplicationVersion = nil }
   }
 
-  /// The latest of each chain, in the order in which the chains began.
+  /// The latest renewal info of each chain, in the order in which the chains began.
   private func renewals(at moment: Milliseconds) -> [RenewalInfoPayload] {
     var latest: [OriginalTransactionID: RenewalInfoPayload] = [:]
     var order: [OriginalTransactionID] = []

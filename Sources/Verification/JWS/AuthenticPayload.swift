@@ -1,17 +1,98 @@
+import AppStorePayloads
+import Cryptography
 package import EntitlementDomain
+package import JSON
 
-/// A payload that the App Store signed and that the policy accepts, not made into facts yet.
+/// A payload with a valid signature that the policy accepts. It is not decoded into facts yet.
 package struct AuthenticPayload: Sendable {
   package let claims: PayloadClaims
   /// The payload's JSON.
   package let document: JSONDocument
   package let signed: SignedPayload
   let fields: PayloadFields
-  /// The signed payloads inside a notification, each authentic too, in the order transaction,
-  /// renewal info, app transaction.
+  /// The verified payloads inside a notification, in the order transaction, renewal info, app
+  /// transaction.
   package let inner: [AuthenticPayload]
-  /// What vouches for it and for those inside it, each chain once.
+  /// The certificate chains of the payload and of its inner payloads, without duplicates.
   package let chains: [CertificateChain]
 
   package var kind: SignedKind { claims.kind }
+}
+
+extension AuthenticPayload {
+  /// Decodes the payload into facts.
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when a required field is missing,
+  ///   ``Verdict/wrongEnvironment`` when the payload has no environment.
+  func content() throws(Refusal) -> VerifiedPayload.Content {
+    let digest = try payloadDigest()
+    do {
+      switch kind {
+      case .transaction:
+        return .transaction(try PayloadDecoder.transaction(fields, digest: digest))
+      case .renewalInfo:
+        return .renewalInfo(try UnboundRenewalInfo(fields, digest: digest))
+      case .appTransaction:
+        return .appTransaction(try PayloadDecoder.appTransaction(fields, digest: digest))
+      case .notification:
+        break
+      }
+    } catch {
+      throw Refusal(error, in: "payload")
+    }
+    return .notification(try notification(digest: digest))
+  }
+
+  private func notification(digest: PayloadDigest) throws(Refusal) -> VerifiedNotification {
+    guard let payload = claims.notification else {
+      // The claims of a notification always contain it.
+      throw Refusal(.malformed, "payload: not a notification")
+    }
+    let scope = try notificationScope()
+    let record = NotificationRecord(
+      uuid: payload.uuid, type: payload.type, subtype: payload.subtype, scope: scope,
+      status: payload.status, signedDate: payload.signedDate, digest: digest)
+    var facts: [SignedKind: SignedFact] = [:]
+    for payload in inner {
+      do {
+        facts[payload.kind] = SignedFact(
+          fact: try payload.fact(in: scope), signed: payload.signed)
+      } catch {
+        throw error.inside(payload.kind)
+      }
+    }
+    return VerifiedNotification(
+      record: record, transaction: facts[.transaction], renewalInfo: facts[.renewalInfo],
+      appTransaction: facts[.appTransaction],
+      consumptionRequestReason: payload.consumptionRequestReason)
+  }
+
+  private func notificationScope() throws(Refusal) -> AppScope {
+    guard let bundleID = claims.bundleID else {
+      throw Refusal(.wrongApp, "the notification has no bundle id")
+    }
+    guard case .known(let environment) = claims.environment else {
+      throw Refusal(.wrongEnvironment, "the notification has no environment")
+    }
+    return AppScope(bundleID: bundleID, environment: environment)
+  }
+
+  private func fact(in scope: AppScope) throws(Refusal) -> Fact {
+    switch try content() {
+    case .transaction(let fact): return .transaction(fact)
+    case .renewalInfo(let info): return .renewalInfo(info.bound(to: scope.bundleID))
+    case .appTransaction(let fact): return .appTransaction(fact)
+    case .notification:
+      // Verification rejects nested notifications.
+      throw Refusal(.malformed, "payload: a notification inside a notification")
+    }
+  }
+
+  private func payloadDigest() throws(Refusal) -> PayloadDigest {
+    do {
+      return PayloadDigest(words: try SHA256.digest(of: signed.payload).words)
+    } catch {
+      throw Refusal(error, as: .retryable, in: "payload")
+    }
+  }
 }

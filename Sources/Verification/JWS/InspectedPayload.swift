@@ -1,7 +1,9 @@
+import AppStorePayloads
 package import Cryptography
 package import EntitlementDomain
+package import JSON
 
-/// What a JWS holds, read without trusting any of it: for people who look at one.
+/// The contents of a JWS, decoded without verification, for display.
 package struct InspectedPayload: Sendable {
   /// One certificate of the header.
   package struct CertificateSummary: Hashable, Sendable {
@@ -16,24 +18,24 @@ package struct InspectedPayload: Sendable {
 
   package let header: JSONDocument
   package let payload: JSONDocument
-  /// Nil when the fields are those of no kind that is known.
+  /// Nil when the fields match no known kind.
   package let kind: SignedKind?
-  /// As many as the header holds, in its order; none when one of them cannot be read.
+  /// The certificates of the header, in order; empty when one of them cannot be parsed.
   package let certificates: [CertificateSummary]
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not three base64url parts with JSON
-  ///   objects as header and payload.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not three base64url parts with
+  ///   JSON objects as header and payload.
   package init(_ jws: [UInt8]) throws(Refusal) {
     let parts = try CompactJWS(jws)
     let header = try SignerHeader(segment: parts.header)
     let fields: PayloadFields
     do {
-      payload = try JSONDocument(parts.payload)
-      fields = try payload.fields()
+      fields = try PayloadFields(json: parts.payload)
     } catch {
       throw Refusal(error, in: "payload")
     }
     self.header = header.document
+    payload = fields.document
     kind = SignedKind(detecting: fields)
     certificates = (try? header.certificates().map(CertificateSummary.init(_:))) ?? []
   }
@@ -50,7 +52,7 @@ extension InspectedPayload.CertificateSummary {
 }
 
 extension JWSVerifier {
-  /// Reads a JWS without verifying anything.
+  /// Decodes a JWS without verification.
   ///
   /// - Throws: ``Refusal`` with ``Verdict/malformed``.
   package func inspect(_ jws: [UInt8]) throws(Refusal) -> InspectedPayload {

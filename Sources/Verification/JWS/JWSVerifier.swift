@@ -1,38 +1,38 @@
+import AppStorePayloads
 import Cryptography
 package import EntitlementDomain
+import JSON
 
-/// Decides whether the App Store signed a payload, and whether it is accepted here. One verifier
-/// serves all apps and environments. Immutable but for its memory; safe on any thread.
+/// Verifies payloads that the App Store signed as a JWS, against the trust anchors and a policy.
+/// One verifier serves all apps and environments. Safe on any thread.
 ///
-/// Checks come in the order of the verdicts: form, algorithm, certificates, chain, validity,
-/// signature, app, environment. So a verdict about the app or the environment is one about an
-/// authentic payload.
+/// Order of the checks: form, algorithm, certificates, chain, validity, signature, app,
+/// environment. So a verdict about the app or the environment concerns an authentic payload.
 package final class JWSVerifier: Sendable {
   let anchors: TrustAnchors
-  let memory = SignerMemory()
+  let cache = SignerCache()
 
-  private let judgesNow: Bool
+  private let validatesNow: Bool
 
   /// - Parameters:
-  ///   - anchors: the roots that are trusted.
-  ///   - judgesNow: whether certificates must be valid now, and not when the payload was signed. So
-  ///     it must be where their status is asked for: issuers answer for valid certificates alone.
-  package init(anchors: TrustAnchors = .apple, judgesNow: Bool = false) {
+  ///   - anchors: the trusted roots.
+  ///   - validatesNow: whether certificates must be valid now instead of when the payload was signed.
+  ///     Required when certificate status is checked: issuers report only on valid certificates.
+  package init(anchors: TrustAnchors = .apple, validatesNow: Bool = false) {
     self.anchors = anchors
-    self.judgesNow = judgesNow
+    self.validatesNow = validatesNow
   }
 
-  /// Verifies a payload, and those inside a notification, and makes facts of them.
+  /// Verifies a payload, including the payloads inside a notification, and decodes it into facts.
   ///
-  /// A payload without an environment is no fact of any (R9), whatever the policy asks:
-  /// ``Verdict/wrongEnvironment``. To look at such payloads use
-  /// ``authenticate(_:as:policy:now:)``.
+  /// A payload without an environment is refused with ``Verdict/wrongEnvironment`` (R9), whatever
+  /// the policy. Use ``authenticate(_:as:policy:now:)`` for such payloads.
   ///
   /// - Parameters:
   ///   - jws: the compact form, without white space.
-  ///   - kind: what it must be; nil accepts any kind.
-  ///   - now: the moment judged for a payload that does not say when it was signed, and for every one
-  ///     where the verifier judges now.
+  ///   - kind: the expected kind; nil accepts any kind.
+  ///   - now: the validation time of payloads without a signing date, and of all payloads if the
+  ///     verifier validates certificates at the current time.
   package func verify(
     _ jws: [UInt8], as kind: SignedKind? = nil, policy: VerificationPolicy, now: Milliseconds
   ) throws(Refusal) -> VerifiedPayload {
@@ -41,22 +41,23 @@ package final class JWSVerifier: Sendable {
       content: try payload.content(), signed: payload.signed, chains: payload.chains)
   }
 
-  /// Verifies a payload, and those inside a notification, without making facts of them.
+  /// Verifies a payload, including the payloads inside a notification, without decoding it into
+  /// facts.
   ///
-  /// - Parameters: as of ``verify(_:as:policy:now:)``.
+  /// - Parameters: as for ``verify(_:as:policy:now:)``.
   package func authenticate(
     _ jws: [UInt8], as kind: SignedKind? = nil, policy: VerificationPolicy, now: Milliseconds
   ) throws(Refusal) -> AuthenticPayload {
     let parts = try CompactJWS(jws)
     let (document, fields, claims) = try read(parts.payload, as: kind)
-    let known = rememberedSigner(of: parts)
-    let signer = if let known { known } else { try judgedSigner(of: parts) }
-    // The moment it was signed, so that what is kept can be proved long after its certificate has
+    let known = cachedSigner(of: parts)
+    let signer = if let known { known } else { try validatedSigner(of: parts) }
+    // The signing time is used, so that stored payloads still verify after their certificates have
     // expired.
-    try signer.checkValidity(at: judgesNow ? now : claims.signedDate ?? now)
+    try signer.checkValidity(at: validatesNow ? now : claims.signedDate ?? now)
     try signer.checkSignature(of: parts)
-    // Not before: the signature is what nobody else can make.
-    if known == nil { memory.remember(signer) }
+    // Only after the signature check, so that forged input cannot enter the cache.
+    if known == nil { cache.insert(signer) }
     try policy.check(claims, under: signer.origin)
     try signer.checkScope(of: claims)
     var inner: [AuthenticPayload] = []
@@ -65,7 +66,7 @@ package final class JWSVerifier: Sendable {
     }
     return AuthenticPayload(
       claims: claims, document: document,
-      // The signer's copy of the header: one for all its payloads.
+      // The cached copy of the header, shared by all payloads of the signer.
       signed: SignedPayload(
         header: signer.header, payload: parts.payload, signature: parts.signature),
       fields: fields, inner: inner, chains: signer.chains(with: inner))
@@ -75,28 +76,27 @@ package final class JWSVerifier: Sendable {
     _ payload: [UInt8], as expected: SignedKind?
   ) throws(Refusal) -> (JSONDocument, PayloadFields, PayloadClaims) {
     do throws(PayloadError) {
-      let document = try JSONDocument(payload)
-      let fields = try document.fields()
+      let fields = try PayloadFields(json: payload)
       guard let kind = SignedKind(detecting: fields, expecting: expected) else {
-        throw PayloadError(.missingField, "the fields are those of no kind that is known")
+        throw PayloadError(.missingField, "the fields match no known kind")
       }
       guard expected == nil || expected == kind else {
         throw PayloadError(
-          .wrongType, "a \(kind.label) where a \(expected?.label ?? "") is expected")
+          .wrongType, "expected \(expected?.label ?? ""), found \(kind.label)")
       }
-      return (document, fields, try PayloadClaims(fields, kind: kind))
+      return (fields.document, fields, try PayloadClaims(fields, kind: kind))
     } catch {
       throw Refusal(error, in: "payload")
     }
   }
 
-  private func rememberedSigner(of parts: CompactJWS) -> TrustedSigner? {
+  private func cachedSigner(of parts: CompactJWS) -> TrustedSigner? {
     parts.bytes.withUnsafeBytes { bytes in
-      memory.trustedSigner(header: UnsafeRawBufferPointer(rebasing: bytes[..<parts.headerLength]))
+      cache.trustedSigner(header: UnsafeRawBufferPointer(rebasing: bytes[..<parts.headerLength]))
     }
   }
 
-  private func judgedSigner(of parts: CompactJWS) throws(Refusal) -> TrustedSigner {
+  private func validatedSigner(of parts: CompactJWS) throws(Refusal) -> TrustedSigner {
     let header = parts.header
     let digest: SHA256Digest
     do {
@@ -104,16 +104,16 @@ package final class JWSVerifier: Sendable {
     } catch {
       throw Refusal(error, as: .retryable, in: "header")
     }
-    if let refusal = memory.refusal(of: digest) { throw refusal }
+    if let refusal = cache.refusal(of: digest) { throw refusal }
     do throws(Refusal) {
-      return try judge(header)
+      return try validate(header)
     } catch {
-      memory.remember(error, of: digest)
+      cache.insert(error, of: digest)
       throw error
     }
   }
 
-  private func judge(_ segment: [UInt8]) throws(Refusal) -> TrustedSigner {
+  private func validate(_ segment: [UInt8]) throws(Refusal) -> TrustedSigner {
     let header = try SignerHeader(segment: segment)
     try header.checkAlgorithm()
     let chain = try CertificateChain(try header.certificates())
@@ -134,7 +134,7 @@ package final class JWSVerifier: Sendable {
     for part in parts {
       guard let jws = part.jws else { continue }
       do {
-        // The kind is never a notification, so this nests once.
+        // The expected kind is never a notification, so this recurses only once.
         let payload = try authenticate(jws, as: part.kind, policy: policy, now: now)
         try payload.claims.checkAgreement(with: outer)
         inner.append(payload)

@@ -1,11 +1,12 @@
+import AppStorePayloads
 package import EntitlementDomain
 
-/// What a payload says of itself that decides whether it is accepted. Not to be believed before
-/// its signature was checked.
+/// The fields of a payload that decide whether it is accepted. Do not trust them before the
+/// signature is verified.
 package struct PayloadClaims: Sendable {
-  /// The environment that a payload names.
+  /// The environment of a payload.
   package enum Environment: Hashable, Sendable {
-    /// Payloads of 2021 name none.
+    /// No environment, as in payloads of 2021.
     case absent
     /// Not one of ``StoreEnvironment``.
     case unknown
@@ -21,17 +22,16 @@ package struct PayloadClaims: Sendable {
   }
 
   package let kind: SignedKind
-  /// When it was signed; nil where it does not say.
+  /// The signing date; nil if the payload has none.
   package let signedDate: Milliseconds?
-  /// Nil where it names none, as every renewal info.
+  /// Nil if the payload has none. A renewal info never has one.
   package let bundleID: BundleID?
   package let appAppleID: Int64?
   package let environment: Environment
-  /// Set when and only when ``kind`` is ``SignedKind/notification``.
+  /// Set if and only if ``kind`` is ``SignedKind/notification``.
   let notification: NotificationPayload?
 
-  /// - Throws: ``PayloadError`` when a field that is read here has another type than Apple
-  ///   documents.
+  /// - Throws: ``PayloadError`` when a field has another type than Apple documents.
   init(_ fields: PayloadFields, kind: SignedKind) throws(PayloadError) {
     self.kind = kind
     switch kind {
@@ -58,9 +58,25 @@ package struct PayloadClaims: Sendable {
     }
   }
 
-  /// Whether payloads of this kind name the app they are for.
+  /// Whether payloads of this kind have a bundle id.
   var namesApp: Bool { kind != .renewalInfo }
 
   /// Whether payloads of this kind carry the app's Apple id.
   var namesAppAppleID: Bool { kind == .notification || kind == .appTransaction }
+}
+
+extension PayloadClaims {
+  /// Checks that an inner payload has the app and environment of its notification.
+  ///
+  /// - Parameter outer: the claims of the enclosing notification.
+  /// - Throws: ``Refusal`` with ``Verdict/wrongApp`` or ``Verdict/wrongEnvironment`` when they
+  ///   differ.
+  func checkAgreement(with outer: PayloadClaims) throws(Refusal) {
+    guard !namesApp || bundleID == outer.bundleID else {
+      throw Refusal(.wrongApp, "the bundle id differs from that of the notification")
+    }
+    guard environment == outer.environment else {
+      throw Refusal(.wrongEnvironment, "the environment differs from that of the notification")
+    }
+  }
 }

@@ -1,23 +1,24 @@
-package import EntitlementDomain
+package import AppStorePayloads
+import EntitlementDomain
 
-/// What the App Store signs as a JWS.
+/// The kinds of payload that the App Store signs as a JWS.
 package enum SignedKind: String, Hashable, Sendable, CaseIterable {
   case transaction
   case renewalInfo
   case appTransaction
   case notification
 
-  /// Fields that only a renewal info has, each of which may be absent.
+  /// Optional fields that only a renewal info has.
   private static let renewalInfoFields: [StaticString] = [
     "expirationIntent", "gracePeriodExpiresDate", "isInBillingRetryPeriod", "priceIncreaseStatus",
     "renewalDate", "renewalPrice", "renewalBillingPlanType", "recentSubscriptionStartDate",
     "eligibleWinBackOfferIds",
   ]
 
-  /// The kind of a payload by the fields that only this kind has; nil for none of them.
+  /// Detects the kind by fields that only one kind has; nil if there are none.
   ///
-  /// - Parameter expected: what it should be. It decides where a payload of a chain has no such
-  ///   field, since only a renewal info may lack them all.
+  /// - Parameter expected: the expected kind. It decides for a payload of a chain without such
+  ///   fields: only a renewal info may lack all of them.
   package init?(detecting fields: PayloadFields, expecting expected: SignedKind? = nil) {
     if fields.contains("notificationType") {
       self = .notification
@@ -40,7 +41,7 @@ package enum SignedKind: String, Hashable, Sendable, CaseIterable {
     fields.contains("originalTransactionId") || fields.contains("productId")
   }
 
-  /// Where a notification carries a payload of this kind; nil for one that it cannot carry.
+  /// The field of a notification that carries this kind; nil if there is none.
   var notificationField: String? {
     switch self {
     case .transaction: "signedTransactionInfo"
@@ -50,7 +51,7 @@ package enum SignedKind: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// For people: "renewal info".
+  /// The name for messages, such as "renewal info".
   package var label: String {
     switch self {
     case .transaction: "transaction"

@@ -1,19 +1,18 @@
 import Cryptography
 import EntitlementDomain
 
-/// A header whose certificates lead to a trusted root: what every payload with the same header can
-/// use again.
+/// A JWS header with a trusted certificate chain, reused for all payloads with the same header.
 final class TrustedSigner: Sendable {
-  /// The header segment as it came, base64url.
+  /// The header segment in base64url, as received.
   let header: [UInt8]
-  /// The same, hashed: what every message of this signer begins with.
-  private let hashedHeader: SHA256.Beginning
+  /// The hash state after the header, which every signing input of this signer starts with.
+  private let hashedHeader: SHA256.Prefix
   let key: VerifyingKey
   let chain: CertificateChain
-  /// ``chain`` alone, as its payloads carry it: one array for all of them.
+  /// ``chain`` as an array, shared by all payloads.
   let chains: [CertificateChain]
   let origin: TrustAnchors.Origin
-  /// When all of its certificates are valid; nil for never.
+  /// The period in which all certificates are valid; nil if there is none.
   private let validity: ClosedRange<Int64>?
 
   /// - Throws: ``Refusal`` with ``Verdict/retryable`` only.
@@ -22,7 +21,7 @@ final class TrustedSigner: Sendable {
   ) throws(Refusal) {
     self.header = header
     do {
-      hashedHeader = try SHA256.Beginning(header)
+      hashedHeader = try SHA256.Prefix(header)
     } catch {
       throw Refusal(error, as: .retryable, in: "header")
     }
@@ -30,21 +29,21 @@ final class TrustedSigner: Sendable {
     self.chain = chain
     chains = [chain]
     self.origin = origin
-    // A chain has one certificate at least.
+    // A chain has at least one certificate.
     let first = chain.certificates.map(\.validity.lowerBound).max() ?? .max
     let last = chain.certificates.map(\.validity.upperBound).min() ?? .min
     validity = first <= last ? first...last : nil
   }
 
-  /// The chains that vouch for a payload of this signer with others inside it, each once.
+  /// The chains of a payload of this signer and of its inner payloads, without duplicates.
   func chains(with inner: [AuthenticPayload]) -> [CertificateChain] {
     inner.reduce(into: chains) { chains, payload in
-      // Nearly always the same signer's.
+      // Nearly always the same chain.
       for chain in payload.chains where !chains.contains(chain) { chains.append(chain) }
     }
   }
 
-  /// - Parameter parts: a JWS with this very header: it is not hashed again.
+  /// - Parameter parts: a JWS with this header. The header is not hashed again.
   /// - Throws: ``Refusal`` with ``Verdict/invalidSignature``, or ``Verdict/retryable``.
   func checkSignature(of parts: CompactJWS) throws(Refusal) {
     guard parts.signature.count == VerifyingKey.signatureLength else {
@@ -65,23 +64,23 @@ final class TrustedSigner: Sendable {
     }
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/certificateExpired`` unless all certificates were valid at
-  ///   `moment`.
+  /// - Throws: ``Refusal`` with ``Verdict/certificateExpired`` unless all certificates were valid
+  ///   at `moment`.
   func checkValidity(at moment: Milliseconds) throws(Refusal) {
     if let validity, validity.contains(moment.rawValue) { return }
-    // Says which one was not.
+    // Reports which certificate was not valid.
     try chain.checkValidity(at: moment)
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` when a root alone signed for more than
-  ///   a developer's machine (R9).
+  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` when a single root signed for an
+  ///   environment of the App Store (R9).
   func checkScope(of claims: PayloadClaims) throws(Refusal) {
-    guard chain.isRootAlone else { return }
+    guard chain.isSingleRoot else { return }
     switch claims.environment {
     case .known(.xcode), .known(.localTesting): break
     case .known, .absent, .unknown:
       throw Refusal(
-        .wrongEnvironment, "a certificate alone is accepted for Xcode and LocalTesting only")
+        .wrongEnvironment, "a single certificate is accepted for Xcode and LocalTesting only")
     }
   }
 }

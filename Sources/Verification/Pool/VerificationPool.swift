@@ -1,13 +1,15 @@
 import Cryptography
 package import EntitlementDomain
 import FoundationEssentials
+import Locks
 
-/// Verifies batches and receipts away from the event loops and from Swift's own threads.
+/// Verifies payloads and receipts on its own threads, not on event loops or the threads of Swift
+/// tasks.
 package final class VerificationPool: Sendable {
   /// One payload to verify.
   package struct Item: Hashable, Sendable {
     package var jws: [UInt8]
-    /// What it must be; nil accepts any kind.
+    /// The expected kind; nil accepts any kind.
     package var kind: SignedKind?
 
     package init(jws: [UInt8], kind: SignedKind? = nil) {
@@ -18,7 +20,7 @@ package final class VerificationPool: Sendable {
 
   package struct Statistics: Hashable, Sendable {
     package var work: WorkerPool.Statistics
-    /// How many payloads, receipts among them, got each verdict, ``Verdict/ok`` too.
+    /// Number of payloads and receipts by verdict, including ``Verdict/ok``.
     package var verdicts: [Verdict: Int]
   }
 
@@ -26,17 +28,17 @@ package final class VerificationPool: Sendable {
   private let receipts: ReceiptVerifier
   private let status: StatusChecker?
   private let workers: WorkerPool
-  private let verdicts = Guarded<[Verdict: Int]>([:])
+  private let verdicts = LockedValue<[Verdict: Int]>([:])
 
   /// - Parameters:
   ///   - receipts: nil for one with the anchors of `verifier`.
-  ///   - status: asked about the certificates of payloads that verified; nil asks nobody.
-  ///   - width: workers; nil for as many as the process may use processors.
-  ///   - capacity: interactive payloads that may wait; a batch larger than this never fits. Imports
-  ///     have half as much room of their own.
-  ///   - byteCapacity: bytes of the interactive payloads that wait or are worked on; a batch larger
-  ///     than this never fits. Imports have half as much room of their own.
-  ///   - now: the clock that deadlines are told by.
+  ///   - status: checks the certificate status of verified payloads; nil for no check.
+  ///   - width: number of workers; nil for the number of available processors.
+  ///   - capacity: maximum number of queued interactive payloads, and so of one batch. Imports have
+  ///     a separate limit of half of it.
+  ///   - byteCapacity: maximum bytes of interactive payloads that are queued or running, and so of
+  ///     one batch. Imports have a separate limit of half of it.
+  ///   - now: the clock for deadlines.
   package init(
     verifier: JWSVerifier, receipts: ReceiptVerifier? = nil, status: StatusChecker? = nil,
     width: Int? = nil, capacity: Int = VerificationLimits.queuedItems,
@@ -50,20 +52,21 @@ package final class VerificationPool: Sendable {
       label: "entitle.verification",
       width: width ?? ProcessInfo.processInfo.activeProcessorCount, capacity: capacity,
       weightCapacity: byteCapacity,
-      pieceSize: PieceSize(
-        leastItems: VerificationLimits.leastItemsPerPiece,
-        mostItems: VerificationLimits.mostItemsPerPiece,
-        mostWeight: VerificationLimits.mostBytesPerPiece),
+      chunkSize: ChunkSize(
+        minimumItems: VerificationLimits.minimumItemsPerChunk,
+        maximumItems: VerificationLimits.maximumItemsPerChunk,
+        maximumWeight: VerificationLimits.maximumBytesPerChunk),
       now: now)
   }
 
-  /// Verifies all items; results keep their order. One refusal does not touch the others.
+  /// Verifies all items. Results are in the order of the items. A refusal does not affect other
+  /// items.
   ///
   /// - Parameters:
-  ///   - now: the moment judged for payloads that do not say when they were signed.
-  ///   - deadline: payloads whose turn has not come by then are not verified.
-  ///   - isCancelled: asked before each payload, on any thread. Once it is true, the rest is not
-  ///     verified. It must be quick, and stay true.
+  ///   - now: the validation time of payloads without a signing date.
+  ///   - deadline: payloads that have not started by then are not verified.
+  ///   - isCancelled: called before each payload, on any thread. Once it returns true, the rest is
+  ///     not verified. It must be fast and keep returning true.
   package func run(
     _ batch: [Item], policy: VerificationPolicy, now: Milliseconds,
     deadline: ContinuousClock.Instant? = nil, priority: WorkPriority = .interactive,
@@ -80,18 +83,18 @@ package final class VerificationPool: Sendable {
         return .failure(error)
       }
     }
-    // On no worker any more: this may wait for the network.
-    let results = await status?.judge(verified, now: now) { $0.chains } ?? verified
+    // Not on a worker: this may wait for the network.
+    let results = await status?.check(verified, now: now) { $0.chains } ?? verified
     count(results)
     return results
   }
 
-  /// Verifies one receipt, which is one item of work however many purchases it holds.
+  /// Verifies one receipt. It counts as one item, whatever its number of purchases.
   ///
   /// - Parameters:
   ///   - receipt: DER, or standard base64 of it.
-  ///   - deviceIdentifier: the device that it must have been made for; nil for any.
-  ///   - now: the moment that the status of its certificates is judged at, where it is asked for.
+  ///   - deviceIdentifier: the expected device; nil accepts any device.
+  ///   - now: the time for the certificate status check.
   package func run(
     _ receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, policy: VerificationPolicy,
     now: Milliseconds, deadline: ContinuousClock.Instant? = nil,
@@ -103,12 +106,12 @@ package final class VerificationPool: Sendable {
     ) { [receipts] receipt throws(Refusal) in
       try receipts.verify(receipt, policy: policy, deviceIdentifier: deviceIdentifier)
     }
-    let results = await status?.judge([verified], now: now) { $0.chains } ?? [verified]
+    let results = await status?.check([verified], now: now) { $0.chains } ?? [verified]
     count(results)
     return results[0]
   }
 
-  /// Reads an archived response as bulk work. Nobody signed it, so there is no verdict to count.
+  /// Decodes an archived response as bulk work. It has no signature, so no verdict is counted.
   package func read(
     archivedResponse json: [UInt8], deadline: ContinuousClock.Instant? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -152,10 +155,10 @@ package final class VerificationPool: Sendable {
     Statistics(work: workers.statistics, verdicts: verdicts.withLock { $0 })
   }
 
-  /// Turns away new batches, and returns when those that were admitted have ended.
+  /// Rejects new batches and returns when all admitted batches have ended.
   ///
-  /// - Parameter deadline: payloads whose turn has not come by then are not verified, and their
-  ///   batches end with ``PoolError/shutdown``; nil to verify all that was admitted.
+  /// - Parameter deadline: payloads that have not started by then are not verified, and their
+  ///   batches end with ``PoolError/shutdown``; nil for no limit.
   package func shutdown(deadline: ContinuousClock.Instant? = nil) async {
     await workers.shutdown(deadline: deadline)
   }

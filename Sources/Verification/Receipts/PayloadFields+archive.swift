@@ -1,9 +1,10 @@
+import AppStorePayloads
 import EntitlementDomain
 
-/// Values of a `verifyReceipt` response: Apple wrote most numbers and flags as strings, and not
-/// always the same ones. Empty strings count as absent.
+/// Values of a `verifyReceipt` response. Apple encodes most numbers and flags as strings, but not
+/// consistently. Empty strings count as absent.
 extension PayloadFields {
-  /// Text that names something, or a number that does.
+  /// An identifier, encoded as a string or as a number.
   ///
   /// - Throws: ``PayloadError``.
   func archivedIdentifier(_ name: StaticString) throws(PayloadError) -> String? {
@@ -26,7 +27,7 @@ extension PayloadFields {
     try archivedInteger(name).map(Milliseconds.init(_:))
   }
 
-  /// `true`, `"true"`, `1` or `"1"`, and the same for no.
+  /// A flag, encoded as `true`, `"true"`, `1` or `"1"`, and likewise for false.
   ///
   /// - Throws: ``PayloadError``.
   func archivedFlag(_ name: StaticString) throws(PayloadError) -> Bool? {
@@ -39,8 +40,8 @@ extension PayloadFields {
     }
   }
 
-  /// The offer of a period. `promotional_offer_id` and `offer_code_ref_name` say more than the
-  /// flags, which tell of any trial.
+  /// The offer of a period. `promotional_offer_id` and `offer_code_ref_name` precede the flags,
+  /// which are set for any trial.
   ///
   /// - Throws: ``PayloadError``.
   func archivedOffer() throws(PayloadError) -> Offer? {

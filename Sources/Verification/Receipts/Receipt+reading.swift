@@ -1,7 +1,7 @@
 import EntitlementDomain
 
 extension Receipt {
-  /// The attributes of receipts that are known.
+  /// Types of the known receipt attributes.
   private enum Attribute {
     static let receiptType: Int64 = 0
     static let bundleID: Int64 = 2
@@ -20,11 +20,11 @@ extension Receipt {
     ]
   }
 
-  /// Reads the content of a receipt: a DER SET of `SEQUENCE { type INTEGER, version INTEGER, value
+  /// Parses the content of a receipt: a DER SET of `SEQUENCE { type INTEGER, version INTEGER, value
   /// OCTET STRING }`.
   ///
-  /// Empty text and empty values count as absent. An attribute that is known may occur once,
-  /// purchases apart: of two values nobody knows which one counts.
+  /// Empty text and empty values count as absent. A known attribute other than a purchase may occur
+  /// only once, because duplicates would be ambiguous.
   ///
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` for any other form, and when the receipt
   ///   type, the bundle id or the creation date is missing.
@@ -35,7 +35,7 @@ extension Receipt {
     try self.init(attributes: set, in: der)
   }
 
-  /// - Parameter envelope: what the content is inside of.
+  /// - Parameter envelope: the envelope with the content.
   init(_ envelope: ReceiptEnvelope) throws(Refusal) {
     var reader = DERReader(envelope.der, inside: envelope.content)
     let set = try reader.next(DERTag.set, "set of attributes")
@@ -72,5 +72,59 @@ extension Receipt {
       throw Refusal(.malformed, "more than \(VerificationLimits.receiptItems) purchases")
     }
     for value in attributes.repeated { items.append(try ReceiptItem(value, in: der)) }
+  }
+}
+
+extension ReceiptItem {
+  /// Types of the known purchase attributes.
+  private enum Attribute {
+    static let quantity: Int64 = 1_701
+    static let productID: Int64 = 1_702
+    static let transactionID: Int64 = 1_703
+    static let purchaseDate: Int64 = 1_704
+    static let originalTransactionID: Int64 = 1_705
+    static let originalPurchaseDate: Int64 = 1_706
+    static let expiresDate: Int64 = 1_708
+    static let webOrderLineItemID: Int64 = 1_711
+    static let cancellationDate: Int64 = 1_712
+    static let isTrialPeriod: Int64 = 1_713
+    static let isInIntroductoryOfferPeriod: Int64 = 1_719
+
+    static let all: Set<Int64> = [
+      quantity, productID, transactionID, purchaseDate, originalTransactionID,
+      originalPurchaseDate, expiresDate, webOrderLineItemID, cancellationDate, isTrialPeriod,
+      isInIntroductoryOfferPeriod,
+    ]
+  }
+
+  /// - Parameter value: the value of attribute 17: a SET of attributes.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed``. Missing fields are not an error.
+  init(_ value: DERElement, in der: [UInt8]) throws(Refusal) {
+    self.init()
+    var reader = DERReader(der, inside: value)
+    let set = try reader.next(DERTag.set, "set of attributes of a purchase")
+    try reader.expectEnd(of: "purchase")
+    var attributes = ReceiptAttributes(known: Attribute.all)
+    try attributes.read(set, in: der)
+    quantity = try attributes.integer(Attribute.quantity, "quantity")
+    productID = try attributes.text(Attribute.productID, "product id").map(ProductID.init(_:))
+    transactionID = try attributes.text(Attribute.transactionID, "transaction id")
+      .map(TransactionID.init(_:))
+    originalTransactionID = try attributes.text(
+      Attribute.originalTransactionID, "original transaction id"
+    ).map(OriginalTransactionID.init(_:))
+    purchaseDate = try attributes.moment(Attribute.purchaseDate, "purchase date")
+    originalPurchaseDate = try attributes.moment(
+      Attribute.originalPurchaseDate, "original purchase date")
+    expiresDate = try attributes.moment(Attribute.expiresDate, "expires date")
+    cancellationDate = try attributes.moment(Attribute.cancellationDate, "cancellation date")
+    // 0 means none: only subscriptions have a web order line item.
+    webOrderLineItemID = try attributes.integer(
+      Attribute.webOrderLineItemID, "web order line item id"
+    ).flatMap { $0 == 0 ? nil : WebOrderLineItemID(String($0)) }
+    isTrialPeriod = try attributes.flag(Attribute.isTrialPeriod, "trial period flag")
+    isInIntroductoryOfferPeriod = try attributes.flag(
+      Attribute.isInIntroductoryOfferPeriod, "introductory offer flag")
+    unknownAttributes = attributes.unknown
   }
 }

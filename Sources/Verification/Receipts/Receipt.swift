@@ -1,13 +1,14 @@
+import Cryptography
 package import EntitlementDomain
 
-/// What a legacy app receipt says (PKCS#7; Apple's "Receipt Validation Programming Guide"), read
-/// but not judged.
+/// The contents of a legacy app receipt (PKCS #7; Apple's "Receipt Validation Programming Guide").
+/// They are not verified.
 package struct Receipt: Hashable, Sendable {
-  /// Attribute 0 as it came: `Production`, `ProductionSandbox`, `ProductionVPP`, `Xcode`, …
+  /// Attribute 0 as received: `Production`, `ProductionSandbox`, `ProductionVPP`, `Xcode`, …
   package var receiptType: String
   /// Attribute 2.
   package var bundleID: BundleID
-  /// Attribute 2 as it is in the receipt, DER and all: part of what the device hash is made of.
+  /// Attribute 2 as encoded in the receipt, DER header included. Input of the device hash.
   package var bundleIDBytes: [UInt8]
   /// Attribute 12.
   package var creationDate: Milliseconds
@@ -17,14 +18,15 @@ package struct Receipt: Hashable, Sendable {
   package var originalApplicationVersion: String?
   /// Attribute 18.
   package var originalPurchaseDate: Milliseconds?
-  /// Attribute 21: when the receipt of a volume purchase ends.
+  /// Attribute 21: when the receipt of a volume purchase expires.
   package var expirationDate: Milliseconds?
-  /// Attribute 4, and attribute 5: the SHA-1 of device, opaque value and bundle id.
+  /// Attribute 4.
   package var opaqueValue: [UInt8]
+  /// Attribute 5: the SHA-1 of device identifier, opaque value and bundle id.
   package var deviceHash: [UInt8]
-  /// Attribute 17, in the order of the receipt; an empty list is a valid receipt (R52).
+  /// Attribute 17, in order. A receipt without purchases is valid (R52).
   package var items: [ReceiptItem]
-  /// Attributes that are not known, in their order.
+  /// Unknown attributes, in order.
   package var unknownAttributes: [ReceiptAttribute]
 
   package init(
@@ -40,7 +42,7 @@ package struct Receipt: Hashable, Sendable {
     unknownAttributes = []
   }
 
-  /// The environment that the receipt type stands for; nil for a type that is not known.
+  /// The environment of the receipt type; nil for an unknown type.
   package var environment: StoreEnvironment? {
     switch receiptType {
     case "Production", "ProductionVPP": .production
@@ -51,31 +53,31 @@ package struct Receipt: Hashable, Sendable {
   }
 }
 
-/// One in-app purchase of a receipt. Any field may be absent: an empty value counts as none.
+/// An in-app purchase of a receipt. Every field is optional; an empty value counts as absent.
 package struct ReceiptItem: Hashable, Sendable {
-  /// 1701.
+  /// Attribute 1701.
   package var quantity: Int64?
-  /// 1702.
+  /// Attribute 1702.
   package var productID: ProductID?
-  /// 1703.
+  /// Attribute 1703.
   package var transactionID: TransactionID?
-  /// 1704.
+  /// Attribute 1704.
   package var purchaseDate: Milliseconds?
-  /// 1705.
+  /// Attribute 1705.
   package var originalTransactionID: OriginalTransactionID?
-  /// 1706.
+  /// Attribute 1706.
   package var originalPurchaseDate: Milliseconds?
-  /// 1708.
+  /// Attribute 1708.
   package var expiresDate: Milliseconds?
-  /// 1711.
+  /// Attribute 1711.
   package var webOrderLineItemID: WebOrderLineItemID?
-  /// 1712: when it was refunded, or upgraded.
+  /// Attribute 1712: when the purchase was refunded or upgraded.
   package var cancellationDate: Milliseconds?
-  /// 1713.
+  /// Attribute 1713.
   package var isTrialPeriod: Bool?
-  /// 1719.
+  /// Attribute 1719.
   package var isInIntroductoryOfferPeriod: Bool?
-  /// Attributes that are not known, in their order.
+  /// Unknown attributes, in order.
   package var unknownAttributes: [ReceiptAttribute]
 
   package init() {
@@ -83,7 +85,7 @@ package struct ReceiptItem: Hashable, Sendable {
   }
 }
 
-/// An attribute of a receipt, or of one of its items, as it came.
+/// An attribute of a receipt or of one of its items, as received.
 package struct ReceiptAttribute: Hashable, Sendable {
   package var type: Int64
   package var version: Int64
@@ -94,5 +96,31 @@ package struct ReceiptAttribute: Hashable, Sendable {
     self.type = type
     self.version = version
     self.value = value
+  }
+}
+
+extension Receipt {
+  /// Checks the device hash: the SHA-1 of the device identifier, the opaque value and the bundle
+  /// id. The latter two are used as encoded in the receipt.
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/wrongDevice``.
+  func checkDevice(_ identifier: [UInt8]) throws(Refusal) {
+    guard !identifier.isEmpty, identifier.count <= VerificationLimits.deviceIdentifierLength else {
+      throw Refusal(
+        .wrongDevice,
+        "a device identifier has 1 to \(VerificationLimits.deviceIdentifierLength) bytes")
+    }
+    guard !deviceHash.isEmpty else {
+      throw Refusal(.wrongDevice, "the receipt has no device hash")
+    }
+    let hash: [UInt8]
+    do {
+      hash = try SHA1.digest(of: identifier + opaqueValue + bundleIDBytes)
+    } catch {
+      throw Refusal(error, as: .retryable, in: "device")
+    }
+    guard ConstantTime.areEqual(hash, deviceHash) else {
+      throw Refusal(.wrongDevice, "the receipt was made for another device")
+    }
   }
 }

@@ -1,6 +1,7 @@
 import Cryptography
 
-/// An `AlgorithmIdentifier` (RFC 5652 section 10.1) of a receipt: what it names, not judged.
+/// An `AlgorithmIdentifier` (RFC 5652 section 10.1) of a receipt. It may name an algorithm that is
+/// not accepted.
 struct ReceiptAlgorithm: Hashable, Sendable {
   /// The contents of the object identifier.
   let identifier: [UInt8]
@@ -28,13 +29,13 @@ struct ReceiptAlgorithm: Hashable, Sendable {
       hasParameters = false
     } else {
       let parameters = try inside.next()
-      // NULL is what Apple writes, and what others leave out.
+      // Apple writes NULL; others omit it.
       hasParameters = parameters.tag != 0x05 || !parameters.contents.isEmpty
       try inside.expectEnd(of: name)
     }
   }
 
-  /// The hash function that this names; nil for one that is not accepted.
+  /// The hash function; nil if it is not accepted.
   var digest: CMSDigest? {
     guard !hasParameters else { return nil }
     switch identifier {
@@ -44,18 +45,18 @@ struct ReceiptAlgorithm: Hashable, Sendable {
     }
   }
 
-  /// Whether this names RSA signatures of PKCS#1 v1.5 over `digest`.
+  /// Whether this identifies RSA signatures (PKCS #1 v1.5) with `digest`.
   func isRSA(with digest: CMSDigest) -> Bool {
     guard !hasParameters else { return false }
-    // Apple names RSA without the hash function, as RFC 3370 section 3.2 has it.
+    // Apple uses the identifier without the hash function (RFC 3370 section 3.2).
     return identifier == Self.rsa
       || identifier == (digest == .sha1 ? Self.rsaWithSHA1 : Self.rsaWithSHA256)
   }
 
-  /// For people: the name of a hash function that is known, or the identifier in digits.
+  /// The name of a known hash function, or the dotted identifier, for messages.
   var label: String { digest?.rawValue ?? dotted }
 
-  /// The identifier in dotted form (X.690 section 8.19); what cannot be read so is a question mark.
+  /// The identifier in dotted form (X.690 section 8.19); a question mark if it is not valid.
   private var dotted: String {
     var arcs: [UInt64] = []
     var arc: UInt64 = 0

@@ -1,20 +1,20 @@
 import EntitlementDomain
 
-/// The attributes of a receipt, or of one of its purchases, by their types. Where they are, not
-/// what they say: values are read on demand.
+/// The attributes of a receipt or of one of its purchases, by type. Only positions are stored;
+/// values are parsed on demand.
 struct ReceiptAttributes {
   private let known: Set<Int64>
   private let repeatable: Int64?
   private var der: [UInt8] = []
   private var values: [Int64: DERElement] = [:]
-  /// The values of the type that may occur more than once, in their order.
+  /// The values of the repeatable type, in order.
   private(set) var repeated: [DERElement] = []
-  /// Those of types that are not known, in their order.
+  /// Attributes of unknown types, in order.
   private(set) var unknown: [ReceiptAttribute] = []
 
   /// - Parameters:
-  ///   - known: the types that mean something here.
-  ///   - repeatable: the one of them that may occur more than once.
+  ///   - known: the known types.
+  ///   - repeatable: the type that may occur more than once.
   init(known: Set<Int64>, repeatable: Int64? = nil) {
     self.known = known
     self.repeatable = repeatable
@@ -50,12 +50,12 @@ struct ReceiptAttributes {
     }
   }
 
-  /// The value as it came; empty when it is absent.
+  /// The value as received; empty if it is absent.
   func bytes(_ type: Int64) -> [UInt8] {
     values[type].map { Array(der[$0.contents]) } ?? []
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is no text.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not text.
   func text(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
     guard var reader = reader(type) else { return nil }
     let text = try reader.text(name)
@@ -63,7 +63,7 @@ struct ReceiptAttributes {
     return text
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is no integer of 64 bits.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an integer of 64 bits.
   func integer(_ type: Int64, _ name: StaticString) throws(Refusal) -> Int64? {
     guard var reader = reader(type) else { return nil }
     let value = try reader.integer(name)
@@ -71,7 +71,7 @@ struct ReceiptAttributes {
     return value
   }
 
-  /// An integer that says yes or no; nil for one that says neither.
+  /// An integer as a flag: 0 or 1; nil for any other value.
   ///
   /// - Throws: as ``integer(_:_:)``.
   func flag(_ type: Int64, _ name: StaticString) throws(Refusal) -> Bool? {
@@ -82,7 +82,7 @@ struct ReceiptAttributes {
     }
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is no text in the form of RFC 3339.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date.
   func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
     guard let text = try text(type, name) else { return nil }
     guard let moment = Milliseconds(rfc3339: text) else {
@@ -91,7 +91,7 @@ struct ReceiptAttributes {
     return moment
   }
 
-  /// Nil when the attribute is absent, or its value empty.
+  /// Nil when the attribute is absent or its value is empty.
   private func reader(_ type: Int64) -> DERReader? {
     guard let value = values[type], !value.contents.isEmpty else { return nil }
     return DERReader(der, inside: value)

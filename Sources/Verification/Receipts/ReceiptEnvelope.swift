@@ -1,23 +1,22 @@
 import Cryptography
 
-/// What stands around the content of a receipt (CMS SignedData, RFC 5652 section 5), taken apart
-/// but not judged. Of what the RFC allows it reads only what Apple writes, so that nothing is left
-/// in which a receipt could be altered unseen.
+/// The CMS SignedData envelope of a receipt (RFC 5652 section 5), parsed but not verified. Only the
+/// subset that Apple uses is accepted, so that no unchecked part of a receipt can be altered.
 struct ReceiptEnvelope: Sendable {
   let der: [UInt8]
   /// The octet string with the attributes.
   let content: DERElement
   let signature: DERElement
-  /// The bytes of each, in the order of the receipt.
+  /// The position of each certificate, in order.
   let certificates: [Range<Int>]
-  /// Names the signer's certificate: its issuer and serial number.
+  /// Issuer and serial number of the signer's certificate.
   let signerIdentifier: DERElement
   let digestAlgorithm: ReceiptAlgorithm
-  /// The message's own list of hash functions, of which there is one.
+  /// The only element of the message's list of hash functions.
   private let listedAlgorithm: ReceiptAlgorithm
   private let signatureAlgorithm: ReceiptAlgorithm
   private let hasSignedAttributes: Bool
-  /// All that stands around the content and the signature and is not the same in every receipt.
+  /// The variable parts other than the content and the signature.
   private let parts: (algorithms: Range<Int>, afterContent: Range<Int>)
 
   // 1.2.840.113549.1.7.2 and .1.
@@ -61,12 +60,11 @@ struct ReceiptEnvelope: Sendable {
     }
   }
 
-  /// What tells one signer's receipts from another's: receipts with the same surroundings differ in
-  /// content and signature only.
-  var surroundings: [UInt8] { Array(der[parts.algorithms]) + der[parts.afterContent] }
+  /// The cache key of the signer. Receipts with the same key differ only in content and signature.
+  var cacheKey: [UInt8] { Array(der[parts.algorithms]) + der[parts.afterContent] }
 
-  /// - Throws: ``Refusal`` with ``Verdict/unsupportedAlgorithm`` unless the content itself is
-  ///   signed, with RSA and a hash function that is accepted.
+  /// - Throws: ``Refusal`` with ``Verdict/unsupportedAlgorithm`` unless the content is signed
+  ///   directly, with RSA and an accepted hash function.
   func checkAlgorithms() throws(Refusal) -> CMSDigest {
     guard let digest = digestAlgorithm.digest else {
       throw Refusal(.unsupportedAlgorithm, "the hash function is neither SHA-1 nor SHA-256")
@@ -75,11 +73,11 @@ struct ReceiptEnvelope: Sendable {
       throw Refusal(
         .unsupportedAlgorithm, "not an RSA signature (PKCS#1 v1.5) with the signer's hash function")
     }
-    // With them the signature is over attributes of which one is the hash of the content. Apple's
-    // receipts have none, and to read a signature in both ways is to let one kind pass for the
-    // other.
+    // With signed attributes, the signature covers the attributes, which include the hash of the
+    // content. Apple's receipts have none. If both forms were accepted, one could be presented as
+    // the other.
     guard !hasSignedAttributes else {
-      throw Refusal(.unsupportedAlgorithm, "attributes are signed instead of the content")
+      throw Refusal(.unsupportedAlgorithm, "signed attributes are not supported")
     }
     return digest
   }
@@ -93,15 +91,15 @@ struct ReceiptEnvelope: Sendable {
     return DERReader(der, inside: sequence)
   }
 
-  /// What a ContentInfo holds (RFC 5652 section 3), and an EncapsulatedContentInfo likewise
-  /// (section 5.2): the type, then one element in an explicit tag.
+  /// The element inside a ContentInfo (RFC 5652 section 3) or an EncapsulatedContentInfo (section
+  /// 5.2). Both have a type, then one element in an explicit tag.
   private static func contents(
     of information: DERElement, in der: [UInt8], type: [UInt8], _ tag: UInt8, _ name: StaticString
   ) throws(Refusal) -> DERElement {
     var reader = DERReader(der, inside: information)
     let stated = try reader.next(DERTag.objectIdentifier, name)
     guard der[stated.contents].elementsEqual(type) else {
-      throw Refusal(.malformed, "something of another type than \(name)")
+      throw Refusal(.malformed, "expected \(name), found another content type")
     }
     let explicit = try reader.next(DERTag.context(0), name)
     try reader.expectEnd(of: name)
@@ -111,7 +109,7 @@ struct ReceiptEnvelope: Sendable {
     return contents
   }
 
-  /// Version 1 is the form without anything that receipts do not have (RFC 5652 section 5.1).
+  /// Version 1 excludes features that receipts do not use (RFC 5652 section 5.1).
   private static func readVersion(
     _ reader: inout DERReader, _ name: StaticString
   ) throws(Refusal) {
@@ -125,7 +123,7 @@ struct ReceiptEnvelope: Sendable {
       of: information, in: der, type: data, DERTag.octetString, "content in one octet string")
   }
 
-  /// None when the message has none. That they are certificates is not looked at.
+  /// Empty if the message has none. The certificates are not parsed here.
   private static func certificates(
     _ message: inout DERReader, in der: [UInt8]
   ) throws(Refusal) -> [Range<Int>] {
@@ -149,5 +147,24 @@ struct ReceiptEnvelope: Sendable {
     let signer = try reader.next(DERTag.sequence, "signer")
     guard reader.isAtEnd else { throw Refusal(.malformed, "more than one signer") }
     return DERReader(der, inside: signer)
+  }
+}
+
+extension ReceiptEnvelope {
+  /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` when there is none or one cannot be
+  ///   parsed.
+  func readCertificates() throws(Refusal) -> [Certificate] {
+    guard !certificates.isEmpty else {
+      throw Refusal(.invalidCertificate, "the receipt contains no certificate")
+    }
+    var read: [Certificate] = []
+    for (index, range) in certificates.enumerated() {
+      do {
+        read.append(try Certificate(der: Array(der[range])))
+      } catch {
+        throw Refusal(error, as: .invalidCertificate, in: "certificate \(index + 1)")
+      }
+    }
+    return read
   }
 }

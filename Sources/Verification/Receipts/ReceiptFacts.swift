@@ -1,18 +1,19 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 
-/// Makes facts of what a receipt, or an archived response, says: each is read from JSON that is
-/// kept with it, by the decoder that reads everything else.
+/// Converts a receipt or an archived response to facts. Each fact gets a JSON payload, which is
+/// read by the same decoder as the payload of a JWS.
 struct ReceiptFacts {
-  /// What proves the facts: all of them share it.
+  /// The document that proves the facts, shared by all of them.
   private let document: [UInt8]
   private let authority: FactAuthority
   private let origin: ReceiptPayload.Origin
 
   /// - Parameters:
-  ///   - receipt: of a known environment.
-  ///   - signedDate: when it was said.
-  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` for a receipt type that is not known.
+  ///   - receipt: a receipt of a known environment.
+  ///   - signedDate: the date of the receipt or response.
+  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` for an unknown receipt type.
   init(
     of receipt: Receipt, in document: [UInt8], authority: FactAuthority, signedDate: Milliseconds
   ) throws(Refusal) {
@@ -23,8 +24,8 @@ struct ReceiptFacts {
       signedDate: signedDate, appTransactionID: Self.alias(of: receipt, authority))
   }
 
-  /// Receipts name no Apple account. Their oldest purchase does, as long as it is in them: ids are
-  /// numbers that grow.
+  /// Receipts have no app transaction id. The id of the oldest purchase replaces it, which stays
+  /// the same as long as that purchase is in the receipt. Ids are increasing numbers.
   private static func alias(of receipt: Receipt, _ authority: FactAuthority) -> AppTransactionID? {
     let identifiers = receipt.items.compactMap {
       $0.originalTransactionID?.rawValue ?? $0.transactionID?.rawValue
@@ -34,7 +35,7 @@ struct ReceiptFacts {
     return oldest.map { AppTransactionID(prefix + $0) }
   }
 
-  /// What is said of the app itself.
+  /// The fact of the app itself.
   func app(_ receipt: Receipt) -> Result<SignedFact, Refusal> {
     fact(
       .appTransaction,
@@ -44,7 +45,7 @@ struct ReceiptFacts {
         originalPurchaseDate: receipt.originalPurchaseDate, of: origin))
   }
 
-  /// - Returns: a failure with ``Verdict/malformed`` when it lacks what a fact cannot be without.
+  /// - Returns: a failure with ``Verdict/malformed`` when a required field is missing.
   func transaction(_ purchase: Result<ReceiptPurchase, Refusal>) -> Result<SignedFact, Refusal> {
     purchase.flatMap { fact(.transaction, ReceiptPayload.transaction($0, of: origin)) }
   }
@@ -76,7 +77,7 @@ extension Receipt {
   /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
   func knownEnvironment() throws(Refusal) -> StoreEnvironment {
     guard let environment else {
-      throw Refusal(.wrongEnvironment, "the receipt type is not one that is known")
+      throw Refusal(.wrongEnvironment, "the receipt type is not known")
     }
     return environment
   }

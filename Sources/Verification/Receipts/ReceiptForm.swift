@@ -1,21 +1,21 @@
 import Cryptography
 
-/// The two forms in which apps hand over a receipt: DER, and the standard base64 of it, which may
-/// be broken into lines.
+/// The two encodings of receipts: DER, and standard base64 of it, with optional line breaks.
 package enum ReceiptForm {
   private static let sequence: UInt8 = 0x30
 
-  /// Whether something that is a receipt, or another signed payload, is a receipt: DER that begins
-  /// as every receipt of 128 bytes and more does, or base64 of it.
+  /// Whether a submitted document is a receipt and not a JWS: it starts like DER of at least 128
+  /// bytes, or like base64 of it.
   package static func isReceipt(_ bytes: [UInt8]) -> Bool {
     if bytes.first == sequence {
-      // The length has one to four octets of its own; one without any is refused with that reason.
+      // The length has one to four more octets. The indefinite form (0x80) is included, so that
+      // parsing reports it.
       return bytes.dropFirst().first.map { (0x80...0x84).contains($0) } ?? false
     }
     return bytes.lazy.filter { !isBlank($0) }.starts(with: "MI".utf8)
   }
 
-  /// The DER.
+  /// Decodes a receipt to DER.
   ///
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is neither, or is too long.
   static func der(of bytes: [UInt8]) throws(Refusal) -> [UInt8] {

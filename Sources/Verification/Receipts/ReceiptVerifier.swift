@@ -1,26 +1,26 @@
 import Cryptography
 import EntitlementDomain
 
-/// Decides whether the App Store signed a legacy receipt (PKCS#7), and whether it is accepted here.
-/// One verifier serves all apps and environments. Immutable but for its memory; safe on any thread.
+/// Verifies legacy receipts (PKCS #7) against the trust anchors and a policy. One verifier serves
+/// all apps and environments. Safe on any thread.
 ///
-/// Checks come in the order form, algorithm, certificates, chain, signature, content, validity,
-/// app, environment, device. The signature comes before the content is read, the date included: so
-/// nothing but the form of a receipt is judged that its signer did not say.
+/// Order of the checks: form, algorithm, certificates, chain, signature, content, validity, app,
+/// environment, device. The signature is checked before the content is read, so every value used is
+/// authentic.
 package final class ReceiptVerifier: Sendable {
   let anchors: TrustAnchors
-  let memory = ReceiptSignerMemory()
+  let cache = ReceiptSignerCache()
 
   package init(anchors: TrustAnchors = .apple) {
     self.anchors = anchors
   }
 
-  /// Verifies a receipt and makes facts of it. Its certificates must have been valid when it was
-  /// made, whatever the time is now: no receipt outlives its certificates otherwise.
+  /// Verifies a receipt and converts it to facts. The certificates must have been valid at its
+  /// creation date, so that receipts still verify after their certificates have expired.
   ///
   /// - Parameters:
-  ///   - receipt: DER, or standard base64 of it, which may hold blanks and line breaks.
-  ///   - deviceIdentifier: the device that it must have been made for; nil for any.
+  ///   - receipt: DER, or standard base64 of it, which may contain white space.
+  ///   - deviceIdentifier: the expected device; nil accepts any device.
   package func verify(
     _ receipt: [UInt8], policy: VerificationPolicy, deviceIdentifier: [UInt8]? = nil
   ) throws(Refusal) -> VerifiedReceipt {
@@ -39,18 +39,135 @@ package final class ReceiptVerifier: Sendable {
       chains: [signer.chain])
   }
 
-  /// The signer, whose signature over the content is valid.
+  /// Returns the signer after verifying its signature over the content.
   private func signer(of envelope: ReceiptEnvelope) throws(Refusal) -> TrustedReceiptSigner {
-    let surroundings = envelope.surroundings
-    guard let known = memory.signer(surroundings: surroundings) else {
-      let signer = try judge(envelope, surroundings: surroundings)
-      // Not before: the signature is what nobody else can make.
-      memory.remember(signer)
+    let cacheKey = envelope.cacheKey
+    guard let known = cache.signer(cacheKey: cacheKey) else {
+      let signer = try validate(envelope, cacheKey: cacheKey)
+      // Only after the signature check, so that forged input cannot enter the cache.
+      cache.insert(signer)
       return signer
     }
-    // All but the content and the signature is, byte by byte, what OpenSSL's CMS has accepted
-    // before.
+    // Everything except content and signature equals, byte by byte, a receipt that OpenSSL has
+    // accepted before.
     try Self.checkSignature(of: envelope, by: known.key)
     return known
+  }
+}
+
+extension ReceiptVerifier {
+  /// Validates a signer that is not cached, and its signature of this receipt.
+  func validate(
+    _ envelope: ReceiptEnvelope, cacheKey: [UInt8]
+  ) throws(Refusal) -> TrustedReceiptSigner {
+    // OpenSSL's parser recurses and accepts BER, so the structure is checked first.
+    _ = try DERWalk(envelope.der)
+    let digest = try envelope.checkAlgorithms()
+    let certificates = try envelope.readCertificates()
+    let message = try Self.message(of: envelope)
+    let chain = try chain(
+      of: certificates, signer: envelope.der[envelope.signerIdentifier.contents])
+    let (key, origin) = try chain.trustedKey(under: anchors) { (leaf) throws(Refusal) in
+      try Self.key(of: leaf, digest: digest)
+    }
+    try Self.checkSignature(of: message, by: chain.leaf)
+    return TrustedReceiptSigner(
+      cacheKey: cacheKey, key: key, chain: chain, origin: origin)
+  }
+
+  /// - Throws: ``Refusal`` with ``Verdict/invalidSignature``.
+  static func checkSignature(
+    of envelope: ReceiptEnvelope, by key: CMSVerifyingKey
+  ) throws(Refusal) {
+    let isValid: Bool
+    do throws(CryptographyError) {
+      isValid = try envelope.der.withUnsafeBufferPointer { (buffer) throws(CryptographyError) in
+        let bytes = UnsafeRawBufferPointer(buffer)
+        return try key.isValidSignature(
+          UnsafeRawBufferPointer(rebasing: bytes[envelope.signature.contents]),
+          of: UnsafeRawBufferPointer(rebasing: bytes[envelope.content.contents]))
+      }
+    } catch {
+      throw Refusal(error, as: .retryable, in: "signature")
+    }
+    guard isValid else { throw Self.invalidSignature }
+  }
+
+  private static func checkSignature(
+    of message: CMSSignedData, by leaf: Certificate
+  ) throws(Refusal) {
+    let isValid: Bool
+    do {
+      isValid = try message.isSigned(by: leaf)
+    } catch {
+      throw Refusal(error, as: .retryable, in: "signature")
+    }
+    guard isValid else { throw Self.invalidSignature }
+  }
+
+  private static var invalidSignature: Refusal {
+    Refusal(.invalidSignature, "the signature is not the leaf certificate's")
+  }
+
+  /// The receipt as OpenSSL parses it. Both parsers must agree.
+  private static func message(of envelope: ReceiptEnvelope) throws(Refusal) -> CMSSignedData {
+    let message: CMSSignedData
+    do {
+      message = try CMSSignedData(der: envelope.der)
+    } catch {
+      throw Refusal(error, as: .malformed, in: "receipt")
+    }
+    guard envelope.der[envelope.content.contents].elementsEqual(message.content),
+      envelope.der[envelope.signature.contents].elementsEqual(message.signature)
+    else { throw Refusal(.malformed, "the encoding of the receipt is ambiguous") }
+    return message
+  }
+
+  /// Orders the certificates from the leaf to the root. In a receipt they are an unordered set (RFC
+  /// 5652 section 10.2.3).
+  ///
+  /// - Parameter identifier: issuer and serial number of the signer, compared byte by byte. OpenSSL
+  ///   treats similar names as equal.
+  private func chain(
+    of certificates: [Certificate], signer identifier: ArraySlice<UInt8>
+  ) throws(Refusal) -> CertificateChain {
+    let signer = certificates.firstIndex { identifier.elementsEqual($0.issuerAndSerialNumber) }
+    guard let signer else {
+      throw Refusal(.invalidCertificate, "the signer's certificate is missing")
+    }
+    var others = certificates
+    let leaf = others.remove(at: signer)
+    let root =
+      others.firstIndex { anchors.origin(of: $0.fingerprint) != nil }
+      ?? others.firstIndex { $0.subject == $0.issuer }
+    if let root { others.append(others.remove(at: root)) }
+    return try CertificateChain([leaf] + others)
+  }
+
+  private static func key(
+    of leaf: Certificate, digest: CMSDigest
+  ) throws(Refusal) -> CMSVerifyingKey {
+    let key: CMSVerifyingKey
+    do {
+      key = try CMSVerifyingKey(leaf, digest: digest)
+    } catch {
+      throw Refusal(error, as: .unsupportedAlgorithm, in: "leaf certificate")
+    }
+    guard VerificationLimits.receiptKeyBits.contains(key.bits) else {
+      let range = VerificationLimits.receiptKeyBits
+      throw Refusal(
+        .unsupportedAlgorithm,
+        "the signer's key has \(key.bits) bits, not \(range.lowerBound) to \(range.upperBound)")
+    }
+    return key
+  }
+
+  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` when a single root signed for an
+  ///   environment of the App Store (R9).
+  static func checkScope(
+    of receipt: Receipt, _ signer: TrustedReceiptSigner
+  ) throws(Refusal) {
+    guard signer.chain.isSingleRoot, receipt.environment != .xcode else { return }
+    throw Refusal(.wrongEnvironment, "a single certificate is accepted for Xcode only")
   }
 }

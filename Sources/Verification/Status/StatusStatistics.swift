@@ -1,27 +1,50 @@
-/// What became of questions for the status of certificates.
+/// Counters of certificate status checks.
 package struct StatusStatistics: Hashable, Sendable {
-  /// Questions that were sent.
+  /// Requests sent.
   package var asked = 0
   package var good = 0
   package var revoked = 0
-  /// Answers of responders that do not know the certificate.
+  /// Responses with the status unknown.
   package var unknown = 0
-  /// Answers that do not count.
+  /// Responses that are not valid.
   package var unusable = 0
-  /// Questions without an answer.
+  /// Requests without a response.
   package var unreachable = 0
-  /// Certificates that name no responder.
+  /// Certificates without a responder.
   package var withoutResponder = 0
-  /// Questions that were not sent because too many were under way.
+  /// Requests that were not sent because too many were in flight.
   package var turnedAway = 0
-  /// Questions that memory answered.
+  /// Cache hits.
   package var hits = 0
-  /// Questions that waited for the answer to the same one.
+  /// Queries that joined a request in flight.
   package var joined = 0
-  /// Payloads for which nothing was decided: soft passed them, strict did not.
+  /// Payloads with an unknown status: accepted by soft, refused by strict.
   package var undecided = 0
-  /// Certificates in memory now.
+  /// Cached certificates.
   package var entries = 0
 
   package init() {}
+}
+
+/// A log event of one status request, whatever the number of payloads that wait for it.
+package struct StatusEvent: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
+    case revoked
+    /// The responder does not know the certificate.
+    case unknown
+    /// The response was not valid.
+    case unusable
+    /// There was no response.
+    case unreachable
+    /// The certificate has no responder with an `http:` URL.
+    case withoutResponder = "without_responder"
+  }
+
+  package let kind: Kind
+  /// The certificate's subject in RFC 2253 form.
+  package let subject: String
+  /// URL of the responder; nil if there is none.
+  package let address: String?
+  /// A description without a full stop.
+  package let detail: String
 }

@@ -1,7 +1,8 @@
-// What JSON texts are made of: strings, base64 and decimal numbers.
+// Elements of JSON texts: strings, base64 and decimal numbers.
 
 extension [UInt8] {
-  /// Appends a text in UTF-8 as a JSON string (RFC 8259, section 7): only what must be is escaped.
+  /// Appends a text in UTF-8 as a JSON string (RFC 8259, section 7). Only characters that must be
+  /// escaped are escaped.
   package mutating func appendJSONString(_ text: UnsafeRawBufferPointer) {
     append(UInt8(ascii: "\""))
     var start = 0
@@ -56,8 +57,8 @@ extension [UInt8] {
   private static let base64Alphabet = [UInt8](
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The bytes that base64 of either alphabet (RFC 4648, sections 4 and 5) stands for, padded or not; nil
-  /// for anything else, so also where bits are set that stand for nothing.
+  /// Decodes base64 of either alphabet (RFC 4648, sections 4 and 5), padded or not. Nil for any
+  /// other text, and when unused bits are set.
   init?(base64 text: [UInt8]) {
     var digits = text[...]
     if text.count.isMultiple(of: 4) {
@@ -89,7 +90,7 @@ extension [UInt8] {
   }
 }
 
-/// A number as JSON writes it (RFC 8259, section 6), without rounding.
+/// A number in the grammar of JSON (RFC 8259, section 6), without rounding.
 struct JSONDecimal {
   enum Integer<Number> {
     case exactly(Number)
@@ -98,12 +99,12 @@ struct JSONDecimal {
   }
 
   private var isNegative = false
-  /// Significant digits: neither the first nor the last is zero; empty for zero.
+  /// Significant digits: neither the first nor the last is zero. Empty for zero.
   private var digits: [UInt8] = []
-  /// The power of ten that the digits are multiplied with.
+  /// The power of ten that multiplies the digits.
   private var exponent = 0
 
-  /// Nil when the text is no such number.
+  /// Nil when the text is not such a number.
   init?(_ text: ArraySlice<UInt8>) {
     var rest = text
     isNegative = Self.skip(UInt8(ascii: "-"), &rest)
@@ -122,7 +123,7 @@ struct JSONDecimal {
       if !isSmall { _ = Self.skip(UInt8(ascii: "+"), &rest) }
       let digits = Self.digits(&rest)
       guard !digits.isEmpty else { return nil }
-      // Held to what no length of digits can make up for.
+      // Clamped to a value that no number of digits can compensate.
       for digit in digits { power = min(power * 10 + Int(digit - UInt8(ascii: "0")), 1 << 40) }
       if isSmall { power = -power }
     }
@@ -138,7 +139,7 @@ struct JSONDecimal {
   func integer<Number: FixedWidthInteger>(as type: Number.Type) -> Integer<Number> {
     if digits.isEmpty { return .exactly(0) }
     guard exponent >= 0 else { return .fraction }
-    // More digits than any number of 64 bits has.
+    // No integer of 64 bits has more than 20 digits.
     guard digits.count + exponent <= 20 else { return .outOfRange }
     let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
     return Number(text + String(repeating: "0", count: exponent)).map { .exactly($0) }

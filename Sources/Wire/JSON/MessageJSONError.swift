@@ -1,24 +1,25 @@
-package import EntitlementDomain
+package import JSON
 
-/// Why a message could not be turned into JSON or back. Names the field, and never holds a value that was
-/// sent.
+/// Why a message could not be converted to JSON or from it. Names the field; never contains a value
+/// that a peer sent.
 package struct MessageJSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Fault: Hashable, Sendable {
-    /// Not JSON, or with a name twice in one object: the code and the place.
-    case malformed(PayloadError.Code, String)
+    /// Not JSON, or a duplicate name in an object. Has the code and a description with the
+    /// position.
+    case malformed(JSONError.Code, String)
     case unknownField
-    /// Another kind of JSON value than the field has; what it has.
+    /// Another kind of JSON value than the field has. Has the expected kind, in words.
     case wrongType(expected: String)
-    /// A number with a fraction where an integer belongs.
+    /// A number with a fraction for an integer field.
     case notAnInteger
     case outOfRange
     /// The enumeration has no such name.
     case unknownValue
     case invalidBase64
     case nullInText
-    /// A field that is there under both of its names.
+    /// A field that occurs under both of its names.
     case duplicateField
-    /// It excludes another field that is set as well.
+    /// Another field is set that excludes this one.
     case conflicting(with: String)
     case nestedTooDeep
     case tooLong(limit: Int)
@@ -27,9 +28,9 @@ package struct MessageJSONError: Error, Hashable, Sendable, CustomStringConverti
   }
 
   package let fault: Fault
-  /// Such as `items[3].signedPayload`; empty for the message as a whole.
+  /// Path of the field, such as `items[3].signedPayload`; empty for the message as a whole.
   package let path: String
-  /// Full name of the message as a whole.
+  /// Full name of the outermost message.
   package let messageType: String
 
   package init(_ fault: Fault, at path: String, in messageType: String) {
@@ -56,11 +57,11 @@ extension MessageJSONError.Fault {
     case .wrongType(let expected): "is not \(expected)"
     case .notAnInteger: "is not an integer"
     case .outOfRange: "is out of range"
-    case .unknownValue: "has a value that is not known"
+    case .unknownValue: "has an unknown value"
     case .invalidBase64: "is not base64"
-    case .nullInText: "holds a NUL"
-    case .duplicateField: "is there twice"
-    case .conflicting(let other): "excludes \(other), which is set as well"
+    case .nullInText: "contains a NUL"
+    case .duplicateField: "occurs twice"
+    case .conflicting(let other): "excludes \(other), which is also set"
     case .nestedTooDeep: "is nested too deep"
     case .tooLong(let limit): "has more than \(limit) bytes"
     case .message(let error): error.description

@@ -1,12 +1,14 @@
 import CEntitleMessages
 import EntitlementDomain
+import Framing
+import JSON
 
-/// Writes a message that is given as JSON in protobuf's encoding.
+/// Converts a message from JSON to the binary encoding of protobuf.
 struct MessageJSONReader {
   private let document: JSONDocument
   private var output: [UInt8] = []
   private var path: [PathPart] = []
-  /// Levels of messages inside messages.
+  /// Nesting of messages.
   private var level = 0
   private var type: MessageType?
 
@@ -47,7 +49,7 @@ struct MessageJSONReader {
     }
   }
 
-  /// The members that are not null, by the indices of their fields.
+  /// The members that are not null, sorted by the indices of their fields.
   private mutating func members(
     ofObjectAt node: Int, _ shape: MessageJSONShape
   ) throws(MessageJSONError) -> [(field: Int, value: Int)] {
@@ -61,7 +63,7 @@ struct MessageJSONReader {
       name = Int(document.nodes[name + 1].next)
     }
     members.sort { $0.field < $1.field }
-    // The parser refuses equal names; a field has two.
+    // The parser refuses equal names, but a field has two names.
     for (member, next) in zip(members, members.dropFirst()) where member.field == next.field {
       throw error(.duplicateField, at: shape.fields[member.field])
     }
@@ -107,7 +109,8 @@ struct MessageJSONReader {
     if let packedStart { output.insertLength(from: packedStart) }
   }
 
-  /// Appends a field with one value; without presence only where it is not the default value.
+  /// Appends a field with one value. A field without presence is omitted when it has the default
+  /// value.
   private mutating func append(
     valueAt node: Int, of field: MessageJSONField, isElement: Bool
   ) throws(MessageJSONError) {
@@ -142,7 +145,7 @@ struct MessageJSONReader {
     output.append(contentsOf: content)
   }
 
-  /// The bits of a number, boolean or enumeration as they lie on the wire.
+  /// The bits of a number, boolean or enumeration in the binary encoding.
   private func scalar(
     at node: Int, of field: MessageJSONField
   ) throws(MessageJSONError) -> UInt64 {
@@ -224,7 +227,7 @@ struct MessageJSONReader {
     return number
   }
 
-  /// The text of a number, or of a string that may hold one.
+  /// The text of a number, or of a string that may contain one.
   private func numberText(
     at node: Int, _ expected: String
   ) throws(MessageJSONError) -> ArraySlice<UInt8> {
@@ -232,7 +235,7 @@ struct MessageJSONReader {
     switch value.kind {
     case .number: return document.bytes[Int(value.start)..<Int(value.end)]
     case .string: return document.content(ofStringAt: node)[...]
-    default: throw wrongType("\(expected), or a string that holds one")
+    default: throw wrongType("\(expected), or a string that contains one")
     }
   }
 
@@ -245,7 +248,8 @@ struct MessageJSONReader {
   }
 
   private func unknownField(_ name: String) -> MessageJSONError {
-    // What looks like the name of a field helps to find it; anything else may be a value.
+    // A text that looks like a field name helps to find the error. Any other text may be a secret
+    // value.
     let isName =
       name.utf8.count <= 64
       && name.utf8.allSatisfy { byte in
@@ -307,8 +311,8 @@ extension [UInt8] {
     }
   }
 
-  /// Puts the length of what follows `start` there. Nearly all lengths take one or two bytes, and nesting
-  /// is bounded.
+  /// Inserts the length of the bytes after `start` at `start`. This moves the bytes once per level,
+  /// and nesting is bounded.
   fileprivate mutating func insertLength(from start: Int) {
     var length: [UInt8] = []
     length.appendVarint(UInt64(count - start))

@@ -1,20 +1,21 @@
 import CEntitleMessages
+import Framing
 
-/// What JSON needs of a message's descriptor: names, and which fields have presence. Made once for each
-/// message.
+/// The parts of a message's descriptor that JSON needs: names, and which fields have presence. Made
+/// once for each message.
 final class MessageJSONShape: Sendable {
-  /// By number, as in the descriptor.
+  /// Sorted by number, as in the descriptor.
   let fields: [MessageJSONField]
-  /// By both spellings of its name, the index of each field.
+  /// The index of each field, by both spellings of its name.
   let indices: [String: Int]
-  /// Of two members or more.
+  /// Number of oneofs with two members or more.
   let oneofCount: Int
 
   private init(_ type: MessageType) {
     let message = type.descriptor.pointee
     let all = UnsafeBufferPointer(start: message.fields, count: Int(message.n_fields))
-    // Members of a oneof share the place of its case. deploy/generate-messages makes each `optional` a
-    // oneof with one member: it has presence, and excludes nothing.
+    // Members of a oneof share the offset of its case. deploy/generate-messages turns each
+    // `optional` into a oneof with one member: it has presence, and excludes no other field.
     var members: [UInt32: Int] = [:]
     for field in all where field.isInOneof { members[field.quantifier_offset, default: 0] += 1 }
     let oneofs = members.filter { $0.value > 1 }.keys.sorted()
@@ -39,29 +40,29 @@ final class MessageJSONShape: Sendable {
   }
 }
 
-/// One field.
+/// One field of a message.
 ///
 /// `@unchecked Sendable` holds because descriptors are constants of the program.
 final class MessageJSONField: @unchecked Sendable {
   let number: UInt32
-  /// As in `Protos/`.
+  /// Name as in `Protos/`.
   let name: String
-  /// In lowerCamelCase.
+  /// Name in lowerCamelCase.
   let jsonName: String
-  /// `"jsonName":`.
+  /// The name as it is written: `"jsonName":`.
   let quotedName: [UInt8]
   let type: ProtobufCType
   let wireType: WireType
   let isRepeated: Bool
-  /// Repeated, and written with one length before all numbers.
+  /// Repeated, and encoded with one length before all numbers.
   let isPacked: Bool
   /// Whether an absent field differs from one with the default value.
   let hasPresence: Bool
-  /// Which of the message's oneofs of several members it belongs to.
+  /// Index of its oneof, among the oneofs with two members or more.
   let oneof: Int?
-  /// Of a message field.
+  /// Type of a message field.
   let message: MessageType?
-  /// Of a field of an enumeration.
+  /// Descriptor of an enumeration field.
   let enumeration: UnsafePointer<ProtobufCEnumDescriptor>?
 
   init(_ field: ProtobufCFieldDescriptor, oneof: Int?) {
@@ -75,7 +76,7 @@ final class MessageJSONField: @unchecked Sendable {
     isPacked = field.flags & PROTOBUF_C_FIELD_FLAG_PACKED.rawValue != 0
     hasPresence = field.isInOneof || field.type == PROTOBUF_C_TYPE_MESSAGE
     self.oneof = oneof
-    // The descriptors of these fields name the message's and the enumeration's.
+    // The descriptors of these fields refer to the descriptors of the message and the enumeration.
     message =
       field.type == PROTOBUF_C_TYPE_MESSAGE
       ? MessageType(
@@ -100,7 +101,8 @@ final class MessageJSONField: @unchecked Sendable {
     return .enumeration(values.map { String(cString: $0.name) })
   }
 
-  /// As protoc computes it: letters after underscores in upper case, underscores removed.
+  /// Converts a name as protoc does: letters after underscores become upper case, underscores are
+  /// removed.
   static func lowerCamelCase(_ name: String) -> String {
     var result = ""
     var isUpper = false

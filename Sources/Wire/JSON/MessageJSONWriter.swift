@@ -1,19 +1,21 @@
 import CEntitleMessages
+import Framing
 
-/// Writes a message's bytes as JSON.
+/// Converts a message from the binary encoding of protobuf to JSON.
 struct MessageJSONWriter {
   private let limit: Int
   private var output: [UInt8] = []
-  /// The values of the messages that are being written, one message after the other.
+  /// The values of the message that is being written and of the messages that contain it, the
+  /// outermost first.
   private var values: [Value] = []
 
-  /// One value of one field, as it lies on the wire.
+  /// One value of one field, in the binary encoding.
   private struct Value {
-    /// Index of its field in the shape.
+    /// Index of the field in the shape.
     let field: Int
-    /// Without a length; else 0.
+    /// Value of a field without a length; otherwise 0.
     let number: UInt64
-    /// With a length; else empty.
+    /// Content of a field with a length; otherwise empty.
     let content: UnsafeRawBufferPointer
     let isPacked: Bool
   }
@@ -27,7 +29,7 @@ struct MessageJSONWriter {
     of bytes: UnsafeRawBufferPointer, _ type: MessageType
   ) throws(MessageJSONError) -> [UInt8] {
     do {
-      // Everything is checked here, so that no error needs a path below.
+      // The whole message is checked first, so that later errors need no path.
       try MessageChecker().check(bytes, descriptor: type.descriptor)
       try append(message: bytes, type)
     } catch {
@@ -52,7 +54,7 @@ struct MessageJSONWriter {
       var end = index + 1
       while end < values.count, values[end].field == values[index].field { end += 1 }
       let field = shape.fields[values[index].field]
-      // Of a field that is not repeated the last value counts.
+      // For a field that is not repeated the last value counts.
       let range = field.isRepeated ? index..<end : end - 1..<end
       if !isOmitted(field, values[range]) {
         if !isFirst { output.append(UInt8(ascii: ",")) }
@@ -70,13 +72,13 @@ struct MessageJSONWriter {
     output.append(UInt8(ascii: "}"))
   }
 
-  /// Notes the values of the fields that are known, in the order of their fields.
+  /// Collects the values of the known fields, in the order of the fields.
   private mutating func collect(
     _ bytes: UnsafeRawBufferPointer, _ type: MessageType, _ shape: MessageJSONShape
   ) throws(MessageError) {
     let start = values.count
     var isInOrder = true
-    // Of the members of a oneof the last one counts.
+    // For a oneof the last member counts.
     var members = [Int?](repeating: nil, count: shape.oneofCount)
     var cursor = ProtobufCursor(bytes, of: type.descriptor)
     while let tag = try cursor.readTag() {
@@ -113,7 +115,7 @@ struct MessageJSONWriter {
     }
   }
 
-  /// Sorts by field, and keeps the order of a field's values.
+  /// Sorts by field; the values of one field keep their order.
   private mutating func sort(from start: Int) {
     let sorted = values[start...].enumerated().sorted {
       ($0.element.field, $0.offset) < ($1.element.field, $1.offset)
@@ -121,8 +123,8 @@ struct MessageJSONWriter {
     values.replaceSubrange(start..., with: sorted.map(\.element))
   }
 
-  /// Whether a field is left out: without presence when it has the default value, and repeated when there
-  /// is no element.
+  /// Whether a field is omitted: one without presence when it has the default value, a repeated one
+  /// when it has no element.
   private func isOmitted(_ field: MessageJSONField, _ values: ArraySlice<Value>) -> Bool {
     if field.isRepeated { return values.allSatisfy { $0.isPacked && $0.content.isEmpty } }
     guard !field.hasPresence, let value = values.last else { return false }
@@ -148,10 +150,10 @@ struct MessageJSONWriter {
         try append(value, of: field)
         continue
       }
-      // Packed numbers belong to the field that names no message, so any subject serves.
+      // The subject only names the message in errors, which cannot occur here.
       var numbers = ProtobufCursor(value.content, of: "packed numbers" as StaticString)
       while !numbers.isAtEnd, output.count <= limit {
-        // They were skipped without error when the message was checked.
+        // Never nil: the check has read the same numbers without an error.
         guard let number = try? numbers.readScalar(field.wireType) else { break }
         if !isFirst { output.append(UInt8(ascii: ",")) }
         isFirst = false
@@ -166,7 +168,7 @@ struct MessageJSONWriter {
   ) throws(MessageError) {
     switch field.type {
     case PROTOBUF_C_TYPE_MESSAGE:
-      // A message field names its message.
+      // Never nil: a message field has its message.
       try append(message: value.content, field.message!)
     case PROTOBUF_C_TYPE_STRING:
       output.appendJSONString(value.content)
@@ -196,7 +198,7 @@ struct MessageJSONWriter {
     case PROTOBUF_C_TYPE_FLOAT:
       append(Float(bitPattern: UInt32(truncatingIfNeeded: number)))
     case PROTOBUF_C_TYPE_DOUBLE: append(Double(bitPattern: number))
-    // A type that only a later libprotobuf-c has.
+    // A type of a later libprotobuf-c.
     default: append(quoted: number)
     }
   }

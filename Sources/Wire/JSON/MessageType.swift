@@ -1,13 +1,15 @@
 import CEntitleMessages
 import EntitlementDomain
+import Framing
+import JSON
 package import NIOCore
 
-/// A message of `Protos/`, known at run time by its descriptor: what turns its bytes into JSON and back
-/// without a Swift value between.
+/// The type of a message of `Protos/`, given by its descriptor. Converts messages to JSON and back
+/// without a Swift value in between.
 ///
-/// The JSON is the standard mapping of proto3
-/// (https://protobuf.dev/programming-guides/json): names in lowerCamelCase, 64-bit numbers as strings,
-/// enumerations by name, bytes in base64, fields with the default value left out.
+/// The JSON is the standard mapping of proto3 (https://protobuf.dev/programming-guides/json): names
+/// in lowerCamelCase, 64-bit numbers as strings, enumerations by name, bytes in base64, fields with
+/// the default value omitted.
 ///
 /// `@unchecked Sendable` holds because descriptors are constants of the program.
 package struct MessageType: Hashable, @unchecked Sendable {
@@ -16,12 +18,12 @@ package struct MessageType: Hashable, @unchecked Sendable {
   /// Full name, such as `entitle.v1.CustomerState`.
   package var name: String { String(cString: descriptor.pointee.name) }
 
-  /// Nil when `Protos/` have no such message.
+  /// Nil when `Protos/` has no message of this name.
   package static func named(_ name: String) -> MessageType? { byName[name] }
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-  /// By number.
+  /// Sorted by number.
   package var fields: [MessageField] {
     MessageJSONShape.of(self).fields.map { field in
       MessageField(
@@ -30,13 +32,15 @@ package struct MessageType: Hashable, @unchecked Sendable {
     }
   }
 
-  /// The JSON of a message, without white space. Fields stand in the order of their numbers; those that are not known are
-  /// left out, so that an older program reads what a newer one sends. A number of an enumeration that
-  /// has no name is printed as a number.
+  /// Converts a message to JSON without white space. Fields are in the order of their numbers.
+  /// Unknown fields are omitted, so that an older program can read messages of a newer one. An
+  /// enumeration value without a name is written as a number.
   ///
-  /// - Parameter wire: the message's bytes, in any form that protobuf allows.
-  /// - Throws: ``MessageJSONError``: ``MessageJSONError/Fault/message(_:)`` for bytes that a decoder
-  ///   refuses, ``MessageJSONError/Fault/tooLong(limit:)`` beyond `limit` bytes of JSON.
+  /// - Parameters:
+  /// - wire: the encoded message, in any form that protobuf allows.
+  /// - limit: maximum length of the JSON, in bytes.
+  /// - Throws: ``MessageJSONError``: ``MessageJSONError/Fault/message(_:)`` for bytes that a
+  ///   decoder refuses, ``MessageJSONError/Fault/tooLong(limit:)`` beyond the limit.
   package func json(
     of wire: ByteBuffer, limit: Int = MessageJSONLimits.writtenLength
   ) throws(MessageJSONError) -> [UInt8] {
@@ -49,14 +53,15 @@ package struct MessageType: Hashable, @unchecked Sendable {
     return try outcome.get()
   }
 
-  /// The bytes of a message that is given as JSON, as libprotobuf-c encodes it.
+  /// Converts a message from JSON to the bytes that libprotobuf-c would encode.
   ///
-  /// Strict: fields and names of enumerations that are not known, names that occur twice, fields that
-  /// exclude each other, and numbers out of range are refused. Field names may be in lowerCamelCase or
-  /// as in `Protos/`, integers may be strings, enumerations numbers, base64 of either alphabet and
-  /// without padding; null is an absent field.
+  /// Strict: refuses unknown fields, unknown names of enumeration values, duplicate names, fields
+  /// that exclude each other, and numbers out of range. Field names may be in lowerCamelCase or as
+  /// in `Protos/`, integers may be strings, enumeration values may be numbers, and base64 may have
+  /// either alphabet and no padding. Null means an absent field.
   ///
-  /// - Throws: ``MessageJSONError``, which names the field and never holds a value.
+  /// - Parameter limit: maximum length of `json`, in bytes.
+  /// - Throws: ``MessageJSONError``, which names the field and never contains a value.
   package func wire(
     ofJSON json: [UInt8], limit: Int = MessageJSONLimits.readLength
   ) throws(MessageJSONError) -> ByteBuffer {
@@ -71,35 +76,35 @@ package struct MessageType: Hashable, @unchecked Sendable {
   }
 }
 
-/// A field of a message, for those who look into its JSON.
+/// A field of a message, for programs that inspect its JSON.
 package struct MessageField: Sendable {
   package enum Kind: Sendable {
     /// A text, or bytes in base64.
     case text
-    /// A number, or from 64 bits a string that holds one.
+    /// A number; with 64 bits, a string that contains a number.
     case integer
     case floatingPoint
     case boolean
-    /// One of these names, or a number that has none.
+    /// One of these names, or a number without a name.
     case enumeration([String])
     case message(MessageType)
   }
 
-  /// In lowerCamelCase.
+  /// Name in lowerCamelCase.
   package let name: String
   package let kind: Kind
   package let isRepeated: Bool
-  /// Whether a field that is left out differs from one with the default value.
+  /// Whether an absent field differs from one with the default value.
   package let hasPresence: Bool
 }
 
-/// Limits on messages as JSON, each with its unit and its reason. How deep objects nest is bounded by
-/// `Protos/`, since fields that are not known are refused.
+/// Limits of messages as JSON. `Protos/` bounds the nesting of objects, since unknown fields are
+/// refused.
 package enum MessageJSONLimits {
-  /// Bytes of JSON that are read: the longest frame's data in base64, and room for names. The parser
-  /// takes up to 12 bytes of memory for each byte of hostile JSON.
+  /// Maximum length of JSON that is read, in bytes: the data of the longest frame in base64, and
+  /// room for names. The parser takes up to 12 bytes of memory for each byte of hostile JSON.
   package static let readLength = 3 * RPCLimits.maximumFrameData / 2
-  /// Bytes of JSON that are written: honest messages take up to five times their size. Without a limit,
-  /// packed enumerations would take 45 times their size.
+  /// Maximum length of JSON that is written, in bytes. Honest messages take up to five times their
+  /// binary size. Without a limit, packed enumerations would take 45 times their size.
   package static let writtenLength = 8 * RPCLimits.maximumFrameData
 }

@@ -1,25 +1,27 @@
+import Framing
 package import NIOCore
 
-/// What an encoded ``GetCustomerStateResponse`` says, without decoding it: two answers with one
-/// digest differ at most in the revision and the moment that they were computed for. For those who
-/// compare very many answers.
+/// Compares encoded ``GetCustomerStateResponse`` messages without decoding them, for programs that
+/// compare very many. Two answers with the same digest differ at most in their revision and in the
+/// moment that they were computed for.
 package enum AnswerContent {
-  /// Field numbers of `Protos/`; a test compares.
+  /// Field numbers as in `Protos/`; a test compares them.
   private static let state: UInt32 = 1
   private static let responseRevision: UInt32 = 3
   private static let revision: UInt32 = 4
   private static let evaluatedAt: UInt32 = 5
-  /// Of a batch.
+  /// Field number in ``BatchGetCustomerStateResponse``.
   private static let results: UInt32 = 1
 
-  /// - Returns: a digest that holds within this process; nil when it is no such message.
+  /// - Returns: a digest that is valid within this process; nil when `answer` is not such a
+  ///   message.
   package static func digest(of answer: ByteBuffer) -> Int? {
     answer.withUnsafeReadableBytes { bytes in try? digest(of: bytes) }
   }
 
-  /// The answers in a ``BatchGetCustomerStateResponse``, each as it was encoded, in order.
+  /// The encoded answers in a ``BatchGetCustomerStateResponse``, in order.
   ///
-  /// - Returns: nil when it is no such message.
+  /// - Returns: nil when `batch` is not such a message.
   package static func results(of batch: ByteBuffer) -> [ByteBuffer]? {
     let start = batch.readerIndex
     let ranges = batch.withUnsafeReadableBytes { bytes -> [Range<Int>]? in

@@ -1,11 +1,12 @@
 package import EntitlementDomain
+package import Framing
 package import NIOCore
 
 extension CheckEntitlementResponse {
-  /// What an encoded ``GetCustomerStateResponse`` with a state says of one entitlement. Everything
-  /// else in it is passed over: decoding a whole state costs more than the rest of such a call.
+  /// Reads one entitlement from an encoded ``GetCustomerStateResponse`` with a state. All other
+  /// fields are skipped: decoding a whole state costs more than the rest of such a call.
   ///
-  /// - Throws: ``WireError`` when it is no such message.
+  /// - Throws: ``WireError`` when `answer` is not such a message.
   package init(
     of entitlement: EntitlementID, readingEncoded answer: ByteBuffer
   ) throws(WireError) {
@@ -15,7 +16,7 @@ extension CheckEntitlementResponse {
     self = try outcome.get()
   }
 
-  /// The numbers of fields, as in `Protos/`; a test compares.
+  /// Field numbers as in `Protos/`; a test compares them.
   private enum Field {
     static let state: UInt32 = 1
     static let stateRevision: UInt32 = 4
@@ -61,8 +62,8 @@ extension CheckEntitlementResponse {
     return response
   }
 
-  /// The id comes before the sources: encoders write fields in the order of their numbers, and this
-  /// reads what our own has written.
+  /// Expects the id before the sources: our own encoder wrote the message, with the fields in the
+  /// order of their numbers.
   private mutating func read(
     _ state: EnvelopeCursor, _ entitlement: EntitlementID
   ) throws(WireError) {
@@ -73,7 +74,7 @@ extension CheckEntitlementResponse {
         let range = try state.readRange(tag)
         guard state.isText(in: range, entitlement.rawValue) else { return }
       case Field.entitlementSources:
-        // The first has the latest end.
+        // The first source has the latest end.
         let range = try state.readRange(tag)
         until = try Self.until(state.message(in: range, of: "EntitlementSource"))
         isGranted = true

@@ -9,7 +9,7 @@ extension EntitlementSource {
       evidence: Self.optional(message.evidence, as: FactAuthority.self))
   }
 
-  /// Exactly one: who reads a source must know what it stands on.
+  /// Requires exactly one origin: a source without one has no meaning.
   private static func origin(
     _ message: Entitle__V1__EntitlementSource
   ) throws(MessageError) -> Origin {
@@ -78,7 +78,7 @@ extension CatalogIssue {
 }
 
 extension Decision {
-  /// Any number is a rule: a newer server may know more of them.
+  /// Any number is accepted as a rule: a newer server may have more rules.
   init(reading message: Entitle__V1__Decision) {
     self.init(rule: Rule(Int(message.rule)), sentence: Self.text(message.sentence))
   }

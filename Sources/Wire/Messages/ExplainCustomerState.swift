@@ -1,8 +1,9 @@
 import CEntitleMessages
 public import EntitlementDomain
 
-/// Why the state of one customer is what it is.
+/// Response of `ExplainCustomerState`: why a customer has its state.
 public struct ExplainCustomerStateResponse: Hashable, Sendable {
+  /// The explanation, with the state.
   public var explanation: Explanation
 
   public init(explanation: Explanation) {

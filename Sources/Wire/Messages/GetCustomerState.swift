@@ -1,12 +1,13 @@
 import CEntitleMessages
 public import EntitlementDomain
+import Framing
 package import NIOCore
 
-/// How new an answer must be (architecture: freshness is the caller's choice, per call).
+/// How recent the data of an answer must be. The caller chooses for each call.
 public enum ReadConsistency: Hashable, Sendable {
-  /// From memory where possible.
+  /// From the cache where possible.
   case minimizeLatency
-  /// At least as new as the write that returned this revision.
+  /// At least as recent as the write that returned this revision.
   case atLeastAsFresh(revision: Int64)
   /// Read from the primary.
   case fullyConsistent
@@ -40,12 +41,15 @@ extension ReadConsistency {
   }
 }
 
-/// The answer about one customer. Its revision is that of the state, or the one that was named in
-/// the request and still holds.
+/// The answer about one customer. Its revision is that of the state; for `notModified`, it is the
+/// revision in the request, which is still valid.
 public enum GetCustomerStateResponse: Hashable, Sendable {
+  /// The state of the customer.
   case state(CustomerState)
+  /// The revision that the request names is still current.
   case notModified(revision: Int64)
 
+  /// The revision of the state.
   public var revision: Int64 {
     switch self {
     case .state(let state): state.revision
@@ -82,16 +86,16 @@ extension GetCustomerStateResponse {
 }
 
 extension BatchGetCustomerStateResponse {
-  /// The message whose results are these, each an encoded ``GetCustomerStateResponse``: what
-  /// encoding it anew would give, without decoding answers that are held in memory.
+  /// Encodes the message from encoded results, each a ``GetCustomerStateResponse``. The bytes are
+  /// the same as from encoding the decoded message; cached answers need not be decoded.
   package static func encoded(joining results: [ByteBuffer]) -> ByteBuffer {
     var buffer = ByteBuffer()
-    // A tag of one byte, and a length of five at most.
+    // A tag takes one byte, a length at most five.
     buffer.reserveCapacity(results.reduce(0) { $0 + $1.readableBytes + 6 })
     for result in results { buffer.writeField(resultsField, bytes: result) }
     return buffer
   }
 
-  /// `results` in `Protos/`; a test compares.
+  /// The number of `results` in `Protos/`; a test compares it.
   private static let resultsField: UInt32 = 1
 }

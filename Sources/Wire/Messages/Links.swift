@@ -2,7 +2,7 @@ import CEntitleMessages
 public import EntitlementDomain
 
 extension LinkTarget {
-  /// False for something that only a newer server knows of: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the target out.
   static func isKnown(_ message: Entitle__V1__LinkTarget) -> Bool {
     message.target_case.isSet
   }
@@ -31,7 +31,8 @@ extension LinkTarget {
     }
   }
 
-  /// What a caller must keep to, and what is stored need not: an id of Apple's may be of any length.
+  /// Checks the limits of requests. Stored targets need not meet them: an id of Apple's may have
+  /// any length.
   fileprivate static func checkLengths(
     _ message: Entitle__V1__LinkTarget
   ) throws(MessageError) {
@@ -50,7 +51,7 @@ extension LinkTarget {
 }
 
 extension MappedMessage {
-  /// A target that a caller must send.
+  /// A required target of a request.
   static func requested(
     _ field: UnsafeMutablePointer<Entitle__V1__LinkTarget>?, as type: LinkTarget.Type,
     _ name: StaticString
@@ -60,14 +61,20 @@ extension MappedMessage {
   }
 }
 
-/// Asks who owned a chain or app transaction, or what an account owned.
+/// Request of `GetLinkHistory`: the owners of a chain or app transaction over time, or the links of
+/// an account over time.
 public struct GetLinkHistoryRequest: Hashable, Sendable {
+  /// What to ask about.
   public enum Subject: Hashable, Sendable {
+    /// The owners of a chain or app transaction.
     case target(LinkTarget)
+    /// The chains and app transactions of an account.
     case account(AccountID)
   }
 
+  /// The app and environment.
   public var scope: AppScope
+  /// What to ask about.
   public var subject: Subject
 
   public init(scope: AppScope, subject: Subject) {

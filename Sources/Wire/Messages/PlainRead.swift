@@ -1,41 +1,43 @@
 import CEntitleMessages
 package import EntitlementDomain
+import Framing
 
-/// A ``GetCustomerStateRequest`` or ``CheckEntitlementRequest`` in the form that nearly every one has,
-/// read where it was received: no text is copied, nothing is allocated.
+/// Fast path for the usual form of a ``GetCustomerStateRequest`` or ``CheckEntitlementRequest``:
+/// reads it in place, without copying texts and without allocating.
 ///
-/// It is plain when it asks for now and MINIMIZE_LATENCY by account or original transaction, and is
-/// encoded as encoders do it: fields in the order of their numbers, each once, none that is not known. Its
-/// texts are of ASCII, and neither they nor the selector have more than 127 bytes. Every other request,
-/// well-formed or not, is for the ordinary decoder: a plain one means here what it means there.
+/// A request is plain when it asks for the current state with MINIMIZE_LATENCY, by account or
+/// original transaction, and has the usual encoding: known fields in the order of their numbers,
+/// each once. Its texts are ASCII; the texts and the selector have at most 127 bytes each. All
+/// other requests, well-formed or not, go to the ordinary decoder, which would read a plain request
+/// the same way.
 package struct PlainRead {
   package enum Selector: Hashable, Sendable {
     case account, originalTransaction
   }
 
   package let selector: Selector
-  /// Of the account or the original transaction. All texts are only valid as long as what they were read
-  /// from.
+  /// Id of the account or the original transaction. All texts point into the bytes of the request,
+  /// and are valid as long as these bytes.
   package let id: UnsafeRawBufferPointer
   package let bundleID: UnsafeRawBufferPointer
   package let environment: StoreEnvironment
-  /// Only of a ``CheckEntitlementRequest``.
+  /// Nil for a ``GetCustomerStateRequest``.
   package let entitlementID: UnsafeRawBufferPointer?
-  /// Only of a ``GetCustomerStateRequest``.
+  /// Nil for a ``CheckEntitlementRequest``, and when absent.
   package let ifRevisionDiffers: Int64?
 
-  /// Nil when it is not plain.
+  /// Nil when the request is not plain.
   package init?(getCustomerState bytes: UnsafeRawBufferPointer) {
     self.init(bytes, entitlement: nil, consistency: 4, ifRevisionDiffers: 6)
   }
 
-  /// Nil when it is not plain.
+  /// Nil when the request is not plain.
   package init?(checkEntitlement bytes: UnsafeRawBufferPointer) {
     self.init(bytes, entitlement: 4, consistency: 5, ifRevisionDiffers: nil)
   }
 
-  /// - Parameters: the numbers of the fields that the two messages do not share; as in `Protos/`, a test
-  ///   compares.
+  /// - Parameters: the numbers, in `Protos/`, of the fields whose numbers differ between the two
+  ///   messages; a test compares them.
   private init?(
     _ bytes: UnsafeRawBufferPointer, entitlement: UInt8?, consistency: UInt8,
     ifRevisionDiffers: UInt8?
@@ -91,11 +93,11 @@ package struct PlainRead {
   }
 }
 
-/// Reads the fields of one message in the order of their numbers, all under 16. What is not there, or is
-/// not plain, is nil and stays unread, so that the end is not reached.
+/// Reads the fields of one message in the order of their numbers, all below 16. A field that is
+/// absent or not plain is nil and stays unread, so that the cursor does not reach the end.
 ///
-/// Not a ``ProtobufCursor``, as everywhere else: with that one a read takes 43 ns instead of 20, and
-/// this is on the way of every call.
+/// This is not a ``ProtobufCursor`` as everywhere else: that one takes 43 ns for a read instead of
+/// 20, and nearly every call comes through here.
 private struct Cursor {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -119,7 +121,7 @@ private struct Cursor {
     return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
   }
 
-  /// A text that is not empty, of ASCII without NUL.
+  /// A non-empty text of ASCII without NUL.
   mutating func text(ofField field: UInt8) -> UnsafeRawBufferPointer? {
     let start = position
     guard let content = content(ofField: field) else { return nil }
@@ -136,7 +138,7 @@ private struct Cursor {
     }
     var number: UInt64 = 0
     var next = position + 1
-    // Nine bytes hold what is not negative.
+    // Nine bytes hold every number that is not negative.
     for shift in stride(from: UInt64(0), to: 63, by: 7) {
       guard next < bytes.count else { return nil }
       let byte = bytes[next]
@@ -152,14 +154,14 @@ private struct Cursor {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether all bytes are of ASCII and none is NUL.
+  /// Whether all bytes are ASCII and none is NUL.
   fileprivate var isPlainText: Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highBits: UInt64 = 0x8080_8080_8080_8080
     var offset = 0
     while offset + 8 <= count {
       let word = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      // In a word of ASCII only a zero byte borrows, and so gets its high bit.
+      // In a word of ASCII only a zero byte borrows in the subtraction, which sets its high bit.
       guard (word | (word &- ones)) & highBits == 0 else { return false }
       offset += 8
     }

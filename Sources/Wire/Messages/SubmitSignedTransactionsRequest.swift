@@ -2,15 +2,16 @@ import CEntitleMessages
 public import EntitlementDomain
 import NIOCore
 
-/// Hands in transactions, renewal infos and app transactions.
+/// Request of `SubmitSignedTransactions`: submits transactions, renewal infos and app transactions.
 public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
-  /// The app that every item must be of; nil: any app that the service accepts. It is no evidence
-  /// for the app of a renewal info, which is that of its chain's transactions (R8).
+  /// Every item must belong to this app; nil: any app that the service accepts. It does not prove
+  /// the app of a renewal info, which comes from the transactions of its chain (R8).
   public var bundleID: BundleID?
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
   public var accountID: AccountID?
-  /// JWS in compact form: one to ``maximumItems`` of them, none empty.
+  /// JWS in compact form: 1 to ``maximumItems`` entries, none empty.
   public var signedPayloads: [String]
+  /// How soon to verify the payloads when the server is busy.
   public var priority: SubmissionPriority
 
   public init(

@@ -1,22 +1,23 @@
 import CEntitleMessages
 public import EntitlementDomain
+import Framing
 package import NIOCore
 
-/// Asks for what changes, as it is committed.
+/// Request of `WatchCustomerStates`: streams the change feed.
 public struct WatchCustomerStatesRequest: Hashable, Sendable {
-  /// The cursor of the last response that was handled; nil: from now on. See ``beginning``. At most
+  /// The cursor of the last handled response; nil: from the next commit. See ``beginning``. At most
   /// ``maximumCursorLength`` bytes.
   public var cursor: String?
-  /// Only this app; nil: all.
+  /// Only this app; nil: all apps.
   public var bundleID: BundleID?
-  /// Only this environment; nil: all.
+  /// Only this environment; nil: all environments.
   public var environment: StoreEnvironment?
-  /// Only these accounts; empty: all customers, unclaimed chains and events of nobody included. At
-  /// most ``maximumAccountIDs``, none empty; they need app and environment.
+  /// Only these accounts; empty: all customers, with unclaimed chains and events without a
+  /// customer. At most ``maximumAccountIDs``, none empty. Needs the app and the environment.
   public var accountIDs: [AccountID]
-  /// Only changes with at least one of these; empty: all.
+  /// Only changes with at least one of these kinds; empty: all changes.
   public var kinds: Set<ChangeKind>
-  /// Leaves the states out.
+  /// True: changes are sent without states.
   public var isWithoutStates: Bool
 
   public init(
@@ -31,7 +32,7 @@ public struct WatchCustomerStatesRequest: Hashable, Sendable {
     self.isWithoutStates = isWithoutStates
   }
 
-  /// The cursor before the first change that is kept.
+  /// The cursor before the first change in the feed.
   public static let beginning = "0"
 }
 
@@ -64,7 +65,7 @@ extension WatchCustomerStatesRequest {
     message.without_states = isWithoutStates ? 1 : 0
   }
 
-  /// Here alone unspecified is not production: it is every one.
+  /// In this request alone, unspecified means all environments instead of production.
   private static func environment(
     _ message: Entitle__V1__StoreEnvironment
   ) throws(MessageError) -> StoreEnvironment? {
@@ -88,15 +89,16 @@ extension WatchCustomerStatesRequest {
 }
 
 extension Set<ChangeKind> {
-  /// In the order of their numbers.
+  /// The kinds in the order of their numbers.
   public var inOrder: [ChangeKind] { ChangeKind.allCases.filter(contains) }
 }
 
 extension WatchCustomerStatesResponse {
-  /// This message with the state that an encoded ``GetCustomerStateResponse`` holds: what encoding it
-  /// anew would give, without decoding answers that are held in memory.
+  /// Encodes this message with the state of an encoded ``GetCustomerStateResponse``. The bytes are
+  /// the same as from encoding the message with the decoded state; a cached answer need not be
+  /// decoded.
   ///
-  /// - Returns: nil when there is no change to put it in, or no state in the answer.
+  /// - Returns: nil when this message has no change, or the answer no state.
   package func encoded(joining answer: ByteBuffer) throws(MessageError) -> ByteBuffer? {
     let plain = try encoded()
     guard change?.state == nil, let change = plain.message(inField: Self.changeField),
@@ -105,7 +107,7 @@ extension WatchCustomerStatesResponse {
     let stateLength = state.readableBytes
     let fieldLength = 1 + ByteBuffer.varintSize(stateLength) + stateLength
     var buffer = ByteBuffer()
-    // Two tags of one byte, and lengths of five at most.
+    // Two tags take one byte each, lengths at most five.
     buffer.reserveCapacity(plain.readableBytes + fieldLength + 6)
     buffer.writeField(Self.cursorField, text: cursor)
     buffer.writeFieldPrefix(Self.changeField, length: change.readableBytes + fieldLength)
@@ -114,7 +116,7 @@ extension WatchCustomerStatesResponse {
     return buffer
   }
 
-  // Numbers in `Protos/`; a test compares.
+  // Field numbers as in `Protos/`; a test compares them.
   private static let cursorField: UInt32 = 1
   private static let changeField: UInt32 = 2
   private static let changeStateField: UInt32 = 9
@@ -122,8 +124,8 @@ extension WatchCustomerStatesResponse {
 }
 
 extension ByteBuffer {
-  /// The content of a message's field that is a message itself; nil when it is absent or the bytes are
-  /// no message.
+  /// The content of a field of a message that is itself a message. Nil when the field is absent, or
+  /// the bytes are not a message.
   fileprivate func message(inField number: UInt32) -> ByteBuffer? {
     let range = withUnsafeReadableBytes { bytes -> Range<Int>? in
       var reader = EnvelopeCursor(bytes, of: "a message")

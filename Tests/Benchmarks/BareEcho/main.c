@@ -1,12 +1,12 @@
 // The bare echo: answers each ttrpc frame with the same 300 bytes of data, and does nothing else.
-// Its time for a call is the part of the operating system, so `deploy/benchmark read` compares the
+// Its time for a call is the share of the operating system, so `deploy/benchmark read` compares the
 // service with it (P1, P2, P3).
 //
 // One thread, level-triggered epoll, and one write(2) for all answers to one read(2). It listens on
 // a free port of the loopback address, prints the port as one line, and runs until it is killed.
 //
-// An error on one connection closes that connection. Any other error ends the program, as the
-// figures would not be those of a whole server.
+// An error on one connection closes that connection. Any other error ends the program, so that no
+// measurement uses a damaged server.
 
 #define _GNU_SOURCE  // For accept4(2).
 
@@ -39,8 +39,8 @@
 
 // Room for the 64 requests that the benchmark has in flight on one connection.
 #define READ_LENGTH (64 * 1024)
-// To one read. No frame is shorter than its header, but the first may have begun in an earlier
-// read.
+// Bytes for one read. No frame is shorter than its header, but the first may have begun in an
+// earlier read.
 #define MAXIMUM_ANSWERS (READ_LENGTH / HEADER_LENGTH + 1)
 
 // P3 has 64 connections: all may wait to be accepted at once, and all may be ready at once.
@@ -52,10 +52,10 @@ struct connection {
   // The header of the frame that is being read, and how many bytes of it have arrived.
   uint8_t header[HEADER_LENGTH];
   size_t header_length;
-  // Bytes of its data that are still to come. Valid once the header is complete.
+  // The bytes of its data that have not arrived. Valid once the header is complete.
   size_t data_left;
   // Answers that the socket had no room for, or NULL. Nothing is read until they are written, so
-  // they are never more than the answers to one read.
+  // they are at most the answers to one read.
   uint8_t *unsent;
   size_t unsent_length;
   size_t unsent_start;
@@ -107,11 +107,11 @@ static void watch(
 static void accept_connection(int epoll, int listener) {
   const int descriptor = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) {
-    // The client may have gone since the event.
+    // The client may have disconnected since the event.
     if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
     fail("accept4");
   }
-  // Without it an answer may wait for the acknowledgement of the one before.
+  // Without TCP_NODELAY an answer may wait for the acknowledgement of the previous one.
   const int on = 1;
   if (setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) fail("setsockopt");
   struct connection *connection = calloc(1, sizeof *connection);
@@ -208,7 +208,7 @@ static bool write_unsent(int epoll, struct connection *connection) {
 }
 
 int main(void) {
-  // A write to a client that has gone fails with EPIPE instead.
+  // A write to a disconnected client fails with EPIPE instead.
   if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) fail("signal");
   make_answer_template();
   const int epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -1,11 +1,13 @@
 import ArgumentParser
+import Framing
 import Glibc
 import NIOCore
 import NIOPosix
 import Wire
 
-/// The server that ``EchoServer`` starts: swift-nio with one event loop, frames parsed by hand in one
-/// handler, one flush for each read. What the service's own layers cost is what it needs beyond this.
+/// The server that ``EchoServer`` starts: swift-nio with one event loop, frames parsed by hand in
+/// one handler, one flush for each read. The difference to it is the cost of the service's own
+/// layers.
 struct EchoBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "echo", abstract: "Answers 300 bytes to each frame, on swift-nio.",

@@ -1,7 +1,8 @@
 import LoadClient
+import PostgresBulkLoader
 
-/// A server that answers 300 bytes to each frame and does nothing else, as a process of its own: the
-/// cost of sockets and frames without a service behind them. It is killed when this is released.
+/// A server process that answers 300 bytes to each frame and does nothing else: the cost of sockets
+/// and frames without a service. It is killed when this object is released.
 ///
 /// Both programs listen on a free port of the loopback address, and print it as their first line.
 final class EchoServer {
@@ -20,13 +21,13 @@ final class EchoServer {
   let port: UInt16
   private let program: Subprocess
 
-  /// With which the data of each answer begins.
+  /// The first byte of the data of each answer.
   static let firstByte = UInt8(ascii: "r")
   static let answerLength = 300
 
   /// Starts it, and waits until it listens.
   ///
-  /// - Parameter processor: the only one that it may use.
+  /// - Parameter processor: the only processor that the server may use.
   init(_ kind: Kind, on processor: Int) throws {
     let command: [String]
     switch kind {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// One connection of the load generator: frames on a plain blocking socket, without anything of the
-/// project's client, so that its cost is small and the same whoever answers.
+/// One connection of the load generator: frames on a plain blocking socket, without the project's
+/// client, so that its cost is small and the same for every server.
 ///
-/// On one thread at a time.
+/// Used by one thread at a time.
 final class FrameConnection {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -15,29 +15,29 @@ final class FrameConnection {
   private let input: UnsafeMutableRawBufferPointer
   private let output: UnsafeMutableRawBufferPointer
   private let readLength: Int
-  /// Bytes of `input` that were received and not looked at.
+  /// Received bytes of `input` that are not parsed.
   private var held = 0
-  /// Of the frame that was looked at last.
+  /// The data of the frame that was parsed last.
   private var lastFrame = 0..<0
   private var nextRequest: Int
   private var nextStream: UInt32 = 1
-  /// The sum of the streams' numbers that wait for their answers.
+  /// The sum of the stream numbers that wait for answers.
   private var openStreams: UInt64 = 0
   private(set) var inFlight = 0
 
   private static let headerLength = 10
   private static let responseType: UInt8 = 2
-  /// Room for many answers of one read; an answer that is longer is a failure.
+  /// Room for many answers of one read. A longer answer is a failure.
   static let inputLength = 256 * 1_024
-  /// In seconds. A server that answers nothing for so long has failed.
+  /// In seconds. A server that answers nothing for this long has failed.
   private static let patience = 10
 
   /// - Parameters:
-  ///   - port: of the loopback address.
-  ///   - first: with which request it begins.
-  ///   - firstByte: with which the data of each answer begins.
-  ///   - inFlight: the most requests that are sent at once.
-  ///   - readLength: the most bytes that one read takes, longer than an answer.
+  /// - port: of the loopback address.
+  /// - first: the index of the first request.
+  /// - firstByte: the first byte of the data of each answer.
+  /// - inFlight: the maximum number of requests in flight.
+  /// - readLength: the maximum length of one read, more than the length of an answer.
   init(
     port: UInt16, requests: FrameRequests, first: Int, firstByte: UInt8, inFlight: Int,
     readLength: Int
@@ -57,7 +57,7 @@ final class FrameConnection {
     output.deallocate()
   }
 
-  /// Sends so many requests with one write.
+  /// Sends this many requests with one write.
   func send(_ count: Int) throws {
     var length = 0
     for _ in 0..<count {
@@ -71,7 +71,7 @@ final class FrameConnection {
     inFlight += count
     var written = 0
     while written < length {
-      // The base address is there: more than 0 bytes are left.
+      // The base address exists: more than 0 bytes are left.
       let step = write(descriptor, output.baseAddress! + written, length - written)
       if step < 0 && errno == EINTR { continue }
       guard step > 0 else { throw Failure(description: "the server has closed the connection") }
@@ -81,9 +81,9 @@ final class FrameConnection {
 
   /// Waits for the next bytes.
   ///
-  /// - Returns: how many answers they completed.
+  /// - Returns: the number of answers that the bytes completed.
   func receive() throws -> Int {
-    // The base address is there: the buffer is never empty.
+    // The base address exists: the buffer is never empty.
     let count = read(
       descriptor, input.baseAddress! + held, min(readLength, input.count - held))
     if count < 0 && errno == EINTR { return 0 }
@@ -100,9 +100,9 @@ final class FrameConnection {
     return try takeAnswers()
   }
 
-  /// The data of the answer that came last. Only while none is in flight.
+  /// The data of the last answer. Only while no request is in flight.
   var lastAnswer: [UInt8] {
-    precondition(inFlight == 0, "the bytes are those of another answer by now")
+    precondition(inFlight == 0, "another answer may have replaced the bytes")
     return Array(input[lastFrame].dropFirst(Self.headerLength))
   }
 
@@ -115,7 +115,7 @@ final class FrameConnection {
       let end = start + Self.headerLength + length
       guard end <= held else { break }
       guard header[8] == Self.responseType, length > 0, header[Self.headerLength] == firstByte
-      else { throw Failure(description: "an answer is not what was asked for") }
+      else { throw Failure(description: "an answer is not the expected one") }
       let stream = UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
       openStreams &-= UInt64(stream)
       lastFrame = start..<end
@@ -124,7 +124,7 @@ final class FrameConnection {
     }
     inFlight -= answers
     guard inFlight > 0 || inFlight == 0 && openStreams == 0 else {
-      throw Failure(description: "streams were answered that were not open")
+      throw Failure(description: "an answer is for a stream that is not open")
     }
     if start > 0 && start < held {
       // As above.
@@ -154,7 +154,7 @@ final class FrameConnection {
     }
     guard descriptor >= 0, status == 0 else {
       close(descriptor)
-      throw Failure(description: "nobody listens on port \(port)")
+      throw Failure(description: "no server listens on port \(port)")
     }
     return descriptor
   }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Keeps so many requests in flight on each of so many connections, from one thread, and counts the
-/// answers. What a read brings is replaced by as many requests in one write.
+/// Keeps a fixed number of requests in flight on each of several connections, from one thread, and
+/// counts the answers. After each read it sends as many requests as it got answers, in one write.
 struct FrameLoad {
   struct Result {
     var answers = 0
-    /// What they came in: as many requests went out in one write.
+    /// The reads that brought the answers. Each was followed by one write of as many requests.
     var reads = 0
-    /// On the clock.
+    /// Elapsed time on the clock.
     var seconds = 0.0
-    /// From the write of a request to the read of its answer; only with one in flight on each
-    /// connection.
+    /// From the write of a request to the read of its answer. Only measured with one request in
+    /// flight on each connection.
     var latencies = LatencyCounts()
     /// The data of one of the answers.
     var sample: [UInt8] = []
@@ -23,8 +23,8 @@ struct FrameLoad {
   ///
   /// - Parameters:
   ///   - port: of the loopback address.
-  ///   - firstByte: with which the data of each answer begins.
-  ///   - readLength: the most bytes that one read takes.
+  /// - firstByte: the first byte of the data of each answer.
+  /// - readLength: the maximum length of one read.
   init(
     port: UInt16, requests: FrameRequests, firstByte: UInt8, connections: Int, inFlight: Int,
     readLength: Int
@@ -37,7 +37,7 @@ struct FrameLoad {
     }
   }
 
-  /// Returns when all that was asked is answered.
+  /// Returns when every request is answered.
   func run(for duration: Duration) throws -> Result {
     var result = Result()
     let started = Self.now
@@ -47,7 +47,7 @@ struct FrameLoad {
     var waiting = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     var busy = connections.count
     while busy > 0 {
-      // One alone waits in its read.
+      // A single connection blocks in its read.
       if connections.count > 1 { try Self.wait(for: &waiting) }
       for index in connections.indices
       where connections.count == 1 || waiting[index].revents != 0 {
@@ -61,7 +61,7 @@ struct FrameLoad {
           sent[index] = now
           try connection.send(answers)
         } else if connection.inFlight == 0 {
-          // A negative descriptor is passed over.
+          // poll(2) ignores a negative descriptor.
           waiting[index] = pollfd(fd: -1, events: 0, revents: 0)
           busy -= 1
         }
@@ -72,7 +72,7 @@ struct FrameLoad {
     return result
   }
 
-  /// In milliseconds; as a connection that waits alone.
+  /// In milliseconds, like the timeout of a single connection.
   private static let patience: CInt = 10_000
 
   private static func wait(for descriptors: inout [pollfd]) throws {

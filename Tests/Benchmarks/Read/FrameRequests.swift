@@ -1,24 +1,25 @@
+import Framing
 import NIOCore
 import Wire
 
-/// Requests as the wire carries them, encoded once, to be sent in turn.
+/// Encoded requests, sent in turn.
 struct FrameRequests {
-  /// What is called.
+  /// The method.
   let name: String
   private var bytes: [UInt8] = []
-  /// Where each begins, and where the last one ends.
+  /// The start of each request, and the end of the last one.
   private var bounds = [0]
-  /// Bytes of the longest, its header included.
+  /// The length of the longest request in bytes, with its header.
   private(set) var maximumLength = 0
 
-  /// Long against a round, so that no call is over before it is answered.
+  /// Long compared with a round, so that no deadline passes before the answer.
   private static let timeout = Int64(10_000_000_000)
 
-  /// - Parameter messages: one at least.
+  /// - Parameter messages: at least one.
   init<Request, Response>(
     _ name: String, _ method: WireMethod<Request, Response>, _ messages: [Request]
   ) throws {
-    precondition(!messages.isEmpty, "something has to be asked")
+    precondition(!messages.isEmpty, "there must be a request")
     self.name = name
     for message in messages {
       var data = ByteBuffer()
@@ -26,7 +27,7 @@ struct FrameRequests {
         service: method.service, method: method.name, payload: try message.encoded(),
         timeoutNanoseconds: Self.timeout, metadata: [], into: &data)
       var frame = ByteBuffer()
-      // The stream's number is written over the 0 with each call.
+      // Each call replaces the stream number 0.
       FrameEncoder.writeHeader(
         FrameHeader(
           dataLength: UInt32(data.readableBytes), streamID: StreamID(rawValue: 0), type: .request),
@@ -40,9 +41,9 @@ struct FrameRequests {
 
   var count: Int { bounds.count - 1 }
 
-  /// Writes one frame to the beginning of `target`, which has room for ``maximumLength``.
+  /// Writes one frame to the start of `target`, which has room for ``maximumLength``.
   ///
-  /// - Returns: its length.
+  /// - Returns: the length of the frame.
   func write(_ index: Int, stream: UInt32, to target: UnsafeMutableRawBufferPointer) -> Int {
     let length = bounds[index + 1] - bounds[index]
     bytes.withUnsafeBytes { source in

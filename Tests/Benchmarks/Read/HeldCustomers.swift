@@ -1,21 +1,22 @@
 import EntitlementDomain
+import Framing
 import LoadClient
 import NIOCore
 import RPCClient
 import StoreSimulator
 import Wire
 
-/// The customers that are asked for: those of the simulated App Store, whose answers hold for a day at
-/// least.
+/// The customers of the requests: customers of the simulated App Store whose answers are valid for
+/// at least a day.
 struct HeldCustomers {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
   enum Kind: CaseIterable {
-    /// Bought something for three months: an answer of some 320 bytes, as the bare echo's.
+    /// Has a purchase of three months: an answer of about 320 bytes, like the bare echo's.
     case seasonPass
-    /// Subscribes to something: an answer of some 520 bytes.
+    /// Has a subscription: an answer of about 520 bytes.
     case subscriber
 
     fileprivate var lifeCycle: LifeCycle {
@@ -26,16 +27,16 @@ struct HeldCustomers {
     }
   }
 
-  /// Of each kind.
+  /// The number of customers of each kind.
   static let count = 256
   private static let seed: UInt64 = 1
-  /// Submitted at a time, so that they share commits.
+  /// Concurrent submissions, so that they share commits.
   private static let inFlight = 16
 
   let authority: SigningAuthority
   private let customers: BulkCustomers
 
-  /// - Parameter now: the moment up to which the App Store has signed.
+  /// - Parameter now: the date up to which the App Store has signed.
   init(now: Milliseconds) throws {
     authority = try SigningAuthority.generate()
     customers = try BulkCustomers(
@@ -46,16 +47,16 @@ struct HeldCustomers {
     indices(of: kind).map { .account(BulkCustomers.account(at: $0)) }
   }
 
-  /// Customers are in turn in each of the life cycles.
+  /// The life cycles alternate among the customers.
   private func indices(of kind: Kind) -> [Int] {
     let cycles = LifeCycle.allCases
-    // It is one of them.
+    // The life cycle is in the list.
     let first = cycles.firstIndex(of: kind.lifeCycle)!
     return (0..<Self.count).map { first + $0 * cycles.count }
   }
 
-  /// Hands them to a server that trusts ``authority``, and asks for each, so that the server holds
-  /// their answers.
+  /// Submits them to a server that trusts ``authority`` and reads each one, so that the server
+  /// caches their answers.
   func submit(through client: EntitlementClient) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, index) in Kind.allCases.flatMap(indices).enumerated() {
@@ -84,14 +85,14 @@ struct HeldCustomers {
     }
   }
 
-  /// Every one has something now.
+  /// Checks that the customer has an active entitlement.
   static func check(_ answer: GetCustomerStateResponse) throws {
     guard case .state(let state) = answer, state.revision > 0, state.coreState == .active,
       !state.entitlements.isEmpty
-    else { throw Failure(description: "a customer was not answered with what was bought") }
+    else { throw Failure(description: "an answer lacks the purchase of the customer") }
   }
 
-  /// - Parameter data: of a response frame.
+  /// - Parameter data: the data of a response frame.
   static func check(answer data: [UInt8]) throws {
     let envelope = try ResponseEnvelope(decoding: ByteBuffer(bytes: data))
     guard envelope.status == nil else { throw Failure(description: "an answer is an error") }

@@ -1,5 +1,5 @@
-/// How often each latency was seen, to ten nanoseconds: finer than what is compared, and of one size
-/// however long a round is.
+/// A histogram of latencies in steps of ten nanoseconds: finer than the compared differences, and
+/// of constant size for any length of a round.
 struct LatencyCounts {
   private var counts = [UInt32](repeating: 0, count: 100_000)
   private var total = 0
@@ -7,13 +7,13 @@ struct LatencyCounts {
   /// In nanoseconds.
   private static let step: UInt64 = 10
 
-  /// Those of a millisecond and more count as one.
+  /// Latencies of a millisecond and more are counted together.
   mutating func add(_ nanoseconds: UInt64) {
     counts[min(Int(nanoseconds / Self.step), counts.count - 1)] += 1
     total += 1
   }
 
-  /// In microseconds; 0 without any.
+  /// In microseconds; 0 when it is empty.
   var median: Double {
     var seen = 0
     for (index, count) in counts.enumerated() where count > 0 {

@@ -4,15 +4,15 @@ import Foundation
 import Glibc
 import LoadClient
 
-/// Reads that are answered from memory, beside a server that does nothing (P1, P2, P3).
+/// Cached reads, compared with a server that does nothing (P1, P2, P3).
 struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
-    commandName: "read", abstract: "Reads from memory, beside a server that does nothing.")
+    commandName: "read", abstract: "Cached reads, compared with a server that does nothing.")
 
-  @Option(help: "How often each is measured, in turn; the median is told.")
+  @Option(help: "How often each is measured, in turn; the median is printed.")
   var rounds = 7
 
-  @Option(help: "How long each is measured in a round, in seconds.")
+  @Option(help: "How long a measurement in a round lasts, in seconds.")
   var seconds = 2
 
   @Option(help: "Measure only this.")
@@ -23,7 +23,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case pipelined, lockstep, single, connections, others, memory, start
 
-    /// The rest begins with servers and customers of its own.
+    /// The other parts start with their own servers and customers.
     var isFromMemory: Bool { self != .memory && self != .start }
   }
 
@@ -35,7 +35,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   func run() async throws { try await output.write(self) }
 
   func measure() async throws -> [Report.Part] {
-    // A server that ends is told of by the error of the write.
+    // A server that has ended is reported by the error of the write.
     signal(SIGPIPE, SIG_IGN)
     var parts: [Report.Part] = []
     if only?.isFromMemory ?? true { parts += try await measureHeld() }
@@ -50,7 +50,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     return parts
   }
 
-  /// What a server answers from memory.
+  /// Cached answers of a server.
   private func measureHeld() async throws -> [Report.Part] {
     let progress = Progress(indentation: "         ")
     let available = ProcessorAffinity.available

@@ -1,15 +1,15 @@
-/// A server that answers the same requests as others.
+/// One of the compared servers. All answer the same requests.
 struct ReadContender {
   let name: String
   let port: UInt16
   let requests: FrameRequests
-  /// With which the data of each answer begins.
+  /// The first byte of the data of each answer.
   let firstByte: UInt8
   /// In microseconds.
   let processorTime: () -> Double
 
-  /// Of an answer that is OK: ttrpc's `Response` leaves the status out then, and begins with its
-  /// second field, the payload (`PROTOCOL.md` of ttrpc).
+  /// The first byte of a successful answer: ttrpc's `Response` then has no status, and starts with
+  /// its second field, the payload (`PROTOCOL.md` of ttrpc).
   static let payloadField: UInt8 = 2 << 3 | 2
 
   init(_ echo: EchoServer, _ requests: FrameRequests) {
@@ -30,15 +30,15 @@ struct ReadContender {
 
   struct Round {
     var result: FrameLoad.Result
-    /// Of the server for each answer, in microseconds.
+    /// Processor time of the server per answer, in microseconds.
     var processorTime: Double
     var rate: Double { Double(result.answers) / result.seconds }
   }
 
-  /// Not counted: connections are made, and the processor's caches filled.
+  /// Not measured: connections are made, and processor caches are filled.
   private static let warmUp = Duration.milliseconds(200)
 
-  /// - Parameter processor: where the client runs.
+  /// - Parameter processor: the processor of the client.
   func measure(
     connections: Int, inFlight: Int, readLength: Int = FrameConnection.inputLength,
     for duration: Duration, on processor: Int

@@ -3,17 +3,17 @@ import LoadClient
 import StoreSimulator
 import Wire
 
-/// What is measured of reads that are answered from memory, in rounds: each server in turn, so that a
-/// busy moment of the machine falls on all of them.
+/// The measurements of cached reads, in rounds: each server in turn, so that short loads of the
+/// machine affect all servers alike.
 struct ReadPlan {
   let rounds: Int
   let seconds: Int
   let server: ReadServer
   let customers: HeldCustomers
-  /// The bound: every ratio is to it.
+  /// The baseline of every ratio.
   let bareEcho: EchoServer
   let nioEcho: EchoServer
-  /// Where the servers run, and the client; the same when there is only one.
+  /// The processors of the servers and of the client; equal when there is only one.
   let processors: (server: Int, client: Int)
   let progress: Progress
 
@@ -24,7 +24,8 @@ struct ReadPlan {
   private static let batchSize = 64
   private static let batchesInFlight = 8
   private static let callsInFlight = 64
-  /// One in so many answers may have come from the store: what the clock moves on is computed anew.
+  /// The maximum share of answers from the store, as 1 in this number: a state whose next
+  /// transition is reached is computed again.
   private static let maximumMisses = 1_000
 
   private var duration: Duration { .seconds(seconds) }
@@ -32,7 +33,7 @@ struct ReadPlan {
   /// P1, P2, P3.
   func measure(_ shape: ReadShape) async throws -> Report.Part {
     let requests = try stateRequests(of: .seasonPass)
-    // The bound comes first: the ratios of a round need it.
+    // The baseline comes first: the ratios of a round need it.
     let contenders: [(ReadContender, ReadRow.Role)] = [
       (ReadContender(bareEcho, requests), .bound),
       (ReadContender(nioEcho, requests), .other),
@@ -70,7 +71,7 @@ struct ReadPlan {
       rows.flatMap(\.figures))
   }
 
-  /// What else is answered from memory.
+  /// Further cached answers.
   func measureOthers() async throws -> Report.Part {
     var rows = try others().map { contender, inFlight in
       OtherRow(contender: contender, inFlight: inFlight)
@@ -91,7 +92,7 @@ struct ReadPlan {
       rows.flatMap { [$0.time, $0.rate] })
   }
 
-  /// With how many are in flight.
+  /// Each with its number of requests in flight.
   private func others() throws -> [(ReadContender, Int)] {
     let selectors = customers.selectors(of: .seasonPass)
     let checks = selectors.map {
@@ -129,7 +130,7 @@ struct ReadPlan {
   }
 }
 
-/// What was measured of one kind of call.
+/// The measurement of one kind of call.
 private struct OtherRow {
   let contender: ReadContender
   let inFlight: Int

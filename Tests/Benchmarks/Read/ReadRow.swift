@@ -1,10 +1,10 @@
-/// What was measured of one server.
+/// The measurements of one server.
 struct ReadRow {
   enum Role {
-    /// The bare echo, to which the others are compared.
+    /// The bare echo, the baseline of the others.
     case bound
     case other
-    /// The one that has targets.
+    /// The server with targets.
     case service
   }
 
@@ -12,7 +12,7 @@ struct ReadRow {
   private var quantity: Figure
   private var ratio: Figure?
   private var rate: Figure
-  /// How many calls shared a read and a write of the client; nil with one in flight.
+  /// Calls per read and write of the client; nil with one in flight.
   private var batch: Figure?
 
   init(_ name: String, _ shape: ReadShape, _ role: Role) {
@@ -26,7 +26,7 @@ struct ReadRow {
     }
   }
 
-  /// - Returns: what is compared.
+  /// - Returns: the compared number.
   mutating func add(_ round: ReadContender.Round, beside bound: Double?) -> Double {
     let value =
       switch shape.quantity {

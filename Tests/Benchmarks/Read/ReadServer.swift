@@ -6,7 +6,7 @@ import StoreSimulator
 import TestSupport
 import Wire
 
-/// An `entitled` on one processor that holds the answers of ``HeldCustomers`` in memory.
+/// An `entitled` on one processor that has the answers of ``HeldCustomers`` in its cache.
 final class ReadServer {
   let process: EntitledProcess
   let port: UInt16
@@ -17,8 +17,8 @@ final class ReadServer {
     let description: String
   }
 
-  /// Starts it and hands it the customers. The store is not asked while it is measured, so the
-  /// embedded one will do.
+  /// Starts it and submits the customers. The measurement does not use the store, so the embedded
+  /// one is sufficient.
   init(_ customers: HeldCustomers, on processor: Int) async throws {
     folder = try TemporaryFolder()
     process = try await EntitledProcess(
@@ -26,21 +26,21 @@ final class ReadServer {
       arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"],
       processor: processor)
     guard case .tcp(_, let port) = process.address else {
-      preconditionFailure("it listens on what it was told to")
+      preconditionFailure("it listens on the requested address")
     }
     self.port = port
     client = try await EntitlementClient.connect(to: process.address)
     try await customers.submit(through: client)
   }
 
-  /// How many answers did not come from memory, since the start.
+  /// Cache misses since the start.
   var misses: Int64 {
     get async throws {
       guard
         let misses = try await client.statistics().counters.first(where: {
           $0.name == "cache.misses"
         })
-      else { throw Failure(description: "entitled does not count what it holds no answers of") }
+      else { throw Failure(description: "entitled has no counter of cache misses") }
       return misses.value
     }
   }

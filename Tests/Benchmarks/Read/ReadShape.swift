@@ -1,31 +1,31 @@
-/// How GetCustomerState is called, and what is measured of it.
+/// A load of GetCustomerState calls, and the measured quantity.
 struct ReadShape {
   enum Quantity {
-    /// Of the server, for each call.
+    /// Processor time of the server per call.
     case processorTime
-    /// Half of the calls take less.
+    /// The median latency of the calls.
     case medianLatency
   }
 
   let name: String
   let title: String
   let connections: Int
-  /// On each connection.
+  /// Calls in flight on each connection.
   let inFlight: Int
-  /// The most bytes of answers that the client takes at once.
+  /// The maximum length in bytes of one read of the client.
   var readLength = FrameConnection.inputLength
   let quantity: Quantity
-  /// What the quantity over the bare echo's must be at most; nil where there is no target.
+  /// The maximum ratio of the quantity to that of the bare echo; nil without a target.
   let target: Double?
 
-  /// P1. With a dozen answers at a time, as they come to a client of small buffers, some calls are
-  /// always on their way while others are answered.
+  /// P1. The client has small buffers and reads about a dozen answers at a time, so calls are
+  /// always in flight while others are answered.
   static let pipelined = ReadShape(
     name: "P1", title: "1 connection, 64 in flight: processor time of the server for each call",
     connections: 1, inFlight: 64, readLength: 4_096, quantity: .processorTime, target: 2.5)
-  /// The same with a client that takes all answers at once. Then client and server wait for each
-  /// other in turn, and 64 calls share each system call: what the service itself does is all that is
-  /// left to see, beside an echo that does nothing.
+  /// The same with a client that reads all answers at once. Client and server then alternate, and
+  /// 64 calls share each system call: only the work of the service itself remains, compared with an
+  /// echo that does nothing.
   static let lockstep = ReadShape(
     name: "In lockstep",
     title: "1 connection, 64 calls, then 64 answers: processor time of the server for each call",

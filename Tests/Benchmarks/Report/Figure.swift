@@ -1,9 +1,9 @@
-/// One figure of a report: what was measured of one thing, one number a round.
+/// One row of a report: one number for each round.
 struct Figure {
   let name: String
-  /// Of the numbers, such as `µs` or `× echo`.
+  /// The unit of the numbers, such as `µs` or `× echo`.
   let unit: String
-  /// What the median has to be; nil for what there is no target for.
+  /// The target of the median; nil without one.
   let target: Target?
   var values = Measurement()
 
@@ -13,7 +13,7 @@ struct Figure {
     self.target = target
   }
 
-  /// Of what was measured elsewhere, in rounds as well.
+  /// From existing measurements, also in rounds.
   init(_ name: String, unit: String, target: Target? = nil, values: Measurement) {
     self.init(name, unit: unit, target: target)
     self.values = values

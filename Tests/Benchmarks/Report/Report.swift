@@ -1,8 +1,8 @@
 import Foundation
 
-/// What was measured, for people and for programs.
+/// The results of a benchmark, as text and as JSON.
 struct Report: Encodable {
-  /// What belongs together: one table.
+  /// One table.
   struct Part: Encodable {
     let title: String
     var figures: [Figure]
@@ -41,7 +41,7 @@ struct Report: Encodable {
 
   var parts: [Part] = []
 
-  /// - Parameter path: of a file, which is written anew.
+  /// - Parameter path: of a file, which is replaced.
   func write(json path: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

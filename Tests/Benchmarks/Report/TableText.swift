@@ -1,11 +1,11 @@
-/// Cells of the tables that are printed.
+/// Cells of the printed tables.
 enum TableText {
-  /// To the left, with at least one space after it.
+  /// Aligned to the left, with at least one space after the text.
   static func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  /// To the right, with at least one space before it.
+  /// Aligned to the right, with at least one space before the text.
   static func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(1, width - text.count)) + text
   }
@@ -20,7 +20,7 @@ enum TableText {
       + (digits.count == 1 ? "0" + digits : digits)
   }
 
-  /// With two decimals when it is small, and none when it is large.
+  /// With two decimals when the number is small, and none when it is large.
   static func number(_ number: Double) -> String {
     number.magnitude < 1_000 ? decimals(number) : rounded(number)
   }

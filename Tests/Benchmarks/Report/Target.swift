@@ -1,4 +1,4 @@
-/// What a figure has to be.
+/// The target of a row.
 enum Target: Hashable {
   case atMost(Double)
   case atLeast(Double)

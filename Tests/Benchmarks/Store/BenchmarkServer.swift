@@ -1,20 +1,21 @@
 import LoadClient
+import PostgresBulkLoader
 import PostgresStore
 
-/// The PostgreSQL server that is measured on, and its databases of customers.
+/// The measured PostgreSQL server, and its databases of customers.
 struct BenchmarkServer: Sendable {
-  /// Of any of its databases, by a role that may create others.
+  /// The URI of any of its databases, for a role that may create others.
   let uri: String
   let progress: Progress
 
   private static let seed: UInt64 = 1
 
-  /// A database with this many customers: as it was left by an earlier run, or made and filled now.
+  /// A database with this many customers: the one of an earlier run, or a new one.
   func database(customers count: Int, workers: Int) async throws -> BenchmarkDatabase {
     let name = "entitle_benchmark_\(count)"
     let customers = try BulkCustomers(count: count, seed: Self.seed)
     let database = BenchmarkDatabase(uri: self.uri(ofDatabase: name), customers: customers)
-    // Said of a database once it is whole.
+    // The mark of a completely filled database.
     let mark = "\(count) customers, seed \(Self.seed)"
     let server = Psql(uri: uri)
     let found = try server.run(
@@ -22,10 +23,10 @@ struct BenchmarkServer: Sendable {
     if found.split(whereSeparator: \.isNewline).first.map(String.init) == mark {
       do {
         try await migrate(name)
-        progress.say("using the database \(name) that is there")
+        progress.say("using the database \(name) of an earlier run")
         return database
       } catch {
-        progress.say("the database \(name) cannot be used, and is made anew: \(error)")
+        progress.say("the database \(name) cannot be used and is replaced: \(error)")
       }
     }
     try await makeDatabase(name)
@@ -36,7 +37,7 @@ struct BenchmarkServer: Sendable {
     return database
   }
 
-  /// Runs `body` with a database that has tables and nothing in them.
+  /// Runs `body` with a database of empty tables.
   func withEmptyDatabase<Result>(_ body: (Psql) async throws -> Result) async throws -> Result {
     let name = "entitle_benchmark_empty"
     try await makeDatabase(name)
@@ -55,7 +56,7 @@ struct BenchmarkServer: Sendable {
     _ = try await PostgresSchema.migrate(connection: uri(ofDatabase: name), dryRun: false) { _ in }
   }
 
-  /// The same server's and role's, with another path.
+  /// The URI with the same server and role and another database.
   private func uri(ofDatabase name: String) -> String {
     let query = uri.firstIndex(of: "?") ?? uri.endIndex
     let authority = uri.firstRange(of: "://")?.upperBound ?? uri.startIndex
@@ -64,19 +65,19 @@ struct BenchmarkServer: Sendable {
   }
 }
 
-/// A database of customers in bulk.
+/// A database with a generated population.
 struct BenchmarkDatabase: Sendable {
   let uri: String
   let customers: BulkCustomers
 
   var psql: Psql { Psql(uri: uri) }
 
-  /// The value of one of the server's settings.
+  /// The value of one setting of the server.
   func setting(_ name: String) throws -> String {
     String(try psql.run("SHOW \(name);").prefix { !$0.isWhitespace })
   }
 
-  /// Bytes of each table and its indexes, in all and for each customer.
+  /// The size of each table with its indexes, in bytes, in total and per customer.
   func sizes() throws -> String {
     let rows = try psql.run(
       """
@@ -107,7 +108,7 @@ struct BenchmarkDatabase: Sendable {
     return TableText.left(name, 42) + TableText.right(each[0], 20) + TableText.right(each[1], 10)
   }
 
-  /// For people: 10 k, 1 M.
+  /// As text: 10 k, 1 M.
   var size: String { Self.size(of: customers.count) }
 
   static func size(of count: Int) -> String {

@@ -1,6 +1,7 @@
 import LoadClient
+import PostgresBulkLoader
 
-/// `pgbench`, which does nothing but run one script on several connections, prepared.
+/// `pgbench`, which only runs one prepared script on several connections.
 struct PgBench {
   let database: Psql
   let connections: Int
@@ -9,22 +10,23 @@ struct PgBench {
     let description: String
   }
 
-  /// As the store's own connections have it: a query is planned once, and in the same way.
+  /// The same settings as on the connections of the store: a query is planned once, in the same
+  /// way.
   private static let planning = [
     "plan_cache_mode=force_generic_plan", "max_parallel_workers_per_gather=0", "jit=off",
     "enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off",
   ].map { "-c \($0)" }.joined(separator: " ")
 
   /// - Parameters:
-  ///   - script: in pgbench's own form, with `\set` commands.
-  ///   - variables: that the script begins with.
-  /// - Throws: ``Subprocess/Failure``, whose reason is on stderr, and ``Failure`` when the output is
-  ///   not understood or a transaction failed.
+  /// - script: in the language of pgbench, with `\set` commands.
+  /// - variables: the initial variables of the script.
+  /// - Throws: ``Subprocess/Failure``, whose reason is on stderr, and ``Failure`` when the output
+  ///   is not understood or a transaction failed.
   func run(_ script: String, variables: [String: Int64] = [:], seconds: Int) throws
     -> (count: Int, perSecond: Double, processorTime: Double)
   {
     let defines = variables.sorted { $0.key < $1.key }.map { "--define=\($0.key)=\($0.value)" }
-    // More threads than processors would only wait for each other.
+    // More threads than processors would only wait.
     let command =
       [
         "env", "PGOPTIONS=\(Self.planning)", "pgbench", "--no-vacuum", "--protocol=prepared",

@@ -6,8 +6,8 @@ import PostgresStore
 import StoreSimulator
 import Wire
 
-/// Reads of customers through the server's reader: what GetCustomerState does for a customer that is
-/// not in memory, without a connection.
+/// Reads of customers with the server's reader: the work of GetCustomerState for an uncached
+/// customer, without a connection.
 struct ReadLoad {
   let store: PostgresStore
   let customers: BulkCustomers
@@ -18,7 +18,7 @@ struct ReadLoad {
     self.customers = customers
     let clock = ServiceClock { BulkCustomers.now }
     var limits = ReadLimits(permits: PostgresStoreLimits().readsInFlight)
-    // Nothing is shed on a machine that is slow for a moment.
+    // A slow machine must not shed reads.
     limits.burstPatience = .hours(1)
     reader = CustomerReader(
       store: store, catalog: CatalogHolder(customers.catalog, clock: clock), clock: clock,
@@ -36,7 +36,7 @@ struct ReadLoad {
     let description: String
   }
 
-  /// - Returns: how many there were, and how long each took, in microseconds.
+  /// - Returns: the number of reads, and the latency of each in microseconds.
   func run(inFlight: Int, for duration: Duration, seed: UInt64) async throws -> [Double] {
     let end = ContinuousClock.now + duration
     return try await withThrowingTaskGroup(of: [Double].self) { group in
@@ -63,9 +63,9 @@ struct ReadLoad {
       to: CustomerQuery(
         selector: .account(BulkCustomers.account(at: index)), scope: BulkCustomers.scope,
         consistency: .fullyConsistent))
-    // Every one was loaded with something.
+    // Every customer was loaded with facts.
     guard answer.revision > 0 else {
-      throw Failure(description: "a customer that was loaded is not there")
+      throw Failure(description: "a loaded customer is not found")
     }
   }
 }

@@ -1,17 +1,17 @@
 import EntitlementDomain
 import EntitlementStore
 import LoadClient
+import PostgresBulkLoader
 import PostgresStore
 
-/// The query by which a store reads a customer, as a script of pgbench: the very same text, which
-/// PostgreSQL itself tells of the store's connection.
+/// The query by which a store reads a customer, as a script of pgbench. Its text comes from
+/// PostgreSQL, which reports the last query of the store's connection.
 enum ReadScript {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// - Throws: ``Failure`` when the store's last query is not to be found, or is another than
-  ///   expected.
+  /// - Throws: ``Failure`` when the last query of the store is not found or not the expected one.
   static func script(of store: PostgresStore, on database: BenchmarkDatabase) async throws -> String
   {
     _ = try await store.customer(
@@ -24,7 +24,7 @@ enum ReadScript {
       ORDER BY query_start DESC;
       """)
     guard let text = texts.split(separator: separator).first, texts.contains(separator) else {
-      throw Failure(description: "PostgreSQL tells of no query by the store")
+      throw Failure(description: "PostgreSQL reports no query of the store")
     }
     let limit = try database.psql.number(
       "SELECT setting::bigint - 1 FROM pg_settings WHERE name = 'track_activity_query_size';")

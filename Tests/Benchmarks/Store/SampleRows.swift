@@ -2,21 +2,22 @@ import EntitlementDomain
 import EntitlementStore
 import LoadClient
 import Logging
+import PostgresBulkLoader
 import PostgresStore
 
-/// The rows that a store writes for one submission, as a script of pgbench that inserts the same
-/// rows for another customer each time.
+/// The rows that a store writes for one submission, as a pgbench script that inserts the same rows
+/// for a new customer each time.
 struct SampleRows {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
   let script: String
-  /// Rows of one submission.
+  /// The rows of one submission.
   let count: Int
 
-  /// What is not written anew for each submission: apps, signers, the schema; and the token by which
-  /// a store finds out about a commit.
+  /// Tables that a submission does not write again: apps, signers, the schema; and the token that
+  /// detects whether a commit took effect.
   private static let otherTables = [
     "meta", "scopes", "headers", "commit_tokens", "schema_migrations",
   ]
@@ -40,7 +41,7 @@ struct SampleRows {
       await store.close()
       return try Self.rows(of: database)
     }
-    // Numbers of the feed and of what depends on it: as the store makes them, from the transaction.
+    // Feed numbers and dependent numbers, derived from the transaction id as the store does.
     let base = rows.flatMap(\.values).compactMap(\.sequence).min() ?? 1
     let inserts = rows.map { row in
       let values = row.values.map { Self.expression($0, identifiers: identifiers, base: base) }
@@ -71,7 +72,7 @@ struct SampleRows {
     /// Nil for NULL.
     let text: String?
 
-    /// Set for a number of the feed.
+    /// The value, if it is a feed number.
     var sequence: Int64? {
       guard ["sequence", "revision", "position"].contains(column), let text else { return nil }
       return Int64(text).flatMap { $0 > 0 ? $0 : nil }
@@ -118,7 +119,7 @@ struct SampleRows {
     return rows
   }
 
-  /// - Parameter base: the least number of the feed among the rows.
+  /// - Parameter base: the least feed number of the rows.
   private static func expression(
     _ value: Value, identifiers: [(value: String, variable: String)], base: Int64
   ) -> String {
@@ -127,7 +128,7 @@ struct SampleRows {
       return "(pg_current_xact_id()::text::bigint << 16) + \(sequence - base + 1)"
     }
     for identifier in identifiers where value.type == "text" && text.hasSuffix(identifier.value) {
-      // A letter before an identifier says of what it is.
+      // A letter before an identifier is its kind.
       let prefix = text.dropLast(identifier.value.count)
       if prefix.isEmpty { return "\(identifier.variable)::text" }
       if prefix.count == 1 { return "('\(prefix)' || \(identifier.variable)::text)" }

@@ -4,8 +4,8 @@ import RPCClient
 import StoreSimulator
 import Wire
 
-/// A whole `entitled` on the database, asked over its own protocol on a Unix socket. Every answer is
-/// read from the database: FULLY_CONSISTENT.
+/// An `entitled` on the database, called over its protocol on a Unix socket. Every answer is read
+/// from the database: FULLY_CONSISTENT.
 final class ServerLoad {
   private let server: EntitledProcess
   private let client: EntitlementClient
@@ -22,10 +22,10 @@ final class ServerLoad {
     client = try await EntitlementClient.connect(to: server.address)
   }
 
-  /// Of the server's process.
+  /// The processor time of the server process.
   var processorTime: Double { server.processorTime }
 
-  /// - Returns: how many answers there were.
+  /// - Returns: the number of answers.
   func run(inFlight: Int, for duration: Duration, seed: UInt64) async throws -> Int {
     let end = ContinuousClock.now + duration
     let (client, customers) = (client, customers)
@@ -41,7 +41,7 @@ final class ServerLoad {
                 customer: .account(account), scope: BulkCustomers.scope,
                 consistency: .fullyConsistent))
             guard case .state(let state) = answer, state.revision > 0 else {
-              throw Failure(description: "a customer that was loaded is not there")
+              throw Failure(description: "a loaded customer is not found")
             }
             count += 1
           }

@@ -1,11 +1,12 @@
 import LoadClient
+import PostgresBulkLoader
 
-/// The processor time of a PostgreSQL server on this machine: of its processes, those that ended
-/// included.
+/// The processor time of a PostgreSQL server on this machine: the time of all its processes,
+/// including ended ones.
 struct ServerProcessorTime {
   private let postmaster: Int
 
-  /// Nil when the server runs elsewhere, or its processes cannot be seen.
+  /// Nil when the server runs elsewhere or its processes are not visible.
   init?(_ database: Psql) {
     let query = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer';"
     guard let checkpointer = try? database.number(query),

@@ -2,21 +2,22 @@ import ArgumentParser
 import Glibc
 import LoadClient
 
-/// The PostgreSQL store beside `pgbench` (P5, P6), and beside itself with fewer customers (P8).
+/// The PostgreSQL store compared with `pgbench` (P5, P6), and with itself with fewer customers
+/// (P8).
 struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Reads and submissions on PostgreSQL, beside pgbench.")
+    commandName: "store", abstract: "Reads and submissions on PostgreSQL, compared with pgbench.")
 
   @Option(help: "Customers in the database.")
   var customers = 1_000_000
 
-  @Option(help: "How often each is measured, in turn; the median is told.")
+  @Option(help: "How often each is measured, in turn; the median is printed.")
   var rounds = 7
 
-  @Option(help: "How long each is measured in a round, in seconds.")
+  @Option(help: "How long a measurement in a round lasts, in seconds.")
   var seconds = 5
 
-  @Option(help: "URI of a PostgreSQL database; its role may create others beside it.")
+  @Option(help: "URI of a PostgreSQL database; its role must be able to create others.")
   var postgres: String
 
   @Option(help: "Measure only this.")
@@ -31,9 +32,9 @@ struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
 
   @OptionGroup var output: ReportOptions
 
-  /// What the larger database is compared with (P8).
+  /// The size of the smaller database (P8).
   private static let fewCustomers = 10_000
-  /// As many processes of PostgreSQL load beside them.
+  /// Threads that fill the database; as many processes of PostgreSQL work for them.
   private static let workers = 2
 
   func validate() throws {
@@ -51,14 +52,14 @@ struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
   func run() async throws { try await output.write(self) }
 
   func measure() async throws -> [Report.Part] {
-    // A psql that ends is told of by its exit code.
+    // The exit code reports a psql that has ended.
     signal(SIGPIPE, SIG_IGN)
     let progress = Progress(indentation: "         ")
     let server = BenchmarkServer(uri: postgres, progress: progress)
     let many = try await server.database(customers: customers, workers: Self.workers)
     if fillOnly { return [] }
     let plan = StorePlan(rounds: rounds, seconds: seconds, progress: progress)
-    // Before there is more than the customers.
+    // Before other data than the customers is added.
     let bytes = only == nil ? try many.sizes() : nil
     var tables: [StoreTable] = []
     if only ?? .reads == .reads { tables.append(try await plan.measureReads(of: many)) }

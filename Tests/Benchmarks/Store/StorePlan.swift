@@ -5,16 +5,16 @@ import LoadClient
 import Logging
 import PostgresStore
 
-/// What is measured, in rounds: each thing in turn, so that a busy moment of the machine falls on all
-/// of them.
+/// The measurements, in rounds: each thing in turn, so that short loads of the machine affect all
+/// of them alike.
 struct StorePlan {
   let rounds: Int
   let seconds: Int
   let progress: Progress
 
-  /// Calls that wait for their answers at a time.
+  /// Calls in flight.
   private static let inFlight = 64
-  /// Made before a round of submissions, which ends with the last of them.
+  /// Prepared before a round of submissions. The round ends with the last one.
   private static let submissionsPerRound = 20_000
 
   private var duration: Duration { .seconds(seconds) }
@@ -33,7 +33,7 @@ struct StorePlan {
     var bound = StoreRow("pgbench, the same query prepared")
     var inProcess = StoreRow("reader and store, in process", target: .atLeast(0.8))
     var whole = StoreRow("entitled, over a Unix socket", target: .atLeast(0.8))
-    // Statements are prepared, and the database's memory is filled, before anything counts.
+    // Before the measurement, statements are prepared and the caches of the database are filled.
     _ = try bench.run(script, seconds: seconds)
     _ = try await load.run(inFlight: Self.inFlight, for: duration, seed: 0)
     _ = try await server.run(inFlight: Self.inFlight, for: duration, seed: 0)
@@ -124,7 +124,7 @@ struct StorePlan {
     var bound = StoreRow("pgbench, \(sample.count) rows a transaction")
     var grouped = StoreRow("store, in process", target: .atLeast(1.5))
     progress.start("P6, rounds of submissions", of: rounds)
-    // The first one only warms up.
+    // The first round only warms up.
     for round in 0...rounds {
       var before = databaseTime?.used
       let (count, rate, processorTime) = try bench.run(
@@ -166,8 +166,8 @@ struct StorePlan {
     return try await PostgresStore.open(configuration, logger: logger)
   }
 
-  /// 19 digits, others in each round and each run: a run takes more than a second, a round less than
-  /// 100 million identifiers.
+  /// Identifiers of 19 digits, different in each round and each run: a run takes more than a
+  /// second, and a round has less than 100 million identifiers.
   private static func firstIdentifier(inRound round: Int) -> Int64 {
     8_000_000_000_000_000_000 + Int64(time(nil) % 1_000_000) * 1_000_000_000_000
       + Int64(round) * 100_000_000

@@ -1,9 +1,9 @@
-/// What was measured of the store beside a bound.
+/// Measurements of the store, compared with a baseline.
 struct StoreTable {
   let title: String
-  /// Of what each row has so many a second, or, for `p50`, microseconds of what.
+  /// The unit of each row's rate per second, or, for `p50`, of its microseconds.
   let unit: String
-  /// What the ratio is to.
+  /// The baseline of the ratios.
   let bound: String
   var rows: [StoreRow]
 
@@ -29,20 +29,20 @@ struct StoreTable {
     Swift.print()
   }
 
-  /// The same for programs.
+  /// The table as part of a JSON report.
   var part: Report.Part { Report.Part(title, rows.flatMap { $0.figures(unit, beside: bound) }) }
 }
 
-/// One way of doing the same thing.
+/// One of the compared ways.
 struct StoreRow {
   let name: String
-  /// What the ratio has to be; nil for what there is no target for.
+  /// The target of the ratio; nil without one.
   let target: Target?
-  /// A second, or microseconds.
+  /// A rate per second, or microseconds.
   var figures = Measurement()
-  /// To the bound, in the same round; none for the bound itself.
+  /// To the baseline of the same round; empty for the baseline itself.
   var ratios = Measurement()
-  /// Microseconds of processor time for each.
+  /// Microseconds of processor time per operation.
   var clientTimes = Measurement()
   var serverTimes = Measurement()
   var databaseTimes = Measurement()

@@ -1,12 +1,13 @@
 import EntitlementDomain
 import EntitlementStore
 import LoadClient
+import PostgresBulkLoader
 import PostgresStore
 import StoreSimulator
 import Synchronization
 
-/// First purchases of new customers through a store: durable when it answers. The facts are made and
-/// decoded before, as the store is measured and not verification.
+/// First purchases of new customers, submitted to a store: durable when it answers. The facts are
+/// decoded before, since the store is measured and not verification.
 struct SubmissionLoad {
   let store: PostgresStore
   let submissions: [Submission]
@@ -15,14 +16,14 @@ struct SubmissionLoad {
     let description: String
   }
 
-  /// The first customer that is not loaded in bulk, of any size.
+  /// The index of the first customer after those of a population of any size.
   private static let firstIndex = 90_000_000
 
-  /// Customers are in turn in each of the life cycles; the first of these is a first purchase.
+  /// The life cycles alternate among the customers; the first one starts with a purchase.
   private static let cycles = LifeCycle.allCases.count
   private static let firstPurchase = (firstIndex / cycles + 1) * cycles
 
-  /// How many earlier runs have left in a database.
+  /// The number of customers that earlier runs have added to a database.
   static func used(in database: BenchmarkDatabase) throws -> Int {
     let first = BulkCustomers.account(at: firstPurchase).rawValue
     let count = try database.psql.number(
@@ -31,9 +32,9 @@ struct SubmissionLoad {
     return Int(count)
   }
 
-  /// One transaction each, under an account.
+  /// One transaction each, for an account.
   ///
-  /// - Parameter skipped: how many customers were used before.
+  /// - Parameter skipped: the number of customers of earlier runs.
   static func submissions(
     of customers: BulkCustomers, count: Int, after skipped: Int
   ) throws -> [Submission] {
@@ -47,7 +48,7 @@ struct SubmissionLoad {
     }
   }
 
-  /// - Returns: how long it took, in seconds.
+  /// - Returns: the duration in seconds.
   func run(inFlight: Int) async throws -> Double {
     let next = Position()
     let started = ContinuousClock.now
@@ -57,7 +58,7 @@ struct SubmissionLoad {
           while let index = next.take(below: submissions.count) {
             let receipt = try await store.commit(submissions[index])
             guard receipt.dispositions == [.added], receipt.links == [.linked] else {
-              throw Failure(description: "a new purchase was not kept as such")
+              throw Failure(description: "a new purchase was not stored as new")
             }
           }
         }
@@ -67,7 +68,7 @@ struct SubmissionLoad {
     return (ContinuousClock.now - started) / .seconds(1)
   }
 
-  /// Which submission is next.
+  /// The index of the next submission.
   private final class Position: Sendable {
     private let number = Mutex(0)
 

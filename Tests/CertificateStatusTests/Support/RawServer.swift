@@ -10,7 +10,7 @@ final class RawServer: @unchecked Sendable {
   enum Behaviour {
     /// Has a port, and takes no connections.
     case closed
-    /// The system takes connections, and nobody reads them.
+    /// The system accepts connections, but nothing reads from them.
     case silent
     /// Sends these bytes, then closes the connection.
     case sends([UInt8])

@@ -5,7 +5,7 @@ import Verification
 
 /// A simulated App Store whose certificates name the addresses at which their status is asked for.
 struct StatusAuthority {
-  /// Wider than what any test judges at.
+  /// Wider than the times of all tests.
   static let validity: ClosedRange<Int64> = 1_500_000_000...4_102_444_799
   /// The serial number of the intermediate certificate.
   static let intermediateSerial: UInt64 = 0x10
@@ -15,8 +15,8 @@ struct StatusAuthority {
   /// One for all leaves: making keys takes time.
   private let leafKey: SigningKey
 
-  /// - Parameter intermediateAddress: who answers for the intermediate certificate; nil: nobody is
-  ///   named.
+  /// - Parameter intermediateAddress: responder URL of the intermediate certificate; nil for
+  ///   none.
   init(intermediateAddress: String? = nil, root: SigningAuthority.Member? = nil) throws {
     let root = try root ?? Self.makeRoot()
     self.root = root

@@ -1,7 +1,7 @@
 import EntitlementStore
 
-/// Holds what is stored and what is served to what was answered, while clients go on, and once more
-/// when they have ended.
+/// Compares the stored data and the answers of the service with the recorded answers, while clients
+/// go on, and again when they have ended.
 struct Checker: Sendable {
   let load: LoadContext
   let pair: DatabasePair
@@ -24,11 +24,11 @@ struct Checker: Sendable {
     states = StateCheck(load: load, store: store, catalog: catalog.catalog)
   }
 
-  /// What is looked at beside all that was ever answered, which is looked at in the database.
+  /// The number of answers that are submitted again. All answers are looked up in the database.
   private static let sampledAnswers = 60
   private static let sampledAccounts = 60
 
-  /// While clients go on.
+  /// Checks while clients go on.
   func check() async throws {
     let database = pair.primary
     try await facts.checkDatabase(database)
@@ -40,7 +40,7 @@ struct Checker: Sendable {
     await states.check(Array(accounts) + LoadContext.claimers, modes: [.consistent, .fresh])
   }
 
-  /// When clients have ended, but the watchers go on.
+  /// Checks when clients have ended and the watchers go on.
   func checkAll() async throws {
     let database = pair.primary
     try await facts.checkDatabase(database)
@@ -53,7 +53,7 @@ struct Checker: Sendable {
     try await feed.checkDatabase(database)
     try await feed.checkAnswers(of: store, database)
     try await facts.checkService(sample: 20 * Self.sampledAnswers)
-    // Answers in memory may be as old as the bound until then.
+    // Until then cached answers may be as old as the staleness bound.
     try await Task.sleep(for: LoadContext.stalenessAllowed)
     await states.check(
       load.board.accounts, modes: [.latency, .consistent, .fresh])

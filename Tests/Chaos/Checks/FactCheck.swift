@@ -1,7 +1,8 @@
 import EntitlementDomain
 import RPCClient
 
-/// Every answered submission is there: each fact by its key with its digest, and each notification.
+/// Checks that every answered submission is stored: each fact by its key with its digest, and each
+/// notification.
 struct FactCheck: Sendable {
   let load: LoadContext
 
@@ -10,9 +11,9 @@ struct FactCheck: Sendable {
     let digest: String
   }
 
-  /// Looks at all of them.
+  /// Checks all answers.
   func checkDatabase(_ database: DatabaseNode) async throws {
-    // Before the rows are read: what is answered meanwhile may not be among them.
+    // Taken before the rows are read: later answers may not be among the rows.
     let known = load.record.contents
     let rows = try await database.rows(
       "SELECT kind, identifier, encode(digest, 'hex') FROM facts")
@@ -31,14 +32,14 @@ struct FactCheck: Sendable {
         load.findings.add(.factLost, place)
         continue
       }
-      // Versions that were sent meanwhile are known to the record of now.
+      // The current record has the versions that were sent meanwhile.
       let versions = fact.versions.merging(
         digest == answered.digest.hexadecimal
           ? [:] : load.record.contents.facts[key]?.versions ?? [:]
       ) { $1 }
       let standing = versions.first { $0.key.hexadecimal == digest }?.value
       guard let standing, standing >= answered else {
-        load.findings.add(.factLost, "\(place): an older version stands")
+        load.findings.add(.factLost, "\(place): an older version is stored")
         continue
       }
     }
@@ -49,11 +50,11 @@ struct FactCheck: Sendable {
     }
   }
 
-  /// Hands in again what was answered: the service must know it.
+  /// Submits answered calls again: the service must recognise them.
   func checkService(sample count: Int) async throws {
     let lane = ClientLane(load, random: load.random(.random(in: 1_000...9_999)))
     let places = load.record.contents.places
-    // The latest, which faults endanger most, and any others.
+    // The latest calls, which faults endanger most, and random others.
     let sample = Set(places.suffix(count / 2) + places.shuffled().prefix(count / 2))
     for place in sample {
       let step = try load.stock.step(at: place)
@@ -67,7 +68,7 @@ struct FactCheck: Sendable {
       if let refusal = answer.refusal {
         load.findings.add(.payloadRefused, "again: \(refusal)")
       } else if !answer.isKnown || (answer.notification != nil && !answer.isKnownNotification) {
-        load.findings.add(.factLost, "customer \(place.customer), call \(place.step) came as new")
+        load.findings.add(.factLost, "customer \(place.customer), call \(place.step) was new again")
       }
     }
     await lane.drop()

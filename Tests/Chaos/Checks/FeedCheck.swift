@@ -1,7 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 
-/// Every watcher was told of exactly the rows of the feed, in order.
+/// Checks that every watcher got exactly the rows of the feed, in order.
 struct FeedCheck: Sendable {
   let load: LoadContext
   let watchers: [FeedWatcher]
@@ -11,7 +11,7 @@ struct FeedCheck: Sendable {
 
   private struct Row: Sendable {
     let sequence: Int64
-    /// Empty for whom no account is known.
+    /// Empty when the account is unknown.
     let account: Substring
   }
 
@@ -28,8 +28,8 @@ struct FeedCheck: Sendable {
     return rows.filter { accounts.isEmpty || accounts.contains($0.account) }.map(\.sequence)
   }
 
-  /// Up to the last change that a watcher has come to, nothing may be missing: the rest may be under
-  /// way to it.
+  /// Nothing may be missing up to the last change that a watcher has got. Later changes may be on
+  /// their way.
   func checkDatabase(_ database: DatabaseNode) async throws {
     let told = watchers.map(\.sequences)
     let rows = try await rows(database)
@@ -38,15 +38,15 @@ struct FeedCheck: Sendable {
       let stored = expected(of: watcher, rows).prefix { $0 <= last }
       let missing = Set(stored).subtracting(told)
       for sequence in missing.sorted() {
-        load.findings.add(.feedGap, "\(watcher.name): \(sequence) missing, told up to \(last)")
+        load.findings.add(.feedGap, "\(watcher.name): \(sequence) missing, received up to \(last)")
       }
       for sequence in Set(told).subtracting(stored).sorted() {
-        load.findings.add(.feedGap, "\(watcher.name): \(sequence) was told, and is not stored")
+        load.findings.add(.feedGap, "\(watcher.name): \(sequence) was sent, and is not stored")
       }
     }
   }
 
-  /// Waits until all watchers have come to the end of the feed, which does not move any more.
+  /// Waits until all watchers have reached the end of the feed. The feed no longer grows.
   func awaitEnd(_ database: DatabaseNode) async {
     let deadline = ContinuousClock.now + Self.patience
     while let rows = try? await rows(database) {
@@ -56,7 +56,7 @@ struct FeedCheck: Sendable {
       if late.isEmpty { return }
       guard ContinuousClock.now < deadline else {
         for watcher in late {
-          load.findings.add(.feedGap, "\(watcher.name) does not come to the end of the feed")
+          load.findings.add(.feedGap, "\(watcher.name) does not reach the end of the feed")
         }
         return
       }
@@ -64,7 +64,7 @@ struct FeedCheck: Sendable {
     }
   }
 
-  /// The store's own pages are the rows, too.
+  /// Checks that the pages of the store are the rows of the feed.
   func checkAnswers(of store: any EntitlementStore, _ database: DatabaseNode) async throws {
     let rows = try await rows(database).map(\.sequence)
     var answered: [Int64] = []
@@ -74,7 +74,7 @@ struct FeedCheck: Sendable {
       if page.count < Self.page { break }
     }
     if answered != rows {
-      load.findings.add(.feedGap, "the store tells \(answered.count) of \(rows.count) changes")
+      load.findings.add(.feedGap, "the store returns \(answered.count) of \(rows.count) changes")
     }
   }
 }

@@ -1,4 +1,4 @@
-/// Something that the service did wrong.
+/// A kind of fault of the service.
 enum FindingKind: String, CaseIterable, Sendable {
   case factLost = "an answered fact is not there"
   case payloadRefused = "a genuine payload was refused"

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What was found so far, each thing once. Told at once, of each kind the first ones only.
+/// The findings so far, each one once. The first ones of each kind are printed at once.
 final class Findings: Sendable {
   private let found = Mutex<[FindingKind: Set<String>]>([:])
   private let journal: Journal
@@ -15,7 +15,7 @@ final class Findings: Sendable {
     let count: Int? = found.withLock { found in
       found[kind, default: []].insert(detail).inserted ? found[kind]?.count : nil
     }
-    // Later checks find the same again.
+    // Later checks find the same facts again.
     guard let count else { return }
     if count <= Self.toldOfEachKind {
       journal.tell("FOUND: \(kind.rawValue): \(detail)")
@@ -26,7 +26,7 @@ final class Findings: Sendable {
 
   var total: Int { found.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-  /// A line for each kind that was found.
+  /// One line for each kind with findings.
   var lines: [String] {
     found.withLock { found in
       FindingKind.allCases.compactMap { kind in

@@ -2,12 +2,12 @@ import EntitlementDomain
 import RPCClient
 import Wire
 
-/// No chain has two owners, every history leads to its owner step by step, and every answered claim
-/// and change is in it.
+/// Checks that no chain has two owners, that every history leads to its owner step by step, and
+/// that it has every answered claim and change.
 struct LinkCheck: Sendable {
   let load: LoadContext
 
-  /// One step, as it is stored.
+  /// One stored step.
   private struct Event: Hashable, Sendable {
     let from: String
     let to: String
@@ -17,13 +17,13 @@ struct LinkCheck: Sendable {
 
   private struct Stored: Sendable {
     var events: [String: [Event]] = [:]
-    /// By target; empty for nobody.
+    /// By target; empty without an account.
     var owners: [String: String] = [:]
-    /// The accounts that each target is listed for.
+    /// By target: the accounts that list it.
     var listings: [String: [String]] = [:]
   }
 
-  /// On one snapshot; absent accounts are empty.
+  /// Runs on one snapshot. Absent accounts are empty strings.
   private static let sql = """
     SELECT * FROM (
       SELECT 'event' AS tag, target, position, coalesce(from_account, '') AS a,
@@ -32,7 +32,7 @@ struct LinkCheck: Sendable {
       UNION ALL SELECT 'listing', target, 0, account, '', '', '' FROM account_links
     ) AS everything ORDER BY tag, target, position
     """
-  /// Whether the database itself allows one owner only.
+  /// Whether the database itself allows only one owner.
   private static let constraintSQL = """
     SELECT count(*) FROM pg_index WHERE indrelid = 'links'::regclass AND indisunique AND indisvalid
       AND (SELECT array_agg(attname::text ORDER BY attname) FROM pg_attribute
@@ -43,7 +43,7 @@ struct LinkCheck: Sendable {
     let known = load.record.contents
     let constraints = try await database.rows(Self.constraintSQL)
     if constraints.first?.first == "0" {
-      load.findings.add(.twoOwners, "the database does not forbid it")
+      load.findings.add(.twoOwners, "no constraint of the database forbids it")
     }
     let stored = Self.read(try await database.rows(Self.sql))
     checkOwners(stored)
@@ -123,7 +123,7 @@ struct LinkCheck: Sendable {
     }
   }
 
-  /// As the store names a target.
+  /// The name of a target in the store.
   private static func name(_ target: LinkTarget) -> String {
     switch target {
     case .chain(let id): "c\(id)"
@@ -131,7 +131,8 @@ struct LinkCheck: Sendable {
     }
   }
 
-  /// What the service says of the contested chains, when nobody claims any more.
+  /// Compares the contested chains of the service with the database, when no client claims any
+  /// more.
   func checkService(_ database: DatabaseNode) async throws {
     let stored = Self.read(try await database.rows(Self.sql))
     let lane = ClientLane(load, random: load.random(.random(in: 1_000...9_999)))
@@ -148,7 +149,7 @@ struct LinkCheck: Sendable {
           reason: $0.reason?.rawValue ?? "", note: $0.note ?? "")
       }
       if told != (stored.events[Self.name(chain.target)] ?? []).suffix(told.count) || told.isEmpty {
-        load.findings.add(.brokenHistory, "\(chain.chain): the service tells another one")
+        load.findings.add(.brokenHistory, "\(chain.chain): the service returns another one")
       }
     }
     await lane.drop()

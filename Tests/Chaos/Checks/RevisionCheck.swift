@@ -1,9 +1,10 @@
-/// The revision of an account, and of a chain without one, is the number of its latest change that
-/// moves revisions.
+/// Checks that the revision of an account, and of a chain without one, is the number of its latest
+/// change that moves revisions.
 struct RevisionCheck: Sendable {
   let findings: Findings
 
-  /// 111: all kinds of change but events. Of an account that was merged, the other's row counts.
+  /// 111: all kinds of change except events. For a merged account, the row of the other account
+  /// counts.
   private static let sql = """
     WITH latest AS (
       SELECT scope, account, chain, max(sequence) AS sequence FROM changes

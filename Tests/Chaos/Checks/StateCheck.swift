@@ -3,7 +3,7 @@ import EntitlementStore
 import RPCClient
 import Wire
 
-/// What the servers say of a customer is what the stored facts give.
+/// Checks that the servers return the state that the stored facts give.
 struct StateCheck: Sendable {
   let load: LoadContext
   let store: any EntitlementStore
@@ -15,10 +15,10 @@ struct StateCheck: Sendable {
     case consistent = "FULLY_CONSISTENT"
   }
 
-  /// Who is written all the time may change between two reads so often.
+  /// A customer with constant writes may change between two reads this often.
   private static let attempts = 10
   private static let page = 500
-  /// Customers looked at at once, at each server.
+  /// Concurrent customers at each server.
   private static let lanes = 4
 
   func check(_ accounts: [AccountID], modes: [Mode]) async {
@@ -26,7 +26,7 @@ struct StateCheck: Sendable {
       for server in load.servers {
         for lane in 0..<Self.lanes {
           group.addTask {
-            // Where it cannot be reached, others check and the next check comes.
+            // If a server cannot be reached, the other servers and the next check remain.
             guard
               let client = try? await EntitlementClient.connect(
                 to: server.address, configuration: .impatient())
@@ -60,7 +60,7 @@ struct StateCheck: Sendable {
     } while after != nil
   }
 
-  /// Compares when both are of one revision.
+  /// Compares two states of the same revision.
   private func check(
     _ customer: CustomerSelector, _ mode: Mode, at server: EntitledNode,
     _ client: EntitlementClient
@@ -85,7 +85,8 @@ struct StateCheck: Sendable {
       }
       return
     }
-    // Answered often enough, and never alike: in a run that has ended that is one side's fault.
+    // There were enough answers, but never two of one revision: after the end of the load that is a
+    // fault.
     if load.isStopping {
       load.findings.add(
         .wrongState, "\(customer) \(mode.rawValue) at \(server.name): never of one revision")

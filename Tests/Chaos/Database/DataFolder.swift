@@ -1,27 +1,27 @@
 import Foundation
 import Glibc
 
-/// Where a database node keeps its data: a small file system of its own where this machine lets us
-/// mount one, so that its disk can be full.
+/// The folder of a database node's data: a small file system where this machine allows mounting
+/// one, so that its disk can be full.
 struct DataFolder: Sendable {
   enum Kind: Sendable {
-    /// A tmpfs, which is made smaller than what it would have to hold.
+    /// A tmpfs, which is made smaller than its contents need.
     case mounted
-    /// The node's processes may not make files longer than a limit.
+    /// The processes of the node have a limit on the length of files.
     case limited
   }
 
   let path: String
   let kind: Kind
 
-  /// Room for what a run of an hour writes.
+  /// Enough for a run of an hour.
   private static let megabytes = 2_048
-  /// Left over on a full disk: what is begun there still finds a start.
+  /// The free space on a full disk, so that some writes still begin.
   private static let leftBytes: UInt64 = 128 << 10
   /// Less than one segment of the write-ahead log.
   private static let longestFile = 512 << 10
 
-  /// - Parameter owner: who the database runs as; nil: as this program.
+  /// - Parameter owner: the user of the database; nil for the user of this program.
   static func make(at path: String, owner: String?) async throws -> DataFolder {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let options = "size=\(megabytes)m,mode=700"
@@ -34,7 +34,7 @@ struct DataFolder: Sendable {
 
   var data: String { path + "/data" }
 
-  /// What stands for a full disk.
+  /// The kind of full disk.
   var description: String {
     switch kind {
     case .mounted: "a tmpfs without room"
@@ -42,7 +42,7 @@ struct DataFolder: Sendable {
     }
   }
 
-  /// From now on there is no room.
+  /// Takes all free space from now on.
   func fill() async throws {
     switch kind {
     case .mounted:
@@ -71,10 +71,10 @@ struct DataFolder: Sendable {
     try await Tool.run(["mount", "-o", "remount,size=\(size)", path], in: "/")
   }
 
-  /// Only the soft limit, which can be raised again.
+  /// Sets the soft limit only, which can be raised again.
   private func limit(_ bytes: String) async throws {
     for process in ProcessTable.processes(in: data) {
-      // One that has ended meanwhile needs none.
+      // A process that has ended meanwhile is skipped.
       _ = try? await Tool.run(
         ["prlimit", "--pid", "\(process)", "--fsize=\(bytes):unlimited"], in: "/")
     }

@@ -2,8 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One PostgreSQL server of the run: where its data is, how it is started, and what can be done to
-/// it.
+/// One PostgreSQL server of the run: its data, its start, and the faults that can be made.
 final class DatabaseNode: Sendable {
   let name: String
   let port: Int
@@ -14,7 +13,7 @@ final class DatabaseNode: Sendable {
   private let process = Mutex<LocalProcess?>(nil)
 
   static let database = "entitle"
-  /// For a start with recovery, on a machine that does much else.
+  /// For a start with recovery on a busy machine.
   private static let startLimit = Duration.seconds(90)
 
   init(
@@ -29,7 +28,7 @@ final class DatabaseNode: Sendable {
     self.logPath = logPath
   }
 
-  /// Past the proxy, for those who look at what is there.
+  /// A connection string without the proxy, for checks of the stored data.
   var connection: String {
     "postgresql://\(DatabasePrograms.superuser)@127.0.0.1:\(port)/\(Self.database)"
   }
@@ -46,7 +45,7 @@ final class DatabaseNode: Sendable {
       ])
   }
 
-  /// Makes this node a standby of another one that runs.
+  /// Makes this node a standby of another running node.
   func copy(_ primary: DatabaseNode) async throws {
     if FileManager.default.fileExists(atPath: folder.data) {
       try FileManager.default.removeItem(atPath: folder.data)
@@ -63,11 +62,11 @@ final class DatabaseNode: Sendable {
     try await Tool.run(programs.command(program, arguments), in: "/tmp")
   }
 
-  // MARK: Life
+  // MARK: Start and end
 
   var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }
 
-  /// Starts it, again where it ends at once, and waits until it answers.
+  /// Starts it, again when it ends at once, and waits until it answers.
   func start() async throws {
     let deadline = ContinuousClock.now + Self.startLimit
     while true {
@@ -82,7 +81,7 @@ final class DatabaseNode: Sendable {
 
   private func launchUnlessRunning() throws {
     guard !isRunning else { return }
-    // What a killed server has left would keep a new one from the shared memory.
+    // The shared memory of a killed server would prevent the start of a new one.
     ProcessTable.signal(SIGKILL, in: folder.data)
     let launched = try LocalProcess(
       programs.command("postgres", ["-D", folder.data] + settings), in: folder.data,
@@ -99,7 +98,7 @@ final class DatabaseNode: Sendable {
     ].flatMap { ["-c", $0] }
   }
 
-  /// Kills every process of it at once, as when the machine fails.
+  /// Kills all of its processes at once, as a failure of the machine does.
   func kill() async {
     process.withLock { $0 }?.signal(SIGKILL)
     await ProcessTable.killAll(in: folder.data)
@@ -107,7 +106,7 @@ final class DatabaseNode: Sendable {
   }
 
   func freeze() {
-    // First what would start others.
+    // First the process that would start others.
     process.withLock { $0 }?.signal(SIGSTOP)
     ProcessTable.signal(SIGSTOP, in: folder.data)
   }
@@ -116,9 +115,9 @@ final class DatabaseNode: Sendable {
     ProcessTable.signal(SIGCONT, in: folder.data)
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
-  /// - Returns: what `psql` prints: a line for each row, columns between tabs.
+  /// - Returns: the output of `psql`: one line for each row, with tabs between columns.
   @discardableResult
   func query(_ sql: String, database: String = DatabaseNode.database) async throws -> String {
     try await Tool.run(

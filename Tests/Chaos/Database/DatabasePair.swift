@@ -1,8 +1,8 @@
 import PostgresStore
 import Synchronization
 
-/// A primary with a synchronous standby, so that an answered commit is on both: the one may die for
-/// good, and the other take over.
+/// A primary with a synchronous standby, so that an answered commit is on both: the primary may be
+/// lost for good, and the standby take over.
 final class DatabasePair: Sendable {
   let nodes: [DatabaseNode]
   let orders: CutOrders
@@ -18,21 +18,21 @@ final class DatabasePair: Sendable {
   var primary: DatabaseNode { nodes[primaryIndex.withLock { $0 }] }
   var standby: DatabaseNode { nodes[1 - primaryIndex.withLock { $0 }] }
 
-  /// Both nodes behind their proxies: what a server is given.
+  /// Both nodes through their proxies: the connection string of a server.
   func connection(preferring attributes: String) -> String {
     let hosts = nodes.map { "127.0.0.1:\($0.proxy.port)" }.joined(separator: ",")
     return "postgresql://\(DatabasePrograms.superuser)@\(hosts)/\(DatabaseNode.database)"
       + "?target_session_attrs=\(attributes)"
   }
 
-  /// Both nodes themselves, for those who look at what is there.
+  /// Both nodes without proxies, for checks of the stored data.
   var directConnection: String {
     let hosts = nodes.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
     return "postgresql://\(DatabasePrograms.superuser)@\(hosts)/\(DatabaseNode.database)"
       + "?target_session_attrs=read-write"
   }
 
-  /// Starts both, with an empty database of the present schema.
+  /// Starts both nodes, with an empty database of the current schema.
   static func start(
     in folder: String, logs: String, programs: DatabasePrograms
   ) async throws -> DatabasePair {
@@ -60,7 +60,7 @@ final class DatabasePair: Sendable {
 
   /// The primary dies for good, the standby takes over, and a new standby is made.
   ///
-  /// - Parameter lag: how long the standby has stood still by then, so that commits wait for it.
+  /// - Parameter lag: how long the standby is stopped before, so that commits wait for it.
   func failOver(lag: Duration) async throws {
     try await awaitSynchronous()
     if lag > .zero {
@@ -71,7 +71,7 @@ final class DatabasePair: Sendable {
     standby.thaw()
     try await standby.query("SELECT pg_promote(true, 60)", database: "postgres")
     primaryIndex.withLock { $0 = 1 - $0 }
-    // It would wait for a standby that is not there yet.
+    // It would wait for a standby that does not exist yet.
     try await setSynchronous(false)
     try await addStandby(replacing: true)
   }
@@ -91,7 +91,7 @@ final class DatabasePair: Sendable {
     try await primary.query("SELECT pg_reload_conf()", database: "postgres")
   }
 
-  /// Waits until the standby has all that was written up to now, and commits wait for it.
+  /// Waits until the standby has everything that was written so far, and commits wait for it.
   func awaitSynchronous() async throws {
     let deadline = ContinuousClock.now + Self.patience
     let sql =

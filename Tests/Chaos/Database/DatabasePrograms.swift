@@ -1,16 +1,16 @@
 import Foundation
 import Glibc
 
-/// The programs of the PostgreSQL server, and as whom they run.
+/// The programs of the PostgreSQL server, and their user.
 struct DatabasePrograms: Sendable {
   /// The folder of `initdb` and `postgres`.
   let folder: String
-  /// The server refuses to run as root. Nil: as this program.
+  /// The server refuses to run as root. Nil for the user of this program.
   let user: String?
 
   static let superuser = "postgres"
 
-  /// - Parameter folder: nil: the newest that Debian has installed.
+  /// - Parameter folder: nil for the newest version that Debian has installed.
   /// - Throws: ``ChaosFailure`` when there is none.
   static func find(in folder: String?) throws -> DatabasePrograms {
     let base = "/usr/lib/postgresql"

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Others use the database server, too: transactions that take a number and write nothing. After a
-/// crash the server gives such numbers out again, so nothing may rest on having seen one.
+/// Transactions of other users of the database server that take an id and write nothing. After a
+/// crash the server assigns such ids again, so a seen transaction id proves nothing.
 struct TransactionNoise: Sendable {
   let pair: DatabasePair
   let folder: String

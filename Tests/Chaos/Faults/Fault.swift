@@ -1,13 +1,13 @@
-/// Something that breaks. Times are in milliseconds.
+/// One fault. Times are in milliseconds.
 enum Fault: Hashable, Sendable, CustomStringConvertible {
   /// `kill -9`; started again after a while.
   case killServer(Int, downFor: Int)
-  /// `kill -9` of all its processes; started again after a while.
+  /// `kill -9` of all its processes; it is started again after a while.
   case killDatabase(downFor: Int)
   /// The primary dies for good, after the standby has lagged for a while, and the standby takes
   /// over.
   case failOver(lag: Int)
-  /// Connections to the database are cut in the middle of writing.
+  /// Connections to the database are cut during a write.
   case cutConnections([CutRule])
   /// No room on the primary's disk.
   case fillDisk(lasting: Int)

@@ -1,16 +1,16 @@
 import TestSupport
 
-/// What breaks when: the same for the same seed. Every kind comes once before any comes again.
+/// The faults and their times: equal for equal seeds. Every kind comes once before any comes again.
 struct FaultPlan: Sendable {
   struct Step: Sendable {
-    /// Milliseconds of quiet before, from the end of the check after the one before it.
+    /// Milliseconds between the end of the previous check and this fault.
     let pause: Int
     let fault: Fault
   }
 
   let steps: [Step]
 
-  /// Faults of a minute at most; the run ends on time, not with the plan.
+  /// The maximum number of faults a minute; the run ends at its time, not with the plan.
   private static let stepsPerMinute = 10
 
   init(seed: UInt64, minutes: Int, servers: Int) {

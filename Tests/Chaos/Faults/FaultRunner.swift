@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Breaks things, and mends them as an operator would.
+/// Makes faults, and repairs them as an operator would.
 final class FaultRunner: Sendable {
   private let pair: DatabasePair
   private let servers: [EntitledNode]
   private let counts = Mutex<[Fault.Kind: Int]>([:])
 
-  /// Cuts that nobody has come for by then are called back.
+  /// Cuts that no connection has taken by then are withdrawn.
   private static let cutPatience = Duration.seconds(5)
 
   init(pair: DatabasePair, servers: [EntitledNode]) {
@@ -14,7 +14,7 @@ final class FaultRunner: Sendable {
     self.servers = servers
   }
 
-  /// Returns when all that was broken runs again.
+  /// Returns when everything runs again.
   func run(_ fault: Fault) async throws {
     counts.withLock { $0[fault.kind, default: 0] += 1 }
     switch fault {
@@ -33,7 +33,7 @@ final class FaultRunner: Sendable {
     case .fillDisk(let time):
       try await pair.primary.folder.fill()
       try await sleepAnyhow(.milliseconds(time)) { try await pair.primary.folder.relieve() }
-      // It may have given up meanwhile.
+      // It may have exited meanwhile.
       try await pair.primary.start()
     case .freezeDatabase(let time):
       pair.primary.freeze()
@@ -52,7 +52,7 @@ final class FaultRunner: Sendable {
     pair.orders.withdraw()
   }
 
-  /// Mends when the run is interrupted, too.
+  /// Repairs also when the run is interrupted.
   private func sleepAnyhow(_ time: Duration, mend: () async throws -> Void) async throws {
     let slept: Result<Void, any Error>
     do {

@@ -1,27 +1,28 @@
 import EntitlementDomain
 import Synchronization
 
-/// What was sent, and what of it was answered: all that has to be there in the end.
+/// Everything that was sent and everything that was answered. All answered writes must be stored in
+/// the end.
 final class AnswerRecord: Sendable {
   struct KnownFact: Sendable {
     /// Every version that was sent.
     var versions: [PayloadDigest: FactPrecedence] = [:]
-    /// The greatest that was answered; nil when none was.
+    /// The greatest answered version; nil when none was answered.
     var answered: FactPrecedence?
   }
 
-  /// An account that was told to have a chain by a submission that named it.
+  /// An account that owns a chain according to the answer to its submission.
   struct Claim: Hashable, Sendable {
     let target: LinkTarget
     let account: AccountID
   }
 
-  /// A change that an operator was told to be done.
+  /// A change that was confirmed to an operator.
   struct OperatorChange: Hashable, Sendable {
     let target: LinkTarget
-    /// Nil for one that unlinked.
+    /// Nil for an unlinking.
     let account: AccountID?
-    /// In its words, of which no two are alike.
+    /// A unique note.
     let note: String
   }
 
@@ -29,7 +30,7 @@ final class AnswerRecord: Sendable {
     var facts: [FactKey: KnownFact] = [:]
     var notifications: Set<NotificationUUID> = []
     var places: [CustomerStock.Place] = []
-    /// How often each was answered.
+    /// How often each claim was answered.
     var claims: [Claim: Int] = [:]
     var changes: Set<OperatorChange> = []
   }

@@ -1,7 +1,8 @@
+import CatalogFiles
 import EntitlementDomain
 import StoreSimulator
 
-/// The catalog of the run: the simulated app, in which accounts may claim without end.
+/// The catalog of the run: the simulated app, without a limit of claims.
 struct CatalogText: Sendable {
   let text: String
   let catalog: Catalog

@@ -4,7 +4,7 @@ import TestSupport
 import Wire
 
 /// Links, unlinks and transfers the contested chains by name, and merges accounts, while others
-/// claim them.
+/// claim the chains.
 struct ChainOperator: Sendable {
   private enum Deed: CaseIterable {
     case link
@@ -37,7 +37,7 @@ struct ChainOperator: Sendable {
         let chain = load.contested.randomElement(using: &random),
         let account = LoadContext.claimers.randomElement(using: &random)
       else { return }
-      // Of which no two are alike: each is found again in the history.
+      // Notes are unique, so that each one is found in the history.
       let note = "\(client).\(number)"
       switch deed {
       case .link: await link(chain.target, to: account, note)
@@ -79,7 +79,7 @@ struct ChainOperator: Sendable {
     record(answer, account: account, note)
   }
 
-  /// An account that claims a chain first, and is merged into another one with all that it has by
+  /// Lets an account claim a chain, and merges it into another account with everything it has by
   /// then.
   private func merge(_ chain: ContestedChain, into account: AccountID, _ note: String) async {
     let visitor = AccountID("visitor-\(note)")

@@ -2,7 +2,7 @@ import EntitlementDomain
 import RPCClient
 import Wire
 
-/// Claims the contested chains for one account or the other, against all other claimers.
+/// Claims the contested chains for random accounts, against all other claimers.
 struct Claimer: Sendable {
   private let load: LoadContext
   private let submitter: Submitter
@@ -22,7 +22,7 @@ struct Claimer: Sendable {
       let chain = load.contested.randomElement(using: &random)
       let account = LoadContext.claimers.randomElement(using: &random)
       guard let chain, let account else { return }
-      // One that was not answered is not claimed again: nobody knows then who has it.
+      // An unanswered claim is not repeated: the owner of the chain is then unknown.
       if await submitter.submit(chain.step, for: account, at: nil) { load.counters.add(.claims) }
       try? await Task.sleep(for: Self.pause)
     }

@@ -1,9 +1,10 @@
+import Framing
 import RPCClient
 import TestSupport
 import Wire
 
-/// One client, of any of the servers: of another one when a call fails, and now and then without
-/// need.
+/// A client that uses one of the servers. It changes the server when a call fails, and sometimes
+/// without a reason.
 actor ClientLane {
   private let servers: [EntitledNode]
   private let counters: LoadCounters
@@ -12,7 +13,7 @@ actor ClientLane {
   private var client: EntitlementClient?
   private var callsLeft = 0
 
-  /// Longer than a server waits for its database.
+  /// Longer than the timeout of a server for its database.
   private static let callTimeout = Duration.seconds(20)
   private static let callsToOneServer = 50
   private static let pauseAfterFailure = Duration.milliseconds(100)
@@ -26,8 +27,8 @@ actor ClientLane {
 
   /// Makes one call.
   ///
-  /// - Parameter expected: statuses that are an answer too.
-  /// - Returns: nil when it failed as any call may while something is broken.
+  /// - Parameter expected: statuses that count as answers.
+  /// - Returns: nil when the call failed in a way that faults may cause.
   func call<Answer: Sendable>(
     _ what: String, or expected: Set<RPCCode> = [],
     _ body: @Sendable (EntitlementClient) async throws(RPCClientError) -> Answer

@@ -1,6 +1,6 @@
 import EntitlementDomain
 
-/// A chain that several accounts claim, again and again, with the same genuine transaction.
+/// A chain that several accounts claim repeatedly with the same genuine transaction.
 struct ContestedChain: Sendable {
   let chain: OriginalTransactionID
   let step: SignedStep

@@ -1,18 +1,19 @@
+import AppStorePayloads
 import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// The signed histories of as many customers as the run asks for, each made when it is needed.
+/// The signed histories of the customers of a run, each created when it is needed.
 struct CustomerStock: Sendable {
   struct Customer: Sendable {
-    /// Nil for one whose app does not know who it is.
+    /// Nil for a customer without an account.
     let accountID: AccountID?
     let steps: [SignedStep]
-    /// The last transaction that was signed; nil where there is none.
+    /// The transaction that was signed last; nil without one.
     let lastTransaction: SignedStep?
   }
 
-  /// Where a step is found again.
+  /// The position of a step.
   struct Place: Hashable, Sendable {
     let customer: Int
     let step: Int
@@ -21,9 +22,9 @@ struct CustomerStock: Sendable {
   let authority: SigningAuthority
   private let population: Population
 
-  /// Small, so that a customer takes several calls.
+  /// Small, so that a customer needs several calls.
   private static let factsPerCall = 3
-  /// One customer in so many is unknown to the app.
+  /// One customer in this many has no account.
   private static let anonymousShare = 5
 
   init(seed: UInt64, authority: SigningAuthority, now: Milliseconds) {
@@ -78,7 +79,7 @@ struct CustomerStock: Sendable {
 
   private static func fact(_ kind: FactKind, _ payload: [UInt8]) throws -> Fact {
     guard let digest = ContentDigest.sha256(of: payload) else {
-      throw ChaosFailure("no digest of a payload")
+      throw ChaosFailure("a payload has no digest")
     }
     return try PayloadDecoder.fact(
       kind: kind, payload: payload, digest: digest, bundleID: SimulatedApp.bundleID)

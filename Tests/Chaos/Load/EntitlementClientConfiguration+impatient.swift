@@ -1,7 +1,7 @@
 import RPCClient
 
 extension EntitlementClientConfiguration {
-  /// Makes every call once, so that each answer and each failure is seen and counted.
+  /// A client that makes every call once, so that each answer and each failure is counted.
   static func impatient(
     timeout: Duration? = EntitlementClientConfiguration.defaultTimeout
   ) -> EntitlementClientConfiguration {

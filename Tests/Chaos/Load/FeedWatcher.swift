@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// Watches the feed, always resuming from its last cursor: at another server after a fault, and now
-/// and then without one.
+/// Watches the feed and resumes from its last cursor: at another server after a fault, and
+/// sometimes without one.
 final class FeedWatcher: Sendable {
   private struct State {
     var cursor: String?
@@ -14,18 +14,20 @@ final class FeedWatcher: Sendable {
   }
 
   let name: String
-  /// Whose changes it asks for; empty: everybody's.
+  /// The accounts of the watch; empty for all.
   let accounts: Set<AccountID>
   private let load: LoadContext
   private let client: Int
   private let state: Mutex<State>
 
-  /// Responses, those that only move the cursor included, until it resumes without need.
+  /// The number of responses, with those that only move the cursor, after which it reconnects
+  /// without a fault.
   private static let responsesOfOneWatch = 400
-  /// Seconds until it does so when little happens.
+  /// The number of seconds after which it does so when there are few changes.
   private static let longestWatch = 8
 
-  /// - Parameter isFromBeginning: or from the moment of its start, which must be before any change.
+  /// - Parameter isFromBeginning: false to start at the current end of the feed, which must be
+  ///   before any change.
   init(
     _ load: LoadContext, name: String, client: Int, accounts: Set<AccountID> = [],
     isFromBeginning: Bool
@@ -37,10 +39,10 @@ final class FeedWatcher: Sendable {
     state = Mutex(State(cursor: isFromBeginning ? WatchCustomerStatesRequest.beginning : nil))
   }
 
-  /// What it was told of so far, in order.
+  /// The received changes, in order.
   var sequences: [Int64] { state.withLock { $0.sequences } }
 
-  /// Whether it has a place to go on from.
+  /// Whether it has a cursor to resume from.
   var hasStarted: Bool { state.withLock { $0.cursor != nil } }
 
   func run() async {
@@ -57,7 +59,7 @@ final class FeedWatcher: Sendable {
 
   private func watch(_ server: EntitledNode, responses: Int, time: Duration) async {
     let client = EntitlementClient(server.address, configuration: .impatient())
-    // Closing the client ends the watch.
+    // The watch ends when the client is closed.
     let alarm = Task {
       try? await Task.sleep(for: time)
       await client.close()
@@ -65,7 +67,7 @@ final class FeedWatcher: Sendable {
     do {
       try await read(responses, from: client)
     } catch let error as CustomerWatchError {
-      if !error.isPassing, !Task.isCancelled {
+      if !error.isTransient, !Task.isCancelled {
         load.findings.add(.unexpectedStatus, "watch \(name): \(error.cause)")
       }
     } catch {
@@ -102,7 +104,7 @@ final class FeedWatcher: Sendable {
     if let previous, change.sequence <= previous {
       load.findings.add(.feedRepeat, "\(name): \(change.sequence) after \(previous)")
     }
-    // What it is told of is committed: nobody may answer without it from now on.
+    // A received change is committed: no later answer may lack it.
     if case .account(let account) = change.subject, change.kinds != [.events] {
       load.board.saw(change.sequence, of: account)
     }

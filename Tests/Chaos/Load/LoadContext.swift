@@ -2,7 +2,7 @@ import EntitlementDomain
 import Synchronization
 import TestSupport
 
-/// What all clients of a run share.
+/// The shared state of all clients of a run.
 final class LoadContext: Sendable {
   let servers: [EntitledNode]
   let stock: CustomerStock
@@ -15,11 +15,11 @@ final class LoadContext: Sendable {
   private let isOver = Mutex(false)
   private let nextCustomer: Mutex<Int>
 
-  /// The servers' own bound, of which they are told.
+  /// The staleness bound that the servers are configured with.
   static let staleness = Duration.seconds(5)
-  /// The bound, and what a busy machine may take between an answer and its sighting.
+  /// The bound, and the delay of a busy machine between an answer and its recording.
   static let stalenessAllowed = staleness + .seconds(2)
-  /// Whose payloads are claimed by others.
+  /// The number of customers whose payloads other accounts claim.
   private static let contestedCount = 12
 
   init(servers: [EntitledNode], stock: CustomerStock, findings: Findings, seed: UInt64) throws {
@@ -37,7 +37,7 @@ final class LoadContext: Sendable {
     nextCustomer = Mutex(0)
   }
 
-  /// The clients end with their present call.
+  /// The clients end after their current call.
   func stop() { isOver.withLock { $0 = true } }
 
   var isStopping: Bool { isOver.withLock { $0 } || Task.isCancelled }
@@ -49,12 +49,12 @@ final class LoadContext: Sendable {
     }
   }
 
-  /// Random choices of one client: the same for the same seed.
+  /// The random numbers of one client: equal for equal seeds.
   func random(_ client: Int) -> SeededRandom {
     var seeds = SeededRandom(seed: seed &+ UInt64(client) &* 0x9e37_79b9)
     return SeededRandom(seed: seeds.next())
   }
 
-  /// Accounts that claim from each other.
+  /// The accounts that claim from each other.
   static let claimers: [AccountID] = (1...6).map { AccountID("claimer-\($0)") }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the clients have done so far.
+/// Counts of what the clients have done.
 final class LoadCounters: Sendable {
   enum Count: String, CaseIterable, Sendable {
     case submissions

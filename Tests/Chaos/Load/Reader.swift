@@ -2,8 +2,8 @@ import EntitlementDomain
 import RPCClient
 import Wire
 
-/// Reads accounts that are known, in all three modes, and holds each answer to what its mode
-/// promises.
+/// Reads known accounts in all three consistency modes, and checks each answer against the promise
+/// of its mode.
 struct Reader: Sendable {
   private let load: LoadContext
   private let lane: ClientLane

@@ -1,8 +1,8 @@
 import EntitlementDomain
 import Synchronization
 
-/// The revisions of accounts that any client has been told of: nobody may be told of an older one
-/// later, beyond what the mode of a read allows.
+/// The revisions of accounts that clients have received. No later answer may have an older one,
+/// beyond what the mode of a read allows.
 final class RevisionBoard: Sendable {
   private struct Sighting: Sendable {
     let revision: Int64
@@ -10,13 +10,13 @@ final class RevisionBoard: Sendable {
   }
 
   private struct State {
-    /// Growing revisions, the last one the highest.
+    /// In increasing order.
     var sightings: [AccountID: [Sighting]] = [:]
     var accounts: [AccountID] = []
   }
 
   private let state = Mutex(State())
-  /// Sightings older than this are one.
+  /// Older sightings are combined into one.
   private let memory: Duration
 
   init(memory: Duration) {
@@ -30,20 +30,20 @@ final class RevisionBoard: Sendable {
       if own.isEmpty { state.accounts.append(account) }
       guard revision > own.last?.revision ?? -1 else { return }
       own.append(Sighting(revision: revision, at: now))
-      // The last of those that are old enough says all that the others do.
+      // The last one of the old sightings is the highest, so the others are not needed.
       if let last = own.lastIndex(where: { $0.at <= now - memory }) { own.removeFirst(last) }
       state.sightings[account] = own
     }
   }
 
-  /// The highest revision of an account that was told by a moment; 0 when none was.
+  /// The highest revision of an account received up to a moment; 0 without one.
   func revision(of account: AccountID, at moment: ContinuousClock.Instant = .now) -> Int64 {
     state.withLock { $0.sightings[account]?.last { $0.at <= moment }?.revision ?? 0 }
   }
 
   var accounts: [AccountID] { state.withLock { $0.accounts } }
 
-  /// Nil while there is none.
+  /// Nil when there is none.
   func anyAccount(using random: inout some RandomNumberGenerator) -> AccountID? {
     state.withLock { $0.accounts.randomElement(using: &random) }
   }

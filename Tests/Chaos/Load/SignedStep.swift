@@ -1,9 +1,9 @@
 import EntitlementDomain
 import StoreSimulator
 
-/// One call that hands something in, with the facts that it tells.
+/// One submitting call, with its facts.
 struct SignedStep: Sendable {
   let call: DeliveryStep
-  /// For facts by themselves in the order of the call.
+  /// For a call of single facts, in the order of the call.
   let facts: [Fact]
 }

@@ -3,14 +3,14 @@ import RPCClient
 import StoreSimulator
 import Wire
 
-/// What a server said to one call that hands something in.
+/// The answer of a server to one submitting call.
 struct SubmissionAnswer: Sendable {
   let results: [SubmittedItemResult]
   let customers: [SubmittedCustomer]
-  /// Of a notification that was accepted.
+  /// The UUID of an accepted notification.
   let notification: NotificationUUID?
   let isKnownNotification: Bool
-  /// Why something was refused; nil when nothing was.
+  /// The reason of a refusal; nil without one.
   let refusal: String?
 
   init(
@@ -38,7 +38,7 @@ struct SubmissionAnswer: Sendable {
     }
   }
 
-  /// Everything of the call was known before.
+  /// Whether every fact of the call was known before.
   var isKnown: Bool {
     results.allSatisfy { $0.disposition == .duplicate || $0.disposition == .superseded }
   }

@@ -3,12 +3,12 @@ import RPCClient
 import StoreSimulator
 import Wire
 
-/// Hands in one customer after the other, each call until it is answered.
+/// Submits one customer after the other, and repeats each call until it is answered.
 struct Submitter: Sendable {
   private let load: LoadContext
   private let lane: ClientLane
 
-  /// Between two calls, so that the machine is busy and not drowned.
+  /// Between two calls, so that the machine is busy but not overloaded.
   private static let pause = Duration.milliseconds(15)
 
   init(_ load: LoadContext, client: Int) {
@@ -29,7 +29,7 @@ struct Submitter: Sendable {
     await lane.drop()
   }
 
-  /// - Parameter place: nil for a step that comes again.
+  /// - Parameter place: nil for a repeated step.
   /// - Returns: whether it was answered.
   func submit(
     _ step: SignedStep, for account: AccountID?, at place: CustomerStock.Place?
@@ -58,7 +58,7 @@ struct Submitter: Sendable {
     return true
   }
 
-  /// Each chain's outcome once, however many of its facts there were.
+  /// Records the outcome of each chain once, for any number of its facts.
   private func note(_ answer: SubmissionAnswer, named account: AccountID) {
     var seen: Set<OriginalTransactionID> = []
     for result in answer.results {

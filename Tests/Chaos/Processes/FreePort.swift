@@ -1,10 +1,11 @@
 import Glibc
 
 enum FreePort {
-  /// Below those that the system gives to connections: nobody takes it while its server is down.
+  /// Below the ephemeral ports of the system: no connection takes the port while its server is
+  /// down.
   private static let range: Range<UInt16> = 15_000..<30_000
 
-  /// A port of this machine that nobody listens on now.
+  /// A port of this machine that is free at the moment.
   static func find() throws -> Int {
     for _ in 0..<100 {
       let port = UInt16.random(in: range)

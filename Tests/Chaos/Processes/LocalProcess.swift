@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that this run has started. What it writes goes to files.
+/// A process that this run has started. Its output goes to files.
 final class LocalProcess: Sendable {
   private struct State {
-    /// Nil once the process has been reaped, when its number may be another's.
+    /// Nil once the process has been reaped, since its id may then be reused.
     var identifier: pid_t?
     var status: CInt?
     var waiters: [CheckedContinuation<CInt, Never>] = []
@@ -13,8 +13,8 @@ final class LocalProcess: Sendable {
 
   private let state: Mutex<State>
 
-  /// Goes to the folder, closes what this program has open, and becomes the command: a connection
-  /// that was inherited would outlive its end here.
+  /// Changes to the folder, closes inherited files, and becomes the command. An inherited
+  /// connection would stay open after this program has closed it.
   private static let prelude = """
     cd "$1" && shift || exit
     for open in /proc/self/fd/*; do
@@ -25,8 +25,8 @@ final class LocalProcess: Sendable {
 
   /// - Parameters:
   ///   - command: a program, looked up in the `PATH`, and its arguments.
-  ///   - folder: its working directory, by which ``ProcessTable`` knows its kin.
-  ///   - output: the files for stdout and stderr; what they hold is kept.
+  /// - folder: its working directory, by which ``ProcessTable`` finds its children.
+  /// - output: the files of stdout and stderr; the output is appended.
   /// - Throws: ``ChaosFailure`` when it cannot be started.
   init(
     _ command: [String], in folder: String, environment: [String: String] = [:],
@@ -51,9 +51,9 @@ final class LocalProcess: Sendable {
 
   var isRunning: Bool { state.withLock { $0.identifier != nil } }
 
-  /// Waits for its end.
+  /// Waits for the end of the process.
   ///
-  /// - Returns: what `waitpid` says of it: 0 is success.
+  /// - Returns: the status from `waitpid`: 0 is success.
   @discardableResult
   func end() async -> CInt {
     await withCheckedContinuation { continuation in
@@ -76,7 +76,8 @@ final class LocalProcess: Sendable {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.standard, writing, 0o644)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, output.errors, writing, 0o644)
 
-    // Away from the terminal's signals, which this program acts on, and with none of its handlers.
+    // The child has its own process group, since terminal signals are for this program. It has
+    // default signal handlers.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -100,7 +101,7 @@ final class LocalProcess: Sendable {
   }
 
   private func reap(_ number: pid_t) {
-    // It stays a zombie, and its number its own, until nobody can signal it any more.
+    // Until it is reaped it is a zombie with its id, so that no signal reaches another process.
     var information = siginfo_t()
     while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     var status: CInt = 0

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Runs a program to its end.
+/// Runs a program and waits for it.
 enum Tool {
-  /// - Returns: what it wrote to stdout.
-  /// - Throws: ``ChaosFailure`` with what it wrote to stderr when it failed.
+  /// - Returns: its stdout.
+  /// - Throws: ``ChaosFailure`` with its stderr when it failed.
   @discardableResult
   static func run(
     _ command: [String], in folder: String, environment: [String: String] = [:]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The cuts that are yet to be made.
+/// The pending cuts.
 final class CutOrders: Sendable {
   private struct State {
     var waiting: [CutRule] = []
@@ -13,12 +13,12 @@ final class CutOrders: Sendable {
     state.withLock { $0.waiting += rules }
   }
 
-  /// Calls back what nobody has taken.
+  /// Withdraws the cuts that no connection has taken.
   func withdraw() {
     state.withLock { $0.waiting = [] }
   }
 
-  /// For a connection that has begun a long request.
+  /// The next cut, for a connection that has started a long request.
   func take() -> CutRule? {
     state.withLock { $0.waiting.popLast() }
   }

@@ -1,10 +1,11 @@
-/// Where a connection to the database is cut. Only requests long enough to write something count:
-/// those that read are shorter than one signed payload.
+/// Where a connection to the database is cut. Only requests long enough for a write count: reads
+/// are shorter than one signed payload.
 enum CutRule: Hashable, Sendable, CustomStringConvertible {
-  /// After so many bytes of a request have gone on, or when its answer comes: the database gets a
-  /// part of it, or all.
+  /// After this many forwarded bytes of a request, or when its answer comes: the database gets a
+  /// part of the request, or all of it.
   case afterBytes(Int)
-  /// When the first bytes of the answer come: the database has done it, and nobody is told.
+  /// Before the first bytes of the answer are forwarded: the database has committed, and the client
+  /// does not learn it.
   case beforeAnswer
 
   /// In bytes.

@@ -11,8 +11,8 @@ final class CuttingProxy: Sendable {
     self.channel = channel
   }
 
-  /// - Parameter target: the node's port on this machine; connections are closed while nobody
-  ///   listens there.
+  /// - Parameter target: the node's port on this machine. Connections are closed while the node is
+  ///   down.
   static func start(target: Int, orders: CutOrders) async throws -> CuttingProxy {
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -41,7 +41,7 @@ final class CuttingProxy: Sendable {
   }
 
   func stop() async {
-    // It is closed afterwards in any case.
+    // It is closed afterwards anyway.
     try? await channel.close().get()
   }
 }

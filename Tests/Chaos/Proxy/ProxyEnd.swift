@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One end of a proxied connection. It reads only while the other side takes what comes.
+/// One end of a proxied connection. It reads only while the other end can write.
 final class ProxyEnd: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -40,7 +40,7 @@ final class ProxyEnd: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A reset by a process that was killed, say: the connection is over.
+    // For example a reset by a killed process: the connection has ended.
     relay.closed()
   }
 }

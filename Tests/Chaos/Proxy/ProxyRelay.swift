@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One proxied connection: what goes on to the other side, and when it is cut.
+/// One proxied connection: forwards bytes, and cuts itself as ordered.
 ///
 /// `@unchecked Sendable`: both channels are on one event loop, and only their handlers touch this.
 final class ProxyRelay: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class ProxyRelay: @unchecked Sendable {
   }
 
   func closed() {
-    // What was written before still goes out; a channel that is closed already says so.
+    // Earlier writes are still flushed; a closed channel ignores this.
     client?.close(promise: nil)
     database?.close(promise: nil)
   }
@@ -40,7 +40,7 @@ final class ProxyRelay: @unchecked Sendable {
     }
   }
 
-  /// - Returns: whether the other side has room for more.
+  /// - Returns: whether the other end can take more bytes.
   func hasRoom(beyond side: ProxyEnd.Side) -> Bool {
     switch side {
     case .client: database?.isWritable ?? true
@@ -48,7 +48,7 @@ final class ProxyRelay: @unchecked Sendable {
     }
   }
 
-  /// Reads go on that waited for room on this side.
+  /// Resumes reads that waited for this end.
   func gainedRoom(_ side: ProxyEnd.Side) {
     switch side {
     case .client: database?.read()

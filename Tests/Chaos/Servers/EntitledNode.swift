@@ -1,9 +1,10 @@
+import Framing
 import Glibc
 import RPCClient
 import Synchronization
 import Wire
 
-/// One `entitled` of the run, on a port that it keeps.
+/// One `entitled` of the run, on a constant port.
 final class EntitledNode: Sendable {
   let name: String
   let address: ServerAddress
@@ -23,8 +24,8 @@ final class EntitledNode: Sendable {
     self.logPath = logPath
   }
 
-  /// Starts it, again where it ends at once since the database cannot be reached, and waits until
-  /// it serves.
+  /// Starts it, again when it exits since the database cannot be reached, and waits until it
+  /// serves.
   func start() async throws {
     let deadline = ContinuousClock.now + Self.startLimit
     while true {
@@ -48,9 +49,9 @@ final class EntitledNode: Sendable {
     await process?.end()
   }
 
-  /// Has it stop in order.
+  /// Stops it with SIGTERM.
   ///
-  /// - Returns: what `waitpid` says of it: 0 is success.
+  /// - Returns: the status from `waitpid`: 0 is success.
   func stop() async -> Int32 {
     guard let process = process.withLock({ $0 }) else { return 0 }
     process.signal(SIGTERM)

@@ -2,11 +2,11 @@ import EntitlementDomain
 import RPCClient
 import Wire
 
-/// Whether a server does all that it is there for.
+/// Checks whether a server is fully functional.
 struct HealthProbe: Sendable {
   let load: LoadContext
 
-  /// It says that it serves, takes something new, and reads from the primary.
+  /// Whether it reports SERVING, accepts a new submission, and reads from the primary.
   func isWell(_ server: EntitledNode) async throws -> Bool {
     guard await server.isServing() else { return false }
     let index = load.takeCustomer()

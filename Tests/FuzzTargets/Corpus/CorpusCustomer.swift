@@ -1,7 +1,8 @@
+import AppStorePayloads
 import EntitlementDomain
 import StoreSimulator
 
-/// What the App Store states of one simulated customer, before it is signed.
+/// The App Store's unsigned statements about one simulated customer.
 struct CorpusCustomer: Sendable {
   /// One of each life cycle.
   static var all: [CorpusCustomer] {
@@ -16,7 +17,7 @@ struct CorpusCustomer: Sendable {
   private static let start: Milliseconds = 1_704_067_200_000
 
   let name: String
-  /// The moment in the state that the life cycle is named after.
+  /// The date at which the customer has the state of the life cycle's name.
   let moment: Milliseconds
   let events: [StoreEvent]
   /// The legacy receipt of the customer's device at that moment.
@@ -29,7 +30,7 @@ struct CorpusCustomer: Sendable {
     receipt = timeline.receipt(at: timeline.characteristicMoment)
   }
 
-  /// The latest transaction, renewal info and app transaction, as far as there are any.
+  /// The latest transaction, renewal info and app transaction, where they exist.
   var payloads: [FuzzSeed] {
     let transaction = events.last { !$0.transactions.isEmpty }?.transactions.first?.json
     let renewalInfo = events.last { $0.renewalInfo != nil }?.renewalInfo?.json
@@ -41,8 +42,8 @@ struct CorpusCustomer: Sendable {
     return named.compactMap { kind, json in json.map { FuzzSeed("\(name)-\(kind)", $0) } }
   }
 
-  /// The latest notification as ``FuzzSigner/complete(_:)`` takes it: a line for itself, and one for
-  /// each payload in it.
+  /// The latest notification in the form of ``FuzzSigner/complete(_:)``: one line for the
+  /// notification, and one for each payload in it.
   var notification: FuzzSeed? {
     guard let event = events.last(where: { $0.notification != nil }),
       let notification = event.notification
@@ -64,7 +65,7 @@ struct CorpusCustomer: Sendable {
       "\(name)-notification", Array(([outer] + lines).joined(separator: [UInt8(ascii: "\n")])))
   }
 
-  /// All that is known of the customer, as a store would give it.
+  /// All facts of the customer, as a store returns them.
   var record: CustomerRecord {
     var facts: [FactKey: Fact] = [:]
     for event in events {
@@ -79,7 +80,7 @@ struct CorpusCustomer: Sendable {
         if let fact = try? PayloadDecoder.fact(
           kind: kind, payload: json, digest: digest, bundleID: SimulatedApp.bundleID)
         {
-          // Events are in the order of signing, so the later one stands.
+          // Events are in the order of signing, so the later one replaces the earlier one.
           facts[fact.key] = fact
         }
       }

@@ -1,7 +1,8 @@
+import Framing
 import NIOCore
 import Wire
 
-/// Seeds of ``FrameProbe``: conversations, each cut in a way of its own.
+/// Seeds of ``FrameProbe``: conversations, each cut at other positions.
 enum FrameCorpus {
   static func seeds() -> [FuzzSeed] {
     let conversations: [(name: String, bytes: ByteBuffer)] = [
@@ -47,7 +48,7 @@ enum FrameCorpus {
       })
   }
 
-  /// What a server sends: an answer, the messages of a stream, and a failure with all its details.
+  /// Bytes from a server: an answer, the messages of a stream, and a failure with all its details.
   private static func answers() -> ByteBuffer {
     var buffer = ByteBuffer()
     FrameEncoder.writeResponsePrefix(
@@ -82,7 +83,7 @@ enum FrameCorpus {
     return buffer
   }
 
-  /// A header that promises more than follows, between two that keep their word.
+  /// A header that announces more bytes than follow, between two correct ones.
   private static func headers(dataLength: UInt32) -> ByteBuffer {
     var buffer = requests([("Check", 1, [])])
     FrameEncoder.writeHeader(

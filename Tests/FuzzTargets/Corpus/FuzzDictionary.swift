@@ -1,4 +1,4 @@
-/// Words for libFuzzer to put into inputs.
+/// Words that libFuzzer inserts into inputs.
 package struct FuzzDictionary: Sendable {
   private let words: [[UInt8]]
 
@@ -6,7 +6,7 @@ package struct FuzzDictionary: Sendable {
     words = texts.map { Array($0.utf8) } + bytes
   }
 
-  /// In libFuzzer's format: a quoted word a line.
+  /// In the format of libFuzzer: one quoted word a line.
   package var file: String {
     words.map { "\"\(Self.escaped($0))\"\n" }.joined()
   }
@@ -23,7 +23,7 @@ package struct FuzzDictionary: Sendable {
 }
 
 extension FuzzDictionary {
-  /// Apple's names of fields, and values that decide something.
+  /// Names of Apple's fields, and values that select branches.
   static let json =
     [
       "transactionId", "originalTransactionId", "productId", "bundleId", "appAppleId", "type",
@@ -66,7 +66,7 @@ extension FuzzDictionary {
     "\"ProductionSandbox\"", "\"ProductionVPP\"", "2024-01-01T00:00:00Z",
   ]
 
-  /// Tags with lengths of each form, attribute numbers, and the names of what CMS is made of.
+  /// Tags with lengths of each form, attribute numbers, and the object identifiers of CMS.
   static let receipt: [[UInt8]] = [
     [0x30, 0x80], [0x30, 0x82], [0x31, 0x80], [0x31, 0x82], [0x24, 0x80], [0x04, 0x80],
     [0x00, 0x00], [0xA0, 0x80], [0xA0, 0x82], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -108,7 +108,7 @@ extension FuzzDictionary {
     "after:", "DID_RENEW", "9f86d081", "é",
   ]
 
-  /// Names of fields, and forms of values that decide something.
+  /// Names of fields, and forms of values that select branches.
   static let messageJSON =
     [
       "bundleId", "bundle_id", "environment", "accountId", "customer", "consistency", "atMs",
@@ -120,7 +120,7 @@ extension FuzzDictionary {
       "\\ud83d\\ude00",
     ]
 
-  /// Tags of the first fields, numbers at the limits, and lengths that lie.
+  /// Tags of the first fields, numbers at the limits, and wrong lengths.
   static let fields: [[UInt8]] = [
     [0x08], [0x0A], [0x10], [0x12], [0x18], [0x1A], [0x20], [0x22], [0x28], [0x2A], [0x30],
     [0x32], [0x38], [0x3A], [0x40], [0x42], [0x48], [0x4A], [0x0A, 0x00], [0x12, 0x00],

@@ -1,6 +1,6 @@
-/// An input that a fuzzer begins from.
+/// An initial input of a fuzzer.
 package struct FuzzSeed: Sendable, CustomStringConvertible {
-  /// Fit for a file's name, and its own within a target.
+  /// Valid as a file name, and unique within a target.
   package let name: String
   package let bytes: [UInt8]
 

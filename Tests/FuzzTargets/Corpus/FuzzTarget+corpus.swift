@@ -1,5 +1,6 @@
 extension FuzzTarget {
-  /// Inputs that are right, made by the simulator. The same each time, but for keys and signatures.
+  /// Valid inputs made by the simulator. They are equal in each run, except for keys and
+  /// signatures.
   package var seeds: [FuzzSeed] {
     let customers = CorpusCustomer.all
     switch self {
@@ -12,7 +13,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Words that a fuzzer would take long to find by itself.
+  /// Words that a fuzzer needs long to find.
   package var dictionary: FuzzDictionary {
     switch self {
     case .jws: FuzzDictionary(texts: FuzzDictionary.json + FuzzDictionary.header)

@@ -1,4 +1,4 @@
-/// Seeds of ``JSONProbe``: payloads, and texts with each kind of value.
+/// Seeds of ``JSONProbe``: payloads, and documents with each kind of value.
 enum JSONCorpus {
   static func seeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
     var seeds: [FuzzSeed] = []

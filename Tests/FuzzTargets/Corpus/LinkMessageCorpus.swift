@@ -1,7 +1,7 @@
 import EntitlementDomain
 import Wire
 
-/// Seeds of ``MessageProbe``: who owns what, what happened to customers, and watches.
+/// Seeds of ``MessageProbe``: messages about links, histories and watches.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
     [links(scope), records(scope), watches(scope, events)]

@@ -1,8 +1,9 @@
+import CatalogFiles
 import EntitlementDomain
 import StoreSimulator
 import Wire
 
-/// Seeds of ``MessageProbe``: what is asked about simulated customers, and what is answered.
+/// Seeds of ``MessageProbe``: requests about simulated customers, and their responses.
 enum MessageCorpus {
   static func seeds(_ customers: [CorpusCustomer]) -> [FuzzSeed] {
     messages(customers).flatMap(\.seeds)
@@ -151,7 +152,7 @@ enum MessageCorpus {
     return messages
   }
 
-  /// What is answered about a simulated customer.
+  /// Responses about a simulated customer.
   private static func answers(about customer: CorpusCustomer) -> Messages {
     var messages = Messages()
     guard let catalog = try? CatalogFile.parse(SimulatedApp.catalogYAML).catalog else {

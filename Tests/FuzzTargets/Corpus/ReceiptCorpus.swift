@@ -20,7 +20,7 @@ enum ReceiptCorpus {
     return [archive, FuzzSeed("\(customer.name)-content", content)]
   }
 
-  /// As an app hands it in; each digest, and both ways of writing it.
+  /// As an app submits it: with each digest, in DER and in base64.
   private static func signed(_ customer: CorpusCustomer) -> [FuzzSeed] {
     let authority = FuzzReceiptSigner.shared.authority
     var seeds: [FuzzSeed] = []
@@ -32,7 +32,7 @@ enum ReceiptCorpus {
     return seeds
   }
 
-  /// None, one at the start, and several.
+  /// No change, one at the start, and several.
   private static let changes = [
     FuzzSeed("no-change", [0]), FuzzSeed("one-change", [0, 0, 0, 0x30]),
     FuzzSeed("changes", [0, 0x01, 0x00, 0x55, 0x02, 0x00, 0x00, 0x0A, 0x00, 0xFF]),

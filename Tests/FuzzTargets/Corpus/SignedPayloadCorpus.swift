@@ -9,7 +9,7 @@ enum SignedPayloadCorpus {
       seeds += customer.payloads.prefix(1)
       if let notification = customer.notification { seeds.append(notification) }
     }
-    // Every kind of payload is among those of one customer, so the rest may be of one.
+    // One customer has every kind of payload, so the other seeds use one customer.
     let kinds = customers.first { $0.payloads.count == 3 }?.payloads ?? []
     seeds += kinds
     for payload in kinds {
@@ -24,8 +24,8 @@ enum SignedPayloadCorpus {
     return (seeds + short).unique
   }
 
-  /// Parts of each length that base64 treats apart: what can be split need not be right, and takes the
-  /// fuzzer little time.
+  /// Parts of each length that base64 treats differently. The splitter accepts them although they
+  /// are wrong, and they take the fuzzer little time.
   private static let short = [
     FuzzSeed("short-1", Array("e30.e30.AA".utf8)),
     FuzzSeed("short-2", Array("e30.eyJhIjoxfQ.AAA".utf8)),
@@ -36,12 +36,12 @@ enum SignedPayloadCorpus {
     Array(FuzzSigner.shared.sign(payload).drop { $0 != UInt8(ascii: ".") })
   }
 
-  /// A signature that was made for another header.
+  /// A signature of another header.
   private static func under(_ header: String, payload: [UInt8]) -> [UInt8] {
     Base64Form.urlWithoutPadding.encode(Array(header.utf8)) + withoutHeader(payload)
   }
 
-  /// Headers that are not the App Store's. Xcode's has a key's name, and one certificate.
+  /// Headers that are not from the App Store. Xcode's has a `kid` and one certificate.
   private static let headers: [(name: String, json: String)] = {
     let authority = FuzzSigner.shared.authority
     let leaf = base64(authority.leaf.certificate)
@@ -63,7 +63,7 @@ enum SignedPayloadCorpus {
 }
 
 extension [FuzzSeed] {
-  /// The first of those with the same name.
+  /// The first seed of each name.
   var unique: [FuzzSeed] {
     var names: Set<String> = []
     return filter { names.insert($0.name).inserted }

@@ -1,7 +1,8 @@
+import Framing
 import NIOCore
 import Wire
 
-/// The envelopes in frames: what can be read reads the same after it was written again.
+/// The envelopes in frames: a decoded envelope is equal after encoding and decoding.
 enum EnvelopeProbe {
   static func run(_ data: ByteBuffer) throws(BrokenInvariant) {
     if let request = try? RequestEnvelope(decoding: data) { try check(request) }
@@ -10,9 +11,9 @@ enum EnvelopeProbe {
 
   private static func check(_ request: RequestEnvelope) throws(BrokenInvariant) {
     let pairs = request.metadata.pairs
-    try require(pairs.count == request.metadata.count, "metadata are as many as were counted")
+    try require(pairs.count == request.metadata.count, "the number of metadata is correct")
     try require(
-      pairs.count <= RPCLimits.maximumMetadataPairs, "metadata are no more than the limit")
+      pairs.count <= RPCLimits.maximumMetadataPairs, "the number of metadata is within the limit")
     for pair in pairs {
       try require(
         request.metadata[pair.key].contains(pair.value), "metadata are found by their key")
@@ -22,25 +23,25 @@ enum EnvelopeProbe {
       service: request.service, method: request.method, payload: request.payload,
       timeoutNanoseconds: request.timeoutNanoseconds, metadata: pairs, into: &written)
     guard let again = try? RequestEnvelope(decoding: written) else {
-      throw BrokenInvariant("a request that was written can be read")
+      throw BrokenInvariant("an encoded request can be decoded")
     }
     try require(
       again.service == request.service && again.method == request.method
         && again.payload == request.payload
         && again.timeoutNanoseconds == request.timeoutNanoseconds
         && again.metadata.pairs.elementsEqual(pairs, by: ==),
-      "a request that was written reads the same")
+      "an encoded request decodes to the same")
   }
 
   private static func check(_ response: ResponseEnvelope) throws(BrokenInvariant) {
     guard let status = response.status else { return }
-    try require(status.code != .ok, "a status that is there is a failure")
+    try require(status.code != .ok, "a status in an envelope is a failure")
     var written = ByteBuffer()
     FrameEncoder.writeResponse(streamID: StreamID(rawValue: 1), status: status, into: &written)
     written.moveReaderIndex(forwardBy: FrameHeader.encodedSize)
     guard let again = try? ResponseEnvelope(decoding: written) else {
-      throw BrokenInvariant("a failure that was written can be read")
+      throw BrokenInvariant("an encoded failure can be decoded")
     }
-    try require(again.status == status, "a failure that was written reads the same")
+    try require(again.status == status, "an encoded failure decodes to the same")
   }
 }

@@ -1,11 +1,12 @@
+import Framing
 import NIOCore
 import StoreSimulator
 import Wire
 
-/// Frames, and what is in them: cut as the network may cut them they are the same frames, and no
-/// sequence of them confuses either end of a connection.
+/// Frames and their content: the same frames come out wherever the network cuts the bytes, and no
+/// sequence of frames breaks either end of a connection.
 ///
-/// The first byte of an input chooses where it is cut; the rest is what a peer sends.
+/// The first byte of an input chooses where it is cut; the rest are the bytes of a peer.
 enum FrameProbe {
   static func run(_ input: [UInt8]) throws(BrokenInvariant) {
     guard let cuts = input.first else { return }
@@ -27,8 +28,8 @@ enum FrameProbe {
     var hasPartialFrame = false
   }
 
-  /// - Parameter pieceLength: how many of the bytes that are left arrive together, as slices of what
-  ///   was sent: copies would take longer than all else.
+  /// - Parameter pieceLength: how many of the remaining bytes arrive together, as slices of the
+  ///   input: copies would dominate the time.
   private static func decode(_ sent: ByteBuffer, pieceLength: (Int) -> Int) -> Decoded {
     var decoded = Decoded()
     var decoder = FrameDecoder()
@@ -50,19 +51,19 @@ enum FrameProbe {
   ) throws(BrokenInvariant) {
     var buffer = ByteBuffer()
     for found in decoded.frames {
-      // What is left out is not kept, so it cannot be written again.
+      // The content of a skipped frame is not kept, so it cannot be encoded again.
       guard case .frame(let frame) = found else { return }
       try require(
         Int(frame.header.dataLength) == frame.data.readableBytes,
-        "a frame has as many bytes as it says")
+        "a frame has its announced length")
       FrameEncoder.writeHeader(frame.header, into: &buffer)
       buffer.writeImmutableBuffer(frame.data)
     }
     try require(
       sent.readableBytesView.starts(with: buffer.readableBytesView),
-      "frames are written as they were read")
+      "decoded frames are encoded to the same bytes")
     try require(
       decoded.hasPartialFrame == (buffer.readableBytes < sent.readableBytes),
-      "what is not a whole frame is part of one")
+      "remaining bytes are part of one frame")
   }
 }

@@ -2,16 +2,16 @@ import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// A simulated App Store whose receipts the fuzzed verifier trusts, as ``FuzzSigner`` is for JWS.
+/// A simulated App Store whose receipts the fuzzed verifier trusts, like ``FuzzSigner`` for JWS.
 struct FuzzReceiptSigner: Sendable {
-  /// Without keys nothing can be fuzzed, so failing to make them may trap.
+  /// Fuzzing needs keys, so a failure to generate them may trap.
   static let shared = FuzzReceiptSigner(authority: try! ReceiptAuthority.generate())
 
   let authority: ReceiptAuthority
   let verifier: ReceiptVerifier
   let policy = VerificationPolicy(
     expectingBundleID: nil, environment: nil, appAppleID: nil)
-  /// One that verifies, to change.
+  /// A valid receipt, to be changed.
   let genuine: [UInt8]
 
   init(authority: ReceiptAuthority) {

@@ -3,24 +3,24 @@ import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// A simulated App Store whose signatures the fuzzed verifier trusts, so that mutated payloads get
-/// past the signature: a fuzzer cannot sign.
+/// A simulated App Store whose signatures the fuzzed verifier trusts. It signs mutated payloads,
+/// since a fuzzer cannot sign.
 ///
-/// Its keys differ from process to process. What must stay the same in a corpus is therefore written
-/// without them, in the forms of ``complete(_:)``.
+/// Each process generates other keys. Inputs of a corpus must not depend on them, so they have the
+/// forms of ``complete(_:)``.
 struct FuzzSigner: Sendable {
-  /// Without keys nothing can be fuzzed, so failing to make them may trap.
+  /// Fuzzing needs keys, so a failure to generate them may trap.
   static let shared = FuzzSigner(authority: try! SigningAuthority.generate())
 
-  /// 2024-01-01T00:00:00Z: judged where a payload does not say when it was signed.
+  /// 2024-01-01T00:00:00Z: the date of verification for payloads without a signing date.
   static let now: Milliseconds = 1_704_067_200_000
 
-  /// Payloads inside one input. The App Store puts two into a notification.
+  /// The maximum number of payloads inside one input. The App Store puts two into a notification.
   static let innerPayloads = 3
 
   let authority: SigningAuthority
   let verifier: JWSVerifier
-  /// As a service has it.
+  /// The policy of a service.
   let policy: VerificationPolicy
   /// Accepts any app and environment.
   let lenientPolicy = VerificationPolicy(
@@ -38,17 +38,17 @@ struct FuzzSigner: Sendable {
     ])
   }
 
-  /// An input as a JWS.
+  /// An input completed to a JWS.
   struct Completed {
     let jws: [UInt8]
-    /// The payload, where the signature was made here.
+    /// The payload, when this signer has signed it.
     let signedPayload: [UInt8]?
   }
 
-  /// - Parameter input: one of three forms. One that begins with `{` is JSON to sign; where it has
-  ///   more lines, each is signed too and stands in the first for `$1`, `$2` and `$3`, as payloads
-  ///   in a notification do. One that begins with a dot gets this signer's header. Anything else is
-  ///   a JWS as it is.
+  /// - Parameter input: one of three forms. Text that begins with `{` is JSON to sign; if it has
+  ///   several lines, each further line is signed too, and replaces `$1`, `$2` or `$3` in the
+  ///   first, like the payloads in a notification. Text that begins with a dot gets the header of
+  ///   this signer. Anything else is a complete JWS.
   func complete(_ input: [UInt8]) -> Completed {
     switch input.first {
     case UInt8(ascii: "{"):
@@ -61,7 +61,7 @@ struct FuzzSigner: Sendable {
     }
   }
 
-  /// What the authority signs; empty where it cannot.
+  /// The signed payload; empty when signing fails.
   func sign(_ payload: [UInt8]) -> [UInt8] {
     Array(((try? authority.sign(payloadJSON: payload)) ?? "").utf8)
   }
@@ -79,7 +79,7 @@ struct FuzzSigner: Sendable {
 }
 
 extension [UInt8] {
-  /// Only the first: many would make a small input a large one.
+  /// Only the first occurrence: many would make a small input a large one.
   fileprivate mutating func replaceFirst(_ marker: [UInt8], with replacement: [UInt8]) {
     for start in indices where self[start...].starts(with: marker) {
       replaceSubrange(start..<start + marker.count, with: replacement)

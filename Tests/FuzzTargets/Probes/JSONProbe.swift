@@ -1,9 +1,11 @@
+import AppStorePayloads
 import EntitlementDomain
 import Foundation
+import JSON
 import Verification
 
-/// The reader of JSON payloads: what it accepts reads the same after it was set apart in lines, as
-/// text and as facts, and is JSON to another reader too.
+/// The parser of JSON payloads: an accepted document has the same indented text and the same facts
+/// after indentation, and Foundation accepts it too.
 enum JSONProbe {
   private static let digest = PayloadDigest(words: (1, 2, 3, 4))
 
@@ -11,14 +13,14 @@ enum JSONProbe {
     guard let document = try? JSONDocument(input) else { return }
     let indented = document.indented()
     guard let again = try? JSONDocument(Array(indented.utf8)) else {
-      throw BrokenInvariant("a JSON text that is set apart in lines can be read")
+      throw BrokenInvariant("an indented JSON text can be parsed")
     }
-    try require(again.indented() == indented, "a JSON text is set apart in lines in one way")
+    try require(again.indented() == indented, "a JSON text has one indented form")
     try checkOtherReader(input)
-    guard let fields = try? document.fields() else { return }
+    guard let fields = try? PayloadFields(json: document.bytes) else { return }
     try checkFacts(input, indented: Array(indented.utf8))
-    guard let fieldsAgain = try? again.fields() else {
-      throw BrokenInvariant("an object that is set apart in lines is an object")
+    guard let fieldsAgain = try? PayloadFields(json: again.bytes) else {
+      throw BrokenInvariant("an indented object is an object")
     }
     try require(
       SignedKind(detecting: fields) == SignedKind(detecting: fieldsAgain),
@@ -56,7 +58,7 @@ enum JSONProbe {
     case (.failure(let error), .failure(let other)):
       try require(error == other, "white space does not change why a notification is refused")
     default:
-      throw BrokenInvariant("white space does not decide about a notification")
+      throw BrokenInvariant("white space does not decide whether a notification is accepted")
     }
   }
 
@@ -66,16 +68,17 @@ enum JSONProbe {
     Result { () throws(PayloadError) in try PayloadDecoder.notification(fields) }
   }
 
-  /// Foundation's reader refuses numbers beyond a `Double`, which here are only refused where an
-  /// integer is asked for.
+  /// Foundation refuses numbers beyond a `Double`. This parser refuses them only where an integer
+  /// is expected.
   private static func checkOtherReader(_ input: [UInt8]) throws(BrokenInvariant) {
     guard !hasVastNumber(input) else { return }
     let object = try? JSONSerialization.jsonObject(
       with: Data(input), options: .fragmentsAllowed)
-    try require(object != nil, "what is accepted is JSON to Foundation")
+    try require(object != nil, "Foundation accepts the accepted JSON")
   }
 
-  /// Whether there is a run of digits that might be one, or an exponent; digits in strings count.
+  /// Whether the text has an exponent or a run of digits that may be such a number. Digits in
+  /// strings count too.
   private static func hasVastNumber(_ input: [UInt8]) -> Bool {
     var digits = 0
     for byte in input {

@@ -1,7 +1,7 @@
 import NIOCore
 import Wire
 
-/// Every message of `Protos/`: what can be read is written, and reads the same again.
+/// Every message of `Protos/`: a decoded message can be encoded, and decodes to the same again.
 ///
 /// The first byte of an input chooses the message; the rest are its bytes.
 package enum MessageProbe {
@@ -11,7 +11,7 @@ package enum MessageProbe {
     try kind.check(ByteBuffer(bytes: input.dropFirst()))
   }
 
-  /// - Returns: an input for a message; nil when its type is none of ``names``, or it cannot be
+  /// - Returns: the input for a message; nil when its type is not in ``names``, or it cannot be
   ///   encoded.
   static func input<Message: WireMessage>(_ message: Message) -> [UInt8]? {
     guard let index = names.firstIndex(of: "\(Message.self)"),
@@ -23,7 +23,7 @@ package enum MessageProbe {
   /// The messages that are fuzzed.
   package static var names: [String] { kinds.map(\.name) }
 
-  /// Whether an input is a message that can be read.
+  /// Whether an input is a valid message.
   static func canRead(_ input: [UInt8]) -> Bool {
     guard let choice = input.first else { return false }
     return kinds[Int(choice) % kinds.count].canRead(ByteBuffer(bytes: input.dropFirst()))
@@ -75,16 +75,16 @@ package enum MessageProbe {
     do {
       message = try Message.decode(from: bytes)
     } catch {
-      try require(!error.description.isEmpty, "why a message cannot be read has a text")
+      try require(!error.description.isEmpty, "a decoding error has a description")
       return
     }
     guard let encoded = try? message.encoded() else {
-      throw BrokenInvariant("a \(type) that was read can be written")
+      throw BrokenInvariant("a decoded \(type) can be encoded")
     }
     guard let again = try? Message.decode(from: encoded) else {
-      throw BrokenInvariant("a \(type) that was written can be read")
+      throw BrokenInvariant("an encoded \(type) can be decoded")
     }
-    try require(again == message, "a \(type) that was written reads the same")
+    try require(again == message, "an encoded \(type) decodes to the same")
     try require(
       (try? again.encoded()) == encoded, "a \(type) has one encoding")
   }

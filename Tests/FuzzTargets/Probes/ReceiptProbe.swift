@@ -1,12 +1,13 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
 import Verification
 
-/// The readers of receipts. An input has one of four forms, by its first byte: a SET is the content of
-/// a receipt, which is also signed; `{` begins an archived response; zero is followed by changes to a
-/// receipt that is genuine, three bytes each (where, twice, and what); anything else is a receipt, in
-/// DER or base64, as it is.
+/// The parsers of receipts. The first byte of an input selects one of four forms: a SET is the
+/// content of a receipt, which is also signed; `{` starts an archived response; zero is followed by
+/// changes to a genuine receipt, three bytes each (two for the position, one for the value);
+/// anything else is a receipt in DER or base64.
 enum ReceiptProbe {
   static func run(_ input: [UInt8]) throws(BrokenInvariant) {
     switch input.first {
@@ -24,16 +25,16 @@ enum ReceiptProbe {
     guard let signed = try? signer.authority.sign(content: content) else { return }
     switch signer.outcome(of: signed) {
     case .success(let verified):
-      try require(verified.receipt == receipt, "a signed receipt says what its content says")
+      try require(verified.receipt == receipt, "a signed receipt is equal to its content")
       try check(verified)
       if case .failure(let refusal) = signer.outcome(of: signed, deviceIdentifier: [1, 2, 3]) {
         try require(
-          refusal.verdict == .wrongDevice, "a device does not make anything else of a receipt wrong"
+          refusal.verdict == .wrongDevice, "a device changes no other verdict on a receipt"
         )
       }
     case .failure(let refusal):
       try require(
-        refusal.verdict != .invalidSignature, "a signature does not depend on what is signed")
+        refusal.verdict != .invalidSignature, "a signature is valid for any content")
     }
   }
 
@@ -42,7 +43,7 @@ enum ReceiptProbe {
     try check(response.facts, authority: .archivedResponse, document: json)
   }
 
-  /// What is changed is refused, or says the same still.
+  /// A changed receipt is refused, or has the same content.
   private static func checkChanges(_ changes: ArraySlice<UInt8>) throws(BrokenInvariant) {
     let signer = FuzzReceiptSigner.shared
     guard !signer.genuine.isEmpty else { return }
@@ -58,7 +59,7 @@ enum ReceiptProbe {
       throw BrokenInvariant("a genuine receipt is accepted")
     }
     try require(
-      verified.receipt == original.receipt, "a receipt that was changed does not say other things")
+      verified.receipt == original.receipt, "a changed receipt has the same content")
     try check(verified)
   }
 
@@ -70,13 +71,13 @@ enum ReceiptProbe {
     switch (signer.outcome(of: input), signer.outcome(of: input, deviceIdentifier: [1, 2, 3])) {
     case (.success(let verified), _):
       try require(
-        inspected?.receipt == verified.receipt, "what verifies says what can be inspected")
+        inspected?.receipt == verified.receipt, "verification and inspection agree")
       try check(verified)
     case (.failure(let refusal), .failure(let other)):
       try require(refusal == other, "a device does not change why a receipt is refused")
       try require(refusal.verdict != .ok, "a refusal is never OK")
     case (.failure, .success):
-      throw BrokenInvariant("naming a device does not make a receipt right")
+      throw BrokenInvariant("a device does not make a refused receipt valid")
     }
   }
 
@@ -87,7 +88,7 @@ enum ReceiptProbe {
     try check(verified.facts, authority: .receipt, document: nil)
   }
 
-  /// - Parameter document: what proves the facts; nil where it is not at hand.
+  /// - Parameter document: the document that proves the facts; nil if it is not available.
   private static func check(
     _ facts: [Result<SignedFact, Refusal>], authority: FactAuthority, document: [UInt8]?
   ) throws(BrokenInvariant) {
@@ -95,7 +96,7 @@ enum ReceiptProbe {
       let payload = fact.signed.payload
       try require(fact.fact.authority == authority, "a fact has its document's authority")
       try require(
-        ContentDigest.sha256(of: payload) == fact.fact.digest, "a fact is named by its payload")
+        ContentDigest.sha256(of: payload) == fact.fact.digest, "a fact has its payload's digest")
       if let document {
         try require(
           fact.signed.proof == .document(document), "a fact is proved by its whole document")
@@ -106,10 +107,10 @@ enum ReceiptProbe {
           kind: fact.fact.kind, payload: payload, digest: fact.fact.digest,
           bundleID: fact.fact.scope.bundleID)
       } catch {
-        throw BrokenInvariant("a fact of a receipt can be read again")
+        throw BrokenInvariant("a fact of a receipt can be decoded again")
       }
       again.authority = authority
-      try require(again == fact.fact, "a fact of a receipt reads the same again")
+      try require(again == fact.fact, "a fact of a receipt decodes to the same again")
     }
   }
 }

@@ -1,10 +1,11 @@
+import Framing
 import NIOCore
 import Wire
 
-/// The server's side of a connection on which a peer sends any frames: each call starts once and
-/// ends once, and nothing stays in flight after the end.
+/// The server's side of a connection on which a peer sends arbitrary frames: each call starts once
+/// and ends once, and no call is in flight after the end of the connection.
 ///
-/// The bytes of the frames also choose what calls answer and how time passes.
+/// The bytes of the frames also choose the answers and the time that passes.
 struct ServerReplay: ~Copyable {
   private static let methods = MethodTable([
     MethodTable.Method(service: ServiceNames.health, method: "Check", kind: .unary),
@@ -12,7 +13,7 @@ struct ServerReplay: ~Copyable {
     MethodTable.Method(
       service: ServiceNames.submissions, method: "SubmitSignedTransactions", kind: .unary),
   ])
-  /// Few, so that a short input can exceed it.
+  /// Low, so that a short input can exceed it.
   private static let limits = RPCLimits(streamsPerConnection: 4)
 
   private var streams = ServerStreams(methods: methods, limits: limits)
@@ -40,10 +41,10 @@ struct ServerReplay: ~Copyable {
       try start(call)
     case .respond(let streamID, let status):
       try require(open[streamID] == nil, "a failure without a call is not sent to a call's stream")
-      try require(status.code != .ok, "what is refused is not told to be well")
+      try require(status.code != .ok, "a refusal has another code than OK")
     case .end(let call, let status):
       try require(open.removeValue(forKey: call.streamID)?.id == call, "a call that ends was open")
-      try require(status.code != .ok, "a call that is ended early is not told to be well")
+      try require(status.code != .ok, "a call that is ended early has another code than OK")
       try require(!streams.isInFlight(call), "a call that has ended is not in flight")
     case .fail:
       try require(streams.isFinished, "a connection that has failed is over")
@@ -84,7 +85,7 @@ struct ServerReplay: ~Copyable {
     }
   }
 
-  /// One of the open calls answers, with a length and a backlog from the frame's header.
+  /// One of the open calls answers. The header of the frame gives the length and the backlog.
   private mutating func answer(_ frame: DecodedFrame) throws(BrokenInvariant) {
     guard case .frame(let frame) = frame, frame.header.flags.rawValue & 0x10 != 0,
       let call = open.values.min(by: { $0.id.serial < $1.id.serial })
@@ -113,7 +114,7 @@ struct ServerReplay: ~Copyable {
     _ action: AnswerAction, of call: ServerCall, ends: Bool
   ) throws(BrokenInvariant) {
     if case .sendFailure(let status) = action {
-      try require(status.code != .ok, "a call that fails is not told to be well")
+      try require(status.code != .ok, "a call that fails has another code than OK")
     }
     if ends { open[call.id.streamID] = nil }
     try require(streams.isInFlight(call.id) == !ends, "a call is in flight until it is answered")

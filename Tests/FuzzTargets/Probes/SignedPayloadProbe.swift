@@ -1,26 +1,29 @@
 import Cryptography
 import EntitlementDomain
+import JSON
 import Verification
 
-/// The splitter and the verifier of JWS: what can be split has one spelling only, verdicts do not
-/// depend on what was remembered, and what verifies is what was signed.
+/// The splitter and the verifier of JWS: a JWS that can be split has one spelling, verdicts do not
+/// depend on caches, and a verified payload is the signed one.
 enum SignedPayloadProbe {
   static func run(_ input: [UInt8]) throws(BrokenInvariant) {
     let signer = FuzzSigner.shared
     let completed = signer.complete(input)
-    // Not of the JWS: an ECDSA signature differs each time, and a finding must keep its choice.
+    // A hash of the input, not of the JWS: ECDSA signatures differ each time, and a finding must be
+    // reproducible.
     let choice = hash(of: input)
     let isReadable = try checkInspection(of: completed.jws)
     if isReadable { try checkSpelling(of: completed.jws, choice: choice >> 8) }
     let outcome = outcome(of: completed.jws, under: signer.lenientPolicy, by: signer)
     switch outcome {
     case .success(let payload):
-      try require(isReadable, "what verifies can be inspected")
+      try require(isReadable, "a verified payload can be inspected")
       try checkProof(payload.signed, of: completed)
     case .failure(let refusal):
       try require(refusal.verdict != .ok, "a refusal is never OK")
     }
-    // Verifying takes long here, three signatures of a notification more so: the rest is asked in turn.
+    // Verification takes long here, three signatures of a notification even longer, so an input
+    // runs only one of the further checks.
     switch choice % 4 {
     case 0: try checkMemory(of: completed.jws, outcome, by: signer)
     case 1: try checkTampering(with: completed.jws, outcome, choice: choice >> 2, by: signer)
@@ -29,7 +32,7 @@ enum SignedPayloadProbe {
     }
   }
 
-  /// Changes the last character of one part, where two spellings of the same bytes would differ.
+  /// Changes the last character of one part, where a second spelling of the same bytes would be.
   private static func checkSpelling(of jws: [UInt8], choice: UInt64) throws(BrokenInvariant) {
     let dots = jws.indices.filter { jws[$0] == UInt8(ascii: ".") }
     let ends = dots + [jws.count]
@@ -39,25 +42,25 @@ enum SignedPayloadProbe {
     _ = try checkInspection(of: changed)
   }
 
-  /// - Returns: whether it can be read.
+  /// - Returns: whether it can be decoded.
   private static func checkInspection(of jws: [UInt8]) throws(BrokenInvariant) -> Bool {
     guard let inspected = try? InspectedPayload(jws) else { return false }
     let segments = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    try require(segments.count == 3, "what can be inspected has three parts")
+    try require(segments.count == 3, "an inspected JWS has three parts")
     var parts: [[UInt8]] = []
     for segment in segments {
       guard let part = try? Base64Form.urlWithoutPadding.decode(segment) else {
-        throw BrokenInvariant("each part of what can be inspected is base64url")
+        throw BrokenInvariant("each part of an inspected JWS is base64url")
       }
       try require(
         Base64Form.urlWithoutPadding.encode(part) == Array(segment),
-        "each part of what can be inspected encodes to itself")
+        "each part of an inspected JWS has one encoding")
       parts.append(part)
     }
     try require(
       (try? JSONDocument(parts[0]))?.indented() == inspected.header.indented()
         && (try? JSONDocument(parts[1]))?.indented() == inspected.payload.indented(),
-      "what is shown is what the parts hold")
+      "inspection shows the content of the parts")
     return true
   }
 
@@ -72,28 +75,28 @@ enum SignedPayloadProbe {
     try require(
       header + dot + payload + dot + Base64Form.urlWithoutPadding.encode(signature)
         == completed.jws,
-      "what proves a payload is what was submitted")
+      "the proof of a payload is the submitted JWS")
     if let signedPayload = completed.signedPayload {
-      try require(signed.payload == signedPayload, "what verifies is what was signed")
+      try require(signed.payload == signedPayload, "a verified payload is the signed one")
     }
   }
 
-  /// The second time the signer, or the refusal, is remembered.
+  /// At the second time the signer or the refusal comes from the cache.
   private static func checkMemory(
     of jws: [UInt8], _ outcome: Result<VerifiedPayload, Refusal>, by signer: FuzzSigner
   ) throws(BrokenInvariant) {
     switch (outcome, Self.outcome(of: jws, under: signer.lenientPolicy, by: signer)) {
     case (.success(let payload), .success(let again)):
-      try require(payload.signed == again.signed, "a payload verifies alike each time")
+      try require(payload.signed == again.signed, "a payload verifies to the same each time")
     case (.failure(let refusal), .failure(let again)):
-      try require(refusal == again, "a payload is refused alike each time")
+      try require(refusal == again, "a payload is refused for the same reason each time")
     default:
       throw BrokenInvariant("a payload is not accepted once and refused once")
     }
   }
 
-  /// One bit of payload or signature. A changed header is a matter of certificates, which takes too
-  /// long here.
+  /// Changes one bit of the payload or the signature. Headers are not changed, since checking their
+  /// certificates takes too long here.
   private static func checkTampering(
     with jws: [UInt8], _ outcome: Result<VerifiedPayload, Refusal>, choice: UInt64,
     by signer: FuzzSigner
@@ -103,7 +106,7 @@ enum SignedPayloadProbe {
     var changed = jws
     changed[header + Int((choice >> 3) % UInt64(jws.count - header))] ^= 1 << UInt8(choice % 8)
     guard case .failure = Self.outcome(of: changed, under: signer.lenientPolicy, by: signer) else {
-      throw BrokenInvariant("what was changed after signing is refused")
+      throw BrokenInvariant("a payload changed after signing is refused")
     }
   }
 
@@ -112,7 +115,7 @@ enum SignedPayloadProbe {
   ) throws(BrokenInvariant) {
     guard case .success = Self.outcome(of: jws, under: signer.policy, by: signer) else { return }
     guard case .success = outcome else {
-      throw BrokenInvariant("a policy accepts no more than one that accepts anything")
+      throw BrokenInvariant("a strict policy accepts no more than a lenient one")
     }
   }
 
@@ -122,7 +125,7 @@ enum SignedPayloadProbe {
     let kind = SignedKind.allCases[Int(choice % UInt64(SignedKind.allCases.count))]
     let outcome = outcome(of: jws, as: kind, under: signer.lenientPolicy, by: signer)
     guard case .success(let payload) = outcome else { return }
-    try require(payload.kind == kind, "what is accepted is of the kind that was asked for")
+    try require(payload.kind == kind, "an accepted payload has the requested kind")
   }
 
   /// FNV-1a.

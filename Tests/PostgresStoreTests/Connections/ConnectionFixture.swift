@@ -29,7 +29,7 @@ enum ConnectionFixture {
   static func command(
     _ sql: String, _ values: [PostgresValue] = [], name: String? = nil
   ) -> PostgresCommand {
-    // Names are told apart in their first 63 bytes, and texts of tests are longer.
+    // The server compares only the first 63 bytes of names, and texts of tests are longer.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return PostgresCommand(PostgresStatement(sql, name: name ?? "test_\(hash)"), values)
@@ -59,7 +59,7 @@ extension PostgresSession {
   }
 }
 
-/// The failure that something ends with.
+/// The failure of `body`; nil when it succeeds.
 func postgresFailure(
   of body: () async throws -> Void
 ) async -> PostgresFailure? {

@@ -10,7 +10,7 @@ struct PostgresBackoffTests {
     mutating func next() -> UInt64 { .max }
   }
 
-  @Test("The bound doubles up to the longest wait, and begins anew after a success")
+  @Test("The bound doubles up to a limit, and is reset by a success")
   func bounds() {
     var backoff = PostgresBackoff(first: .milliseconds(50), longest: .seconds(5))
     var greatest = Greatest()

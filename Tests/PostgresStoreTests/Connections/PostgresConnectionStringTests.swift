@@ -5,7 +5,7 @@ import Testing
 @Suite("Connection strings")
 struct PostgresConnectionStringTests {
   @Test(
-    "Both forms are understood, and shown without a password",
+    "Both forms are parsed, and shown without a password",
     arguments: [
       ("postgresql://u:secret@h:5433/d", "postgresql://u@h:5433/d"),
       ("postgres://u:s%3Ccret@a:1,b:2/d?sslmode=require", "postgresql://u@a:1,b:2/d"),
@@ -30,7 +30,7 @@ struct PostgresConnectionStringTests {
     #expect(failure?.message.contains("cret") == false)
   }
 
-  @Test("Defaults give way to what the string says")
+  @Test("Defaults do not override the string")
   func defaults() throws {
     var string = try PostgresConnectionString("host=h target_session_attrs=any options='-c a=b'")
     string.setDefault("target_session_attrs", "read-write")
@@ -44,7 +44,7 @@ struct PostgresConnectionStringTests {
     #expect(bare["options"] == "-c c=d")
   }
 
-  @Test("Secrets are taken out of libpq's texts")
+  @Test("Secrets are masked in messages of libpq")
   func scrubbing() throws {
     let string = try PostgresConnectionString("host=h password=hush")
     #expect(string.scrub("hush: failed with hush") == "***: failed with ***")

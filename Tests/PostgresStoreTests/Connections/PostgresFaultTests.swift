@@ -4,13 +4,13 @@ import Testing
 
 @testable import PostgresStore
 
-/// What callers see when the server, or the way to it, is not well.
+/// What callers see when the server or the connection to it fails.
 @Suite(
   "Faults of PostgreSQL",
   // Needs a PostgreSQL server on the machine.
   .enabled(if: EphemeralPostgres.isAvailable, "no PostgreSQL server is installed"))
 struct PostgresFaultTests {
-  @Test("When the server is killed everybody is answered, and all goes on when it is back")
+  @Test("When the server is killed every call is answered, and calls succeed after its restart")
   func kill() async throws {
     let server = try EphemeralPostgres.start()
     let pool = try ConnectionFixture.pool(server.connectionString()) {
@@ -81,7 +81,7 @@ struct PostgresFaultTests {
       }
       return await group.reduce(into: []) { $0.append($1?.kind) }
     }
-    // Without the limit it would be for ever; the rest is room for a busy machine.
+    // Without the limit it would take forever; the margin is for a busy machine.
     #expect(clock.now - began < .seconds(15))
     #expect(kinds.allSatisfy { [.timedOut, .cannotConnect, .poolTimedOut].contains($0) })
     #expect(kinds.contains(.timedOut))
@@ -90,7 +90,7 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  @Test("A session whose backend was ended is lost for good; the next is a new one")
+  @Test("A session whose backend was terminated stays lost; the next one is new")
   func terminated() async throws {
     let pool = try ConnectionFixture.sharedPool()
     let failures = try await pool.withSession(within: ConnectionFixture.limit) { session in
@@ -107,11 +107,11 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  @Test("A read whose backend was ended runs on another connection")
+  @Test("A read whose backend was terminated runs on another connection")
   func retriedRead() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.readingConnections = 1 }
     let process = try await pool.read("SELECT pg_backend_pid()").int64(0, 0)
-    // It takes long on the connection that is about to be lost, and no time on another.
+    // Slow on the connection that will be lost, and fast on any other.
     async let read = pool.read(
       "SELECT 9::bigint FROM pg_sleep(CASE WHEN pg_backend_pid() = $1 THEN 9 ELSE 0 END)",
       [.int64(process)])
@@ -135,7 +135,7 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  @Test("Where nobody listens, the reason is told after the time limit")
+  @Test("Without a server, the reason is reported after the time limit")
   func refused() async throws {
     let pool = try ConnectionFixture.pool("postgresql://postgres@127.0.0.1:1/postgres") {
       $0.longestBackoff = .milliseconds(20)
@@ -154,7 +154,7 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  @Test("A wrong password is told, and never shown")
+  @Test("A wrong password is reported, and never shown")
   func wrongPassword() async throws {
     var options = EphemeralPostgres.Options()
     options.listensOnTCP = true
@@ -199,7 +199,7 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  @Test("A server that became read only is left")
+  @Test("Connections to a server that became read-only are replaced")
   func readOnly() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let pool = try ConnectionFixture.pool(database)
@@ -221,15 +221,15 @@ struct PostgresFaultTests {
     await pool.close()
   }
 
-  /// What the callers have come to, and whether they are to go on.
+  /// The progress of the callers, and the flag that stops them.
   private final class Load: Sendable {
     let answered = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)
 
-    /// Waits until some more are answered.
+    /// Waits until further calls were answered.
     func progress() async {
       let start = answered.load(ordering: .relaxed)
-      // A failure elsewhere ends the load, and then this too.
+      // A failure elsewhere ends the load, and cancels this task too.
       while !Task.isCancelled, answered.load(ordering: .relaxed) < start + 200 {
         await Task.yield()
       }

@@ -9,7 +9,7 @@ import Testing
   .enabled(if: EphemeralPostgres.isAvailable, "no PostgreSQL server is installed"),
   .timeLimit(.minutes(2)))
 struct PostgresListenerTests {
-  @Test("Every listener of a channel hears that it is connected, and each announcement")
+  @Test("Every listener of a channel receives its connection and each announcement")
   func announcements() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let (first, second) = (
@@ -28,12 +28,12 @@ struct PostgresListenerTests {
     }
     await first.close()
     await second.close()
-    // What was heard and not taken may still be there; then it ends.
+    // A pending element may still be delivered before the stream ends.
     while await heard.next() != nil {}
     while await spoken.next() != nil {}
   }
 
-  @Test("After the server was away a listener is told, as it may have missed something")
+  @Test("After a reconnection a listener is notified, because it may have missed something")
   func reconnect() async throws {
     let server = try EphemeralPostgres.start()
     let pool = try ConnectionFixture.pool(server.connectionString()) {
@@ -44,7 +44,7 @@ struct PostgresListenerTests {
     #expect(await heard.next() != nil)
     for _ in 0..<2 {
       try server.kill()
-      // Dropped without a word: nobody is there to hear it.
+      // Dropped, because there is no connection.
       listener.announce()
       try server.start()
       #expect(await heard.next() != nil)
@@ -54,7 +54,7 @@ struct PostgresListenerTests {
     await pool.close()
   }
 
-  @Test("A server that is silent is noticed, and left")
+  @Test("A silent server is detected, and its connection is closed")
   func silence() async throws {
     let server = try EphemeralPostgres.start()
     let pool = try ConnectionFixture.pool(server.connectionString()) {
@@ -72,7 +72,7 @@ struct PostgresListenerTests {
     await pool.close()
   }
 
-  @Test("A listener that nobody has any more gives its connection back")
+  @Test("A released listener closes its connection")
   func removal() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let pool = try ConnectionFixture.pool(database)

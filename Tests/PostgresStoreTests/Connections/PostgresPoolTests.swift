@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -44,7 +45,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A refusal in the middle of a pipeline is the refusal of one caller alone")
+  @Test("A refused command in a pipeline fails only its own caller")
   func refusalsApart() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.readingConnections = 1 }
     try await withThrowingTaskGroup { group in
@@ -73,7 +74,7 @@ struct PostgresPoolTests {
     #expect(pool.statistics.connects == 1)
   }
 
-  @Test("A statement that cannot be prepared is told as such, and prepared again once it can be")
+  @Test("A failed preparation is reported with its reason, and is repeated later")
   func preparation() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let pool = try ConnectionFixture.pool(database) { $0.readingConnections = 1 }
@@ -107,7 +108,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A bad statement amid a transaction is told by its own reason")
+  @Test("A bad statement within a transaction is reported with its own reason")
   func preparationInTransaction() async throws {
     let pool = try ConnectionFixture.sharedPool()
     let failure = await postgresFailure {
@@ -125,7 +126,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A plan that no longer fits its table is made anew without a word")
+  @Test("A stale plan is replaced without an error")
   func stalePlans() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let pool = try ConnectionFixture.pool(database)
@@ -141,7 +142,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A transaction that nobody ended is rolled back before the next caller")
+  @Test("A transaction left open is rolled back before the next caller")
   func rollback() async throws {
     let database = try EphemeralPostgres.shared.makeDatabase()
     let pool = try ConnectionFixture.pool(database) { $0.sessions = 1 }
@@ -166,7 +167,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A session waits for its turn, and no longer than it may")
+  @Test("A caller waits for a session, up to its time limit")
   func sessionLimit() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.sessions = 2 }
     let counter = CallCounter()
@@ -197,7 +198,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("More waiting calls than there may be are turned away at once")
+  @Test("Waiting calls above the limit are refused at once")
   func admission() async throws {
     let pool = try ConnectionFixture.sharedPool {
       $0.readingConnections = 1
@@ -218,11 +219,11 @@ struct PostgresPoolTests {
     let refused = kinds.count { $0 == .overloaded }
     #expect(refused == kinds.count { $0 != nil })
     #expect((1...30).contains(refused))
-    #expect(pool.statistics.turnedAway == refused)
+    #expect(pool.statistics.rejected == refused)
     await pool.close()
   }
 
-  @Test("The server's own limit of a statement is told as its refusal")
+  @Test("A statement timeout of the server is reported as its error")
   func statementTimeout() async throws {
     let pool = try ConnectionFixture.sharedPool {
       $0.statementTimeout = .milliseconds(50)
@@ -267,7 +268,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A cancelled read is not sent, or its answer is dropped; the connection goes on")
+  @Test("A cancelled read is not sent, or its answer is dropped; the connection stays usable")
   func cancellation() async throws {
     let pool = try ConnectionFixture.sharedPool {
       $0.readingConnections = 1
@@ -284,7 +285,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("A cancelled wait for a session ends at once, and takes none away")
+  @Test("A cancelled wait for a session ends at once, and leaks no session")
   func cancelledWait() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.sessions = 1 }
     try await pool.inSession { session in
@@ -301,7 +302,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("The answer to what a session sent is told also to a cancelled task")
+  @Test("A session of a cancelled task sends nothing more")
   func cancelledSession() async throws {
     let pool = try ConnectionFixture.sharedPool()
     let task = Task {
@@ -317,7 +318,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("Closing lets the busy finish, and refuses whoever comes later")
+  @Test("Closing lets calls in flight finish, and refuses later calls")
   func closing() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.readingConnections = 1 }
     _ = try await pool.read("SELECT 1")
@@ -339,7 +340,7 @@ struct PostgresPoolTests {
     await pool.close()
   }
 
-  @Test("Closing does not wait for ever")
+  @Test("Closing does not wait forever")
   func closingWhileBusy() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.closeTimeout = .milliseconds(50) }
     let busy = Task { await postgresFailure { _ = try await pool.read("SELECT pg_sleep(20)") } }
@@ -348,4 +349,19 @@ struct PostgresPoolTests {
     #expect(await busy.value?.kind == .closed)
     #expect(await busy.value?.wasSent == true)
   }
+}
+
+/// How many are inside something, and were at most.
+final class CallCounter: Sendable {
+  private let inside = Atomic<Int>(0)
+  private let most = Atomic<Int>(0)
+
+  var maximum: Int { most.load(ordering: .relaxed) }
+
+  func enter() {
+    let now = inside.add(1, ordering: .relaxed).newValue
+    most.max(now, ordering: .relaxed)
+  }
+
+  func leave() { inside.subtract(1, ordering: .relaxed) }
 }

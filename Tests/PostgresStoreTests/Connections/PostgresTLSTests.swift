@@ -7,7 +7,7 @@ import Testing
 @testable import PostgresStore
 
 // Skipped where no PostgreSQL server is installed.
-@Suite("Connections that are encrypted", .enabled(if: EphemeralPostgres.isAvailable))
+@Suite("Encrypted connections", .enabled(if: EphemeralPostgres.isAvailable))
 struct PostgresTLSTests {
   private static let password = "hunter2-of-the-test"
 
@@ -59,7 +59,7 @@ struct PostgresTLSTests {
     await store.close()
   }
 
-  @Test("A certificate of another authority or another server is refused, and no secret told")
+  @Test("A certificate of another authority or server is refused, without showing secrets")
   func refused() async throws {
     let others = [
       (try connection(trusting: try TLSAuthority(name: "another authority")), "verify failed"),
@@ -82,7 +82,7 @@ struct PostgresTLSTests {
     }
   }
 
-  @Test("A server that asks for encryption takes no plain connection")
+  @Test("A server that requires encryption refuses plain connections")
   func plain() async throws {
     let connection =
       "postgresql://postgres:\(Self.password)@127.0.0.1:\(cluster.port)/postgres?sslmode=disable"

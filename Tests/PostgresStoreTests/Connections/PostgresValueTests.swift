@@ -50,7 +50,7 @@ struct PostgresValueTests {
     #expect(try rows.withBytes(0, 0) { $0?.count } == count)
   }
 
-  @Test("Truth and null keep theirs")
+  @Test("Booleans and nulls keep their value")
   func truthAndNull() async throws {
     let pool = try ConnectionFixture.sharedPool()
     let rows = try await pool.read(
@@ -110,7 +110,7 @@ struct PostgresValueTests {
     }
   }
 
-  @Test("A value of another type, or none, is told and does not trap")
+  @Test("A value of another type, or none, throws and does not trap")
   func wrongTypes() async throws {
     let pool = try ConnectionFixture.sharedPool()
     let rows = try await pool.read(
@@ -152,7 +152,7 @@ struct PostgresValueTests {
     }
   }
 
-  @Test("How many rows were written, and what was done, is told")
+  @Test("A result has the command tag and the number of written rows")
   func tags() async throws {
     let pool = try ConnectionFixture.sharedPool()
     try await pool.withSession(within: ConnectionFixture.limit) { session in

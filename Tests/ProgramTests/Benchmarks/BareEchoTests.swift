@@ -1,10 +1,11 @@
+import Framing
 import Glibc
 import NIOCore
 import Testing
 import Wire
 
-/// The server that `deploy/benchmark read` compares the service with. The comparison holds only while
-/// it answers every call.
+/// The server that `deploy/benchmark read` compares the service with. The comparison is valid only
+/// if it answers every call.
 @Suite("The bare echo", .timeLimit(.minutes(2)))
 struct BareEchoTests {
   private static let answer = ByteBuffer(repeating: UInt8(ascii: "r"), count: 300)
@@ -45,7 +46,7 @@ struct BareEchoTests {
       let bytes = Self.request(1)
       for position in 0..<bytes.readableBytes {
         try client.send(try #require(bytes.getSlice(at: position, length: 1)))
-        // The byte has been read when a later call is answered.
+        // The server has read the byte when it answers a later call.
         try other.send(Self.request(5))
         try expectAnswers(to: [5], from: other)
       }
@@ -68,14 +69,14 @@ struct BareEchoTests {
   }
 
   @Test func `answers that the client does not read yet are sent later`() async throws {
-    // 6 MB of answers: more than the buffers of both sockets take at once.
+    // 6 MB of answers: more than the buffers of both sockets.
     let streams = (0..<20_000).map { UInt32(2 * $0 + 1) }
     var bytes = ByteBuffer()
     for stream in streams { bytes.writeImmutableBuffer(Self.request(stream, length: 0)) }
     try await withEcho { address in
       let client = try RawClient(address)
       try client.send(bytes)
-      // Meanwhile other clients are answered.
+      // Other clients are answered meanwhile.
       let other = try RawClient(address)
       try other.send(Self.request(5))
       try expectAnswers(to: [5], from: other)

@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @Suite("entitlectl catalog check", .timeLimit(.minutes(5)))
 struct CatalogCheckTests {
@@ -56,7 +56,7 @@ struct CatalogCheckTests {
         stdin:8:5: warning: products[0].duration: missing; without it a purchase of this product \
         confers nothing (R12)
         stdin:13:36: warning: grandfathering[0].original_version_before.iOS: this looks like a \
-        marketing version; on iOS the App Store tells the build number, such as 108 (R33, R40)
+        marketing version; on iOS the App Store reports the build number, such as 108 (R33, R40)
         stdin: valid; 1 app, 1 product, 2 entitlements, 1 grandfathering rule; 0 errors, 2 warnings
 
         """)
@@ -71,7 +71,7 @@ struct CatalogCheckTests {
     #expect(run.errors == "")
     #expect(
       run.output == """
-        \(path):1:10: error: version: only 1 is known
+        \(path):1:10: error: version: only version 1 is supported
         \(path):5:18: error: apps[0].link_policy: unknown policy; allowed: transfer, \
         transfer_if_inactive, keep
         \(path):6:32: error: entitlements[1].id: named twice
@@ -80,7 +80,7 @@ struct CatalogCheckTests {
         \(path):12:20: error: grandfathering[0].entitlements[0]: no entitlement has the id basic; \
         declare it under entitlements
         \(path):13:36: warning: grandfathering[0].original_version_before.iOS: this looks like a \
-        marketing version; on iOS the App Store tells the build number, such as 108 (R33, R40)
+        marketing version; on iOS the App Store reports the build number, such as 108 (R33, R40)
         \(path): not valid; 4 errors, 2 warnings
 
         """)

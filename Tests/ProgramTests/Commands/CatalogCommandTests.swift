@@ -19,7 +19,7 @@ struct CatalogCommandTests {
       ["catalog"] + arguments + ["--server", "\(server.address)", "--output", output])
   }
 
-  /// The simulator's, with one product less.
+  /// The simulator's catalog without one product.
   private static let smaller = SimulatedApp.catalogYAML.replacing(
     "  - id: com.example.scribe.tokens\n    type: consumable\n", with: "")
   private static let broken = SimulatedApp.catalogYAML
@@ -52,7 +52,7 @@ struct CatalogCommandTests {
     let server = try await bench.startServer()
     let before = try await catalog(server, "status").document(JSONTree.self)
     _ = try bench.folder.write(Self.smaller, to: "catalog.yaml")
-    // The server may have seen the file by itself; the answer is the same.
+    // The server may have reloaded the file by itself; the answer is the same.
     let run = try await catalog(server, "reload")
     #expect(run.exit == .code(0))
     #expect(run.errors == "")

@@ -25,7 +25,7 @@ struct ChangeCommandTests {
     try run.lines(JSONTree.self).compactMap { $0["sequence"]?.integer }
   }
 
-  /// More of them than the largest page, which has 1,000, make several pages.
+  /// Makes several pages with more changes than the largest page, which has 1,000.
   private func makeChanges(_ count: Int, on server: RunningServer) async throws {
     let client = try await server.client()
     try await withThrowingTaskGroup { group in
@@ -130,7 +130,7 @@ struct ChangeCommandTests {
     #expect(names.count == counters.count)
     #expect(names == names.sorted())
     func value(_ name: String) -> Int64? {
-      // Zero is left out.
+      // Zero values are omitted.
       counters.first { $0["name"]?.text == name }.map { $0["value"]?.integer ?? 0 }
     }
     #expect(value("submissions.facts.ADDED") == 1)

@@ -19,7 +19,7 @@ struct CustomerRecordCommandTests {
       .entitlectl, arguments + ["--server", "\(server.address)"] + Self.app)
   }
 
-  /// A customer with a purchase, a notification and a grant that was withdrawn.
+  /// A customer with a purchase, a notification and a withdrawn grant.
   ///
   /// - Returns: the facts that were submitted.
   @discardableResult
@@ -83,7 +83,7 @@ struct CustomerRecordCommandTests {
     #expect(kept.output == "")
     let bytes = try Data(contentsOf: URL(filePath: path))
     let written = try JSONTree(parsing: bytes)
-    // The state is that of its own moment.
+    // The state depends on the time of evaluation.
     #expect(written.without("state") == document.without("state"))
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
     #expect(mode as? Int == 0o600)

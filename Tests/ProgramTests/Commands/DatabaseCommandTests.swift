@@ -4,7 +4,7 @@ import Testing
 @Suite("entitlectl database", .timeLimit(.minutes(5)))
 struct DatabaseCommandTests {
   @Test(
-    "64: what is no PostgreSQL database, without telling what was typed",
+    "64: a URI of no PostgreSQL database, without printing it",
     arguments: ["status", "migrate"])
   func usage(verb: String) async throws {
     let valid = ["--database", "postgresql://u@h/d"]
@@ -44,7 +44,7 @@ struct DatabaseCommandTests {
 
   // Needs the programs of a PostgreSQL server.
   @Test(
-    "A database is looked at, tried and migrated, once",
+    "A database is checked, its migration is tried, and it is migrated once",
     .enabled(if: EphemeralPostgres.isAvailable))
   func migrating() async throws {
     let url = try EphemeralPostgres.shared.makeDatabase()

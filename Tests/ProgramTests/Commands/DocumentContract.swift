@@ -3,7 +3,7 @@ import StoreSimulator
 import Testing
 import Wire
 
-/// What the tests of the JSON contract share.
+/// The common parts of the tests of the JSON contract.
 enum DocumentContract {
   /// The simulator's catalog, with a grandfathering rule.
   static let catalog =
@@ -17,9 +17,9 @@ enum DocumentContract {
 
       """
 
-  /// Runs commands, one after the other, that print messages.
+  /// Runs commands in turn that print messages.
   ///
-  /// - Parameter rows: a command, what it reads on stdin, and the message of `Protos/` that each line is.
+  /// - Parameter rows: a command, its stdin, and the message of `Protos/` that each line is.
   static func expectMessages(_ rows: [([String], String, String)]) async throws {
     for (arguments, input, name) in rows {
       let type = try #require(MessageType.named(name))
@@ -32,7 +32,7 @@ enum DocumentContract {
     }
   }
 
-  /// As ``expectMessages(_:)``, of messages with the file beside them that they are about.
+  /// Like ``expectMessages(_:)``, for messages with the name of their file.
   static func expectMessagesOfFiles(_ rows: [([String], String, String)]) async throws {
     for (arguments, input, name) in rows {
       let type = try #require(MessageType.named(name))
@@ -54,11 +54,11 @@ enum DocumentContract {
     return lines
   }
 
-  /// Runs commands, one after the other, that print what is no message.
+  /// Runs commands in turn that print other JSON than messages.
   ///
   /// - Parameters:
-  ///   - rows: a command, what it reads on stdin, and every name in what it prints.
-  ///   - closed: members that are named but not looked into.
+  /// - rows: a command, its stdin, and every member name in its output.
+  /// - closed: members whose content is not compared.
   static func compare(
     _ rows: [([String], String, [String])], closed: Set<String> = []
   ) async throws {
@@ -72,7 +72,7 @@ enum DocumentContract {
     }
   }
 
-  /// Every place in a message, such as `.groups[].standing.status`.
+  /// Every path in a message, such as `.groups[].standing.status`.
   static func places(in type: MessageType) -> Set<String> {
     type.fields.reduce(into: []) { places, field in
       let place = ".\(field.name)"

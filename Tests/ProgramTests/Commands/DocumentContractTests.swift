@@ -7,7 +7,8 @@ import Wire
 
 @testable import OperatorCommands
 
-/// The names in what `entitlectl` prints as JSON. Programs read them: none may change or go.
+/// The member names in the JSON output of `entitlectl`. Programs read them: none may change or be
+/// removed.
 @Suite("The JSON of entitlectl is a contract", .timeLimit(.minutes(5)))
 struct DocumentContractTests {
   @Test func `of a customer's state`() async throws {
@@ -19,15 +20,15 @@ struct DocumentContractTests {
     let run = try await Bench.control(
       server, "customer", "list", "--bundle-id", "com.example.scribe", "--output", "json")
     let places = try run.document(JSONTree.self).places()
-    // None of these customers has anything to be noticed.
+    // These customers have no notices.
     let expected = DocumentContract.places(in: CustomerState.messageType).map { "[]\($0)" }
       .filter { !$0.hasSuffix(".notices") }
     #expect(places.sorted() == expected.sorted())
   }
 
-  /// Customers who have what no life cycle has: an offer, a commitment, the ways in which a refund is
-  /// described, a grant and an early copy of the app; a renewal under an offer; offers to be won
-  /// back.
+  /// Submits customers with features that no life cycle has: an offer, a commitment, the
+  /// descriptions of a refund, a grant and an early copy of the app, a renewal under an offer, and
+  /// win-back offers.
   private func submitEverything(_ bench: Bench, to server: RunningServer) async throws {
     let now = Bench.population(0).now
     let timeline = Timeline(

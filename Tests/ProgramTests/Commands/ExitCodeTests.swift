@@ -1,6 +1,6 @@
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Exit codes of entitlectl and storesim", .timeLimit(.minutes(5)))
 struct ExitCodeTests {
@@ -10,7 +10,7 @@ struct ExitCodeTests {
   private static let gift = ["grant", "add", "--account", "x", "--entitlement", "pro"]
 
   @Test(
-    "64: what was typed makes no sense",
+    "64: invalid arguments",
     arguments: [
       ["nonsense"], ["verify"], ["verify", "x", "--output", "yaml"], ["health", "--nonsense"],
       ["customer", "get"] + app, ["customer", "get", "x"], ["customer", "get", "x", "--by", "y"],

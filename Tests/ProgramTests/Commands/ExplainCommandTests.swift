@@ -26,7 +26,7 @@ struct ExplainCommandTests {
     tree?.elements.map { $0[name]?.text } ?? []
   }
 
-  /// The simulator's catalog, with an entitlement more that all subscriptions confer.
+  /// The simulator's catalog with another entitlement that all subscriptions confer.
   private static let otherCatalog = SimulatedApp.catalogYAML
     .replacing(
       "entitlements:\n",
@@ -63,7 +63,7 @@ struct ExplainCommandTests {
       #expect((1...52).contains(decision?["rule"]?.integer ?? 0))
       #expect(decision?["sentence"]?.text?.isEmpty == false)
     }
-    // What confers an entitlement is what decided it.
+    // The decisive fact is the one that confers the entitlement.
     let transaction = try #require(
       state["entitlements"]?.elements.first?["sources"]?.elements.first?["transactionId"]?.text)
     let decisive = conferred.first?["reasoning"]?["considered"]?.elements
@@ -91,7 +91,7 @@ struct ExplainCommandTests {
       "entitlement ad_free: not conferred", "entitlement basic: conferred",
       "entitlement season: not conferred", "group 21000001: ACTIVE",
     ]
-    // Some of the simulator's subscriptions confer pro, too.
+    // Some of the simulator's subscriptions also confer pro.
     let told = blocks.dropFirst().compactMap { $0.first.map(String.init) }
     #expect(told.filter { !$0.hasPrefix("entitlement pro: ") } == headings)
     for block in blocks.dropFirst() {

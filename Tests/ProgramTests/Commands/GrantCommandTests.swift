@@ -125,7 +125,8 @@ struct GrantCommandTests {
     let hours = try await add(server, "--for", "PT72H").document(JSONTree.self)["grant"]
     let starts = try #require(hours?["startsMs"]?.integer)
     let length = try #require(hours?["expiresMs"]?.integer) - starts
-    // From this machine's clock, while the start is the server's, which comes a little later.
+    // The end is computed by the clock of this machine, while the start is the server's, slightly
+    // later.
     #expect((259_200_000 - 120_000...259_200_000).contains(length))
   }
 
@@ -172,12 +173,12 @@ struct GrantCommandTests {
     #expect(grant?["withdrawal"] == nil)
   }
 
-  /// Gives a program a terminal; part of every Debian.
+  /// Runs a program on a terminal; part of every Debian system.
   private static let terminal = "/usr/bin/script"
 
-  // Without that program there is no terminal to ask on.
+  // Without that program there is no terminal to confirm on.
   @Test(
-    "On a terminal it asks, and only yes is yes",
+    "On a terminal it asks, and only yes confirms",
     .enabled(if: FileManager.default.isExecutableFile(atPath: terminal)),
     arguments: [("n", 1), ("", 1), ("y", 0), ("yes", 0)] as [(String, Int32)])
   func asks(answer: String, code: Int32) async throws {
@@ -192,7 +193,7 @@ struct GrantCommandTests {
         exec \(Self.terminal) --quiet --return --command "$command >'\(output)'" /dev/null
         """)
     #expect(run.exit == .code(code))
-    // The terminal shows stderr, and what was typed.
+    // The terminal shows stderr and the typed text.
     #expect(
       run.output.contains("Withdraw grant \(Self.id) of com.example.scribe (Production)? [y/N]"))
     let written = try String(contentsOfFile: output, encoding: .utf8)

@@ -29,9 +29,9 @@ struct LinkCommandTests {
       arguments + Self.why + ["--server", "\(server.address)", "--output", output] + Self.app)
   }
 
-  /// Submits one customer's facts, for an account or for nobody.
+  /// Submits one customer's facts, with or without an account.
   ///
-  /// - Returns: the chain and the app transaction, where there is one.
+  /// - Returns: the chain, and the app transaction if there is one.
   @discardableResult
   private func submit(
     to server: RunningServer, account: String? = nil, seed: UInt64 = 1
@@ -66,13 +66,13 @@ struct LinkCommandTests {
     #expect(added.errors == "")
     let document = try added.document(JSONTree.self)
     #expect(document["changed"] == .boolean(true))
-    // Its app transaction comes with it.
+    // Its app transaction is linked with it.
     let targets = document["targets"]?.elements ?? []
     #expect(targets.compactMap { $0["originalTransactionId"]?.text } == [chain])
     #expect(document["customers"]?.elements.contains { $0["accountId"]?.text == "a" } == true)
     let repeated = try await change(server, "link", "add", target[0], target[1], "--account", "a")
     #expect(repeated.exit == .code(0))
-    #expect(repeated.errors == "nothing changed: it is that account's already\n")
+    #expect(repeated.errors == "nothing changed: it already belongs to that account\n")
     #expect(try repeated.document(JSONTree.self)["changed"] == nil)
     #expect(try await owned(server, by: "a") == [chain])
 
@@ -151,7 +151,7 @@ struct LinkCommandTests {
     let nobody = try await run(server, "link", "resolve", "nobody")
     #expect(nobody.exit == .code(2))
     #expect(nobody.output == "")
-    #expect(nobody.errors == "entitlectl: nobody is known by it\n")
+    #expect(nobody.errors == "entitlectl: no customer has this identifier\n")
   }
 
   @Test func `what cannot be is refused with exit code 2, and changes nothing`() async throws {
@@ -179,14 +179,14 @@ struct LinkCommandTests {
   }
 
   @Test(
-    "Where nobody can be asked, nothing is taken away without --yes",
+    "Without a terminal, nothing is taken away without --yes",
     arguments: [
       ["link", "remove", "--original-transaction", "1"],
       ["link", "transfer", "--original-transaction", "1", "--to", "b"],
       ["link", "merge", "--from", "a", "--into", "b"], ["customer", "delete", "a"],
     ])
   func asks(arguments: [String]) async throws {
-    // Before any server is called: there is none.
+    // Refused before any call: there is no server.
     let run = try await ProgramRun.of(
       .entitlectl, arguments + Self.why + Self.app + ["--server", "127.0.0.1:1"], input: "y\n")
     #expect(run.exit == .code(64))

@@ -3,7 +3,7 @@ import StoreSimulator
 import TestSupport
 import Testing
 
-/// As ``DocumentContractTests``, for what operators do.
+/// Like ``DocumentContractTests``, for commands of operators.
 @Suite("The JSON of entitlectl for operators is a contract", .timeLimit(.minutes(5)))
 struct OperatorDocumentContractTests {
   private let bench: Bench
@@ -41,7 +41,7 @@ struct OperatorDocumentContractTests {
     #expect(try await server.stop() == .code(0))
   }
 
-  /// A notification that calls a subscription expired that its facts call active (R47).
+  /// A notification whose status is EXPIRED while the facts say ACTIVE (R47).
   private func mismatch() throws -> String {
     let event = try #require(try bench.signed(.firstPurchase).first)
     let transaction = try #require(event.transactions.first)
@@ -119,7 +119,7 @@ struct OperatorDocumentContractTests {
   @Test func `of the catalog`() async throws {
     let (server, at) = try await startServer()
     let catalog = "entitle.v1.CatalogResponse"
-    // Without a cutoff the rule is doubtful; a duration that is none is wrong.
+    // Without a cutoff the rule has a warning; an invalid duration is an error.
     let doubtful = DocumentContract.catalog.replacing(
       /\n +original_purchase_date_before: .+/, with: "")
     _ = try bench.folder.write(doubtful, to: "catalog.yaml")

@@ -15,7 +15,7 @@ struct ReceiptCommandTests {
     trust = ["--trust-root", "\(receipts.rootFingerprint)"]
   }
 
-  /// A receipt, or an archived response, of a life cycle in the state that it is named after.
+  /// A receipt, or an archived response, of a life cycle at the date with the state of its name.
   private func made(_ lifeCycle: LifeCycle, _ more: String...) async throws -> ProgramRun {
     let run = try await ProgramRun.of(
       .storesim,
@@ -121,7 +121,7 @@ struct ReceiptCommandTests {
       .entitlectl, ["verify", archive, "--output", "jsonl"] + trust)
     #expect(refused.exit == .code(2))
     let verdict = try #require(try refused.lines(JSONTree.self).first)
-    #expect(verdict["detail"]?.text?.contains("nobody signed it") == true)
+    #expect(verdict["detail"]?.text?.contains("is not signed") == true)
   }
 
   @Test func `a receipt is submitted, known the second time, and told as such`() async throws {
@@ -179,7 +179,7 @@ struct ReceiptCommandTests {
       let run = try await ProgramRun.of(
         .entitlectl, command + [path, "--server", "unix:/nonexistent/e.sock"])
       #expect(run.exit == .code(1))
-      #expect(run.errors.contains("receipt submit takes it"))
+      #expect(run.errors.contains("use receipt submit"))
     }
   }
 
@@ -213,7 +213,7 @@ struct ReceiptCommandTests {
       server, "customer", "get", "account-1", "--bundle-id", "com.example.scribe")
     #expect(table.output.contains("(UNSIGNED)"))
 
-    // What Apple signed of the same purchase takes its place.
+    // A signed transaction of the same purchase replaces it.
     let signed = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
     _ = try await Bench.control(server, "submit", "-", input: signed)
     let proven = try await state(server, of: "account-1")["entitlements"]?.elements.first?[

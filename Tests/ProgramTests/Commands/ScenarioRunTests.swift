@@ -20,7 +20,7 @@ struct ScenarioRunTests {
 
   private static let failing = passing.replacing("_ACTIVE", with: "_INACTIVE")
 
-  /// One outcome of the JSON form.
+  /// One outcome in the JSON form.
   private struct Outcome: Decodable, Equatable {
     struct Difference: Decodable, Equatable {
       let line: Int
@@ -48,7 +48,7 @@ struct ScenarioRunTests {
     try await ProgramRun.of(.entitlectl, ["scenario", "run"] + arguments)
   }
 
-  @Test("All that pass: one line, and exit code 0")
+  @Test("Passing scenarios: one line, and exit code 0")
   func passes() async throws {
     let folder = try TemporaryFolder()
     _ = try folder.write(Self.passing, to: "a.yaml")
@@ -59,7 +59,7 @@ struct ScenarioRunTests {
     #expect(run.exit == .code(0))
   }
 
-  @Test("A wrong expectation: file, line, moment, field and both values, and exit code 1")
+  @Test("A wrong expectation: file, line, date, field and both values, and exit code 1")
   func fails() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Self.failing, to: "a.yaml")
@@ -76,7 +76,7 @@ struct ScenarioRunTests {
     #expect(run.exit == .code(1))
   }
 
-  @Test("A malformed file and one that is not there: each error, the others run, exit code 2")
+  @Test("A malformed file and a missing one: each error, the others run, exit code 2")
   func unusable() async throws {
     let folder = try TemporaryFolder()
     let bad = try folder.write("scenario: x\nsteps: [{att: 1}]\n", to: "bad.yaml")
@@ -91,7 +91,7 @@ struct ScenarioRunTests {
     #expect(run.exit == .code(2))
   }
 
-  @Test("JSON is an array, JSON lines one object a line; the count goes to stderr")
+  @Test("--output json prints an array, jsonl one object a line; the count goes to stderr")
   func documents() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Self.failing, to: "a.yaml")
@@ -117,7 +117,7 @@ struct ScenarioRunTests {
     #expect(try lines.lines(Outcome.self) == outcomes)
   }
 
-  @Test("What was found is printed as steps of a scenario, which pass when they are expected")
+  @Test("Actual results are printed as steps of a scenario, which pass as expectations")
   func showsStates() async throws {
     let folder = try TemporaryFolder()
     let shown = try await run([
@@ -131,7 +131,7 @@ struct ScenarioRunTests {
     #expect(again.exit == .code(0))
   }
 
-  @Test("No file is a mistake in the command line")
+  @Test("A run without files is a usage error")
   func usage() async throws {
     let run = try await run([])
     #expect(run.output == "")

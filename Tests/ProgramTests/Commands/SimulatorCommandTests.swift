@@ -1,7 +1,7 @@
 import Foundation
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("storesim", .timeLimit(.minutes(5)))
 struct SimulatorCommandTests {
@@ -13,7 +13,7 @@ struct SimulatorCommandTests {
     authority = folder.file("authority")
   }
 
-  /// - Returns: the fingerprint of the root of what is signed as a JWS.
+  /// - Returns: the fingerprint of the root of signed payloads.
   private func makeAuthority() async throws -> String {
     let run = try await ProgramRun.of(.storesim, ["authority", "--directory", authority])
     #expect(run.exit == .code(0))
@@ -56,7 +56,7 @@ struct SimulatorCommandTests {
       #expect(full.exit == .code(1), "\(command)")
       #expect(full.errors.contains("cannot write standard output"), "\(command)")
     }
-    // The gate opens once nobody can read any more.
+    // The gate opens when the pipe has no reader any more.
     let gate = folder.file("gate")
     let gone = try await ProgramRun.of(
       .storesim, ["sign", "--authority", authority, "--life-cycle", "renewals"],
@@ -67,9 +67,9 @@ struct SimulatorCommandTests {
     #expect(gone.errors == "code 1\n")
   }
 
-  @Test("What it signs verifies under its root", arguments: LifeCycle.allCases)
+  @Test("Its signed payloads verify under its root", arguments: LifeCycle.allCases)
   func sign(lifeCycle: LifeCycle) async throws {
-    // Without the keys for receipts, which take a while to make.
+    // Without the keys for receipts, which take long to generate.
     let root = try SigningAuthority.loadOrCreate(inDirectory: authority).rootFingerprint
     let signed = try await ProgramRun.of(
       .storesim,

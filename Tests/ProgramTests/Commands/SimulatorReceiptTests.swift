@@ -12,7 +12,7 @@ struct SimulatorReceiptTests {
   init() throws {
     folder = try TemporaryFolder()
     authority = folder.file("authority")
-    // As a version without receipts left it.
+    // The folder as a version without receipts leaves it.
     _ = try SigningAuthority.loadOrCreate(inDirectory: authority)
   }
 
@@ -72,7 +72,7 @@ struct SimulatorReceiptTests {
     #expect(runs.allSatisfy { $0.exit == .code(0) })
     #expect(Set(runs.map(\.output)).count == runs.count)
     #expect(runs[4].errors.contains("device 6f8f4c6000004000800000000000000a,"))
-    // Before the life cycle starts there is a receipt without purchases.
+    // Before the start of the life cycle the receipt has no purchases.
     #expect(runs[6].errors.contains(": 0 purchases,"))
   }
 

@@ -1,7 +1,7 @@
 import Programs
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("entitlectl submit, notification submit and health", .timeLimit(.minutes(5)))
 struct SubmitCommandTests {

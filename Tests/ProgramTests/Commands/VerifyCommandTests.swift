@@ -1,7 +1,7 @@
 import Foundation
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("entitlectl verify and inspect", .timeLimit(.minutes(5)))
 struct VerifyCommandTests {
@@ -27,7 +27,7 @@ struct VerifyCommandTests {
     get throws { try #require(events.first?.notification) }
   }
 
-  /// Verifies a text on stdin.
+  /// Verifies text on stdin.
   private func verify(_ input: String, _ arguments: [String]) async throws -> ProgramRun {
     try await ProgramRun.of(
       .entitlectl, ["verify", "-", "--output", "jsonl"] + arguments, input: input)
@@ -120,7 +120,7 @@ struct VerifyCommandTests {
     #expect(try verdicts(run) == rows.map(\.1))
     let documents = try run.lines(JSONTree.self)
     #expect(documents.allSatisfy { $0["detail"]?.text?.isEmpty == false })
-    // It is shown all the same where it can be read.
+    // The readable part is still shown.
     #expect(documents[0]["payload"]?["quantity"]?.integer == 9)
     #expect(documents[4]["payload"] == nil)
   }
@@ -166,7 +166,7 @@ struct VerifyCommandTests {
   }
 
   @Test(
-    "Without a payload there is nothing to do",
+    "Without a signed payload there is an error",
     arguments: ["", "\n \n", "{}", "[]", #"{"signedTransactions":[]}"#, "{\"signed"])
   func nothing(input: String) async throws {
     for (verb, reason) in [("verify", "detail"), ("inspect", "error")] {
@@ -179,7 +179,7 @@ struct VerifyCommandTests {
       #expect(document["verdict"]?.text == (verb == "verify" ? "VERDICT_MALFORMED" : nil))
       #expect(document[reason]?.text?.contains("no signed payload in it") == true)
     }
-    // Nothing is sent: nobody has to be there.
+    // Nothing is sent: a server is not needed.
     let run = try await ProgramRun.of(
       .entitlectl, ["submit", "-", "--server", "unix:/nonexistent/e.sock"], input: input)
     #expect(run.exit == .code(1))
@@ -241,7 +241,7 @@ struct VerifyCommandTests {
         .entitlectl, arguments, input: input, through: "exec \"$@\" >/dev/full")
       #expect(full.exit == .code(1))
       #expect(full.errors == "entitlectl: stdout cannot be written: No space left on device\n")
-      // More than a pipe holds, so that it is written to after its reader has gone.
+      // More than the pipe buffer, so that it is written to after its reader has exited.
       let gone = try await ProgramRun.of(
         .entitlectl, arguments, input: input,
         through: "{ \"$@\"; echo \"code $?\" >&2; } | head -n 1")

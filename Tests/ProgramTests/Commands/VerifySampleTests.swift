@@ -1,8 +1,8 @@
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
-// Skipped where the folder of samples is absent; APPLE_SIGNED_SAMPLES names another one.
+// Skipped when the folder of samples is absent; APPLE_SIGNED_SAMPLES sets another one.
 @Suite(
   "entitlectl verify, real payloads of the App Store", .timeLimit(.minutes(5)),
   .enabled(if: AppleSamples.arePresent, "the folder of Apple-signed samples is absent"))
@@ -35,7 +35,7 @@ struct VerifySampleTests {
     #expect(document["file"]?.text == entry.path)
     #expect(document["kind"]?.text == "PAYLOAD_KIND_\(entry.kindName)")
     #expect(document["verdict"]?.text == "VERDICT_\(expected)")
-    // The app of a renewal info by itself cannot be checked.
+    // The app of a single renewal info cannot be checked.
     let isUnchecked = entry.kindName == "RENEWAL_INFO"
     #expect((document["detail"] == nil) == (expected == "OK" && !isUnchecked))
     #expect(document["payload"] == (try payload(of: entry)))

@@ -17,7 +17,7 @@ struct VersionTests {
   }
 
   @Test(
-    "Each program prints its name and the version of all",
+    "Each program prints its name and the common version",
     arguments: [Program.entitled, .entitlectl, .storesim, .entitleLoad])
   func option(program: Program) async throws {
     let run = try await ProgramRun.of(program, ["--version"])

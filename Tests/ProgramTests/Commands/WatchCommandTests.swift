@@ -10,7 +10,7 @@ struct WatchCommandTests {
     bench = try Bench()
   }
 
-  /// A watch that runs beside the test. It is killed when the test lets go of it.
+  /// A watch during a test. It is killed when this object is released.
   private final class Watch: Sendable {
     let child: ChildProcess
 
@@ -22,7 +22,7 @@ struct WatchCommandTests {
       child.signal(SIGKILL)
     }
 
-    /// Waits for as many lines.
+    /// Waits for this many lines.
     func lines(_ count: Int) async throws -> [JSONTree] {
       let lines = try await child.journal.first("line \(count)") { contents in
         let lines = contents.outputText.split(separator: "\n", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ struct WatchCommandTests {
       }
     }
 
-    /// Interrupts it, and gives what it said at last.
+    /// Interrupts it, and returns its last message.
     func stop(_ signal: Int32 = SIGINT) async throws -> (ProgramExit, String) {
       child.signal(signal)
       let exit = try await child.exit()
@@ -99,7 +99,7 @@ struct WatchCommandTests {
       let watch = try Watch(at, ["--from-start"] + arguments)
       #expect(accounts(try await watch.lines(expected.count)) == expected, "\(arguments)")
     }
-    // What is not asked for moves the cursor all the same.
+    // Changes of other accounts also move the cursor.
     let file = bench.folder.file("cursor")
     for arguments in [
       ["--kind", "facts"], ["--environment", "sandbox"], ["--bundle-id", "com.example.other"],
@@ -131,7 +131,7 @@ struct WatchCommandTests {
     #expect(exit == .code(0))
     #expect(last == "entitlectl: stopped; the last cursor is \(cursor)")
 
-    // The file goes before --from-start.
+    // The cursor of the file has precedence over --from-start.
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(cursor)\n")
     try await give(second, "d")
     let later = try Watch(socket, ["--from-start", "--cursor-file", file])

@@ -2,11 +2,11 @@ import EntitlementDomain
 import Foundation
 import Programs
 import StoreSimulator
-import Wire
 import TestSupport
+import Wire
 
-/// All that a server needs, in a folder of its own: a simulated App Store, its catalog and a place
-/// for the database.
+/// The files of a server, in a new folder: a simulated App Store, its catalog and a path for the
+/// database.
 final class Bench: Sendable {
   let folder: TemporaryFolder
   let authority: SigningAuthority
@@ -22,17 +22,17 @@ final class Bench: Sendable {
     databasePath = folder.file("entitle.sqlite")
   }
 
-  /// What `entitlectl health` prints for people about a server that serves.
+  /// The text output of `entitlectl health` for a serving server.
   static let serving = "SERVING, version \(ProgramVersion.current)\n"
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
 
-  /// The arguments of a server on a free port of this machine.
+  /// The arguments of a server on a free port of the loopback address.
   var serverArguments: [String] {
     [
       "--listen", "127.0.0.1:0", "--catalog", catalogPath, "--store", "sqlite:\(databasePath)",
       "--trust-root", "\(authority.rootFingerprint)", "--log-format", "json",
-      // Few, so that the tests leave cores to each other.
+      // Small numbers, so that concurrent tests leave each other processors.
       "--verification-workers", "2", "--cache-megabytes", "16",
     ]
   }
@@ -45,7 +45,7 @@ final class Bench: Sendable {
       serverArguments + more, listeners: listeners, largestFile: largestFile)
   }
 
-  /// Today's population.
+  /// A population up to the current date.
   static func population(_ count: Int, seed: UInt64 = 1) -> Population {
     Population(
       seed: seed, count: count,
@@ -60,9 +60,9 @@ final class Bench: Sendable {
       .entitlectl, arguments + ["--server", "\(server.address)"], input: input)
   }
 
-  /// Hands a population to a server with `storesim`, which must accept all of it.
+  /// Submits a population to a server with `storesim`. The server must accept all of it.
   ///
-  /// - Returns: the last line on stderr, with the counts.
+  /// - Returns: the last line of stderr, with the counts.
   @discardableResult
   func submit(
     _ population: Population, to server: RunningServer, _ more: String...
@@ -80,7 +80,7 @@ final class Bench: Sendable {
     return String(summary)
   }
 
-  /// Everything that is signed of one life cycle, in the state that it is named after.
+  /// Everything that is signed for one life cycle, up to the date with the state of its name.
   func signed(_ lifeCycle: LifeCycle, seed: UInt64 = 1) throws -> [SignedEvent] {
     let now = Self.population(0).now
     let timeline = Timeline(

@@ -2,18 +2,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A running program of ours, with what it writes read as it comes, on a thread of its own.
+/// A running program of the package. A thread reads its output.
 final class ChildProcess: Sendable {
   let journal = ProcessJournal()
-  /// Nil once the process has been reaped, when its number may be another's.
+  /// Nil once the process has been reaped, since its id may then be reused.
   private let identifier: Mutex<pid_t?>
 
   /// - Parameters:
-  ///   - environment: added to a minimal one, without any setting of this machine.
+  /// - environment: added to a minimal one, without settings of this machine.
   ///   - input: a file for stdin; nil: stdin is empty.
-  ///   - script: for the shell, which finds the program and its arguments in `$@`; nil: it is
-  ///     started by itself.
-  ///   - largestFile: in KiB; what would make a file longer fails as on a full disk.
+  /// - script: for the shell, with the program and its arguments in `$@`; nil to start the program
+  ///   directly.
+  /// - largestFile: in KiB; writes beyond this length fail as on a full disk.
   /// - Throws: ``HarnessFailure`` when it cannot be started.
   init(
     _ program: Program, _ arguments: [String], environment: [String: String] = [:],
@@ -23,7 +23,7 @@ final class ChildProcess: Sendable {
     var command = [program] + arguments
     if let script { command = ["/bin/sh", "-c", script, "sh"] + command }
     if let largestFile {
-      // The limit counts blocks of 512 bytes; without the trap it would end the program.
+      // The limit counts blocks of 512 bytes; without the trap its signal would end the program.
       let script = "trap '' XFSZ; ulimit -f \(2 * largestFile); exec \"$@\""
       command = ["/bin/sh", "-c", script, "sh"] + command
     }
@@ -63,7 +63,7 @@ final class ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, descriptors.output, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, descriptors.errors, STDERR_FILENO)
 
-    // Signals work as usual, whatever whoever runs the tests has made of them.
+    // Default signal handlers, whatever the process of the tests has set.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -92,7 +92,7 @@ final class ChildProcess: Sendable {
       pollfd(fd: errors.reading, events: Int16(POLLIN), revents: 0),
     ]
     while open.contains(where: { $0.fd >= 0 }) {
-      // An interrupted wait has no events, and is repeated.
+      // An interrupted poll has no events and is repeated.
       _ = poll(&open, nfds_t(open.count), -1)
       for index in open.indices where open[index].fd >= 0 && open[index].revents != 0 {
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -100,7 +100,7 @@ final class ChildProcess: Sendable {
         if count < 0, errno == EINTR { continue }
         let chunk = Array(bytes.prefix(max(0, count)))
         if index == 0 { journal.wrote(output: chunk) } else { journal.wrote(errors: chunk) }
-        // A negative descriptor is passed over.
+        // poll(2) ignores a negative descriptor.
         if chunk.isEmpty { open[index].fd = -1 }
       }
     }
@@ -108,7 +108,7 @@ final class ChildProcess: Sendable {
   }
 
   private func reap(_ number: pid_t) -> ProgramExit {
-    // It stays a zombie, and its number its own, until nobody can signal it any more.
+    // Until it is reaped it is a zombie with its id, so that no signal reaches another process.
     var information = siginfo_t()
     while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     var status: CInt = 0
@@ -121,9 +121,9 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Two ends of a stream: one for a program to write, one to read what it wrote. They are sockets,
-/// since these can be made so that no other program that is started meanwhile inherits them; one
-/// that did would hide the end of the stream.
+/// Two ends of a stream: the program writes to one, the test reads from the other. They are
+/// sockets, which can be created close-on-exec: a descriptor inherited by another program would
+/// hide the end of the stream.
 private final class OutputStreamPair: Sendable {
   let reading: CInt
   let writing: CInt

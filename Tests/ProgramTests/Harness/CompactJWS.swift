@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JWS in compact form (RFC 7515 §7.1), to be looked at and tampered with.
+/// A JWS in compact form (RFC 7515 §7.1), to be parsed and modified.
 struct CompactJWS {
   var header: String
   var payload: String
@@ -15,7 +15,7 @@ struct CompactJWS {
 
   var text: String { "\(header).\(payload).\(signature)" }
 
-  /// What was signed.
+  /// The signed payload.
   var contents: Data {
     get throws {
       let padding = String(repeating: "=", count: (4 - payload.count % 4) % 4)
@@ -27,13 +27,13 @@ struct CompactJWS {
     }
   }
 
-  /// The same with another payload under the old signature.
+  /// The JWS with a changed payload and the old signature.
   func forged(replacing old: String, with new: String) throws -> String {
     let changed = String(decoding: try contents, as: UTF8.self).replacing(old, with: new)
     var forged = self
     forged.payload = Data(changed.utf8).base64EncodedString()
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    guard forged.payload != payload else { throw HarnessFailure("nothing was forged") }
+    guard forged.payload != payload else { throw HarnessFailure("the replacement changed nothing") }
     return forged.text
   }
 }

@@ -1,7 +1,8 @@
+import Framing
 import NIOCore
 import Wire
 
-/// Frames as a client sends them, right and wrong ones.
+/// Frames as a client sends them, valid and invalid.
 enum Frames {
   static func request<Request, Response>(
     _ stream: UInt32, _ method: WireMethod<Request, Response>, _ payload: ByteBuffer

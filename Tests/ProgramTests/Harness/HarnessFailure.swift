@@ -1,4 +1,4 @@
-/// A test could not be carried out, or what it waited for did not happen.
+/// A test could not be run, or an expected event did not happen.
 struct HarnessFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON, to be looked at piece by piece.
+/// Any JSON value, with access to its parts.
 enum JSONTree: Hashable, Sendable, Decodable {
   case null
   case boolean(Bool)
@@ -41,7 +41,7 @@ enum JSONTree: Hashable, Sendable, Decodable {
     if case .text(let value) = self { value } else { nil }
   }
 
-  /// A number, or the string that one of 64 bits is.
+  /// A number, or a string with a 64-bit number.
   var integer: Int64? {
     switch self {
     case .integer(let value): value
@@ -54,16 +54,16 @@ enum JSONTree: Hashable, Sendable, Decodable {
     if case .array(let values) = self { values } else { [] }
   }
 
-  /// The same without one member.
+  /// The value without one member.
   func without(_ name: String) -> JSONTree {
     guard case .object(var members) = self else { return self }
     members[name] = nil
     return .object(members)
   }
 
-  /// Every place in it, such as `groups[].standing.status`.
+  /// Every path in it, such as `groups[].standing.status`.
   ///
-  /// - Parameter closed: members that are named but not looked into.
+  /// - Parameter closed: members whose content is left out.
   func places(closed: Set<String> = []) -> Set<String> {
     switch self {
     case .array(let elements):

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a process has written so far and how it ended, for those who wait for it.
+/// The output of a process so far and its exit, for waiting tests.
 final class ProcessJournal: Sendable {
   struct Contents: Sendable {
     fileprivate(set) var output: [UInt8] = []
@@ -9,13 +9,13 @@ final class ProcessJournal: Sendable {
     fileprivate var openStreams = 2
     fileprivate var status: ProgramExit?
 
-    /// Set when the process has ended and everything that it wrote has been read.
+    /// Set when the process has ended and its complete output has been read.
     var exit: ProgramExit? { openStreams == 0 ? status : nil }
 
     var outputText: String { String(decoding: output, as: UTF8.self) }
     var errorText: String { String(decoding: errors, as: UTF8.self) }
 
-    /// The whole lines on stderr.
+    /// The complete lines of stderr.
     var errorLines: [String] {
       let whole = errors.lastIndex(of: UInt8(ascii: "\n")).map { errors[...$0] } ?? []
       return whole.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
@@ -29,7 +29,8 @@ final class ProcessJournal: Sendable {
     case exited(ProgramExit)
   }
 
-  /// Told of every change; says whether it needs no further one. `isLate` is the last call.
+  /// Called after each change; returns true when it needs no further call. `isLate` marks the last
+  /// call.
   private typealias Waiter = @Sendable (Contents, _ isLate: Bool) -> Bool
 
   private struct State {
@@ -40,7 +41,7 @@ final class ProcessJournal: Sendable {
 
   private let state = Mutex(State())
 
-  /// Long enough for a debug build on a machine that is busy with other tests.
+  /// Enough for a debug build on a machine that runs other tests.
   static let patience = 60
 
   var contents: Contents { state.withLock { $0.contents } }
@@ -63,9 +64,9 @@ final class ProcessJournal: Sendable {
     }
   }
 
-  /// Waits until `find` gives a value.
+  /// Waits until `find` returns a value.
   ///
-  /// - Parameter what: what is waited for, in words for the failure.
+  /// - Parameter what: the expected thing, as text for the failure.
   /// - Throws: what `find` throws; ``HarnessFailure`` after ``patience`` seconds.
   func first<Value: Sendable>(
     _ what: String, _ find: @escaping @Sendable (Contents) throws -> Value?

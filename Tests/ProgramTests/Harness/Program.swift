@@ -1,18 +1,18 @@
 import Foundation
 
-/// The programs of this package, as they were built beside the tests.
+/// The programs of this package, built in the folder of the tests.
 enum Program: String {
   case entitled
   case entitlectl
   case storesim
   case entitleLoad = "entitle-load"
-  /// What the benchmark compares with.
+  /// The baseline of the read benchmark.
   case bareEcho = "bare-echo"
 
-  /// - Throws: ``HarnessFailure`` when it was not built.
+  /// - Throws: ``HarnessFailure`` when the program is missing.
   var executable: URL {
     get throws {
-      // The tests' own executable, wherever the build put it; its folder holds the programs.
+      // The executable of the tests; its folder has the programs.
       let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
       let program = tests.deletingLastPathComponent().appending(path: rawValue)
       guard FileManager.default.isExecutableFile(atPath: program.path) else {

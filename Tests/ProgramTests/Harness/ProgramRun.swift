@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What a program did that ran to its end.
+/// The result of a program that has ended.
 struct ProgramRun: Sendable {
   let output: String
   let errors: String
@@ -10,7 +10,7 @@ struct ProgramRun: Sendable {
   /// Runs a program and waits for its end.
   ///
   /// - Parameters:
-  ///   - input: what it reads on stdin.
+  /// - input: its stdin.
   ///   - script: see ``ChildProcess``.
   static func of(
     _ program: Program, _ arguments: [String], input: String = "",

@@ -1,9 +1,10 @@
+import Framing
 import Glibc
 import NIOCore
 import Wire
 
-/// A client that is nothing but a socket: sends any bytes, and reads frames as they come. Calls
-/// block, for at most as long as ``ProcessJournal/patience``.
+/// A client that is a plain socket: it sends arbitrary bytes and reads frames. Calls block for at
+/// most ``ProcessJournal/patience``.
 final class RawClient {
   private var descriptor: CInt
   private var decoder = FrameDecoder()
@@ -16,7 +17,7 @@ final class RawClient {
       setsockopt(
         descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
-    // Without it the system may join the bytes of two calls into one packet.
+    // Without it the system may join the bytes of two calls in one packet.
     var one: CInt = 1
     setsockopt(
       descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -33,7 +34,7 @@ final class RawClient {
     guard try trySend(bytes) else { throw HarnessFailure("send failed with \(errno)") }
   }
 
-  /// - Returns: false when the server has closed.
+  /// - Returns: false when the server has closed the connection.
   func trySend(_ bytes: ByteBuffer) throws -> Bool {
     var rest = bytes
     while rest.readableBytes > 0 {
@@ -59,14 +60,14 @@ final class RawClient {
     descriptor = -1
   }
 
-  /// Closes so that the other end sees a reset and not an orderly end.
+  /// Closes the connection with a reset.
   func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     close()
   }
 
-  /// The next frame, or nil when the server has closed, also by a reset.
+  /// The next frame, or nil when the server has closed or reset the connection.
   func receive() throws -> Frame? {
     while true {
       switch decoder.next() {
@@ -84,7 +85,7 @@ final class RawClient {
     }
   }
 
-  /// How the next call ended: the name of its code, or nil when the server has closed.
+  /// The result of the next call: the name of its code, or nil when the server has closed.
   func receiveCode() throws -> String? {
     guard let frame = try receive() else { return nil }
     guard frame.header.type == .response else { throw HarnessFailure("no response") }

@@ -1,8 +1,9 @@
 import Foundation
+import Framing
 import RPCClient
 import Wire
 
-/// An `entitled` that serves. It is killed when the test lets go of it.
+/// A running `entitled`. It is killed when this object is released.
 final class RunningServer: Sendable {
   private let child: ChildProcess
   let addresses: [ServerAddress]
@@ -34,9 +35,9 @@ final class RunningServer: Sendable {
   /// Starts a server, and waits until it listens.
   ///
   /// - Parameters:
-  ///   - arguments: must ask for a log in JSON.
+  /// - arguments: must select a log in JSON.
   ///   - largestFile: in KiB; see ``ChildProcess``.
-  /// - Throws: ``HarnessFailure`` with what it wrote when it ends instead.
+  /// - Throws: ``HarnessFailure`` with its output when it ends instead.
   static func start(
     _ arguments: [String], listeners: Int = 1, largestFile: Int? = nil
   ) async throws -> RunningServer {
@@ -46,7 +47,7 @@ final class RunningServer: Sendable {
         if let exit = contents.exit {
           throw HarnessFailure("the server ended with \(exit):\n\(contents.errorText)")
         }
-        // What is not a log line tells why it did not start; its exit follows.
+        // Text that is no log line is the reason of a failed start; the exit follows.
         let log = (try? log(in: contents)) ?? []
         let addresses = log.filter { $0.message == "listening" }.compactMap(\.address)
         return addresses.count == listeners ? addresses : nil
@@ -59,10 +60,10 @@ final class RunningServer: Sendable {
     }
   }
 
-  /// The first address that it listens on, which must be there.
+  /// The first listening address.
   var address: ServerAddress { addresses[0] }
 
-  /// Everything that it has logged so far; every line must be a JSON object.
+  /// The log so far; every line must be a JSON object.
   var log: [LogLine] {
     get throws { try Self.log(in: child.journal.contents) }
   }
@@ -80,9 +81,9 @@ final class RunningServer: Sendable {
     }
   }
 
-  /// Waits for a line of the log with this message, or for as many as are asked for.
+  /// Waits for a log line with this message, or for `count` such lines.
   ///
-  /// - Returns: the last of so many.
+  /// - Returns: the last of these lines.
   @discardableResult
   func logged(_ message: String, times count: Int = 1) async throws -> LogLine {
     try await child.journal.first("log line \"\(message)\", \(count) times") { contents in
@@ -91,7 +92,7 @@ final class RunningServer: Sendable {
     }
   }
 
-  /// One that makes every call once: what the server answers is looked at.
+  /// A client that makes every call once, so that tests see each answer.
   func client() async throws -> EntitlementClient {
     try await EntitlementClient.connect(
       to: address,
@@ -107,7 +108,7 @@ final class RunningServer: Sendable {
     try await child.exit()
   }
 
-  /// Has it stop in order, and waits for its end.
+  /// Stops it with a signal and waits for its end.
   func stop(_ signal: Int32 = SIGTERM) async throws -> ProgramExit {
     child.signal(signal)
     return try await child.exit()

@@ -1,4 +1,4 @@
-/// Everything that a server says of its customers but the moment at which it says it.
+/// The states of all customers of a server, without the time of evaluation.
 enum StateList {
   static func read(from server: RunningServer) async throws -> [JSONTree] {
     let run = try await Bench.control(

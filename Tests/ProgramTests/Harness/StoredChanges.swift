@@ -1,9 +1,9 @@
 import EntitlementStore
 import SQLiteStore
 
-/// Looks into the database of a server that has stopped.
+/// Reads the database of a stopped server.
 enum StoredChanges {
-  /// How many changes were ever stored.
+  /// The number of all changes that were ever stored.
   static func count(inDatabase path: String) async throws -> Int {
     let store = try SQLiteStore.open(at: path)
     let changes = try await store.changes(after: 0, limit: 100_000)

@@ -3,22 +3,22 @@ import RPCClient
 import StoreSimulator
 import Wire
 
-/// The signed histories of a population as the calls that hand them in, some customers by facts
-/// alone and some by notifications too.
+/// The signed histories of a population as submitting calls. Some customers are submitted by facts
+/// alone, some also by notifications.
 struct SubmissionPlan: Sendable {
   struct Customer: Sendable {
     let accountID: AccountID
     let steps: [DeliveryStep]
   }
 
-  /// What a server answered to one call.
+  /// The answer of a server to one call.
   struct Answer: Hashable, Sendable {
     let dispositions: [SubmissionDisposition?]
     let wasKnownNotification: Bool
 
     var isNew: Bool { dispositions.contains(.added) }
 
-    /// Nothing of the call was new to the server.
+    /// Whether every fact of the call was known to the server.
     var isRepeat: Bool {
       !dispositions.contains(.added) && !dispositions.contains(.replaced)
     }
@@ -63,12 +63,12 @@ struct SubmissionPlan: Sendable {
     return Answer(dispositions: results.map(\.disposition), wasKnownNotification: wasKnown)
   }
 
-  /// Sends everything to a server that knows none of it.
+  /// Sends everything to a server that has none of it.
   ///
   /// - Returns: the answers, by customer and call.
   func sendFirst(to server: RunningServer) async throws -> [[Answer]] {
     let answers = try await send(to: server)
-    // Each statement comes once, and only a notification may come after what is inside it.
+    // Each fact comes once, except that a notification may follow the facts inside it.
     for (customer, own) in zip(customers, answers) where customer.steps.count == 1 {
       guard own.allSatisfy({ !$0.dispositions.contains(.duplicate) && $0.isNew }) else {
         throw HarnessFailure("\(customer.accountID) was known before: \(own)")

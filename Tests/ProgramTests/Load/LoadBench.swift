@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// A server, and `entitle-load` against it.
+/// A server as the target of `entitle-load`.
 struct LoadBench {
   let bench: Bench
   let server: RunningServer
 
-  /// - Parameter more: arguments of the server.
+  /// - Parameter more: further arguments of the server.
   init(_ more: String...) async throws {
     bench = try Bench()
     server = try await RunningServer.start(bench.serverArguments + more)
   }
 
-  /// A few fields of the JSON report.
+  /// Some fields of the JSON report.
   struct Report: Decodable {
     struct Calls: Decodable {
       let calls: Int
@@ -59,7 +59,7 @@ struct LoadBench {
     try await ProgramRun.of(.entitleLoad, self.arguments(population) + arguments)
   }
 
-  /// Of a run with a report in JSON.
+  /// The arguments of a run with a report in JSON.
   func arguments(_ population: [String] = Self.population) -> [String] {
     ["run", "--server", "\(server.address)", "--warm-up", "0", "--format", "json"] + population
   }

@@ -6,7 +6,7 @@ import Wire
 
 @Suite("entitle-load prepare", .timeLimit(.minutes(5)))
 struct LoadPrepareTests {
-  @Test("a server is filled, and repeating it changes nothing")
+  @Test("A server is filled, and a repeated run changes nothing")
   func server() async throws {
     let bench = try await LoadBench()
     let first = try await bench.prepare()
@@ -21,7 +21,7 @@ struct LoadPrepareTests {
     #expect(try await self.submissions(to: bench) == submissions)
   }
 
-  /// Payloads that the server accepted so far.
+  /// The number of payloads that the server has accepted.
   private func submissions(to bench: LoadBench) async throws -> Int64 {
     let client = try await bench.server.client()
     let counters = try await client.statistics().counters
@@ -45,7 +45,7 @@ struct LoadPrepareTests {
     #expect(run.errors.contains("a payload was refused as untrustedChain"), "\(run.errors)")
   }
 
-  @Test("69: nobody listens there")
+  @Test("69: no server is listening")
   func unreachable() async throws {
     let bench = try Bench()
     let run = try await ProgramRun.of(
@@ -58,7 +58,7 @@ struct LoadPrepareTests {
   }
 
   @Test(
-    "a database is filled once, its customers are as they must be, and others are left alone",
+    "A database is filled once, its customers are valid, and other customers are kept",
     .enabled(if: EphemeralPostgres.isAvailable))
   func database() async throws {
     let uri = try EphemeralPostgres.shared.makeDatabase()
@@ -71,13 +71,13 @@ struct LoadPrepareTests {
     #expect(first.errors.contains("loading customers: 60"))
     let again = try await prepare("--customers", "60", "--population-seed", "9")
     #expect(again.exit == .code(0), "\(again.errors)")
-    #expect(again.errors.contains("60 customers are there already"))
+    #expect(again.errors.contains("60 customers are already loaded"))
     let others = try await prepare("--customers", "61", "--population-seed", "9")
     #expect(others.exit == .code(1))
-    #expect(others.errors.contains("the database holds other customers"), "\(others.errors)")
+    #expect(others.errors.contains("the database contains other customers"), "\(others.errors)")
 
     let bench = try await LoadBench("--store", uri)
-    // One call at a time: a slow server refuses reads that would have to wait.
+    // One call at a time: a slow server sheds reads that would wait.
     let run = try await bench.run(
       "--mix", "cold=3,claim=1", "--authority", bench.bench.authorityPath, "--choose", "uniform",
       "--count", "300", "--connections", "1", "--in-flight", "1")
@@ -86,11 +86,11 @@ struct LoadPrepareTests {
   }
 
   @Test(
-    "a database that was begun is gone on with", .enabled(if: EphemeralPostgres.isAvailable))
+    "An interrupted load of a database is continued", .enabled(if: EphemeralPostgres.isAvailable))
   func resumption() async throws {
     let uri = try EphemeralPostgres.shared.makeDatabase()
     let name = try #require(uri.split(separator: "?").first?.split(separator: "/").last)
-    // Two chunks, of which one is lost, as if the first attempt had been interrupted.
+    // Two chunks, one of which is removed, as after an interrupted first attempt.
     let arguments = ["prepare", "--postgres", uri, "--customers", "5050", "--workers", "1"]
     let first = try await ProgramRun.of(.entitleLoad, arguments)
     #expect(first.exit == .code(0), "\(first.errors)")
@@ -126,7 +126,7 @@ struct LoadPrepareTests {
     #expect(try cluster.execute(tables, database: String(name)) != whole)
     let second = try await ProgramRun.of(.entitleLoad, arguments)
     #expect(second.exit == .code(0), "\(second.errors)")
-    #expect(second.errors.contains("going on with what was begun"))
+    #expect(second.errors.contains("continuing the interrupted load"))
     #expect(second.errors.contains("loading customers: 50"), "\(second.errors)")
     #expect(try cluster.execute(tables, database: String(name)) == whole)
   }

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("entitle-load run", .timeLimit(.minutes(5)))
 struct LoadRunTests {
-  @Test("closed loop: calls of every kind, each answer checked")
+  @Test("closed loop: calls of every kind, with each answer checked")
   func everyKind() async throws {
     let bench = try await LoadBench()
     let prepared = try await bench.prepare()
@@ -27,17 +27,17 @@ struct LoadRunTests {
       Set(report.kinds.keys) == [
         "hot", "cold", "absent", "batch", "check", "submit", "claim", "notify",
       ])
-    // The server is found by its socket.
+    // The server process is found by its socket.
     #expect(try #require(report.serverProcess).memoryBytesAfter > 1_000_000)
     #expect(report.idle?.connections == 20)
     let plot = try String(contentsOfFile: bench.bench.folder.file("plot.svg"), encoding: .utf8)
     #expect(plot.hasSuffix("</svg>\n"))
-    // The customers are still as they were: what was handed in was known, or of others.
+    // The customers did not change: the submissions were repeats, or of other customers.
     let again = try await bench.run("--mix", "cold=1", "--choose", "uniform", "--count", "300")
     #expect(again.exit == .code(0), "\(again.errors)")
   }
 
-  @Test("open loop: as many calls as were meant, at constant and at random moments")
+  @Test("open loop: the planned number of calls, at constant and at random intervals")
   func openLoop() async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
@@ -54,12 +54,12 @@ struct LoadRunTests {
     #expect((130...270).contains(calls))
   }
 
-  @Test("1: an answer that is wrong, with an example")
+  @Test("1: a wrong answer, with an example")
   func wrongAnswer() async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
     let client = try await bench.server.client()
-    // The first account: the simulator knows of no such grant.
+    // The first account: the simulator does not know of this grant.
     _ = try await client.addGrant(
       AddGrantRequest(
         scope: Bench.scope, accountID: "1000000000", entitlementID: "season",
@@ -77,7 +77,7 @@ struct LoadRunTests {
     #expect(try unchecked.document(LoadBench.Report.self).answers.checked == 0)
   }
 
-  @Test("1: customers that are not there")
+  @Test("1: unknown customers")
   func notPrepared() async throws {
     let bench = try await LoadBench()
     let run = try await bench.run("--mix", "hot=1", "--count", "20")
@@ -85,7 +85,7 @@ struct LoadRunTests {
     #expect(run.errors.contains("is not known to the server"), "\(run.errors)")
   }
 
-  @Test("1: a condition that is met is told, in the report too")
+  @Test("1: a condition of --fail-if that holds is printed, and is in the report")
   func condition() async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
@@ -108,7 +108,7 @@ struct LoadRunTests {
     #expect(run.errors.contains("a payload was refused as untrustedChain"), "\(run.errors)")
   }
 
-  @Test("130: an interrupted run reports what it measured", arguments: [SIGINT, SIGTERM])
+  @Test("130: an interrupted run reports its measurements", arguments: [SIGINT, SIGTERM])
   func interruption(signal: Int32) async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
@@ -127,9 +127,9 @@ struct LoadRunTests {
   }
 
   @Test(
-    "130: an interrupted run that is still connecting ends at once", arguments: [SIGINT, SIGTERM])
+    "130: a run that is interrupted while connecting ends at once", arguments: [SIGINT, SIGTERM])
   func interruptionOfConnecting(signal: Int32) async throws {
-    // The system answers no more than one connection that this listener does not accept.
+    // The system accepts one connection only, since this listener accepts none.
     let listener = try SilentListener()
     let child = try ChildProcess(
       .entitleLoad, ["--server", "\(listener.address)", "--connections", "8", "--progress"])
@@ -140,7 +140,7 @@ struct LoadRunTests {
     #expect(child.journal.contents.output.isEmpty)
   }
 
-  @Test("69: a server that is gone for good, with what was measured")
+  @Test("69: a server that stays away, with the measurements so far")
   func lostServer() async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
@@ -162,7 +162,7 @@ struct LoadRunTests {
     #expect(report.all.calls > 0)
   }
 
-  @Test("1: a report that cannot be written is told before the run", arguments: ["output", "plot"])
+  @Test("1: a report that cannot be written is reported first", arguments: ["output", "plot"])
   func unwritable(option: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("none/report")
@@ -173,7 +173,7 @@ struct LoadRunTests {
       run.errors == "entitle-load: \(path) cannot be written: No such file or directory\n")
   }
 
-  @Test("the interval log has a line for all calls, and one for each kind")
+  @Test("the interval log has a line for all calls and one for each kind")
   func intervalLog() async throws {
     let bench = try await LoadBench()
     _ = try await bench.prepare()
@@ -187,7 +187,7 @@ struct LoadRunTests {
     #expect(lines.contains { $0.hasPrefix("Tag=absent,0.000,") })
   }
 
-  @Test("69: nobody listens there")
+  @Test("69: no server is listening")
   func unreachable() async throws {
     let folder = try TemporaryFolder()
     let run = try await ProgramRun.of(
@@ -202,10 +202,10 @@ struct LoadRunTests {
       (["--mix", "hot"], "--mix: \"hot\" is not KIND=WEIGHT"),
       (["--mix", "submit=1"], "submit needs an --authority"),
       (["--fail-if", "p99>5"], "--fail-if: p99 takes a number with us, ms or s"),
-      (["--rate", "5", "--in-flight", "3"], "--rate is of the open loop"),
+      (["--rate", "5", "--in-flight", "3"], "--rate is for the open loop"),
       (["--arrivals", "poisson"], "need a --rate"),
       (["--in-flight", "1025"], "--in-flight takes 1 to 1024"),
-      (["--threads", "9"], "not more than there are connections"),
+      (["--threads", "9"], "at most the number of connections"),
       (["--batch-size", "257"], "--batch-size takes 1 to 256"),
       (["--duration", "0"], "--duration takes 1ms or more"),
       (["--duration", "0.0000001"], "--duration takes 1ms or more"),

@@ -1,7 +1,8 @@
+import Framing
 import Glibc
 import Wire
 
-/// Listens, and accepts nothing: further connections than one are never answered at all.
+/// Listens without accepting: connections after the first one get no answer.
 final class SilentListener: Sendable {
   private let descriptor: CInt
   let address: ServerAddress

@@ -6,25 +6,25 @@ import StoreSimulator
 import TestSupport
 import Wire
 
-/// Several servers on one PostgreSQL database, and the calls that tests make to them.
+/// Several servers on one PostgreSQL database, and the calls that tests make.
 final class NodesBench: Sendable {
   private let bench: Bench
   private let cluster: EphemeralPostgres
-  /// The name of the database in its cluster.
+  /// The name of the database in the cluster.
   private let database: String
   let servers: [RunningServer]
   let clients: [EntitlementClient]
-  /// Customers of several calls.
+  /// Customers with several calls each.
   let customers: [SubmissionPlan.Customer]
 
   static let scope = Bench.scope
   private static let customerCount = 40
-  /// Long enough that only announcements, and the looks every second, make held answers new.
+  /// Long, so that only announcements, and the polls every second, refresh cached answers.
   static let staleness = Duration.seconds(60)
 
-  /// Three servers, on a database of their own.
+  /// Starts three servers on a new database.
   ///
-  /// - Parameter standby: what the last of them may read from.
+  /// - Parameter standby: the replica of the last server.
   static func start(
     on cluster: EphemeralPostgres, standby: EphemeralPostgres? = nil
   ) async throws -> NodesBench {
@@ -46,7 +46,7 @@ final class NodesBench: Sendable {
       if index == 2, let standby {
         arguments += ["--store-replica", standby.connectionString(database: database)]
       }
-      // Of two values for one setting the later counts.
+      // Of two values for one option the later one counts.
       let server = try await RunningServer.start(bench.serverArguments + arguments)
       servers.append(server)
       clients.append(try await server.client())
@@ -69,19 +69,19 @@ final class NodesBench: Sendable {
       let events = try bench.authority.sign(customer.timeline.history(until: population.now))
       return SubmissionPlan.Customer(
         accountID: customer.accountID,
-        // Each call brings facts, and so moves the revision.
+        // Each call has new facts, so it moves the revision.
         steps: Delivery.transactions.steps(for: events, factsPerCall: 2))
     }.filter { $0.steps.count > 1 }
   }
 
-  /// Closes the connections. The servers are killed when the test lets go of this.
+  /// Closes the connections. The servers are killed when this object is released.
   func close() async {
     for client in clients { await client.close() }
   }
 
-  /// Hands in one call at one server.
+  /// Submits one call to one server.
   ///
-  /// - Returns: the revision of the customer's account after it.
+  /// - Returns: the revision of the customer's account after the call.
   func write(
     _ step: Int, of customer: SubmissionPlan.Customer, at server: Int
   ) async throws -> Int64 {
@@ -104,9 +104,9 @@ final class NodesBench: Sendable {
     ).revision
   }
 
-  /// Asks for the held answer until it has a revision.
+  /// Reads the cached answer until it has a revision.
   ///
-  /// - Returns: how long that took.
+  /// - Returns: the time until then.
   /// - Throws: ``HarnessFailure`` when it takes longer than `limit`.
   func becomes(
     _ revision: Int64, of customer: SubmissionPlan.Customer, at server: Int,
@@ -133,7 +133,7 @@ final class NodesBench: Sendable {
     return counter.value
   }
 
-  /// Changes an account as a server does that dies before it announces its commit.
+  /// Changes an account like a server that fails before it announces its commit.
   ///
   /// - Returns: the new revision.
   func changeSilently(_ customer: SubmissionPlan.Customer) throws -> Int64 {
@@ -156,7 +156,7 @@ final class NodesBench: Sendable {
 
   /// Ends the connections on which servers listen for announcements.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of ended connections.
   func endListeners() throws -> Int {
     try cluster.execute(
       """
@@ -166,7 +166,8 @@ final class NodesBench: Sendable {
     ).split(separator: "\n").count
   }
 
-  /// Reads what no memory answers, states of another moment, until the replica has answered once more.
+  /// Reads states of other dates, which are not cached, until the replica has answered another
+  /// read.
   ///
   /// - Throws: ``HarnessFailure`` when it does not.
   func awaitReplicaReads(of customers: [SubmissionPlan.Customer], at server: Int) async throws {

@@ -1,11 +1,11 @@
 import EntitlementDomain
 import Foundation
-import Testing
 import TestSupport
+import Testing
 import Wire
 
-/// Several nodes on one database: a write on one is visible on every other, in the way that each mode
-/// of a read promises.
+/// Several nodes on one database: a write on one is visible on every other, as each consistency
+/// mode promises.
 @Suite(
   "Three servers on one PostgreSQL", .serialized, .timeLimit(.minutes(5)),
   .enabled(if: EphemeralPostgres.isAvailable, "no PostgreSQL server on this machine"))
@@ -20,7 +20,7 @@ struct NodesTests {
       for step in customer.steps.indices {
         let revision = try await nodes.write(step, of: customer, at: 0)
         for server in Self.others {
-          // Before anything could have been announced, as often as after.
+          // Read both before and after the announcement can have arrived.
           let fresh = try await nodes.revision(
             of: customer, at: server, .atLeastAsFresh(revision: revision))
           #expect(fresh >= revision, "\(customer.accountID), server \(server)")
@@ -38,7 +38,7 @@ struct NodesTests {
     for customer in nodes.customers {
       let first = try await nodes.write(0, of: customer, at: 0)
       for server in Self.others {
-        // The second time from memory, as a rule.
+        // The second read is usually cached.
         for _ in 0..<2 { _ = try await nodes.becomes(first, of: customer, at: server) }
       }
       let second = try await nodes.write(1, of: customer, at: 0)
@@ -48,13 +48,13 @@ struct NodesTests {
     }
     times.sort()
     print(
-      "held answers became new after \(times[times.count / 2]), at most \(times[times.count - 1])")
+      "answers became new after \(times[times.count / 2]), at most \(times[times.count - 1])")
     for server in Self.others {
       let hits = try await nodes.counter("cache.hits", at: server)
       #expect(hits > 0, "server \(server) held nothing")
-      // The looks of every second alone would have found them all.
+      // Without announcements, the polls would have found all changes.
       let recovered = try await nodes.counter("follower.recovered", at: server)
-      #expect(recovered < nodes.customers.count, "server \(server) heard of nothing")
+      #expect(recovered < nodes.customers.count, "server \(server) got no announcements")
     }
     await nodes.close()
   }
@@ -121,7 +121,7 @@ struct NodesTests {
     let standby = try primary.makeStandby()
     let nodes = try await NodesBench.start(on: primary, standby: standby)
     let customers = nodes.customers
-    // The replica is asked while it keeps up.
+    // The replica is used while it keeps up.
     for customer in customers {
       let revision = try await nodes.write(0, of: customer, at: 0)
       _ = try await nodes.becomes(revision, of: customer, at: 2)

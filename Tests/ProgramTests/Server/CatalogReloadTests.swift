@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Another catalog answers everybody anew without a restart; a broken one changes nothing.
+/// A new catalog changes all answers without a restart; an invalid one changes nothing.
 @Suite("The catalog of a running server", .timeLimit(.minutes(5)))
 struct CatalogReloadTests {
   private static let inForce = "another catalog is in force"
@@ -19,7 +19,7 @@ struct CatalogReloadTests {
     bench = try Bench()
   }
 
-  /// A catalog in which the purchase confers this.
+  /// A catalog in which the purchase confers this entitlement.
   private static func catalog(conferring entitlement: EntitlementID) -> String {
     SimulatedApp.catalogYAML.replacing(
       "type: non_consumable\n    entitlements: [ad_free]",
@@ -29,7 +29,7 @@ struct CatalogReloadTests {
   private static let broken = SimulatedApp.catalogYAML.replacing(
     "type: consumable", with: "type: eternal")
 
-  /// As careful editors do: a new file takes the place of the old one.
+  /// Replaces the file like editors that write a new file and rename it.
   private func replaceCatalog(_ text: String) throws {
     try Data(text.utf8).write(to: URL(filePath: bench.catalogPath), options: .atomic)
   }
@@ -38,7 +38,7 @@ struct CatalogReloadTests {
     try Data(text.utf8).write(to: URL(filePath: bench.catalogPath))
   }
 
-  /// Starts a server that knows one purchase, hands it to `body`, and stops it.
+  /// Starts a server with one purchase, runs `body`, and stops the server.
   private func serve(
     _ more: String..., body: (RunningServer, EntitlementClient) async throws -> Void
   ) async throws {
@@ -53,7 +53,7 @@ struct CatalogReloadTests {
     #expect(try await server.stop() == .code(0))
   }
 
-  /// What the customer may use, from memory where it is held.
+  /// The customer's entitlements, from the cache if possible.
   private func entitlements(_ client: EntitlementClient) async throws -> [EntitlementID] {
     let response = try await client.customerState(
       GetCustomerStateRequest(customer: .account("anna"), scope: Bench.scope))
@@ -128,7 +128,7 @@ struct CatalogReloadTests {
       #expect(told.lastAttempt?.digest == line.digest)
       #expect(told.lastAttempt?.issues.map(\.field) == ["products[5].type"])
 
-      // Asked again it says so again, but it is no new error.
+      // A repeated reload returns the same error, but does not count as a new one.
       #expect(try await client.reloadCatalog().lastAttempt?.issues == told.lastAttempt?.issues)
       let errors = try server.log.filter { $0.level == "error" }
       #expect(errors.count == 1)
@@ -146,7 +146,7 @@ struct CatalogReloadTests {
       #expect(line.level == "error")
       #expect(line.digest == nil)
       #expect(try await entitlements(client) == ["ad_free"])
-      // What is in its place must be a file: opening anything else may never return.
+      // Only a regular file is opened: opening anything else may block forever.
       #expect(mkfifo(bench.catalogPath, 0o600) == 0)
       #expect(
         try await client.reloadCatalog().lastAttempt?.failure == "it is not a regular file")

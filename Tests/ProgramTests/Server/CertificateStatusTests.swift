@@ -4,8 +4,8 @@ import StoreSimulator
 import Testing
 import Wire
 
-/// What the setting makes of certificates that nobody can be asked about, as the simulator's are.
-/// How responders are asked is tested in CertificateStatusTests.
+/// The setting with certificates that have no OCSP responder, like the simulator's. Calls to
+/// responders are tested in CertificateStatusTests.
 @Suite("The setting certificate_status", .timeLimit(.minutes(5)))
 struct CertificateStatusSettingTests {
   private let bench: Bench
@@ -16,7 +16,7 @@ struct CertificateStatusSettingTests {
 
   private struct Outcome {
     let verdict: SubmissionVerdict
-    /// The figures of the same submission, without their common beginning.
+    /// The counters of the same submission, without their common prefix.
     let figures: [String: Int64]
     let warnings: Int
   }
@@ -54,7 +54,7 @@ struct CertificateStatusSettingTests {
   }
 
   @Test func `soft accepts and says so, strict wants it tried again`() async throws {
-    // The strict server first: what it refuses is new to the other one.
+    // The strict server first: the facts that it refuses are new to the other one.
     for (policy, verdict) in [("strict", SubmissionVerdict.retryable), ("soft", .ok)] {
       let outcome = try await submit(["--certificate-status", policy])
       #expect(outcome.verdict == verdict)

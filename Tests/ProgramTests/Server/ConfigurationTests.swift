@@ -1,7 +1,7 @@
 import Foundation
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
 @Suite("The configuration of entitled", .timeLimit(.minutes(5)))
 struct ConfigurationTests {
@@ -24,8 +24,8 @@ struct ConfigurationTests {
     return try await ProgramRun.of(.entitled, arguments, environment: environment)
   }
 
-  /// A setting with what the file, the environment and the command line say of it, each as it is
-  /// spelled there, and what is then in force.
+  /// A setting with its values in the file, the environment and the command line, each in its own
+  /// spelling, and the resulting values.
   private struct Row {
     let name: String
     let file: String
@@ -60,7 +60,7 @@ struct ConfigurationTests {
         }),
       plain("verification_workers", ["1", "2", "3"]),
       plain("verification_queue", ["1000", "2000", "3000"]),
-      // `off` by itself is `false` to YAML.
+      // `off` without quotes is `false` in YAML.
       plain("certificate_status", ["off", "soft", "strict"]),
       plain("certificate_status", ["soft", "strict", "off"]),
       plain("cache_megabytes", ["11", "22", "33"]),
@@ -200,7 +200,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "A file of settings that cannot be used is named",
+    "An unusable settings file is named",
     arguments: [nil, "a: b: c", "- listen", "\u{1}", ": ["])
   func unusableFile(text: String?) async throws {
     let path = folder.file("settings.yaml")

@@ -3,12 +3,12 @@ import Foundation
 import RPCClient
 import StoreSimulator
 import Synchronization
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
-/// Success means committed (R48, R49): what was answered survives `kill -9`, and of what was not
-/// answered each call is there as a whole or not at all.
+/// Success means committed (R48, R49): an answered call survives `kill -9`, and an unanswered call
+/// is stored completely or not at all.
 @Suite("kill -9 in the middle of submissions", .serialized, .timeLimit(.minutes(5)))
 struct DurabilityTests {
   /// TEST_SEED repeats a run.
@@ -35,11 +35,11 @@ struct DurabilityTests {
   }
 
   private static func states(of server: RunningServer) async throws -> [JSONTree] {
-    // Revisions count the calls of all customers, and so depend on the order of calls.
+    // Revisions depend on the order of the calls of all customers.
     try await StateList.read(from: server).map { $0.without("revision") }
   }
 
-  /// The answers that have come so far.
+  /// The answers so far.
   private final class AnswerRecord: Sendable {
     private struct State {
       var answers: [[SubmissionPlan.Answer]]
@@ -54,7 +54,7 @@ struct DurabilityTests {
 
     var answers: [[SubmissionPlan.Answer]] { state.withLock { $0.answers } }
 
-    /// - Returns: how many answers there are with this one.
+    /// - Returns: the number of answers including this one.
     func add(_ answer: SubmissionPlan.Answer, of customer: Int) -> Int {
       state.withLock { state in
         state.answers[customer].append(answer)
@@ -64,7 +64,7 @@ struct DurabilityTests {
     }
   }
 
-  /// One server that is killed, and its successor on the same database.
+  /// A server that is killed, and its successor on the same database.
   private struct Crash {
     let bench: Bench
     let plan: SubmissionPlan
@@ -108,16 +108,16 @@ struct DurabilityTests {
       #expect(try await second.stop() == .code(0), comment)
     }
 
-    /// Sends from several connections at once, and kills the server with the given answer, while
-    /// others are under way.
+    /// Sends on several connections concurrently, and kills the server at the given answer, while
+    /// other calls are in flight.
     ///
-    /// - Returns: the answers that came, by customer, in the order of its calls.
+    /// - Returns: the received answers, by customer, in the order of the calls.
     private func submitUntilKilled(
       _ server: RunningServer
     ) async throws -> [[SubmissionPlan.Answer]] {
       let record = AnswerRecord(customerCount: plan.customers.count)
       let lanes = DurabilityTests.connections
-      // All of them before the first call: the server may be killed at its answer.
+      // All connections are made before the first call: the server may be killed at its answer.
       var clients: [EntitlementClient] = []
       for _ in 0..<lanes { clients.append(try await server.client()) }
       try await withThrowingTaskGroup { group in
@@ -146,11 +146,11 @@ struct DurabilityTests {
       } catch let error as RPCClientError
         where error.code == .connectionClosed || error.code == .unreachable
       {
-        // Killed before it answered: what becomes of this call is looked at later.
+        // Killed before it answered: this call is checked later.
       }
     }
 
-    /// Looks at what a second submission of everything says about what was there.
+    /// Checks the stored data by the answers to a second submission of everything.
     private func check(
       _ repeated: [SubmissionPlan.Answer], answered: Int, reference: [SubmissionPlan.Answer],
       of customer: SubmissionPlan.Customer
@@ -163,7 +163,7 @@ struct DurabilityTests {
         if number < answered {
           #expect(isThere, place)
         } else if number == answered {
-          // It was under way, or not yet sent.
+          // It was in flight, or not yet sent.
           #expect(isThere || isNew, place)
         } else {
           #expect(isNew, place)

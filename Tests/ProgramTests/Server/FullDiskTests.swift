@@ -1,12 +1,12 @@
 import EntitlementDomain
 import RPCClient
 import StoreSimulator
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
-/// A disk that takes no more is where an answer that comes before its commit would show: the commit
-/// fails, and what was answered is gone.
+/// A full disk reveals answers that come before their commit: the commit fails, and the answered
+/// data is lost.
 @Suite("entitled on a full disk", .timeLimit(.minutes(5)))
 struct FullDiskTests {
   private let bench: Bench
@@ -18,9 +18,9 @@ struct FullDiskTests {
       Bench.population(2 * LifeCycle.allCases.count, seed: 5), signedBy: bench.authority)
   }
 
-  /// Sends calls until the disk is full, and then all the others too.
+  /// Sends calls until the disk is full, and then all remaining ones.
   ///
-  /// - Returns: whether each was answered well, by customer and call.
+  /// - Returns: whether each call succeeded, by customer and call.
   private func fill(_ server: RunningServer) async throws -> [[Bool]] {
     let client = try await server.client()
     var outcomes: [[Bool]] = []
@@ -62,7 +62,7 @@ struct FullDiskTests {
     #expect(try await StateList.read(from: roomy) == states)
     let repeated = try await plan.send(to: roomy)
     for (index, customer) in plan.customers.enumerated() {
-      // Up to its first refusal; later calls may repeat what an earlier one did not store.
+      // Up to its first refusal; later calls may repeat facts that an earlier one did not store.
       for (number, wasAnswered) in outcomes[index].enumerated() {
         guard wasAnswered else {
           #expect(

@@ -1,14 +1,14 @@
 import EntitlementDomain
 import Foundation
+import Framing
 import NIOCore
 import RPCClient
 import StoreSimulator
 import Testing
 import Wire
 
-/// Whatever comes over the wire: it gets its own answer, the server goes on, and nothing of it is
-/// stored.
-@Suite("Bad input from the wire", .timeLimit(.minutes(5)))
+/// Invalid input from the wire gets an error, the server goes on, and none of it is stored.
+@Suite("Invalid input from the wire", .timeLimit(.minutes(5)))
 struct HostileClientTests {
   private let bench: Bench
 
@@ -16,7 +16,7 @@ struct HostileClientTests {
     bench = try Bench()
   }
 
-  /// Starts a server with some customers, has it mistreated, and looks whether it minded.
+  /// Starts a server with some customers, runs `body`, and checks that the server still works.
   private func mistreat(_ body: (RunningServer) async throws -> Void) async throws {
     let first = try await bench.startServer()
     try await bench.submit(Bench.population(6, seed: 3), to: first)
@@ -42,7 +42,7 @@ struct HostileClientTests {
     }
   }
 
-  /// A submission that would be stored if it were understood.
+  /// A valid submission that would be stored.
   private var submission: ByteBuffer {
     get throws {
       let facts = try bench.signed(.nonConsumable, seed: 77).flatMap(\.facts)
@@ -168,8 +168,8 @@ struct HostileClientTests {
   }
 
   @Test func `watches whose answers nobody reads end with their connection`() async throws {
-    // In one piece: more answers than wait to be sent are due while there are calls left to read,
-    // and by then the client has gone.
+    // In one write: the answers exceed the output buffer while calls are left to read, and by then
+    // the client has disconnected.
     let watch = try HealthCheckRequest(service: "").encoded()
     var bytes = ByteBuffer()
     for call: UInt32 in 0..<700 {
@@ -190,9 +190,9 @@ struct HostileClientTests {
 
   @Test func `random bytes, and damaged frames`() async throws {
     let seed = UInt64.random(in: 0...999_999)
-    print("HostileClientTests: random bytes from seed \(seed)")
+    print("HostileClientTests: seed of the random bytes: \(seed)")
     var generator = SeededGenerator(seed: seed)
-    // Damage anywhere leaves it refused: nobody signed it.
+    // A change at any position leaves it refused: its signature is invalid.
     let forged = try CompactJWS(try #require(try bench.signed(.grace).first?.transactions.first))
       .forged(replacing: "PURCHASED", with: "PURCHASES")
     let request = Frames.request(
@@ -212,14 +212,14 @@ struct HostileClientTests {
         default:
           bytes = request
           for _ in 0...generator.number(below: 4) {
-            // Behind the length, which would only have the server wait for more.
+            // After the length: a changed length would only make the server wait for more bytes.
             let position = 4 + generator.number(below: request.readableBytes - 4)
             bytes.setInteger(UInt8(truncatingIfNeeded: generator.next()), at: position)
           }
         }
         let client = try RawClient(server.address)
         if try client.trySend(bytes) { client.closeOutput() }
-        // At most one answer, and then the end.
+        // At most one answer, and then the end of the connection.
         while let frame = try client.receive() {
           #expect(frame.data.readableBytes < 1_000, "seed \(seed), round \(round)")
         }
@@ -249,7 +249,7 @@ struct HostileClientTests {
         #expect(notification.verdict != .ok, "\(name)")
         #expect(notification.customers.isEmpty, "\(name)")
       }
-      // All at once, each by itself.
+      // All payloads at once, each judged alone.
       let all = try await client.submitSignedTransactions(
         SubmitSignedTransactionsRequest(signedPayloads: rows.map(\.payload)))
       #expect(all.results.map(\.verdict) == rows.map(\.verdict))

@@ -2,8 +2,7 @@ import EntitlementDomain
 import StoreSimulator
 import Wire
 
-/// Payloads that somebody could make who wants more than was paid for, with what must be said of
-/// each.
+/// Payloads of attackers who want more than was paid for, with their expected verdicts.
 struct HostilePayloads {
   typealias Row = (name: String, payload: String, verdict: SubmissionVerdict)
 

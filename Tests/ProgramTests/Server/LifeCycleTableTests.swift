@@ -1,9 +1,10 @@
 import Foundation
 import StoreSimulator
-import Testing
 import TestSupport
+import Testing
 
-/// What the quickstart prints must be right for every customer, by the life cycles' own words.
+/// The output of the quickstart must be right for every customer, by the expectations of the life
+/// cycles.
 @Suite("The table of a simulated population", .timeLimit(.minutes(5)))
 struct LifeCycleTableTests {
   @Test("Every customer is in the state that its life cycle expects", arguments: Delivery.allCases)
@@ -33,7 +34,7 @@ struct LifeCycleTableTests {
     }
   }
 
-  /// The answer in the words of an expectation, for the same group or product.
+  /// The state in the form of an expectation, for the same group or product.
   private static func summary(of state: JSONTree, asked: JSONTree) -> JSONTree {
     let entries =
       asked["groupId"] == nil
@@ -67,7 +68,7 @@ struct LifeCycleTableTests {
     let second = try await bench.submit(population, to: server)
     #expect(!first.contains("(0 added"))
     #expect(second.contains("(0 added, 0 replaced, "))
-    // The same statements, each taken for what it is.
+    // The same facts with the same kinds.
     #expect(first.split(separator: " ").first == second.split(separator: " ").first)
     #expect(second.hasSuffix(" 0 refused"))
   }

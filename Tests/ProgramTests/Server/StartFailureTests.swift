@@ -1,10 +1,10 @@
 import Foundation
 import StoreSimulator
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
-@Suite("Why entitled does not start", .timeLimit(.minutes(5)))
+@Suite("Failures at the start of entitled", .timeLimit(.minutes(5)))
 struct StartFailureTests {
   private let bench: Bench
 
@@ -12,7 +12,7 @@ struct StartFailureTests {
     bench = try Bench()
   }
 
-  /// Starts a server that is expected to end by itself.
+  /// Starts a server that is expected to exit.
   private func start(_ changes: [String: String] = [:], _ more: String...) async throws
     -> ProgramRun
   {
@@ -35,7 +35,7 @@ struct StartFailureTests {
       sourceLocation: sourceLocation)
   }
 
-  /// What comes after the lines of the log, each of which is a JSON object.
+  /// The text after the log lines, each of which is a JSON object.
   private static func afterLog(_ text: String) -> Substring {
     var rest = text[...]
     while rest.first == "{", let end = rest.firstIndex(of: "\n") {
@@ -61,7 +61,7 @@ struct StartFailureTests {
     let store = ["--store": "sqlite:\(bench.folder.file("other.sqlite"))"]
     let taken = try await start(store.merging(["--listen": "\(first.address)"]) { $1 })
     expect(taken, code: 69, "\(first.address): the address is in use")
-    // Nothing of the failed start stays behind: the same database serves elsewhere.
+    // The failed start leaves nothing behind: the same database can be served.
     let second = try await RunningServer.start(
       bench.serverArguments + [
         "--store", "sqlite:\(bench.folder.file("other.sqlite"))",
@@ -110,7 +110,7 @@ struct StartFailureTests {
   @Test func `75: another process holds the database`() async throws {
     let first = try await bench.startServer()
     expect(try await start(), code: 75, "the database \(bench.databasePath): another process")
-    // The first is none the worse for it.
+    // The first server is not affected.
     #expect(try await Bench.control(first, "health").exit == .code(0))
     #expect(try await first.stop() == .code(0))
     let second = try await bench.startServer()

@@ -1,14 +1,15 @@
 import EntitlementDomain
 import Foundation
+import Framing
 import Glibc
 import NIOCore
 import RPCClient
 import StoreSimulator
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
-@Suite("How entitled stops and comes back", .timeLimit(.minutes(5)))
+@Suite("Stop and restart of entitled", .timeLimit(.minutes(5)))
 struct StopTests {
   private let bench: Bench
 
@@ -16,7 +17,7 @@ struct StopTests {
     bench = try Bench()
   }
 
-  @Test("A signal stops it in order", arguments: [SIGTERM, SIGINT])
+  @Test("A signal stops it cleanly", arguments: [SIGTERM, SIGINT])
   func stop(signal: Int32) async throws {
     let server = try await bench.startServer()
     #expect(try await Bench.control(server, "health").exit == .code(0))
@@ -35,7 +36,7 @@ struct StopTests {
   @Test func `calls in flight are answered before it stops`() async throws {
     let server = try await bench.startServer("--shutdown-seconds", "50")
     let facts = try bench.signed(.renewals).flatMap(\.facts)
-    // Enough of them that verifying takes longer than the way of a signal.
+    // Enough payloads that verification takes longer than the delivery of a signal.
     let payloads = Array(repeating: facts, count: 400 / facts.count).flatMap(\.self)
     let request = SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "account-1")
     let client = try RawClient(server.address)
@@ -44,7 +45,7 @@ struct StopTests {
       try client.send(
         Frames.request(stream, WireMethods.submitSignedTransactions, try request.encoded()))
     }
-    // Answered from the event loop, and so before the submissions, but read after them.
+    // Answered on the event loop, and so before the submissions, but read after them.
     try client.send(
       Frames.request(9, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
     var answered: [UInt32] = []
@@ -95,7 +96,7 @@ struct StopTests {
     for call: UInt32 in 0..<16 {
       try client.send(Frames.request(2 * call + 1, WireMethods.submitSignedTransactions, request))
     }
-    // Answered from the event loop, once everything before it is read.
+    // Answered on the event loop, after all earlier bytes are read.
     try client.send(
       Frames.request(99, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
     while let frame = try client.receive(), frame.header.streamID.rawValue != 99 {}
@@ -109,7 +110,7 @@ struct StopTests {
   }
 
   @Test func `when it cannot stop in order, it gives up`() async throws {
-    // A log that nobody reads stops everyone who writes to it.
+    // A log pipe without a reader would block its writers.
     let log = bench.folder.file("log")
     #expect(mkfifo(log, 0o600) == 0)
     let reader = open(log, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -155,7 +156,7 @@ struct StopTests {
     #expect(try await server.exit() == .code(0))
   }
 
-  /// Returns when a server whose log cannot be read serves.
+  /// Waits until a server serves whose log cannot be read.
   private static func serves(_ address: String) async throws {
     let patience = ContinuousClock.now + .seconds(ProcessJournal.patience)
     while ContinuousClock.now < patience {

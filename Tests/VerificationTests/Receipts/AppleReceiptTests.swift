@@ -13,7 +13,7 @@ struct AppleReceiptTests {
   private static let anything = VerificationPolicy(
     expectingBundleID: nil, environment: nil, appAppleID: nil)
 
-  @Test func `the manifest lists fourteen of them`() {
+  @Test func `the manifest lists fourteen receipts`() {
     #expect(AppleSamples.receipts.count == 14)
   }
 

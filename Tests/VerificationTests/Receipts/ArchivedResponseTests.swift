@@ -1,5 +1,6 @@
 import Cryptography
 import EntitlementDomain
+import JSON
 import StoreSimulator
 import Testing
 
@@ -115,14 +116,14 @@ struct ArchivedResponseTests {
       ),
       (["promotional_offer_id": #""""#, "is_trial_period": #""false""#], nil), ([:], nil),
     ] as [([String: String], Offer?)])
-  func `offers are told by four fields`(members: [String: String], offer: Offer?) throws {
+  func `offers are read from four fields`(members: [String: String], offer: Offer?) throws {
     var response = ResponseText()
     response.inApp[0] = response.inApp[0].with("is_trial_period", nil)
     for (name, json) in members { response.inApp[0] = response.inApp[0].with(name, json) }
     #expect(try transactions(try read(response)).first?.offer == offer)
   }
 
-  @Test func `an item that lacks something is refused by itself`() throws {
+  @Test func `an item without a required field is refused alone`() throws {
     var response = ResponseText()
     response.inApp[0] = response.inApp[0].with("product_id", nil)
     response.pending[0] = response.pending[0].with("original_transaction_id", nil)
@@ -196,7 +197,7 @@ struct ArchivedResponseTests {
     #expect(verdict(response.bytes) == .malformed)
   }
 
-  @Test func `what is no response is refused`() {
+  @Test func `invalid responses are refused`() {
     var iOS6 = ResponseText()
     iOS6.receipt = ["bid": #""com.example.scribe""#, "request_date_ms": #""1""#]
     let texts = [

@@ -35,10 +35,10 @@ struct DERReaderTests {
 
   @Test(
     arguments: [
-      ("nothing", [], "it ends early"),
-      ("a tag alone", [0x04], "it ends early"),
-      ("a length without its octets", [0x04, 0x82, 0x01], "it ends early"),
-      ("one byte too few", [0x04, 0x02, 0xAA], "longer than what holds it"),
+      ("nothing", [], "unexpected end"),
+      ("a tag alone", [0x04], "unexpected end"),
+      ("a length without its octets", [0x04, 0x82, 0x01], "unexpected end"),
+      ("one byte too few", [0x04, 0x02, 0xAA], "longer than its container"),
       ("a long length that lies", [0x04, 0x84, 0x7F, 0xFF, 0xFF, 0xFF], "longer than"),
       ("the longest length", [0x04, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], "longer than"),
       ("a length of five octets", [0x04, 0x85, 0, 0, 0, 0, 1, 0xAA], "more than four octets"),
@@ -109,7 +109,7 @@ struct DERReaderTests {
       ("a NUL in ASCII", [0x16, 0x01, 0x00]), ("another kind of text", [0x13, 0x01, 0x61]),
       ("a number", [0x02, 0x01, 0x61]), ("nothing", []),
     ] as [(String, [UInt8])])
-  func `what is no text is refused`(name: String, bytes: [UInt8]) {
+  func `invalid text is refused`(name: String, bytes: [UInt8]) {
     #expect(throws: Refusal.self, "\(name)") {
       var reader = DERReader(bytes)
       _ = try reader.text("name")
@@ -117,7 +117,7 @@ struct DERReaderTests {
   }
 
   @Test func `an element of another kind is named`() {
-    #expect(throws: Refusal(.malformed, "no serial number where one must be")) {
+    #expect(throws: Refusal(.malformed, "expected serial number")) {
       var reader = DERReader([0x04, 0x00])
       _ = try reader.next(DERTag.integer, "serial number")
     }

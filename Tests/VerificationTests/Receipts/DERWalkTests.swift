@@ -38,7 +38,7 @@ struct DERWalkTests {
     #expect(throws: Refusal.self) { try DERWalk(many.encoded) }
   }
 
-  @Test func `what is inside octet strings is not looked at`() throws {
+  @Test func `the contents of octet strings are not visited`() throws {
     #expect(try DERWalk(DERNode.octets([0x30, 0x80]).encoded).elements == 1)
   }
 

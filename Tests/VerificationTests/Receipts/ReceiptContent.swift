@@ -2,7 +2,7 @@
 struct ReceiptContent {
   struct Attribute {
     var type: Int
-    /// What is in the octet string.
+    /// The contents of the octet string.
     var value: [UInt8]
 
     static func integer(_ type: Int, _ value: Int) -> Self {

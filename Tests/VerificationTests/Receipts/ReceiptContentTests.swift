@@ -155,7 +155,7 @@ struct ReceiptContentTests {
       ("a set that is too long", [0x31, 0x05, 0x30, 0x00]),
       ("a set of indefinite length", [0x31, 0x80, 0x00, 0x00]),
     ] as [(String, [UInt8])])
-  func `what is no set of attributes`(name: String, content: [UInt8]) throws {
+  func `invalid sets of attributes`(name: String, content: [UInt8]) throws {
     try expectMalformed(content, name)
   }
 

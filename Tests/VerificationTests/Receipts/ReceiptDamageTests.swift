@@ -10,7 +10,7 @@ import Testing
 struct ReceiptDamageTests {
   private static let shares = 8
 
-  /// Nothing about the content is said of what is not authentic.
+  /// Receipts that are not authentic get no verdict about their content.
   private static func isAboutContent(_ verdict: Verdict) -> Bool {
     switch verdict {
     case .ok, .wrongApp, .wrongEnvironment, .wrongDevice, .certificateExpired, .retryable: true
@@ -33,7 +33,7 @@ struct ReceiptDamageTests {
         #expect(!Self.isAboutContent(outcome), "byte \(index), bit \(bit): \(outcome.name)")
       }
     }
-    #expect(verifier.memory.count == 1)
+    #expect(verifier.cache.count == 1)
   }
 
   @Test func `a receipt cut at any length is refused`() throws {

@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
@@ -57,7 +58,7 @@ struct ReceiptFactTests {
     #expect(facts.allSatisfy { $0.signed.proof == .document(der) })
   }
 
-  @Test func `what is kept gives the same fact again`() throws {
+  @Test func `a stored payload gives the same fact again`() throws {
     let (receipt, _) = try verified(ReceiptWorkshop.content)
     for result in receipt.facts {
       let signed = try result.get()
@@ -124,7 +125,7 @@ struct ReceiptFactTests {
     #expect(facts.first?.webOrderLineItemID == "1000000012")
   }
 
-  @Test func `a purchase that lacks what a fact needs is refused by itself`() throws {
+  @Test func `a purchase without a required field is refused alone`() throws {
     for type in [1_702, 1_703, 1_704] {
       let incomplete = ReceiptWorkshop.purchase.without(type)
       let (receipt, _) = try verified(

@@ -41,7 +41,7 @@ struct ReceiptFormTests {
       ("eyJhbGciOiJFUzI1NiJ9.e30.AA", false), ("{\"status\":0}", false), ("", false), ("M", false),
       ("MI", true), (" \r\n MIIT", true), ("0123", false), ("0\u{80}", false), ("MA==", false),
     ])
-  func `receipts are told from other files by their beginning`(text: String, isReceipt: Bool) {
+  func `receipts are detected by their first bytes`(text: String, isReceipt: Bool) {
     #expect(ReceiptForm.isReceipt(Array(text.utf8)) == isReceipt)
   }
 

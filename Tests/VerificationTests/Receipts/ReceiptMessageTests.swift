@@ -57,7 +57,7 @@ struct ReceiptMessageTests {
     Case("revocation lists", .malformed) {
       $0.signedData.insert(.empty(0xA1), at: 4)
     },
-    Case("attributes that nobody signed", .malformed) { $0.signer.append(.empty(0xA1)) },
+    Case("unsigned attributes", .malformed) { $0.signer.append(.empty(0xA1)) },
     Case("no signature", .malformed) { $0.signer.removeLast() },
     Case("something after the message", .malformed) { $0.root.children.append(.integer(1)) },
     Case("something after the signed data", .malformed) {
@@ -132,7 +132,7 @@ struct ReceiptMessageTests {
     let receipt = try ReceiptWorkshop.altered(given.alter)
     let fresh = ReceiptWorkshop.verifier
     #expect(verdict(fresh, receipt) == given.verdict, "\(refusal(fresh, receipt)?.detail ?? "")")
-    #expect(fresh.memory.count == 0)
+    #expect(fresh.cache.count == 0)
     // The same when the signer is known.
     let experienced = ReceiptWorkshop.verifier
     #expect(verdict(experienced, try ReceiptWorkshop.sign()) == .ok)

@@ -36,7 +36,7 @@ struct ReceiptPolicyTests {
     }
   }
 
-  @Test func `the app is judged before the environment`() throws {
+  @Test func `the app is checked before the environment`() throws {
     let content = ReceiptWorkshop.content.with(.text(2, "com.example.other"))
       .with(.text(0, "Unheard of"))
     #expect(verdict(ReceiptWorkshop.verifier, try ReceiptWorkshop.sign(content)) == .wrongApp)

@@ -25,7 +25,7 @@ enum ReceiptWorkshop {
 
   static var verifier: ReceiptVerifier { ReceiptVerifier(anchors: anchors) }
 
-  /// Small: two attributes beside the three that no receipt is without, and one purchase.
+  /// Small: the three required attributes, two more, and one purchase.
   static var content: ReceiptContent {
     ReceiptContent([
       .text(0, "ProductionSandbox"), .text(2, "com.example.scribe"), .text(3, "42"),

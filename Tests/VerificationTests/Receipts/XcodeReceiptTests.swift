@@ -48,7 +48,7 @@ struct XcodeReceiptTests {
     }
   }
 
-  @Test func `nobody else is believed`() throws {
+  @Test func `no other certificate is trusted`() throws {
     let certificate = try Self.certificate()
     let receipt = try Self.receipt(certificate, type: "Xcode")
     #expect(
@@ -61,7 +61,7 @@ struct XcodeReceiptTests {
         == .invalidSignature)
   }
 
-  @Test func `the app is judged before what a certificate alone may sign`() throws {
+  @Test func `the app is checked before the scope of a single certificate`() throws {
     let certificate = try Self.certificate()
     let receipt = try Self.receipt(certificate, type: "Production")
     let policy = VerificationPolicy(apps: [

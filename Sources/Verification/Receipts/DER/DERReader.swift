@@ -1,11 +1,10 @@
-/// Reads the elements of a DER text (X.690) one after the other, within bounds that it never
-/// leaves. It copies nothing and descends nowhere by itself: what an element holds is read by
-/// another reader.
+/// Reads consecutive DER elements (X.690) within fixed bounds. It does not copy and does not
+/// descend: nested elements need another reader.
 ///
-/// Only what DER allows is read: definite lengths in their shortest form. An identifier of more
-/// than one octet is refused: neither certificates nor receipts have any.
+/// Only DER is accepted: definite lengths in their shortest form. Identifiers of more than one
+/// octet are refused, because certificates and receipts have none.
 ///
-/// Whatever is not read is a ``Refusal`` with ``Verdict/malformed``.
+/// Everything else throws a ``Refusal`` with ``Verdict/malformed``.
 package struct DERReader: Sendable {
   private let bytes: [UInt8]
   private var position: Int
@@ -18,9 +17,9 @@ package struct DERReader: Sendable {
     end = bytes.count
   }
 
-  /// Reads what `element` holds.
+  /// Reads the contents of `element`.
   ///
-  /// - Parameter element: one that a reader of the same bytes gave.
+  /// - Parameter element: an element that a reader of the same bytes returned.
   package init(_ bytes: [UInt8], inside element: DERElement) {
     self.bytes = bytes
     position = element.contents.lowerBound
@@ -32,54 +31,54 @@ package struct DERReader: Sendable {
   /// The tag of the next element; nil at the end.
   package var nextTag: UInt8? { isAtEnd ? nil : bytes[position] }
 
-  /// The next element, whatever it is.
+  /// Reads the next element.
   ///
   /// - Throws: ``Refusal``, also at the end.
   package mutating func next() throws(Refusal) -> DERElement {
     let start = position
-    guard start < end else { throw Self.malformed("it ends early") }
+    guard start < end else { throw Self.malformed("unexpected end") }
     let tag = bytes[start]
     guard tag & 0x1F != 0x1F else { throw Self.malformed("an identifier has several octets") }
     var cursor = start + 1
     let length = try readLength(&cursor)
-    // Never an overflow: the length is compared with what is left.
+    // Compared with the remaining length, which cannot overflow.
     guard length <= end - cursor else {
-      throw Self.malformed("an element is longer than what holds it")
+      throw Self.malformed("an element is longer than its container")
     }
     position = cursor + length
     return DERElement(tag: tag, range: start..<position, contents: cursor..<position)
   }
 
-  /// The next element, which must be of this kind.
+  /// Reads the next element, which must have this tag.
   ///
-  /// - Parameter name: what it is, for people.
+  /// - Parameter name: the name of the value, for messages.
   /// - Throws: ``Refusal``.
   package mutating func next(
     _ tag: UInt8, _ name: StaticString
   ) throws(Refusal) -> DERElement {
-    guard nextTag == tag else { throw Refusal(.malformed, "no \(name) where one must be") }
+    guard nextTag == tag else { throw Refusal(.malformed, "expected \(name)") }
     return try next()
   }
 
-  /// - Parameter name: what was read, for people.
-  /// - Throws: ``Refusal`` when something is left.
+  /// - Parameter name: the name of the value that ends here, for messages.
+  /// - Throws: ``Refusal`` when bytes remain.
   package func expectEnd(of name: StaticString) throws(Refusal) {
-    guard isAtEnd else { throw Refusal(.malformed, "something follows what ends the \(name)") }
+    guard isAtEnd else { throw Refusal(.malformed, "unexpected bytes after the \(name)") }
   }
 
-  /// The bytes of an element that this reader gave.
+  /// The bytes of an element that this reader returned.
   subscript(range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
   private func readLength(_ cursor: inout Int) throws(Refusal) -> Int {
-    guard cursor < end else { throw Self.malformed("it ends early") }
+    guard cursor < end else { throw Self.malformed("unexpected end") }
     let first = bytes[cursor]
     cursor += 1
     guard first & 0x80 != 0 else { return Int(first) }
     guard first != 0x80 else { throw Self.malformed("a length is indefinite") }
     let count = Int(first & 0x7F)
-    // Four octets tell of 4 GiB: more than can be here, and what an Int holds.
+    // Four octets allow 4 GiB, more than any input here, and fit an Int.
     guard count <= 4 else { throw Self.malformed("a length has more than four octets") }
-    guard count <= end - cursor else { throw Self.malformed("it ends early") }
+    guard count <= end - cursor else { throw Self.malformed("unexpected end") }
     var length = 0
     for octet in bytes[cursor..<cursor + count] { length = length << 8 | Int(octet) }
     guard bytes[cursor] != 0, length >= 0x80 else {
@@ -92,4 +91,77 @@ package struct DERReader: Sendable {
   static func malformed(_ reason: String) -> Refusal {
     Refusal(.malformed, "not DER: \(reason)")
   }
+}
+
+extension DERReader {
+  /// Reads the next element as an integer.
+  ///
+  /// - Parameter name: the name of the value, for messages.
+  /// - Throws: ``Refusal`` when it is not an integer, not in its shortest form (X.690 section
+  ///   8.3.2), or does not fit 64 bits.
+  package mutating func integer(_ name: StaticString) throws(Refusal) -> Int64 {
+    let element = try next(DERTag.integer, name)
+    let octets = self[element.contents]
+    guard let first = octets.first else {
+      throw Refusal(.malformed, "the \(name) is an integer without a value")
+    }
+    if octets.count > 1 {
+      // The first octet is redundant: the sign is the same without it.
+      let isPadded = first == (octets[octets.startIndex + 1] & 0x80 == 0 ? 0x00 : 0xFF)
+      guard !isPadded else {
+        throw Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
+      }
+    }
+    guard octets.count <= 8 else {
+      throw Refusal(.malformed, "the \(name) is an integer that does not fit 64 bits")
+    }
+    var value: Int64 = first & 0x80 == 0 ? 0 : -1
+    for octet in octets { value = value << 8 | Int64(octet) }
+    return value
+  }
+
+  /// Reads the next element as text: a UTF8String or an IA5String. Returns nil for empty text.
+  ///
+  /// - Parameter name: the name of the value, for messages.
+  /// - Throws: ``Refusal`` when it is of another type, is not validly encoded, or contains a NUL,
+  ///   which C libraries treat as the end.
+  package mutating func text(_ name: StaticString) throws(Refusal) -> String? {
+    let tag = nextTag
+    guard tag == DERTag.utf8String || tag == DERTag.ia5String else {
+      throw Refusal(.malformed, "the \(name) is not text")
+    }
+    let octets = self[try next().contents]
+    guard !octets.contains(0) else { throw Refusal(.malformed, "the \(name) contains a NUL") }
+    guard tag == DERTag.utf8String || octets.allSatisfy({ $0 < 0x80 }),
+      let text = String(validating: octets, as: UTF8.self)
+    else { throw Refusal(.malformed, "the \(name) is not validly encoded text") }
+    return text.isEmpty ? nil : text
+  }
+}
+
+/// The position of an element in DER.
+package struct DERElement: Hashable, Sendable {
+  /// The identifier octet.
+  package let tag: UInt8
+  /// The whole element.
+  package let range: Range<Int>
+  /// The contents octets.
+  package let contents: Range<Int>
+}
+
+/// Identifier octets of the DER elements of a receipt (X.690 section 8.1.2).
+package enum DERTag {
+  package static let integer: UInt8 = 0x02
+  package static let octetString: UInt8 = 0x04
+  package static let objectIdentifier: UInt8 = 0x06
+  package static let utf8String: UInt8 = 0x0C
+  package static let ia5String: UInt8 = 0x16
+  package static let sequence: UInt8 = 0x30
+  package static let set: UInt8 = 0x31
+
+  /// The constructed context-specific tag `[number]`. `number` must be below 31.
+  package static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+
+  /// Whether elements with this tag contain other elements.
+  static func isConstructed(_ tag: UInt8) -> Bool { tag & 0x20 != 0 }
 }

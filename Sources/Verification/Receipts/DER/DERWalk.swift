@@ -1,18 +1,17 @@
-/// What a DER text is made of, found before any other library looks at it.
+/// The structure of DER input, checked before OpenSSL parses it.
 package struct DERWalk: Hashable, Sendable {
+  /// Number of elements, nested ones included.
   package let elements: Int
-  /// How many elements are inside each other at most; 1 for one that holds none.
+  /// Maximum nesting depth; 1 for an element without nested elements.
   package let depth: Int
 
-  /// Visits every element, without recursion, so that neither depth nor number cost more than the
-  /// limits say.
+  /// Visits every element without recursion, so that the limits bound the cost.
   ///
   /// - Parameters:
-  ///   - bytes: one element and nothing after it. What is inside octet strings and bit strings
-  ///     stays unread.
-  ///   - maximumElements: how many there may be.
-  ///   - maximumDepth: how deep they may nest.
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not DER, or beyond a limit.
+  ///   - bytes: exactly one element. The contents of octet strings and bit strings are not visited.
+  ///   - maximumElements: maximum number of elements.
+  ///   - maximumDepth: maximum nesting depth.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when the input is not DER or exceeds a limit.
   package init(
     _ bytes: [UInt8], maximumElements: Int = VerificationLimits.receiptElements,
     maximumDepth: Int = VerificationLimits.receiptDepth

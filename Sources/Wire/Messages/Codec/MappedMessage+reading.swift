@@ -1,7 +1,7 @@
 import CEntitleMessages
 import EntitlementDomain
 
-// Reading fields of generated structures.
+// Reads fields of generated structures.
 extension MappedMessage {
   typealias CText = UnsafeMutablePointer<CChar>
 
@@ -24,7 +24,9 @@ extension MappedMessage {
     optionalText(field).map(Identifier.init(_:))
   }
 
-  /// A text that a caller must send, of at most `limit` bytes.
+  /// A required text of a request.
+  ///
+  /// - Parameter limit: maximum length, in bytes.
   static func required(
     _ field: CText?, _ name: StaticString, limit: Int = .max
   ) throws(MessageError) -> String {
@@ -40,7 +42,9 @@ extension MappedMessage {
     Identifier(try required(field, name, limit: limit))
   }
 
-  /// A text that a caller may send, of at most `limit` bytes; nil when empty.
+  /// An optional text of a request; nil when empty.
+  ///
+  /// - Parameter limit: maximum length, in bytes.
   static func bounded(
     _ field: CText?, _ name: StaticString, limit: Int
   ) throws(MessageError) -> String? {
@@ -57,7 +61,8 @@ extension MappedMessage {
     try bounded(field, name, limit: limit).map(Identifier.init(_:))
   }
 
-  /// A UUID that a caller may send, in any case, as one in lower case; nil when empty.
+  /// An optional UUID of a request, in upper or lower case, converted to lower case; nil when
+  /// empty.
   static func optionalUUID<Kind>(
     _ field: CText?, _ name: StaticString
   ) throws(MessageError) -> Identifier<Kind>? {
@@ -79,7 +84,9 @@ extension MappedMessage {
     Identifier(identifier.rawValue.lowercased())
   }
 
-  /// Bytes that a caller must send, at most `limit` of them.
+  /// Required bytes of a request.
+  ///
+  /// - Parameter limit: maximum number of bytes.
   static func required(
     _ field: ProtobufCBinaryData, _ name: StaticString, limit: Int
   ) throws(MessageError) -> [UInt8] {
@@ -89,7 +96,9 @@ extension MappedMessage {
     return bytes
   }
 
-  /// Bytes that a caller may send, at most `limit` of them; nil when there are none.
+  /// Optional bytes of a request; nil when there are none.
+  ///
+  /// - Parameter limit: maximum number of bytes.
   static func bounded(
     _ field: ProtobufCBinaryData, _ name: StaticString, limit: Int
   ) throws(MessageError) -> [UInt8]? {
@@ -100,7 +109,7 @@ extension MappedMessage {
     return Array(UnsafeBufferPointer(start: field.data, count: field.len))
   }
 
-  /// The size of a page that a caller asks for.
+  /// The page size of a request; a negative one is refused.
   static func pageSize(_ field: Int32, _ name: StaticString) throws(MessageError) -> Int {
     guard field >= 0 else { throw error(.outOfRange(field: name.description)) }
     return Int(field)
@@ -116,7 +125,7 @@ extension MappedMessage {
     guard count <= limit else { throw error(.tooMany(field: name.description, limit: limit)) }
   }
 
-  /// Whether it is 32 hexadecimal digits with hyphens where RFC 9562, section 4, has them.
+  /// Whether the text is 32 hexadecimal digits with hyphens as in RFC 9562, section 4.
   private static func isUUID(_ text: String) -> Bool {
     guard text.utf8.count == 36 else { return false }
     return text.utf8.enumerated().allSatisfy { offset, byte in
@@ -133,7 +142,7 @@ extension MappedMessage {
     }
   }
 
-  /// A message that the sender must set.
+  /// A required message.
   static func required<Part: MappedMessage>(
     _ field: UnsafeMutablePointer<Part.CMessage>?, as type: Part.Type, _ name: StaticString
   ) throws(MessageError) -> Part {
@@ -148,14 +157,14 @@ extension MappedMessage {
     return try Part(reading: field.pointee)
   }
 
-  /// Whether a part can be read, where only a newer peer may know its kind. An absent one can.
+  /// Whether the kind of a part is known. An absent part counts as known.
   static func isKnown<Part: MappedMessage>(
     _ field: UnsafeMutablePointer<Part.CMessage>?, as type: Part.Type
   ) -> Bool {
     field.map { Part.isKnown($0.pointee) } ?? true
   }
 
-  /// - Parameter isKnown: false for parts to leave out.
+  /// - Parameter isKnown: false for parts that the list leaves out.
   static func list<Part: MappedMessage>(
     _ field: UnsafeMutablePointer<UnsafeMutablePointer<Part.CMessage>?>?, count: Int,
     of type: Part.Type, where isKnown: (Part.CMessage) -> Bool = { _ in true }
@@ -173,14 +182,14 @@ extension MappedMessage {
     UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).map(text)
   }
 
-  /// The values of an enumeration that are known; others are left out.
+  /// The known values of an enumeration; unknown ones are left out.
   static func known<Value: MappedEnumeration>(
     _ field: UnsafeMutablePointer<Value.CNumber>?, count: Int, of type: Value.Type
   ) -> [Value] {
     UnsafeBufferPointer(start: field, count: field == nil ? 0 : count).compactMap(Value.init)
   }
 
-  /// The values of an enumeration, which must all be known.
+  /// The values of an enumeration; an unknown one is refused.
   static func known<Value: MappedEnumeration>(
     _ field: UnsafeMutablePointer<Value.CNumber>?, count: Int, of type: Value.Type,
     _ name: StaticString
@@ -199,14 +208,15 @@ extension MappedMessage {
     return value
   }
 
-  /// Nil when the value is unspecified, or not known and read as absent.
+  /// Nil when the value is unspecified, or when it is unknown and
+  /// ``MappedEnumeration/unknownValue`` is nil.
   static func optional<Value: MappedEnumeration>(
     _ field: Value.CNumber, as type: Value.Type
   ) -> Value? {
     field.rawValue == 0 ? nil : Value(field) ?? Value.unknownValue
   }
 
-  /// The app and environment that a message names, both needed.
+  /// The app and environment of a message, both required.
   static func scope(
     bundleID: CText?, environment: StoreEnvironment.CNumber
   ) throws(MessageError) -> AppScope {
@@ -218,7 +228,7 @@ extension MappedMessage {
 }
 
 extension RawRepresentable<UInt32> {
-  /// For the case of a `oneof`: whether one of its fields is there. deploy/generate-messages makes
-  /// every `optional` field a `oneof` with that field alone.
+  /// For the case of a `oneof`: whether one of its fields is set. deploy/generate-messages turns
+  /// every `optional` field into a `oneof` with that field alone.
   var isSet: Bool { rawValue != 0 }
 }

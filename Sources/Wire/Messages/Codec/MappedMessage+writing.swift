@@ -1,9 +1,9 @@
 import CEntitleMessages
 import EntitlementDomain
 
-// Setting fields of generated structures: copies into the arena.
+// Makes values for fields of generated structures, as copies in the arena.
 extension MappedMessage {
-  /// - Throws: ``MessageError`` when the text holds a NUL, which a C string cannot carry.
+  /// - Throws: ``MessageError`` when the text contains a NUL, which a C string cannot contain.
   static func text(
     _ text: String, _ name: StaticString, in arena: MessageArena
   ) throws(MessageError) -> CText {
@@ -28,7 +28,7 @@ extension MappedMessage {
     try text(identifier.rawValue, name, in: arena)
   }
 
-  /// An absent text is sent as an empty one, which is not sent at all.
+  /// An absent text becomes an empty one, which the encoder omits.
   static func text(
     _ text: String?, _ name: StaticString, in arena: MessageArena
   ) throws(MessageError) -> CText {
@@ -51,7 +51,7 @@ extension MappedMessage {
     return pointers
   }
 
-  /// Absent bytes are sent as none, which are not sent at all.
+  /// Absent bytes become empty ones, which the encoder omits.
   static func bytes(
     _ bytes: [UInt8]?, in arena: MessageArena
   ) throws(MessageError) -> ProtobufCBinaryData {
@@ -85,7 +85,8 @@ extension MappedMessage {
   private static func array<Element>(
     of type: Element.Type, count: Int, in arena: MessageArena
   ) throws(MessageError) -> UnsafeMutablePointer<Element> {
-    // Counts are those of arrays in memory, of elements no larger than the arrays' own.
+    // The product cannot overflow: the count is that of an array in memory whose elements are at
+    // least as large.
     let size = count * MemoryLayout<Element>.stride
     guard let memory = arena.allocate(byteCount: size) else { throw error(.arenaExhausted) }
     return memory.bindMemory(to: Element.self, capacity: count)

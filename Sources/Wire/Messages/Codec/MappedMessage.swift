@@ -1,34 +1,33 @@
-// With the declarations of libprotobuf-c, which the generated headers include. With CProtobufC
-// imported beside it, each would belong to whichever of the two the compiler meets first.
+// Also declares libprotobuf-c, which the generated headers include. If CProtobufC were imported
+// too, each declaration would belong to the module that the compiler loads first.
 import CEntitleMessages
 import NIOCore
 
-/// A value that is carried by a generated structure: how to read it from one and to write it to
-/// one.
+/// A Swift value that is mapped to a generated C structure.
 protocol MappedMessage: WireMessage {
   associatedtype CMessage
 
   static var shape: MessageShape<CMessage> { get }
 
-  /// Reads a message that passed ``MessageChecker``: texts are UTF-8 and end at their NUL.
+  /// Reads a message that passed ``MessageChecker``: texts are UTF-8 and contain no NUL but the
+  /// final one.
   init(reading message: CMessage) throws(MessageError)
 
-  /// Sets the fields of a message that has none set.
+  /// Sets the fields of an empty message.
   func write(to message: inout CMessage, in arena: MessageArena) throws(MessageError)
 
-  /// False for a message of a kind that only a newer peer knows: lists leave it out.
+  /// False for a message of a kind that only a newer peer knows: lists leave such messages out.
   static func isKnown(_ message: CMessage) -> Bool
 }
 
-/// An enumeration of `Protos/` as one of Swift.
+/// A Swift enumeration that is mapped to an enumeration of `Protos/`.
 protocol MappedEnumeration: Sendable {
   associatedtype CNumber: RawRepresentable<UInt32>
 
-  /// What a number is read as that is not known (`unknown_as` in `Protos/`); nil where there is
-  /// nothing to read it as.
+  /// The value for an unknown number (`unknown_as` in `Protos/`); nil when there is none.
   static var unknownValue: Self? { get }
 
-  /// Nil when the number is unspecified or not known.
+  /// Nil when the number is unspecified or unknown.
   init?(_ number: CNumber)
 
   var number: CNumber { get }
@@ -61,7 +60,7 @@ extension MappedMessage {
         shape.descriptor, arena.allocator, bytes.count,
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
       guard let unpacked else { throw error(arena.isExhausted ? .arenaExhausted : .unreadable) }
-      // A message is a ProtobufCMessage that its own fields follow.
+      // A generated structure begins with its ProtobufCMessage.
       let message = UnsafeRawPointer(unpacked).assumingMemoryBound(to: CMessage.self)
       return try Self(reading: message.pointee)
     }
@@ -71,7 +70,7 @@ extension MappedMessage {
     let limit = MessageLimits.encodingArenaSize
     try MessageArena.withThreadArena(limit: limit) { arena throws(MessageError) in
       let message = try make(in: arena)
-      // A message is a ProtobufCMessage that its own fields follow.
+      // A generated structure begins with its ProtobufCMessage.
       let base = UnsafeRawPointer(message).assumingMemoryBound(to: ProtobufCMessage.self)
       let size = protobuf_c_message_get_packed_size(base)
       buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { bytes in
@@ -99,18 +98,18 @@ struct MessageShape<CMessage>: @unchecked Sendable {
     let message = UnsafeMutablePointer<CMessage>.allocate(capacity: 1)
     defer { message.deallocate() }
     initialize(message)
-    // Every generated structure starts with its ProtobufCMessage, and the generated initialiser
-    // sets its descriptor.
+    // Never nil: every generated structure begins with its ProtobufCMessage, and the generated
+    // initialiser sets the descriptor.
     descriptor = UnsafeRawPointer(message).load(as: ProtobufCMessage.self).descriptor!
   }
 
-  /// The type of the message, known at run time.
+  /// The type of the message, as a value.
   var type: MessageType { MessageType(descriptor: descriptor) }
 
   /// Full name, such as `entitle.v1.CustomerState`.
   var name: String { String(cString: descriptor.pointee.name) }
 
-  /// A message without any field set.
+  /// Allocates an empty message.
   func make(in arena: MessageArena) throws(MessageError) -> UnsafeMutablePointer<CMessage> {
     guard let memory = arena.allocate(byteCount: MemoryLayout<CMessage>.stride) else {
       throw MessageError(.arenaExhausted, in: name)

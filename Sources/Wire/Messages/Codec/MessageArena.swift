@@ -1,40 +1,41 @@
 import CEntitleMessages
 import Glibc
 
-/// Memory for reading or writing one message: bump allocation in chunks up to a limit, given back
-/// all at once. Freeing a single piece does nothing.
+/// A bump allocator for reading or writing one message. Allocates chunks up to a limit, and frees
+/// all chunks at once; freeing a single allocation does nothing.
 ///
-/// libprotobuf-c never frees early enough to matter, and this is faster than malloc; the limit caps
-/// what a small hostile message can make it allocate.
+/// This is faster than malloc, and libprotobuf-c would free nothing before the end anyway. The
+/// limit bounds the memory that a small hostile message can take.
 final class MessageArena {
-  /// Sufficient for pointers and 64-bit numbers, the widest that generated structures hold.
+  /// Sufficient for pointers and 64-bit numbers, the widest fields of generated structures.
   private static let alignment = 8
 
   private let firstChunk: UnsafeMutableRawPointer
   private var laterChunks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer
-  private var remaining = MessageLimits.keptArenaSize
+  private var remaining = MessageLimits.retainedArenaSize
   /// Size of all chunks, in bytes.
-  private var reserved = MessageLimits.keptArenaSize
-  private var lastChunkSize = MessageLimits.keptArenaSize
+  private var reserved = MessageLimits.retainedArenaSize
+  private var lastChunkSize = MessageLimits.retainedArenaSize
   private var limit = 0
 
   /// True when an allocation failed since ``begin(limit:)``.
   private(set) var isExhausted = false
   private(set) var isInUse = false
 
-  /// What libprotobuf-c allocates with. It points back at this arena without keeping it alive.
+  /// The allocator for libprotobuf-c. It refers to this arena without retaining it.
   let allocator: UnsafeMutablePointer<ProtobufCAllocator>
 
   init() {
     firstChunk = .allocate(
-      byteCount: MessageLimits.keptArenaSize, alignment: MessageArena.alignment)
+      byteCount: MessageLimits.retainedArenaSize, alignment: MessageArena.alignment)
     next = firstChunk
     allocator = .allocate(capacity: 1)
     allocator.initialize(
       to: ProtobufCAllocator(
         alloc: { arena, size in
-          // The arena outlives every call that it hands its allocator to, and always sets the data.
+          // Never nil, and alive: the arena sets the data, and outlives every call that gets its
+          // allocator.
           Unmanaged<MessageArena>.fromOpaque(arena!)._withUnsafeGuaranteedRef {
             $0.allocate(byteCount: size)
           }
@@ -51,27 +52,28 @@ final class MessageArena {
     allocator.deallocate()
   }
 
-  /// Starts a message that may take `limit` bytes; a limit under the first chunk has no effect.
+  /// Starts a message that may take `limit` bytes. A limit below the size of the first chunk has no
+  /// effect.
   func begin(limit: Int) {
     self.limit = limit
     isInUse = true
   }
 
-  /// Gives back all memory but the first chunk. Pointers into the arena are invalid afterwards.
+  /// Frees all memory except the first chunk. Pointers into the arena are invalid afterwards.
   func end() {
     releaseLaterChunks()
     next = firstChunk
-    remaining = MessageLimits.keptArenaSize
-    reserved = MessageLimits.keptArenaSize
-    lastChunkSize = MessageLimits.keptArenaSize
+    remaining = MessageLimits.retainedArenaSize
+    reserved = MessageLimits.retainedArenaSize
+    lastChunkSize = MessageLimits.retainedArenaSize
     isExhausted = false
     isInUse = false
   }
 
   /// Uninitialised memory; nil when the limit does not allow it.
   func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
-    // A size_t over Int.max comes as a negative number. The limit is far under Int.max, so rounding
-    // what is under it cannot overflow.
+    // A size_t above Int.max arrives as a negative number. The limit is far below Int.max, so
+    // rounding up cannot overflow.
     guard byteCount >= 0, byteCount <= max(limit, remaining) else { return exhausted() }
     let size = (byteCount + MessageArena.alignment - 1) & ~(MessageArena.alignment - 1)
     if size > remaining, !addChunk(atLeast: size) { return exhausted() }
@@ -107,13 +109,13 @@ final class MessageArena {
 }
 
 extension MessageArena {
-  /// Calls `body` with the calling thread's arena, which is emptied afterwards: nothing that lies
-  /// in it may leave `body`.
+  /// Calls `body` with the arena of the calling thread, and empties the arena afterwards: no
+  /// pointer into it may escape from `body`.
   static func withThreadArena<Success>(
     limit: Int, _ body: (MessageArena) throws(MessageError) -> Success
   ) throws(MessageError) -> Success {
     var arena = ofThread()
-    // No coding starts another today; should it once, it gets an arena of its own.
+    // Encoding and decoding do not nest today. A nested call would get an arena of its own.
     if arena.isInUse { arena = MessageArena() }
     arena.begin(limit: limit)
     defer { arena.end() }
@@ -125,18 +127,19 @@ extension MessageArena {
       return Unmanaged<MessageArena>.fromOpaque(pointer).takeUnretainedValue()
     }
     let arena = MessageArena()
-    // The key keeps one reference until the thread ends. Where it cannot, the arena serves once.
+    // The thread-specific value retains the arena until the thread ends. If it cannot be set, the
+    // arena is used once.
     let reference = Unmanaged.passRetained(arena)
     if pthread_setspecific(threadKey, reference.toOpaque()) != 0 { reference.release() }
     return arena
   }
 }
 
-/// One arena for each thread that ever coded a message: event loops, and few others.
+/// One arena for each thread that encoded or decoded a message: event loops, and few others.
 private let threadKey: pthread_key_t = {
   var key = pthread_key_t()
   let result = pthread_key_create(&key) { pointer in
-    // Only called with what `ofThread` stored, which is not nil.
+    // Never nil: only called with the pointer that `ofThread` stored.
     Unmanaged<MessageArena>.fromOpaque(pointer!).release()
   }
   precondition(result == 0, "more thread-specific keys than the system allows")

@@ -1,17 +1,18 @@
 import CEntitleMessages
+import Framing
 import Glibc
 
 /// Checks the bytes of a message before libprotobuf-c reads them.
 ///
-/// libprotobuf-c does not look at UTF-8, ends a text at its first NUL, and says only that it could
-/// not read a message, not why. And where a message field that is not repeated comes twice it
-/// merges the two, which it cannot do when both lack the member of a `oneof`: no encoder writes
-/// that, so it is always refused here rather than now and then there.
+/// libprotobuf-c does not check UTF-8, ends a text at its first NUL, and gives no reason when it
+/// cannot read a message. When a message field that is not repeated occurs twice, it merges the
+/// two; the merge fails when both lack the member of a `oneof`. No encoder writes a field twice, so
+/// it is always refused here.
 struct MessageChecker {
   /// Levels of messages inside messages, the outer one included.
   var nestingLimit = MessageLimits.nestingDepth
 
-  /// - Throws: ``MessageError`` of code `malformed`, naming the innermost message.
+  /// - Throws: ``MessageError`` with the code `malformed`; it names the innermost message.
   func check(
     _ bytes: UnsafeRawBufferPointer, descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   ) throws(MessageError) {
@@ -48,7 +49,7 @@ struct MessageChecker {
     }
   }
 
-  /// Checks what a length came before.
+  /// Checks the content of a field with a length.
   private func check(
     _ content: UnsafeRawBufferPointer, of field: UnsafePointer<ProtobufCFieldDescriptor>,
     in descriptor: UnsafePointer<ProtobufCMessageDescriptor>, level: Int
@@ -61,14 +62,14 @@ struct MessageChecker {
       }
       guard content.isUTF8 else { throw descriptor.error(.invalidText(field: field.name)) }
     case PROTOBUF_C_TYPE_MESSAGE:
-      // The generated descriptor of a message field names the message's descriptor.
+      // The generated descriptor of a message field refers to the descriptor of the message.
       let inner = field.pointee.descriptor.assumingMemoryBound(
         to: ProtobufCMessageDescriptor.self)
       try check(content, descriptor: inner, level: level + 1)
     case PROTOBUF_C_TYPE_BYTES:
       break
     default:
-      // Numbers of a repeated field may come packed.
+      // The numbers of a repeated field may be packed.
       guard field.pointee.label == PROTOBUF_C_LABEL_REPEATED else {
         throw descriptor.error(.wrongWireType(field: field.name))
       }
@@ -78,12 +79,12 @@ struct MessageChecker {
   }
 }
 
-/// Numbers of fields that were seen.
+/// The numbers of the fields that have occurred.
 private struct FieldSet {
   private var low: UInt64 = 0
   private var high: Set<UInt32> = []
 
-  /// False when the number was there already.
+  /// - Returns: false when the set already contains the number.
   mutating func insert(_ field: UInt32) -> Bool {
     guard field < 64 else { return high.insert(field).inserted }
     let bit = UInt64(1) << UInt64(field)
@@ -94,4 +95,38 @@ private struct FieldSet {
 
 extension UnsafePointer<ProtobufCFieldDescriptor> {
   fileprivate var name: String { String(cString: pointee.name) }
+}
+
+extension ProtobufCFieldDescriptor {
+  /// The wire type of one value.
+  var wireType: WireType {
+    switch type {
+    case PROTOBUF_C_TYPE_STRING, PROTOBUF_C_TYPE_BYTES, PROTOBUF_C_TYPE_MESSAGE: .length
+    case PROTOBUF_C_TYPE_FIXED64, PROTOBUF_C_TYPE_SFIXED64, PROTOBUF_C_TYPE_DOUBLE: .eightBytes
+    case PROTOBUF_C_TYPE_FIXED32, PROTOBUF_C_TYPE_SFIXED32, PROTOBUF_C_TYPE_FLOAT: .fourBytes
+    default: .number
+    }
+  }
+}
+
+extension UnsafePointer: CursorSubject where Pointee == ProtobufCMessageDescriptor {
+  func failure(_ fault: CursorFault) -> MessageError {
+    let messageFault: MessageFault =
+      switch fault {
+      case .truncated: .truncated
+      case .overlongNumber: .overlongNumber
+      case .invalidFieldNumber: .invalidFieldNumber
+      case .invalidWireType: .invalidWireType
+      case .group: .group
+      case .wrongWireType(let number):
+        .wrongWireType(
+          field: protobuf_c_message_descriptor_get_field(self, number)
+            .map { String(cString: $0.pointee.name) } ?? "\(number)")
+      }
+    return error(messageFault)
+  }
+
+  func error(_ fault: MessageFault) -> MessageError {
+    MessageError(fault, in: String(cString: pointee.name))
+  }
 }

@@ -1,10 +1,10 @@
-/// Why a message could not be decoded or encoded. Names the message and the field, and never holds
-/// a value that a peer sent.
+/// Why a message could not be decoded or encoded. Names the message and the field; never contains a
+/// value that a peer sent.
 package struct MessageError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
-    /// The bytes are not a message of this type: the sender is at fault.
+    /// The bytes are not a message of this type, by the sender's fault.
     case malformed
-    /// The message can be read, but a field holds what it must not: the sender is at fault.
+    /// The message can be read, but a field has a value that is not allowed, by the sender's fault.
     case invalid
     /// Reading or writing it takes more memory than ``MessageLimits`` allows.
     case arenaExhausted
@@ -31,16 +31,16 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   case overlongNumber
   case invalidFieldNumber
   case invalidWireType
-  /// Groups were taken out of protobuf; libprotobuf-c does not read them.
+  /// Groups are no longer part of protobuf; libprotobuf-c does not read them.
   case group
   case wrongWireType(field: String)
   case invalidText(field: String)
   /// A NUL would end the text early for a C reader.
   case nullInText(field: String)
-  /// A message field that is not repeated came twice.
+  /// A message field that is not repeated occurs twice.
   case duplicateMessage(field: String)
   case nestedTooDeep
-  /// libprotobuf-c refused what the checks let pass.
+  /// libprotobuf-c refused a message that passed the checks.
   case unreadable
 
   // Invalid.
@@ -50,7 +50,7 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   case outOfRange(field: String)
   case unknownValue(field: String)
   case notUUID(field: String)
-  /// It excludes another field that is set as well.
+  /// Another field is set that excludes this one.
   case conflicting(field: String)
 
   case arenaExhausted
@@ -67,7 +67,7 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The field that is wrong; nil when it is no field in particular.
+  /// The field at fault; nil when the fault concerns no single field.
   package var field: String? {
     switch self {
     case .wrongWireType(let field), .invalidText(let field), .nullInText(let field),
@@ -83,25 +83,25 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .truncated: "ends too early"
-    case .overlongNumber: "holds a number of more than ten bytes"
-    case .invalidFieldNumber: "holds a field number that is out of range"
-    case .invalidWireType: "holds a wire type that does not exist"
-    case .group: "holds a group"
+    case .truncated: "is truncated"
+    case .overlongNumber: "contains a number of more than ten bytes"
+    case .invalidFieldNumber: "contains a field number out of range"
+    case .invalidWireType: "contains an unknown wire type"
+    case .group: "contains a group"
     case .wrongWireType(let field): "\(field) has the wrong wire type"
     case .invalidText(let field): "\(field) is not UTF-8"
-    case .nullInText(let field): "\(field) holds a NUL"
-    case .duplicateMessage(let field): "\(field) is there twice"
+    case .nullInText(let field): "\(field) contains a NUL"
+    case .duplicateMessage(let field): "\(field) occurs twice"
     case .nestedTooDeep: "is nested too deep"
     case .unreadable: "cannot be read"
     case .missing(let field): "\(field) is required"
     case .tooLong(let field, let limit): "\(field) has more than \(limit) bytes"
     case .tooMany(let field, let limit): "\(field) has more than \(limit) entries"
     case .outOfRange(let field): "\(field) is out of range"
-    case .unknownValue(let field): "\(field) has a value that is not known"
+    case .unknownValue(let field): "\(field) has an unknown value"
     case .notUUID(let field): "\(field) is not a UUID"
     case .conflicting(let field): "\(field) excludes another field that is set"
-    case .arenaExhausted: "takes too much memory"
+    case .arenaExhausted: "needs too much memory"
     }
   }
 }

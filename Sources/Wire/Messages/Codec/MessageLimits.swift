@@ -1,22 +1,23 @@
-/// Limits on all messages. Those of single fields are said in `Protos/`, and generated.
+/// Limits of all messages. The limits of single fields are in `Protos/`, and generated from there.
 public enum MessageLimits {
-  /// Bytes of an identifier in a request. Apple's are under 64; a caller's own account ids are kept
-  /// as keys in memory and in indexes.
+  /// Maximum length of an identifier in a request, in bytes. Apple's are shorter than 64; account
+  /// ids of the caller are keys in memory and in indexes.
   public static let identifierLength = 256
 
-  /// Levels of messages inside messages, the outer one included. `Protos/` has no recursive
-  /// messages and six levels at most; a test compares.
+  /// Maximum nesting of messages, the outermost included. `Protos/` has no recursive messages and
+  /// at most six levels; a test checks that.
   static let nestingDepth = 8
 
-  /// Bytes of memory that each thread keeps for messages: enough for all requests but large
-  /// submissions.
-  static let keptArenaSize = 16 * 1_024
-  /// Bytes of memory that decoding takes at most: far above what honest messages need, which is
-  /// two to three times their size. Without it, 4 MiB of empty messages would take 277 MiB.
+  /// Memory that each thread retains for messages, in bytes. It suffices for all requests except
+  /// large submissions.
+  static let retainedArenaSize = 16 * 1_024
+  /// Maximum memory for decoding a message, in bytes. Honest messages need two to three times their
+  /// size. Without the limit, 4 MiB of empty messages would take 277 MiB.
   static func decodingArenaSize(messageSize: Int) -> Int {
     min(16 * min(messageSize, largestDecodingArenaSize) + 64 * 1_024, largestDecodingArenaSize)
   }
   static let largestDecodingArenaSize = 8 * 1_024 * 1_024
-  /// Bytes of memory that encoding takes at most. What needs more would not fit a frame.
+  /// Maximum memory for encoding a message, in bytes. A message that needs more would not fit a
+  /// frame.
   static let encodingArenaSize = 64 * 1_024 * 1_024
 }

@@ -86,23 +86,23 @@ extension GrantWithdrawal: WireMessage, MappedMessage {
 /// Request of `AddGrant`. Gives an account an entitlement outside the App Store. With a grant_id it
 /// is idempotent.
 package struct AddGrantRequest: Hashable, Sendable {
-  /// Chosen by the caller, which makes repeats of the call harmless: of a grant that the account
-  /// has, what is kept stands. That of another account's is INVALID_ARGUMENT. Empty: the server
-  /// makes one.
+  /// Chosen by the caller; makes the call idempotent. When the account already has a grant with
+  /// this id, that grant is returned unchanged. The id of another account's grant is
+  /// INVALID_ARGUMENT. Empty: the server generates an id.
   package var grantID: GrantID?
   /// The app and environment.
   package var scope: AppScope
-  /// The account; it may be one of which nothing is known yet.
+  /// The account; it may be unknown to the server.
   package var accountID: AccountID
   /// The entitlement; the catalog must name it.
   package var entitlementID: EntitlementID
-  /// From when, in milliseconds since the epoch; the server's clock when absent.
+  /// Start, in milliseconds since the epoch; the current time when absent.
   package var starts: Milliseconds?
-  /// Until when, in milliseconds since the epoch; later than the start; absent: without end.
+  /// End (exclusive), in milliseconds since the epoch, later than the start; absent: no end.
   package var expires: Milliseconds?
   /// Why.
   package var reason: String
-  /// Who gives it.
+  /// The person or tool that gives it.
   package var author: String
 
   package init(
@@ -171,15 +171,15 @@ extension AddGrantRequest: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `WithdrawGrant`. Ends a grant before its time. Never touches a purchase. Idempotent.
+/// Request of `WithdrawGrant`. Withdraws a grant. Purchases are not affected. Idempotent.
 package struct WithdrawGrantRequest: Hashable, Sendable {
-  /// The grant. One that is not known is NOT_FOUND.
+  /// The grant. An unknown grant is NOT_FOUND.
   package var grantID: GrantID
   /// The app and environment.
   package var scope: AppScope
   /// Why.
   package var reason: String
-  /// Who withdraws it.
+  /// The person or tool that withdraws it.
   package var author: String
 
   package init(grantID: GrantID, scope: AppScope, reason: String, author: String) {
@@ -223,7 +223,7 @@ extension WithdrawGrantRequest: WireMessage, MappedMessage {
 
 /// Response of `AddGrant`.
 package struct GrantResponse: Hashable, Sendable {
-  /// As it is kept.
+  /// The grant as it is stored.
   package var grant: Grant
   /// False when the call changed nothing.
   package var isChanged: Bool
@@ -340,8 +340,7 @@ extension ListGrantsResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `GetCatalog`. Which catalog is in force, and what became of the last attempt to
-/// change it.
+/// Request of `GetCatalog`. The catalog in force, and the result of the last attempt to change it.
 package struct GetCatalogRequest: Hashable, Sendable {
   package init() {}
 }
@@ -367,7 +366,7 @@ extension GetCatalogRequest: WireMessage, MappedMessage {
 /// Request of `ReloadCatalog`. Reads the server's catalog file again, and puts it in force if it is
 /// valid.
 package struct ReloadCatalogRequest: Hashable, Sendable {
-  /// Only says what would be.
+  /// Checks the file and reports the result, but does not put it in force.
   package var isDryRun: Bool
 
   package init(isDryRun: Bool = false) {
@@ -415,18 +414,21 @@ extension CatalogIssue: WireMessage, MappedMessage {
 
 /// Response of `GetCatalog`.
 package struct CatalogResponse: Hashable, Sendable {
-  /// SHA-256 of the file that is in force, hexadecimal.
+  /// SHA-256 of the file in force, hexadecimal.
   package var digest: String
-  /// Since when, in milliseconds since the epoch.
+  /// Start, in milliseconds since the epoch.
   package var inForceSince: Milliseconds
-  /// How many of each it has.
+  /// Number of apps in it.
   package var appCount: Int
+  /// Number of products in it.
   package var productCount: Int
+  /// Number of entitlements in it.
   package var entitlementCount: Int
+  /// Number of grandfathering rules in it.
   package var grandfatheringRuleCount: Int
-  /// What is doubtful about it.
+  /// Its warnings.
   package var warnings: [CatalogIssue]
-  /// The last attempt to change it, or for ReloadCatalog this one; absent when there was none.
+  /// The last attempt to change it; for ReloadCatalog, this attempt. Absent when there was none.
   package var lastAttempt: CatalogAttempt?
 
   package init(
@@ -489,15 +491,15 @@ extension CatalogResponse: WireMessage, MappedMessage {
   }
 }
 
-/// What became of an attempt to put another catalog in force.
+/// The result of an attempt to put another catalog in force.
 package struct CatalogAttempt: Hashable, Sendable {
   /// When, in milliseconds since the epoch.
   package var at: Milliseconds
-  /// False when the file was not valid, or could not be read: the old one stays in force.
+  /// False when the file was not valid or could not be read: the old catalog stays in force.
   package var isValid: Bool
   /// SHA-256 of the file, hexadecimal; empty when it could not be read.
   package var digest: String?
-  /// Everything wrong or doubtful, in the order of the file.
+  /// All errors and warnings, in the order of the file.
   package var issues: [CatalogIssue]
   /// Why the file could not be read; empty when it could.
   package var failure: String?
@@ -554,7 +556,7 @@ extension CatalogAttempt: WireMessage, MappedMessage {
 package struct ListChangesRequest: Hashable, Sendable {
   /// Changes after this sequence number; 0: from the first.
   package var afterSequence: Int64
-  /// How many at most.
+  /// Maximum number of changes in the page.
   package var pageSize: Int
 
   package init(afterSequence: Int64 = 0, pageSize: Int = 0) {
@@ -564,11 +566,11 @@ package struct ListChangesRequest: Hashable, Sendable {
 }
 
 extension ListChangesRequest {
-  /// What a `page_size` of 0 stands for.
+  /// The page size that a `page_size` of 0 stands for.
   package static let defaultPageSize = 100
-  /// What a larger `page_size` is read as.
+  /// The maximum page size; a larger `page_size` is reduced to it.
   package static let largestPageSize = 1_000
-  /// How many to answer at most: by default for 0, and never above the limit.
+  /// The page size after applying the default and the maximum.
   package var effectivePageSize: Int {
     pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)
   }
@@ -602,8 +604,8 @@ extension ListChangesRequest: WireMessage, MappedMessage {
 
 /// Response of `ListChanges`.
 package struct ListChangesResponse: Hashable, Sendable {
-  /// In commit order; fewer than asked for only at the end of the feed. When the feed was trimmed
-  /// beyond after_sequence, the answer is OUT_OF_RANGE instead.
+  /// In commit order. Fewer than page_size only at the end of the feed. OUT_OF_RANGE when the feed
+  /// was trimmed beyond after_sequence.
   package var changes: [ChangeEntry]
 
   package init(changes: [ChangeEntry]) {
@@ -638,23 +640,23 @@ extension ListChangesResponse: WireMessage, MappedMessage {
 
 /// One entry of the change feed.
 package struct ChangeEntry: Hashable, Sendable {
-  /// Grows in commit order.
+  /// Increases in commit order.
   package var sequence: Int64
   /// The app and environment.
   package var scope: AppScope
-  /// Whom it concerns; absent when no customer is known.
+  /// The customer; absent when none is known.
   package var subject: SubmittedCustomer.Subject?
   /// When it was committed, in milliseconds since the epoch.
   package var committedAt: Milliseconds
   /// The customer has new facts.
   package var hasFacts: Bool
-  /// A chain or app transaction came to this customer.
+  /// A chain or app transaction was linked to this customer.
   package var isLinked: Bool
-  /// A chain or app transaction left this customer.
+  /// A chain or app transaction was unlinked from this customer.
   package var isUnlinked: Bool
   /// A grant was given or withdrawn.
   package var hasGrants: Bool
-  /// What a notification asks somebody to do or to know.
+  /// Events that notifications reported, some of which need action.
   package var events: [FeedEvent]
   /// The account was merged into another, or another into it.
   package var isMerged: Bool
@@ -750,12 +752,12 @@ extension ChangeEntry: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `GetCustomerHistory`. What happened to an account, oldest first: links, grants,
+/// Request of `GetCustomerHistory`. The history of an account, oldest first: links, grants,
 /// notifications.
 package struct GetCustomerHistoryRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// The account. One of which nothing is known is NOT_FOUND.
+  /// The account. An unknown account is NOT_FOUND.
   package var accountID: AccountID
 
   package init(scope: AppScope, accountID: AccountID) {
@@ -793,9 +795,9 @@ extension GetCustomerHistoryRequest: WireMessage, MappedMessage {
 
 /// Response of `GetCustomerHistory`.
 package struct GetCustomerHistoryResponse: Hashable, Sendable {
-  /// The account: the one that it was merged into, where it was.
+  /// The account; after a merge, the account that it was merged into.
   package var accountID: AccountID
-  /// Oldest first; the latest where there are more.
+  /// Oldest first; the latest 10,000 when there are more.
   package var entries: [CustomerHistoryEntry]
 
   package init(accountID: AccountID, entries: [CustomerHistoryEntry]) {
@@ -805,7 +807,7 @@ package struct GetCustomerHistoryResponse: Hashable, Sendable {
 }
 
 extension GetCustomerHistoryResponse {
-  /// Entries of `entries` at most.
+  /// Maximum number of entries in `entries`.
   package static let maximumEntries = 10_000
 }
 
@@ -836,20 +838,21 @@ extension GetCustomerHistoryResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Something that happened to an account.
+/// One entry in the history of an account.
 package struct CustomerHistoryEntry: Hashable, Sendable {
+  /// The values of `occurrence`.
   package enum Occurrence: Hashable, Sendable {
-    /// It got or lost a chain or an app transaction.
+    /// A chain or an app transaction was linked or unlinked.
     case link(LinkHistoryEntry)
-    /// It was given an entitlement by an operator.
+    /// An operator gave a grant.
     case grant(Grant)
-    /// An operator ended what was given; the grant has why.
+    /// An operator withdrew a grant; the grant contains the withdrawal.
     case grantWithdrawal(Grant)
-    /// Apple told something of one of its chains.
+    /// Apple sent a notification about one of its chains.
     case notification(NotificationEntry)
   }
 
-  /// When the server learned of it, in milliseconds since the epoch.
+  /// When the server recorded it, in milliseconds since the epoch.
   package var at: Milliseconds
   /// Exactly one.
   package var occurrence: Occurrence
@@ -873,7 +876,7 @@ extension CustomerHistoryEntry: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  /// False for what only a newer server knows: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the entry out.
   static func isKnown(_ message: Entitle__V1__HistoryEntry) -> Bool {
     message.what_case.isSet
       && (message.what_case != ENTITLE__V1__HISTORY_ENTRY__WHAT_LINK || Self.isKnown(message.link, as: LinkHistoryEntry.self))
@@ -920,11 +923,11 @@ extension CustomerHistoryEntry: WireMessage, MappedMessage {
 package struct NotificationEntry: Hashable, Sendable {
   /// Its notificationUUID.
   package var notificationUUID: NotificationUUID
-  /// Its notificationType, in Apple's words.
+  /// Its notificationType, as Apple sent it.
   package var type: String
-  /// Its subtype, in Apple's words; empty when there is none.
+  /// Its subtype, as Apple sent it; empty when there is none.
   package var subtype: String?
-  /// When Apple signed it, in milliseconds since the epoch; absent when it does not say.
+  /// When Apple signed it, in milliseconds since the epoch; absent when it has no date.
   package var signedDate: Milliseconds?
 
   package init(
@@ -973,13 +976,14 @@ extension NotificationEntry: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ExportCustomer`. All that is known of an account, as one JSON document, in pieces.
-/// Only a few are answered at a time: one too many is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS),
-/// and so is one whose pieces are not read, or not all within 5 minutes (reason SLOW_READER).
+/// Request of `ExportCustomer`. All data of an account, as one JSON document in pieces. The number
+/// of concurrent exports is limited: a further one is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS).
+/// An export ends with RESOURCE_EXHAUSTED (reason SLOW_READER) when the client stops reading, or
+/// has not read the whole document after 5 minutes.
 package struct ExportCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// The account. One of which nothing is known is NOT_FOUND.
+  /// The account. An unknown account is NOT_FOUND.
   package var accountID: AccountID
 
   package init(scope: AppScope, accountID: AccountID) {
@@ -1015,9 +1019,9 @@ extension ExportCustomerRequest: WireMessage, MappedMessage {
   }
 }
 
-/// The next bytes of a document.
+/// One piece of a document.
 package struct ExportedPiece: Hashable, Sendable {
-  /// Part of the document; a piece need not end with a character.
+  /// Bytes of the document; a piece may end inside a UTF-8 character.
   package var json: [UInt8]
 
   package init(json: [UInt8]) {
@@ -1026,7 +1030,7 @@ package struct ExportedPiece: Hashable, Sendable {
 }
 
 extension ExportedPiece {
-  /// Bytes of `json` at most.
+  /// Maximum length of `json`, in bytes.
   package static let maximumJsonLength = 1_048_576
 }
 
@@ -1054,18 +1058,19 @@ extension ExportedPiece: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `DeleteCustomer`. Unlinks everything of an account, and deletes what is known of the
-/// account itself. What Apple signed stays, without an owner, to be claimed again. Idempotent for
-/// as long as the feed tells of the deletion.
+/// Request of `DeleteCustomer`. Unlinks all purchases of an account, and deletes the data of the
+/// account itself. Signed facts are kept without an owner and can be claimed again. Idempotent
+/// while the change feed contains the deletion.
 package struct DeleteCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// The account. One that was deleted before stands so already, for as long as the feed tells of
-  /// that; later, and where nothing was ever known of it, it is NOT_FOUND.
+  /// The account. An unknown account is NOT_FOUND. For an account that is already deleted, the call
+  /// succeeds and changes nothing while the change feed contains the deletion; later it is
+  /// NOT_FOUND.
   package var accountID: AccountID
   /// Why.
   package var reason: String
-  /// Who asks for it.
+  /// The person or tool that asks for it.
   package var author: String
 
   package init(scope: AppScope, accountID: AccountID, reason: String, author: String) {
@@ -1107,13 +1112,13 @@ extension DeleteCustomerRequest: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ListUnlinkedChains`. Chains that no account has, in pages.
+/// Request of `ListUnlinkedChains`. Chains without an account, in pages.
 package struct ListUnlinkedChainsRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// How many to answer at most.
+  /// Maximum number of entries in the page.
   package var pageSize: Int
-  /// The next_page_token of the page before; empty for the first page.
+  /// The next_page_token of the previous page; empty for the first page.
   package var pageToken: String?
 
   package init(scope: AppScope, pageSize: Int = 0, pageToken: String? = nil) {
@@ -1124,11 +1129,11 @@ package struct ListUnlinkedChainsRequest: Hashable, Sendable {
 }
 
 extension ListUnlinkedChainsRequest {
-  /// What a `page_size` of 0 stands for.
+  /// The page size that a `page_size` of 0 stands for.
   package static let defaultPageSize = 100
-  /// What a larger `page_size` is read as.
+  /// The maximum page size; a larger `page_size` is reduced to it.
   package static let largestPageSize = 1_000
-  /// How many to answer at most: by default for 0, and never above the limit.
+  /// The page size after applying the default and the maximum.
   package var effectivePageSize: Int {
     pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)
   }
@@ -1165,9 +1170,9 @@ extension ListUnlinkedChainsRequest: WireMessage, MappedMessage {
 
 /// Response of `ListUnlinkedChains`.
 package struct ListUnlinkedChainsResponse: Hashable, Sendable {
-  /// By original transaction id.
+  /// Sorted by original transaction id.
   package var chains: [UnlinkedChainEntry]
-  /// Where the next page starts; empty when this is the last one.
+  /// The page_token of the next page; empty on the last page.
   package var nextPageToken: String?
 
   package init(chains: [UnlinkedChainEntry], nextPageToken: String?) {
@@ -1203,7 +1208,7 @@ extension ListUnlinkedChainsResponse: WireMessage, MappedMessage {
   }
 }
 
-/// A chain that no account has.
+/// A chain without an account.
 package struct UnlinkedChainEntry: Hashable, Sendable {
   /// The chain.
   package var originalTransactionID: OriginalTransactionID
@@ -1251,7 +1256,7 @@ extension UnlinkedChainEntry: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `GetStatistics`. What the server counted since its start, and its version.
+/// Request of `GetStatistics`. The metrics of the server since its start, and its version.
 package struct GetStatisticsRequest: Hashable, Sendable {
   package init() {}
 }
@@ -1276,7 +1281,7 @@ extension GetStatisticsRequest: WireMessage, MappedMessage {
 
 /// Response of `GetStatistics`.
 package struct GetStatisticsResponse: Hashable, Sendable {
-  /// By name.
+  /// Sorted by name.
   package var counters: [StatisticsCounter]
   /// The server's version, such as "0.1.0".
   package var version: String?
@@ -1314,11 +1319,11 @@ extension GetStatisticsResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Something that the server counts.
+/// A metric of the server.
 package struct StatisticsCounter: Hashable, Sendable {
   /// Such as "notifications.unknown_type"; listed in the documentation.
   package var name: String
-  /// Since the start of the server, or now for what goes up and down.
+  /// A count since the start of the server; for a gauge, the current value.
   package var value: Int64
 
   package init(name: String, value: Int64) {
@@ -1353,17 +1358,17 @@ extension StatisticsCounter: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ImportArchivedResponse`. Imports a response of Apple's former verifyReceipt, kept by
-/// somebody: what it says is not signed. It is stored as such, weighs less than whatever Apple
-/// signed, and takes no purchase from another account. Refused unless the catalog accepts archived
-/// responses for the app.
+/// Request of `ImportArchivedResponse`. Imports an archived response of Apple's former
+/// verifyReceipt, which is not signed. Its facts rank below every signed fact, and it takes no
+/// purchase from another account. Refused unless the catalog accepts archived responses for the
+/// app.
 package struct ImportArchivedResponseRequest: Hashable, Sendable {
   /// The app that the response must be of.
   package var bundleID: BundleID
-  /// The account that owns the purchases; links those that have no account; empty when it is not
-  /// known.
+  /// The account that owns the purchases. Purchases without an account are linked to it. Empty when
+  /// it is not known.
   package var accountID: AccountID?
-  /// The JSON that verifyReceipt answered.
+  /// The JSON response of verifyReceipt.
   package var response: [UInt8]
 
   package init(bundleID: BundleID, accountID: AccountID? = nil, response: [UInt8]) {
@@ -1374,7 +1379,7 @@ package struct ImportArchivedResponseRequest: Hashable, Sendable {
 }
 
 extension ImportArchivedResponseRequest {
-  /// Bytes of `response` at most.
+  /// Maximum length of `response`, in bytes.
   package static let maximumResponseLength = 1_048_576
 }
 

@@ -28,14 +28,21 @@ extension ConsideredItem.Kind: MappedEnumeration {
   }
 }
 
-/// What can change.
+/// Kinds of changes.
 public enum ChangeKind: Int, Hashable, Sendable, CaseIterable {
+  /// Facts of the customer were stored.
   case facts = 1
+  /// The customer got a chain or app transaction.
   case linked = 2
+  /// The customer lost a chain or app transaction.
   case unlinked = 3
+  /// A grant was added or withdrawn.
   case grants = 4
+  /// A notification has events to handle.
   case events = 5
+  /// The account was merged into another one.
   case merged = 6
+  /// The account was deleted.
   case deleted = 7
 }
 
@@ -133,21 +140,21 @@ extension ReadConsistency: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `GetCustomerState`. The state of one customer. A customer of whom nothing is known is
-/// NEW, not an error.
+/// Request of `GetCustomerState`. The state of one customer. An unknown customer is not an error:
+/// the state is NEW.
 public struct GetCustomerStateRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
   public var scope: AppScope
-  /// How new the answer must be; MINIMIZE_LATENCY when absent.
+  /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to answer for, from what is known now, in milliseconds since the epoch; the
-  /// server's clock when absent.
+  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+  /// when absent.
   public var at: Milliseconds?
-  /// The revision of the state that the caller holds: when it is still the customer's, and neither
-  /// time nor another catalog may have changed the state since it came to be, the answer is
-  /// not_modified. Absent: always the whole state.
+  /// The revision of the state that the caller has cached. The answer is not_modified when the
+  /// customer still has this revision, and neither time nor a new catalog can have changed the
+  /// state since. Absent: the answer is the whole state.
   public var ifRevisionDiffers: Int64?
 
   public init(
@@ -218,18 +225,19 @@ extension GetCustomerStateResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `BatchGetCustomerState`. The states of several customers of one app and environment:
-/// what as many calls of GetCustomerState would answer. While more is read than can be answered,
-/// one of more than 16 customers is RESOURCE_EXHAUSTED (reason OVERLOADED) even where all of them
-/// are in memory; calls of GetCustomerState that are answered from memory never are.
+/// Request of `BatchGetCustomerState`. The states of several customers of one app and environment,
+/// the same as from single calls of GetCustomerState. While the server is overloaded, a batch of
+/// more than 16 customers is RESOURCE_EXHAUSTED (reason OVERLOADED) even if all states are cached.
+/// GetCustomerState is never refused when its answer is cached.
 public struct BatchGetCustomerStateRequest: Hashable, Sendable {
-  /// The customers; the same one may be named twice.
+  /// The customers. A customer may occur more than once.
   public var customers: [CustomerSelector]
   /// The app and environment.
   public var scope: AppScope
-  /// How new the answers must be; MINIMIZE_LATENCY when absent.
+  /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+  /// when absent.
   public var at: Milliseconds?
 
   public init(
@@ -246,7 +254,7 @@ public struct BatchGetCustomerStateRequest: Hashable, Sendable {
 }
 
 extension BatchGetCustomerStateRequest {
-  /// Entries of `customers` at most.
+  /// Maximum number of entries in `customers`.
   public static let maximumCustomers = 256
 }
 
@@ -321,18 +329,19 @@ extension BatchGetCustomerStateResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `CheckEntitlement`. Whether one customer has one entitlement: the smallest answer.
+/// Request of `CheckEntitlement`. Whether one customer has one entitlement. The response is small.
 public struct CheckEntitlementRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
   public var scope: AppScope
-  /// The entitlement, by the name that the catalog gives it. One that the catalog does not name is
-  /// not granted.
+  /// The id of the entitlement in the catalog. An entitlement that is not in the catalog is not
+  /// granted.
   public var entitlementID: EntitlementID
-  /// How new the answer must be; MINIMIZE_LATENCY when absent.
+  /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+  /// when absent.
   public var at: Milliseconds?
 
   public init(
@@ -390,11 +399,11 @@ extension CheckEntitlementRequest: WireMessage, MappedMessage {
 public struct CheckEntitlementResponse: Hashable, Sendable {
   /// Whether the customer may use it.
   public var isGranted: Bool
-  /// The latest end of what confers it now, in milliseconds since the epoch; absent when it is not
-  /// granted or has no end.
+  /// The latest end of the sources that confer it now, in milliseconds since the epoch; absent when
+  /// it is not granted or has no end.
   public var until: Milliseconds?
-  /// The earliest later moment at which the customer's state changes by itself, in milliseconds
-  /// since the epoch: hold this answer at most until then. Absent when there is none.
+  /// The next moment at which the customer's state changes without new facts, in milliseconds since
+  /// the epoch. Do not cache this answer beyond it. Absent when there is none.
   public var nextTransitionAt: Milliseconds?
   /// The customer's revision; 0 when nothing is known.
   public var revision: Int64
@@ -448,14 +457,14 @@ extension CheckEntitlementResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ListCustomers`. The states of all accounts of one app and environment, by account
-/// id, in pages.
+/// Request of `ListCustomers`. The states of all accounts of one app and environment, sorted by
+/// account id, in pages.
 public struct ListCustomersRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// How many to answer at most.
+  /// Maximum number of entries in the page.
   public var pageSize: Int
-  /// The next_page_token of the page before; empty for the first page.
+  /// The next_page_token of the previous page; empty for the first page.
   public var pageToken: String?
 
   public init(scope: AppScope, pageSize: Int = 0, pageToken: String? = nil) {
@@ -466,11 +475,11 @@ public struct ListCustomersRequest: Hashable, Sendable {
 }
 
 extension ListCustomersRequest {
-  /// What a `page_size` of 0 stands for.
+  /// The page size that a `page_size` of 0 stands for.
   public static let defaultPageSize = 50
-  /// What a larger `page_size` is read as.
+  /// The maximum page size; a larger `page_size` is reduced to it.
   public static let largestPageSize = 200
-  /// How many to answer at most: by default for 0, and never above the limit.
+  /// The page size after applying the default and the maximum.
   public var effectivePageSize: Int {
     pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)
   }
@@ -507,9 +516,9 @@ extension ListCustomersRequest: WireMessage, MappedMessage {
 
 /// Response of `ListCustomers`.
 public struct ListCustomersResponse: Hashable, Sendable {
-  /// The states, by account id; may be fewer than asked for although more follow.
+  /// The states, sorted by account id. A page may have fewer than page_size although more follow.
   public var customers: [CustomerState]
-  /// Where the next page starts; empty when this is the last one.
+  /// The page_token of the next page; empty on the last page.
   public var nextPageToken: String?
 
   public init(customers: [CustomerState], nextPageToken: String?) {
@@ -545,19 +554,19 @@ extension ListCustomersResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ExplainCustomerState`. Why one customer's state is what it is: the facts considered,
-/// the rules that decided, and what would change it. For another moment, or under another catalog,
-/// where asked.
+/// Request of `ExplainCustomerState`. Explains the state of one customer: the facts considered, the
+/// rules that decided, and what would change it. The request can name another moment and another
+/// catalog.
 public struct ExplainCustomerStateRequest: Hashable, Sendable {
   /// The customer.
   public var customer: CustomerSelector
   /// The app and environment.
   public var scope: AppScope
-  /// The moment to answer for, from what is known now, in milliseconds since the epoch; the
-  /// server's clock when absent.
+  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+  /// when absent.
   public var at: Milliseconds?
-  /// A catalog in YAML to answer under instead of the one in force; it is not kept. Empty: the one
-  /// in force. One that is not valid is INVALID_ARGUMENT, with every error.
+  /// A catalog in YAML to evaluate with, instead of the catalog in force; it is not stored. Empty:
+  /// the catalog in force. An invalid catalog is INVALID_ARGUMENT, with all its errors.
   public var catalogYAML: String?
 
   public init(
@@ -574,7 +583,7 @@ public struct ExplainCustomerStateRequest: Hashable, Sendable {
 }
 
 extension ExplainCustomerStateRequest {
-  /// Bytes of `catalog_yaml` at most.
+  /// Maximum length of `catalog_yaml`, in bytes.
   public static let maximumCatalogYAMLLength = 1_048_576
 }
 
@@ -745,7 +754,7 @@ extension ConsideredItem: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  /// False for what only a newer server knows: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the entry out.
   static func isKnown(_ message: Entitle__V1__ConsideredItem) -> Bool {
     ConsideredItem.Kind(message.kind) != nil
   }
@@ -822,18 +831,18 @@ extension WatchCustomerStatesRequest: WireMessage, MappedMessage {
 }
 
 extension WatchCustomerStatesRequest {
-  /// Bytes of `cursor` at most.
+  /// Maximum length of `cursor`, in bytes.
   public static let maximumCursorLength = 256
-  /// Entries of `account_ids` at most.
+  /// Maximum number of entries in `account_ids`.
   public static let maximumAccountIDs = 1_000
 }
 
 /// Response of `WatchCustomerStates`.
 public struct WatchCustomerStatesResponse: Hashable, Sendable {
-  /// To go on after this response. Opaque, but "0" is the beginning.
+  /// The cursor to continue after this response. Opaque, except that "0" is the start of the feed.
   public var cursor: String
-  /// What changed. Absent in a response that only moves the cursor: one is sent at the start, and
-  /// whenever a while passed without a change that is asked for.
+  /// The change. Absent in a response that only moves the cursor: one is sent at the start, and
+  /// after 10 s without a matching change.
   public var change: CustomerChange?
 
   public init(cursor: String, change: CustomerChange? = nil) {
@@ -870,22 +879,22 @@ extension WatchCustomerStatesResponse: WireMessage, MappedMessage {
 
 /// One entry of the change feed, with the state.
 public struct CustomerChange: Hashable, Sendable {
-  /// Grows in commit order.
+  /// Increases in commit order.
   public var sequence: Int64
   /// The app and environment.
   public var scope: AppScope
-  /// Whom it concerns; absent when no customer is known.
+  /// The customer; absent when none is known.
   public var subject: SubmittedCustomer.Subject?
   /// When it was committed, in milliseconds since the epoch.
   public var committedAt: Milliseconds
-  /// What changed; at least one.
+  /// The kinds of the change; at least one.
   public var kinds: Set<ChangeKind>
-  /// What a notification asks somebody to do or to know.
+  /// Events that notifications reported, some of which need action.
   public var events: [FeedEvent]
-  /// The customer's state: with this change, and perhaps with later ones, which follow all the
-  /// same. Absent when the request asks for none, no customer is known, the catalog does not name
-  /// the app any more, or the state does not fit a response or cannot be told: GetCustomerState
-  /// says why.
+  /// The customer's state after this change. It may include later changes, which still follow.
+  /// Absent when the request asks for no states, no customer is known, the catalog no longer names
+  /// the app, the state does not fit into a response, or the state cannot be computed.
+  /// GetCustomerState returns the error in the last two cases.
   public var state: CustomerState?
 
   public init(

@@ -63,17 +63,20 @@ extension HealthCheckRequest: WireMessage, MappedMessage {
 
 /// Response of `Check`.
 public struct HealthCheckResponse: Hashable, Sendable {
+  /// The status of a service.
   public enum ServingStatus: Int, Hashable, Sendable, CaseIterable {
+    /// Not known.
     case unknown = 0
     /// Calls are answered.
     case serving = 1
-    /// Calls are refused: starting, stopping, or without its store.
+    /// The store cannot answer. While the server stops, Check is UNAVAILABLE with the reason
+    /// SHUTTING_DOWN instead.
     case notServing = 2
-    /// Used only by Watch: no such service now.
+    /// Sent only by Watch: the server does not know the service.
     case serviceUnknown = 3
   }
 
-  /// How the service is doing.
+  /// The status of the service.
   public var status: HealthCheckResponse.ServingStatus
   /// The server's version, such as "0.1.0". The public protocol does not have this field. Its own
   /// numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.

@@ -54,9 +54,9 @@ extension LinkTarget: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ResolveAccount`. Whom an identifier leads to.
+/// Request of `ResolveAccount`. Finds the customer of an identifier.
 public struct ResolveAccountRequest: Hashable, Sendable {
-  /// Whom to look for.
+  /// The customer to find.
   public var customer: CustomerSelector
   /// The app and environment.
   public var scope: AppScope
@@ -96,7 +96,7 @@ extension ResolveAccountRequest: WireMessage, MappedMessage {
 
 /// Response of `ResolveAccount`.
 public struct ResolveAccountResponse: Hashable, Sendable {
-  /// Absent when nobody is known, or several chains that no account has claimed.
+  /// Absent when no customer is known, or when several unclaimed chains match.
   public var subject: SubmittedCustomer.Subject?
   /// The customer's revision; 0 when nothing is known.
   public var revision: Int64
@@ -149,18 +149,18 @@ extension ResolveAccountResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `LinkAccount`. Gives what has no account to one. What belongs to another account is
-/// ALREADY_EXISTS.
+/// Request of `LinkAccount`. Links a chain or app transaction that has no account. ALREADY_EXISTS
+/// when it belongs to another account.
 public struct LinkAccountRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// What to link. Of what nothing is known is NOT_FOUND.
+  /// The chain or app transaction to link. An unknown one is NOT_FOUND.
   public var target: LinkTarget
-  /// The account; it may be one of which nothing is known yet.
+  /// The account; it may be unknown to the server.
   public var accountID: AccountID
   /// Why.
   public var reason: String
-  /// Who asks for it.
+  /// The person or tool that asks for it.
   public var author: String
 
   public init(
@@ -211,16 +211,16 @@ extension LinkAccountRequest: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `UnlinkAccount`. Takes a chain or app transaction from its account. Only a claim or a
-/// link gives it one again: hints, such as appAccountToken, do not.
+/// Request of `UnlinkAccount`. Unlinks a chain or app transaction from its account. Afterwards only
+/// a claim or a link gives it an account: hints, such as appAccountToken, do not.
 public struct UnlinkAccountRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// What to unlink. Of what nothing is known is NOT_FOUND.
+  /// The chain or app transaction to unlink. An unknown one is NOT_FOUND.
   public var target: LinkTarget
   /// Why.
   public var reason: String
-  /// Who asks for it.
+  /// The person or tool that asks for it.
   public var author: String
 
   public init(scope: AppScope, target: LinkTarget, reason: String, author: String) {
@@ -262,19 +262,19 @@ extension UnlinkAccountRequest: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `TransferPurchase`. Gives a chain or app transaction to another account.
+/// Request of `TransferPurchase`. Moves a chain or app transaction to another account.
 public struct TransferPurchaseRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// What to transfer. Of what nothing is known is NOT_FOUND.
+  /// The chain or app transaction to transfer. An unknown one is NOT_FOUND.
   public var target: LinkTarget
-  /// Whose it has to be now, else FAILED_PRECONDITION; empty: anybody's.
+  /// The account that must own it now, otherwise FAILED_PRECONDITION. Empty: not checked.
   public var fromAccountID: AccountID?
-  /// Who gets it; it may be one of which nothing is known yet.
+  /// The account that gets it; it may be unknown to the server.
   public var toAccountID: AccountID
   /// Why.
   public var reason: String
-  /// Who asks for it.
+  /// The person or tool that asks for it.
   public var author: String
 
   public init(
@@ -329,19 +329,19 @@ extension TransferPurchaseRequest: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `MergeAccounts`. Gives everything of one account to another, under whose id the first
-/// is known from then on.
+/// Request of `MergeAccounts`. Moves everything of one account to another. From then on the id of
+/// the first account leads to the second.
 public struct MergeAccountsRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// The account that ends. One of which nothing is known is NOT_FOUND.
+  /// The account that is merged into the other. An unknown account is NOT_FOUND.
   public var fromAccountID: AccountID
-  /// The account that gets everything; it may be one of which nothing is known yet; another than
+  /// The account that gets everything. It may be unknown to the server, and must differ from
   /// from_account_id.
   public var intoAccountID: AccountID
   /// Why.
   public var reason: String
-  /// Who asks for it.
+  /// The person or tool that asks for it.
   public var author: String
 
   public init(
@@ -394,12 +394,13 @@ extension MergeAccountsRequest: WireMessage, MappedMessage {
 
 /// Response of `LinkAccount`.
 public struct LinkResponse: Hashable, Sendable {
-  /// False when it stood so before.
+  /// False when the call changed nothing.
   public var isChanged: Bool
-  /// What changed hands: chains before app transactions, then by id; at most 4,000, the first.
+  /// The chains and app transactions that changed owner: chains first, then by id. At most 4,000,
+  /// the first ones.
   public var targets: [LinkTarget]
-  /// The accounts and unclaimed chains concerned, with their revisions after the call; where there
-  /// are more than 4,000, that many of them, accounts first.
+  /// The accounts and unclaimed chains concerned, with their revisions after the call. At most
+  /// 4,000, accounts first.
   public var customers: [SubmittedCustomer]
 
   public init(isChanged: Bool, targets: [LinkTarget], customers: [SubmittedCustomer]) {
@@ -439,7 +440,7 @@ extension LinkResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ListLinks`. What an account owns.
+/// Request of `ListLinks`. The chains and app transactions of an account.
 public struct ListLinksRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
@@ -481,8 +482,7 @@ extension ListLinksRequest: WireMessage, MappedMessage {
 
 /// Response of `ListLinks`.
 public struct ListLinksResponse: Hashable, Sendable {
-  /// Chains before app transactions, then by id; at most 10,000, the first. ExportCustomer tells
-  /// all.
+  /// Chains first, then by id. At most 10,000, the first ones. ExportCustomer returns all.
   public var links: [AccountLink]
 
   public init(links: [AccountLink]) {
@@ -515,15 +515,15 @@ extension ListLinksResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Something that an account owns.
+/// A link between an account and a chain or app transaction.
 public struct AccountLink: Hashable, Sendable {
-  /// What.
+  /// The chain or app transaction.
   public var target: LinkTarget
-  /// Since when, in milliseconds since the epoch.
+  /// Start, in milliseconds since the epoch.
   public var since: Milliseconds
-  /// Why it got this account.
+  /// Why it was linked to this account.
   public var reason: LinkReason?
-  /// Nobody signed what the account was named with.
+  /// True when the link rests on unsigned data.
   public var isUnsigned: Bool
 
   public init(
@@ -552,7 +552,7 @@ extension AccountLink: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  /// False for what only a newer server knows: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the entry out.
   static func isKnown(_ message: Entitle__V1__Link) -> Bool {
     Self.isKnown(message.target, as: LinkTarget.self)
   }
@@ -590,7 +590,7 @@ extension GetLinkHistoryRequest: WireMessage, MappedMessage {
 
 /// Response of `GetLinkHistory`.
 public struct GetLinkHistoryResponse: Hashable, Sendable {
-  /// Oldest first; the latest where there are more.
+  /// Oldest first; the latest 10,000 when there are more.
   public var events: [LinkHistoryEntry]
 
   public init(events: [LinkHistoryEntry]) {
@@ -599,7 +599,7 @@ public struct GetLinkHistoryResponse: Hashable, Sendable {
 }
 
 extension GetLinkHistoryResponse {
-  /// Entries of `events` at most.
+  /// Maximum number of entries in `events`.
   public static let maximumEvents = 10_000
 }
 
@@ -628,25 +628,26 @@ extension GetLinkHistoryResponse: WireMessage, MappedMessage {
   }
 }
 
-/// One step in the history of a link.
+/// One change in the history of a link.
 public struct LinkHistoryEntry: Hashable, Sendable {
-  /// What it concerned.
+  /// The chain or app transaction.
   public var target: LinkTarget
   /// When, in milliseconds since the epoch.
   public var at: Milliseconds
-  /// Who had it before; empty when nobody did, or the account was deleted since.
+  /// The account before; empty when there was none, or when it was deleted since.
   public var fromAccountID: AccountID?
-  /// Who has it since then; empty when nobody does, or the account was deleted since.
+  /// The account after the change; empty when there is none, or when it was deleted since.
   public var toAccountID: AccountID?
-  /// The account that had it was deleted since.
+  /// True when the account before was deleted since.
   public var isFromDeleted: Bool
-  /// The account that got it was deleted since.
+  /// True when the account after the change was deleted since.
   public var isToDeleted: Bool
-  /// Why, as the server knows it.
+  /// The cause of the change.
   public var reason: LinkReason?
-  /// Who asked for it, in their words; empty when a submission brought it about.
+  /// The person or tool that asked for it, as named in the request; empty when a submission caused
+  /// it.
   public var author: String?
-  /// Why, in the words of who asked; empty when a submission brought it about.
+  /// The reason given in the request; empty when a submission caused it.
   public var note: String?
 
   public init(
@@ -685,7 +686,7 @@ extension LinkHistoryEntry: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  /// False for what only a newer server knows: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the entry out.
   static func isKnown(_ message: Entitle__V1__LinkEvent) -> Bool {
     Self.isKnown(message.target, as: LinkTarget.self)
   }

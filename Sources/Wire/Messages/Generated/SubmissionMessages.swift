@@ -5,7 +5,7 @@ import CEntitleMessages
 public import EntitlementDomain
 package import NIOCore
 
-/// What verification said about a signed payload. Read a number that you do not know as refused.
+/// The result of verifying a signed payload. Read a number that you do not know as refused.
 public enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   /// Never sent.
   case unrecognized = 0
@@ -13,9 +13,9 @@ public enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   case ok = 1
   /// Not a signed payload of a kind that the service knows.
   case malformed = 2
-  /// Signed with another algorithm than ES256, or, a receipt, than RSA with SHA-1 or SHA-256.
+  /// The algorithm is not ES256; for a receipt, not RSA with SHA-1 or SHA-256.
   case unsupportedAlgorithm = 3
-  /// A certificate cannot be read or lacks what Apple's certificates carry.
+  /// A certificate cannot be read, or lacks the extensions of Apple's certificates.
   case invalidCertificate = 4
   /// The chain does not end in a trusted root.
   case untrustedChain = 5
@@ -23,15 +23,15 @@ public enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   case certificateExpired = 6
   /// A certificate was revoked.
   case certificateRevoked = 7
-  /// Could not be decided now: submit it again later.
+  /// The verdict is not known yet: submit the payload again later.
   case retryable = 8
-  /// The signature does not fit the payload.
+  /// The signature does not match the payload.
   case invalidSignature = 9
   /// Signed for an app that the service, or this request, does not accept.
   case wrongApp = 10
   /// Signed in an environment that the service does not accept.
   case wrongEnvironment = 11
-  /// A receipt that was made for another device than the request names.
+  /// The receipt was made for another device than the request names.
   case wrongDevice = 12
 }
 
@@ -76,11 +76,12 @@ extension SubmissionVerdict: MappedEnumeration {
   }
 }
 
-/// How soon a submission is verified when there is more to do than workers.
+/// The priority of a submission in the queue of the verification workers.
 public enum SubmissionPriority: Int, Hashable, Sendable, CaseIterable {
-  /// Somebody waits: before whatever is bulk.
+  /// A caller waits for the answer: verified before bulk submissions.
   case interactive = 1
-  /// An import: when nobody waits, and never in more than its share of the queue.
+  /// An import: verified when no interactive submission is queued, and limited to a share of the
+  /// queue.
   case bulk = 2
 }
 
@@ -104,9 +105,13 @@ extension SubmissionPriority: MappedEnumeration {
 
 /// The kinds of signed payload.
 public enum SubmittedKind: Int, Hashable, Sendable, CaseIterable {
+  /// A signed transaction.
   case transaction = 1
+  /// A signed renewal info.
   case renewalInfo = 2
+  /// A signed app transaction.
   case appTransaction = 3
+  /// An App Store Server Notification.
   case notification = 4
 }
 
@@ -133,13 +138,13 @@ extension SubmittedKind: MappedEnumeration {
 
 /// What the store did with an accepted payload.
 public enum SubmissionDisposition: Int, Hashable, Sendable, CaseIterable {
-  /// A fact not known before.
+  /// Stored as a new fact.
   case added = 1
-  /// A newer version of a known fact: it stands now.
+  /// A newer version of a known fact, which it replaced.
   case replaced = 2
-  /// This very statement was known.
+  /// The same version of the fact was known.
   case duplicate = 3
-  /// A newer version was known: that one stands.
+  /// A newer version of the fact was known, which stays in force.
   case superseded = 4
 }
 
@@ -164,21 +169,21 @@ extension SubmissionDisposition: MappedEnumeration {
   }
 }
 
-/// What a submission meant for the owner. Read a number that you do not know as UNCHANGED.
+/// The effect of a submission on the owner. Read a number that you do not know as UNCHANGED.
 public enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// No account is known for it.
   case unlinked = 1
-  /// Its account is the one that it had.
+  /// Its account did not change.
   case unchanged = 2
-  /// It had no account, and has one now.
+  /// It had no account, and was linked to one.
   case linked = 3
-  /// It left another account for the one that the submission named.
+  /// It moved from another account to the account that the submission named.
   case transferred = 4
-  /// It belongs to another account than the one named, and the app's link policy keeps it there.
-  /// The fact is stored all the same.
+  /// It belongs to another account than the one named, and the link policy of the app does not
+  /// allow the claim. The fact is stored.
   case alreadyLinked = 5
-  /// It belongs to another account than the one named, which has claimed as much as the app allows
-  /// in a day. The fact is stored all the same; submit it again later.
+  /// It belongs to another account than the one named, and the named account has reached the app's
+  /// limit of claims in a day. The fact is stored; submit it again later.
   case claimLimited = 6
 }
 
@@ -272,7 +277,7 @@ extension FeedEvent: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  /// False for what only a newer server knows: lists leave it out.
+  /// False for a kind that only a newer server knows: lists leave the entry out.
   static func isKnown(_ message: Entitle__V1__FeedEvent) -> Bool {
     FeedEventKind(message.kind) != nil
   }
@@ -305,21 +310,21 @@ extension FeedEvent: WireMessage, MappedMessage {
   }
 }
 
-/// What became of one signed payload.
+/// The result of one signed payload.
 public struct SubmittedItemResult: Hashable, Sendable {
-  /// What verification said.
+  /// The verdict of the verification.
   public var verdict: SubmissionVerdict
-  /// Why it was refused, in English, for logs and people; empty when it was not.
+  /// Why it was refused, in English, for logs and people; empty when it was accepted.
   public var detail: String?
-  /// What it is; absent when it could not be read that far.
+  /// Its kind; absent when it could not be read that far.
   public var kind: SubmittedKind?
   /// What the store did with it; absent when it was refused.
   public var disposition: SubmissionDisposition?
-  /// The chain that it speaks of; empty for an app transaction, or when refused.
+  /// Its chain; empty for an app transaction, or when refused.
   public var originalTransactionID: OriginalTransactionID?
-  /// The transaction that it speaks of; empty unless it is a transaction, or when refused.
+  /// Its transaction; empty when it is not a transaction, or when refused.
   public var transactionID: TransactionID?
-  /// What it meant for the owner; absent when it was refused.
+  /// The effect on the owner; absent when it was refused.
   public var link: SubmissionLinkOutcome?
 
   public init(
@@ -379,6 +384,7 @@ extension SubmittedItemResult: WireMessage, MappedMessage {
 
 /// A customer that a submission concerns, with the revision after it.
 public struct SubmittedCustomer: Hashable, Sendable {
+  /// The values of `subject`.
   public enum Subject: Hashable, Sendable {
     /// An account.
     case account(AccountID)
@@ -390,7 +396,7 @@ public struct SubmittedCustomer: Hashable, Sendable {
   public var subject: Subject
   /// The app and environment.
   public var scope: AppScope
-  /// The revision: read AT_LEAST_AS_FRESH as this to see what was submitted.
+  /// The revision. A read AT_LEAST_AS_FRESH with this revision sees the submitted data.
   public var revision: Int64
 
   public init(subject: Subject, scope: AppScope, revision: Int64) {
@@ -458,7 +464,7 @@ extension SubmitSignedTransactionsRequest: WireMessage, MappedMessage {
 }
 
 extension SubmitSignedTransactionsRequest {
-  /// Entries of `items` at most.
+  /// Maximum number of entries in `items`.
   public static let maximumItems = 500
 }
 
@@ -466,9 +472,9 @@ extension SubmitSignedTransactionsRequest {
 public struct SubmitSignedTransactionsResponse: Hashable, Sendable {
   /// One for each item of the request, in its order.
   public var results: [SubmittedItemResult]
-  /// The customers that the accepted items concern, each once, changed or not. Where the request
-  /// names an account, no other account is among them: not the one that lost a purchase to it, and
-  /// not the one that keeps what it claimed.
+  /// The customers that the accepted items concern, without duplicates, changed or not. When the
+  /// request names an account, no other account is listed: neither an account that lost a purchase
+  /// to it, nor one that keeps a purchase that it claimed.
   public var customers: [SubmittedCustomer]
 
   public init(results: [SubmittedItemResult], customers: [SubmittedCustomer]) {
@@ -513,7 +519,7 @@ public struct SubmitNotificationRequest: Hashable, Sendable {
   /// The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
   /// caller does not know it.
   public var accountID: AccountID?
-  /// Absent: INTERACTIVE.
+  /// The priority; INTERACTIVE when absent.
   public var priority: SubmissionPriority
 
   public init(
@@ -557,24 +563,24 @@ extension SubmitNotificationRequest: WireMessage, MappedMessage {
 
 /// Response of `SubmitNotification`.
 public struct SubmitNotificationResponse: Hashable, Sendable {
-  /// What verification said about the notification. When it is not OK nothing was stored, and only
-  /// the detail is set beside it.
+  /// The verdict about the notification. Unless it is OK, nothing was stored, and the only other
+  /// field that is set is the detail.
   public var verdict: SubmissionVerdict
-  /// Why it was refused, in English, for logs and people; empty when it was not.
+  /// Why it was refused, in English, for logs and people; empty when it was accepted.
   public var detail: String?
   /// Apple's notificationUUID.
   public var notificationUUID: NotificationUUID?
-  /// Apple's notificationType, as it came.
+  /// Apple's notificationType, unchanged.
   public var notificationType: String?
-  /// Apple's subtype, as it came; empty when it has none.
+  /// Apple's subtype, unchanged; empty when there is none.
   public var subtype: String?
-  /// True when this notification was known already.
+  /// True when this notification was already known.
   public var isDuplicate: Bool
-  /// What became of the signed payloads inside it; empty when there are none.
+  /// The results of the signed payloads inside it; empty when there are none.
   public var results: [SubmittedItemResult]
   /// The customers that it concerns, as in SubmitSignedTransactionsResponse.
   public var customers: [SubmittedCustomer]
-  /// What it asks somebody to do or to know; also in the change feed. Empty for a duplicate.
+  /// Its events, which are also in the change feed; empty for a duplicate.
   public var events: [FeedEvent]
 
   public init(
@@ -643,20 +649,20 @@ extension SubmitNotificationResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `SubmitReceipt`. Verifies a legacy app receipt (PKCS#7) and stores what it says of
-/// the app and of each in-app purchase. What is known from a signed transaction stands against it.
+/// Request of `SubmitReceipt`. Verifies a legacy app receipt (PKCS#7), and stores the facts about
+/// the app and each in-app purchase. Facts from signed transactions take precedence.
 public struct SubmitReceiptRequest: Hashable, Sendable {
-  /// The app that the receipt must be of; empty: any app that the service accepts.
+  /// The receipt must belong to this app; empty: any app that the service accepts.
   public var bundleID: BundleID?
   /// The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
   /// caller does not know it.
   public var accountID: AccountID?
-  /// The receipt as the app has it: DER, or the standard base64 of it: at most 1 MiB of DER.
+  /// The receipt as the app has it, as DER or as standard base64 of DER; at most 1 MiB of DER.
   public var receipt: [UInt8]
   /// The device that the receipt must have been made for: the 16 bytes of its identifierForVendor,
-  /// or, of a Mac, the 6 of its primary network address. Empty: not checked.
+  /// or, for a Mac, the 6 bytes of its primary network address. Empty: not checked.
   public var deviceIdentifier: [UInt8]?
-  /// Absent: INTERACTIVE.
+  /// The priority; INTERACTIVE when absent.
   public var priority: SubmissionPriority
 
   public init(
@@ -675,9 +681,9 @@ public struct SubmitReceiptRequest: Hashable, Sendable {
 }
 
 extension SubmitReceiptRequest {
-  /// Bytes of `receipt` at most.
+  /// Maximum length of `receipt`, in bytes.
   public static let maximumReceiptLength = 1_572_864
-  /// Bytes of `device_identifier` at most.
+  /// Maximum length of `device_identifier`, in bytes.
   public static let maximumDeviceIdentifierLength = 64
 }
 
@@ -713,17 +719,17 @@ extension SubmitReceiptRequest: WireMessage, MappedMessage {
   }
 }
 
-/// What became of a receipt, or of an archived response to one.
+/// The result of a receipt, or of an archived response.
 public struct SubmitReceiptResponse: Hashable, Sendable {
-  /// What verification said about the whole. When it is not OK nothing was stored, and only the
-  /// detail is set beside it.
+  /// The verdict about the whole. Unless it is OK, nothing was stored, and the only other field
+  /// that is set is the detail.
   public var verdict: SubmissionVerdict
-  /// Why it was refused, in English, for logs and people; empty when it was not.
+  /// Why it was refused, in English, for logs and people; empty when it was accepted.
   public var detail: String?
-  /// What it says of itself; absent when it was refused.
+  /// Summary of the receipt; absent when it was refused.
   public var receipt: ReceiptSummary?
-  /// What became of what it says: of the app first, then of each in-app purchase in its order. Of
-  /// an archived response, the renewals come last.
+  /// The results of its contents: first the app, then each in-app purchase in its order. The
+  /// renewals of an archived response come last.
   public var results: [SubmittedItemResult]
   /// The customers that it concerns, as in SubmitSignedTransactionsResponse.
   public var customers: [SubmittedCustomer]
@@ -777,9 +783,9 @@ extension SubmitReceiptResponse: WireMessage, MappedMessage {
   }
 }
 
-/// What a receipt says of itself.
+/// Summary of a receipt.
 public struct ReceiptSummary: Hashable, Sendable {
-  /// Apple's receipt type as it came: "Production", "ProductionSandbox", "ProductionVPP", …
+  /// Apple's receipt type, unchanged: "Production", "ProductionSandbox", "ProductionVPP", …
   public var receiptType: String
   /// The app and environment.
   public var scope: AppScope
@@ -789,11 +795,11 @@ public struct ReceiptSummary: Hashable, Sendable {
   public var applicationVersion: String?
   /// The version that the customer first had; empty when absent.
   public var originalApplicationVersion: String?
-  /// When the customer first had the app, in milliseconds since the epoch; absent when not told.
+  /// When the customer first had the app, in milliseconds since the epoch; absent when not known.
   public var originalPurchaseDate: Milliseconds?
   /// When the receipt of a volume purchase ends, in milliseconds since the epoch; absent otherwise.
   public var expirationDate: Milliseconds?
-  /// How many in-app purchases it holds.
+  /// Number of in-app purchases in it.
   public var inAppCount: Int
 
   public init(

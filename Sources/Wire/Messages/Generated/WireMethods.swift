@@ -3,8 +3,8 @@
 
 /// The methods of `Protos/`.
 package enum WireMethods {
-  /// Verifies and stores transactions, renewal infos and app transactions, each by itself: one that
-  /// is refused does not keep the others out.
+  /// Verifies and stores transactions, renewal infos and app transactions. Each is verified alone:
+  /// a refused one does not affect the others.
   package static let submitSignedTransactions = WireMethod<SubmitSignedTransactionsRequest, SubmitSignedTransactionsResponse>(
     service: ServiceNames.submissions, name: "SubmitSignedTransactions",
     idempotency: .idempotent)
@@ -14,80 +14,82 @@ package enum WireMethods {
     service: ServiceNames.submissions, name: "SubmitNotification",
     idempotency: .idempotent)
 
-  /// Verifies a legacy app receipt (PKCS#7) and stores what it says of the app and of each in-app
-  /// purchase. What is known from a signed transaction stands against it.
+  /// Verifies a legacy app receipt (PKCS#7), and stores the facts about the app and each in-app
+  /// purchase. Facts from signed transactions take precedence.
   package static let submitReceipt = WireMethod<SubmitReceiptRequest, SubmitReceiptResponse>(
     service: ServiceNames.submissions, name: "SubmitReceipt",
     idempotency: .idempotent)
 
-  /// The state of one customer. A customer of whom nothing is known is NEW, not an error.
+  /// The state of one customer. An unknown customer is not an error: the state is NEW.
   package static let getCustomerState = WireMethod<GetCustomerStateRequest, GetCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "GetCustomerState",
     idempotency: .noSideEffects)
 
-  /// The states of several customers of one app and environment: what as many calls of
-  /// GetCustomerState would answer. While more is read than can be answered, one of more than 16
-  /// customers is RESOURCE_EXHAUSTED (reason OVERLOADED) even where all of them are in memory;
-  /// calls of GetCustomerState that are answered from memory never are.
+  /// The states of several customers of one app and environment, the same as from single calls of
+  /// GetCustomerState. While the server is overloaded, a batch of more than 16 customers is
+  /// RESOURCE_EXHAUSTED (reason OVERLOADED) even if all states are cached. GetCustomerState is
+  /// never refused when its answer is cached.
   package static let batchGetCustomerState = WireMethod<BatchGetCustomerStateRequest, BatchGetCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "BatchGetCustomerState",
     idempotency: .noSideEffects)
 
-  /// Whether one customer has one entitlement: the smallest answer.
+  /// Whether one customer has one entitlement. The response is small.
   package static let checkEntitlement = WireMethod<CheckEntitlementRequest, CheckEntitlementResponse>(
     service: ServiceNames.entitlements, name: "CheckEntitlement",
     idempotency: .noSideEffects)
 
-  /// Why one customer's state is what it is: the facts considered, the rules that decided, and what
-  /// would change it. For another moment, or under another catalog, where asked.
+  /// Explains the state of one customer: the facts considered, the rules that decided, and what
+  /// would change it. The request can name another moment and another catalog.
   package static let explainCustomerState = WireMethod<ExplainCustomerStateRequest, ExplainCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "ExplainCustomerState",
     idempotency: .noSideEffects)
 
-  /// What changes, as it is committed: each change with the customer's state after it. Never ends
-  /// by itself; a client that does not keep up is ended with RESOURCE_EXHAUSTED, and goes on from
-  /// the last cursor that it has. Server streaming.
+  /// Streams the change feed: each committed change, with the customer's state after it. The stream
+  /// has no regular end. A client that reads too slowly gets RESOURCE_EXHAUSTED, and continues from
+  /// its last cursor. Server streaming.
   package static let watchCustomerStates = WireMethod<WatchCustomerStatesRequest, WatchCustomerStatesResponse>(
     service: ServiceNames.entitlements, name: "WatchCustomerStates",
     idempotency: .noSideEffects)
 
-  /// The states of all accounts of one app and environment, by account id, in pages.
+  /// The states of all accounts of one app and environment, sorted by account id, in pages.
   package static let listCustomers = WireMethod<ListCustomersRequest, ListCustomersResponse>(
     service: ServiceNames.entitlements, name: "ListCustomers",
     idempotency: .noSideEffects)
 
-  /// Whom an identifier leads to.
+  /// Finds the customer of an identifier.
   package static let resolveAccount = WireMethod<ResolveAccountRequest, ResolveAccountResponse>(
     service: ServiceNames.links, name: "ResolveAccount",
     idempotency: .noSideEffects)
 
-  /// Gives what has no account to one. What belongs to another account is ALREADY_EXISTS.
+  /// Links a chain or app transaction that has no account. ALREADY_EXISTS when it belongs to
+  /// another account.
   package static let linkAccount = WireMethod<LinkAccountRequest, LinkResponse>(
     service: ServiceNames.links, name: "LinkAccount",
     idempotency: .idempotent)
 
-  /// Takes a chain or app transaction from its account. Only a claim or a link gives it one again:
-  /// hints, such as appAccountToken, do not.
+  /// Unlinks a chain or app transaction from its account. Afterwards only a claim or a link gives
+  /// it an account: hints, such as appAccountToken, do not.
   package static let unlinkAccount = WireMethod<UnlinkAccountRequest, LinkResponse>(
     service: ServiceNames.links, name: "UnlinkAccount",
     idempotency: .idempotent)
 
-  /// Gives a chain or app transaction to another account.
+  /// Moves a chain or app transaction to another account.
   package static let transferPurchase = WireMethod<TransferPurchaseRequest, LinkResponse>(
     service: ServiceNames.links, name: "TransferPurchase",
     idempotency: .idempotent)
 
-  /// Gives everything of one account to another, under whose id the first is known from then on.
+  /// Moves everything of one account to another. From then on the id of the first account leads to
+  /// the second.
   package static let mergeAccounts = WireMethod<MergeAccountsRequest, LinkResponse>(
     service: ServiceNames.links, name: "MergeAccounts",
     idempotency: .idempotent)
 
-  /// What an account owns.
+  /// The chains and app transactions of an account.
   package static let listLinks = WireMethod<ListLinksRequest, ListLinksResponse>(
     service: ServiceNames.links, name: "ListLinks",
     idempotency: .noSideEffects)
 
-  /// Who owned a chain or app transaction, or what an account owned.
+  /// The owners of a chain or app transaction over time, or the links of an account over time.
   package static let getLinkHistory = WireMethod<GetLinkHistoryRequest, GetLinkHistoryResponse>(
     service: ServiceNames.links, name: "GetLinkHistory",
     idempotency: .noSideEffects)
@@ -97,7 +99,7 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "AddGrant",
     idempotency: .unknown)
 
-  /// Ends a grant before its time. Never touches a purchase. Idempotent.
+  /// Withdraws a grant. Purchases are not affected. Idempotent.
   package static let withdrawGrant = WireMethod<WithdrawGrantRequest, GrantResponse>(
     service: ServiceNames.admin, name: "WithdrawGrant",
     idempotency: .idempotent)
@@ -107,7 +109,7 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "ListGrants",
     idempotency: .noSideEffects)
 
-  /// Which catalog is in force, and what became of the last attempt to change it.
+  /// The catalog in force, and the result of the last attempt to change it.
   package static let getCatalog = WireMethod<GetCatalogRequest, CatalogResponse>(
     service: ServiceNames.admin, name: "GetCatalog",
     idempotency: .noSideEffects)
@@ -122,38 +124,39 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "ListChanges",
     idempotency: .noSideEffects)
 
-  /// Imports a response of Apple's former verifyReceipt, kept by somebody: what it says is not
-  /// signed. It is stored as such, weighs less than whatever Apple signed, and takes no purchase
-  /// from another account. Refused unless the catalog accepts archived responses for the app.
+  /// Imports an archived response of Apple's former verifyReceipt, which is not signed. Its facts
+  /// rank below every signed fact, and it takes no purchase from another account. Refused unless
+  /// the catalog accepts archived responses for the app.
   package static let importArchivedResponse = WireMethod<ImportArchivedResponseRequest, SubmitReceiptResponse>(
     service: ServiceNames.admin, name: "ImportArchivedResponse",
     idempotency: .idempotent)
 
-  /// What happened to an account, oldest first: links, grants, notifications.
+  /// The history of an account, oldest first: links, grants, notifications.
   package static let getCustomerHistory = WireMethod<GetCustomerHistoryRequest, GetCustomerHistoryResponse>(
     service: ServiceNames.admin, name: "GetCustomerHistory",
     idempotency: .noSideEffects)
 
-  /// All that is known of an account, as one JSON document, in pieces. Only a few are answered at a
-  /// time: one too many is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS), and so is one whose pieces
-  /// are not read, or not all within 5 minutes (reason SLOW_READER). Server streaming.
+  /// All data of an account, as one JSON document in pieces. The number of concurrent exports is
+  /// limited: a further one is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS). An export ends with
+  /// RESOURCE_EXHAUSTED (reason SLOW_READER) when the client stops reading, or has not read the
+  /// whole document after 5 minutes. Server streaming.
   package static let exportCustomer = WireMethod<ExportCustomerRequest, ExportedPiece>(
     service: ServiceNames.admin, name: "ExportCustomer",
     idempotency: .noSideEffects)
 
-  /// Unlinks everything of an account, and deletes what is known of the account itself. What Apple
-  /// signed stays, without an owner, to be claimed again. Idempotent for as long as the feed tells
-  /// of the deletion.
+  /// Unlinks all purchases of an account, and deletes the data of the account itself. Signed facts
+  /// are kept without an owner and can be claimed again. Idempotent while the change feed contains
+  /// the deletion.
   package static let deleteCustomer = WireMethod<DeleteCustomerRequest, LinkResponse>(
     service: ServiceNames.admin, name: "DeleteCustomer",
     idempotency: .unknown)
 
-  /// Chains that no account has, in pages.
+  /// Chains without an account, in pages.
   package static let listUnlinkedChains = WireMethod<ListUnlinkedChainsRequest, ListUnlinkedChainsResponse>(
     service: ServiceNames.admin, name: "ListUnlinkedChains",
     idempotency: .noSideEffects)
 
-  /// What the server counted since its start, and its version.
+  /// The metrics of the server since its start, and its version.
   package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
     service: ServiceNames.admin, name: "GetStatistics",
     idempotency: .noSideEffects)

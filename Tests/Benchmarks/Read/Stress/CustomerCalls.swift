@@ -1,10 +1,11 @@
 import EntitlementDomain
+import Framing
 import LoadClient
 import NIOCore
 import RPCClient
 import Wire
 
-/// Calls about one simulated customer.
+/// Calls about simulated customers.
 enum CustomerCalls {
   /// GetCustomerState.
   static func state(of index: Int, _ consistency: ReadConsistency = .minimizeLatency) throws
@@ -20,7 +21,7 @@ enum CustomerCalls {
       timeout: .seconds(10))
   }
 
-  /// BatchGetCustomerState of so many customers.
+  /// BatchGetCustomerState of these customers.
   static func states(of indices: Range<Int>, _ consistency: ReadConsistency = .minimizeLatency)
     throws -> RPCRequest
   {
@@ -44,7 +45,7 @@ enum CustomerCalls {
     return frame(length: UInt32(data.readableBytes), data: Array(data.readableBytesView))
   }
 
-  /// A request frame with a header that announces so many bytes, and data that may be fewer.
+  /// A request frame whose header announces `length` bytes; the data may be shorter.
   static func frame(length: UInt32, data: [UInt8]) -> [UInt8] {
     var frame = ByteBuffer()
     FrameEncoder.writeHeader(
@@ -54,7 +55,7 @@ enum CustomerCalls {
     return Array(frame.readableBytesView)
   }
 
-  /// Asks for the customers, one after the other on one connection, so that the server holds them.
+  /// Reads the customers, one after the other on one connection, so that the server caches them.
   static func warm(_ count: Int, at address: ServerAddress) async throws {
     let connection = try await RPCConnection.connect(to: address)
     for start in stride(from: 0, to: count, by: BatchGetCustomerStateRequest.maximumCustomers) {

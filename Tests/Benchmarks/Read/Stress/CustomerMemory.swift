@@ -4,7 +4,7 @@ import NIOCore
 import RPCClient
 import Wire
 
-/// What a server takes of memory for each customer that it holds (P7).
+/// The memory of a server for each cached customer (P7).
 struct CustomerMemory {
   let plan: StressPlan
 
@@ -21,7 +21,7 @@ struct CustomerMemory {
     for _ in 0..<plan.rounds {
       let server = try await EntitledProcess(
         store: store, arguments: ["--cache-megabytes", "4096"])
-      // What any reading takes is there before: connections, the store's own memory, threads.
+      // Memory that every read needs is allocated first: connections, the store, threads.
       _ = try await readAll(from: server, .fullyConsistent)
       let before = server.ownMemory
       let bytes = try await readAll(from: server, .minimizeLatency)
@@ -38,9 +38,9 @@ struct CustomerMemory {
     return [ratio, each, size]
   }
 
-  /// Each customer once, by itself, as callers ask.
+  /// Reads each customer once, in a call of its own.
   ///
-  /// - Returns: the bytes of all answers.
+  /// - Returns: the total length of the answers in bytes.
   private func readAll(
     from server: EntitledProcess, _ consistency: ReadConsistency
   ) async throws -> Int {
@@ -80,7 +80,7 @@ struct CustomerMemory {
     let held = counters.first { $0.name == "cache.entries" }?.value ?? 0
     guard held == Int64(plan.customers.count) else {
       throw StressPlan.Failure(
-        description: "\(held) of \(plan.customers.count) customers are held after all were read")
+        description: "\(held) of \(plan.customers.count) customers are cached after all were read")
     }
   }
 }

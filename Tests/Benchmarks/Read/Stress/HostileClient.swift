@@ -1,19 +1,20 @@
 import ArgumentParser
 import Foundation
+import Framing
 import Glibc
 import StoreSimulator
 import Synchronization
 import Wire
 
-/// A client that means no good, on a thread of its own. Whenever the server closes its connection, it
-/// opens another at once.
+/// A hostile client on its own thread. When the server closes its connection, it connects again at
+/// once.
 final class HostileClient: Sendable {
   enum Manner: String, CaseIterable, ExpressibleByArgument, Sendable {
-    /// Bytes that are no frames.
+    /// Sends bytes that are no frames.
     case noise
-    /// Frames with nothing in them that can be read.
+    /// Sends frames with unreadable content.
     case garbage
-    /// Announces more than a frame may have.
+    /// Announces more bytes than a frame may have.
     case endless
     /// Sends frames of 4 MiB, one after the other.
     case huge
@@ -30,7 +31,7 @@ final class HostileClient: Sendable {
     /// Sends half a frame and closes, a few hundred times a second.
     case broken
 
-    /// Those that take time by what they open rather than by what they send.
+    /// The kinds that cost by the connections that they open, not by the bytes that they send.
     static let storms: [Manner] = [.fickle, .broken]
     static let senders = allCases.filter { !storms.contains($0) }
   }
@@ -48,7 +49,8 @@ final class HostileClient: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   private let opened = Atomic<Int>(0)
 
-  /// Between the bytes of a slow one, and the connections of a broken one, in microseconds.
+  /// Between the bytes of a slow client, and between the connections of a broken one, in
+  /// microseconds.
   private static let pause: UInt32 = 5_000
 
   init(_ manner: Manner, to address: ServerAddress, seed: UInt64) throws {
@@ -61,10 +63,10 @@ final class HostileClient: Sendable {
     thread.start()
   }
 
-  /// How many connections it has made.
+  /// The number of connections it has made.
   var connections: Int { opened.load(ordering: .relaxed) }
 
-  /// Returns when it has ended.
+  /// Stops the client and waits for its thread.
   func stop() {
     state.withLock { state in
       state.isStopped = true
@@ -81,7 +83,7 @@ final class HostileClient: Sendable {
     ended.signal()
   }
 
-  /// Nil when it is to end.
+  /// Nil when the client is to stop.
   private func open() -> RawConnection? {
     while true {
       let connection = try? RawConnection(to: address, patience: 3_600)
@@ -96,7 +98,7 @@ final class HostileClient: Sendable {
     }
   }
 
-  /// - Returns: whether there is more to do on this connection.
+  /// - Returns: whether the connection can be used further.
   private func act(on connection: RawConnection, _ generator: inout SeededGenerator) -> Bool {
     switch manner {
     case .noise:

@@ -1,27 +1,28 @@
 import LoadClient
 
-/// What honest clients feel of hostile ones, which come again at once when they are closed.
+/// The effect of hostile clients, which reconnect at once, on honest ones.
 struct HostileClients {
   let plan: StressPlan
-  /// What they do, one for each.
+  /// One client for each manner.
   let manners: [HostileClient.Manner]
 
   private static let honest = 90
   private static let customers = 500
-  /// Of the rate that the server serves, so that there is room for the rest.
+  /// The load as a share of the rate that the server can serve, which leaves room for the hostile
+  /// clients.
   private static let share = 0.25
-  /// How long they are beside the honest ones, or not, in turn: what else a machine does comes and goes
-  /// within seconds.
+  /// The length of a turn with or without hostile clients. Turns alternate, since other loads of
+  /// the machine change within seconds.
   private static let turn = Duration.seconds(1)
 
-  /// So many that they are a tenth of all connections: some do the same.
+  /// A tenth of all connections; several clients have the same manner.
   static let tenth = (0..<honest / 9).map {
     HostileClient.Manner.senders[$0 % HostileClient.Manner.senders.count]
   }
 
   func measure() async throws -> [Figure] {
-    // The server has the honest clients beside it: what slows them is its own work. The hostile ones
-    // have a processor of their own, so that theirs does not.
+    // The server shares its processor with the honest clients, so only its own work slows them. The
+    // hostile clients have another processor, so that their own work does not.
     let processors = ProcessorAffinity.available
     let areApart = processors.count > 1
     return try await ProcessorAffinity.withProcess(areApart ? processors[0] : nil) {
@@ -67,7 +68,7 @@ struct HostileClients {
     return [alone, beside, ratio, failed, opened, time, timeBeside, cost]
   }
 
-  /// - Returns: also the processor time of the server, in percent of the time on the clock.
+  /// - Returns: also the processor time of the server, in percent of the elapsed time.
   private func timed(
     _ rate: Double, at server: EntitledProcess, _ round: Int
   ) async throws -> (MeasuredLoad.Outcome, Double) {

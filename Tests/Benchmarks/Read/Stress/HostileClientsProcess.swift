@@ -1,10 +1,12 @@
 import ArgumentParser
+import Framing
 import Glibc
 import LoadClient
+import PostgresBulkLoader
 import Wire
 
-/// ``HostileClient``s in a process of their own, on a processor of their own: what they take themselves
-/// is not to be taken for what the server does.
+/// ``HostileClient``s in a separate process on a separate processor, so that their own processor
+/// time is not counted as the server's.
 final class HostileClientsProcess {
   private let program: Subprocess
 
@@ -12,7 +14,8 @@ final class HostileClientsProcess {
     let description: String
   }
 
-  /// - Parameter processor: the only one that they may use; nil: all that this thread may.
+  /// - Parameter processor: the only processor that they may use; nil for all processors of this
+  ///   thread.
   init(
     _ manners: [HostileClient.Manner], to address: ServerAddress, seed: UInt64, processor: Int?
   ) throws {
@@ -24,32 +27,32 @@ final class HostileClientsProcess {
     program = try ProcessorAffinity.with(processor) { try Subprocess(command) }
   }
 
-  /// - Returns: how many connections they have made.
+  /// - Returns: the number of connections they have made.
   func stop() throws -> Int {
     program.closeInput()
     let text = program.readOutput()
     try program.end()
     guard let connections = Int(text.prefix { $0 != "\n" }) else {
-      throw Failure(description: "the hostile clients did not say how often they have connected")
+      throw Failure(description: "the hostile clients printed no number of connections")
     }
     return connections
   }
 }
 
-/// What ``HostileClientsProcess`` starts. Ends with its input.
+/// The command that ``HostileClientsProcess`` starts. It ends with its input.
 struct HostileClientsCommand: AsyncParsableCommand {
   static let name = "hostile-clients"
   static let configuration = CommandConfiguration(
-    commandName: name, abstract: "Clients that mean no good, until the input ends.",
+    commandName: name, abstract: "Hostile clients, until the input ends.",
     shouldDisplay: false)
 
   @Argument(help: "The server's address.", transform: { try ServerAddress(parsing: $0) })
   var address: ServerAddress
 
-  @Option(help: "What they do.")
+  @Option(help: "The manner of each client.")
   var manner: [HostileClient.Manner]
 
-  @Option(help: "Of what they send.")
+  @Option(help: "The seed of the bytes that they send.")
   var seed: UInt64
 
   func run() async throws {

@@ -1,20 +1,22 @@
 import Foundation
+import Framing
 import LoadClient
 import RPCClient
 import Wire
 
-/// What connections cost that do nothing: memory, and what the others' calls take beside them.
+/// The cost of idle connections: memory, and the time of other calls.
 struct IdleConnectionCost {
   let plan: StressPlan
 
   private static let connections = 10_000
-  /// Those of the load and some more.
+  /// File descriptors for the connections of the load and some more.
   private static let otherConnections = 100
   private static let customers = 500
   private static let inFlight = 64
 
   func measure() async throws -> [Figure] {
-    // One end of each is here, and one in the server, which inherits the limit.
+    // One end of each connection is in this process, the other in the server, which inherits the
+    // limit.
     try OpenFiles.allow(Self.connections + 2 * Self.otherConnections)
     let with = try await server("with")
     let without = try await server("without")
@@ -38,7 +40,7 @@ struct IdleConnectionCost {
     return [own, system, buffers] + times
   }
 
-  /// P1, with and without them, in turn.
+  /// P1 with and without idle connections, in turn.
   private func measureCalls(
     with: EntitledProcess, without: EntitledProcess
   ) async throws -> [Figure] {
@@ -84,7 +86,7 @@ struct IdleConnectionCost {
     return server
   }
 
-  /// Each makes one call, and then none.
+  /// Each connection makes one call and then stays idle.
   private func open(to address: ServerAddress) throws -> [RawConnection] {
     let call = try CustomerCalls.firstFrame()
     return try (0..<Self.connections).map { _ in
@@ -98,16 +100,17 @@ struct IdleConnectionCost {
   }
 }
 
-/// What the system itself takes.
+/// The memory of the operating system itself.
 private struct SystemMemory {
-  /// Bytes of its own objects (proc(5), `Slab` of `/proc/meminfo`).
+  /// The size of kernel objects in bytes (proc(5), `Slab` of `/proc/meminfo`).
   let kernel: Int
-  /// Bytes in the buffers of all TCP connections (`mem` in pages, of `/proc/net/sockstat`).
+  /// The size of the buffers of all TCP connections in bytes (`mem` in pages, of
+  /// `/proc/net/sockstat`).
   let buffers: Int
 
-  /// - Throws: when the system does not tell.
+  /// - Throws: when the system does not provide the numbers.
   static func whileIdle() async throws -> SystemMemory {
-    // Sockets that were closed a moment ago still count.
+    // Recently closed sockets still count.
     try await Task.sleep(for: .milliseconds(500))
     let memory = try String(contentsOfFile: "/proc/meminfo", encoding: .utf8)
     let sockets = try String(contentsOfFile: "/proc/net/sockstat", encoding: .utf8)

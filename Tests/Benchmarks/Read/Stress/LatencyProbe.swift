@@ -1,27 +1,28 @@
+import Framing
 import LoadClient
 import NIOCore
 import NIOPosix
 import RPCClient
 import Wire
 
-/// A caller beside a load: one call every few milliseconds on a connection of its own, whatever became
-/// of those before. It tells how long calls took at any moment.
+/// A caller during a load: one call every few milliseconds on its own connection, whether or not
+/// earlier calls are answered. It records the latency at each moment.
 final class LatencyProbe: Sendable {
   struct Call: Sendable {
-    /// When it was due.
+    /// When the call was due.
     let start: NIODeadline
     let latency: TimeAmount
     let isAnswered: Bool
   }
 
-  /// Of calls that were due within this long, the slowest stands for the p99.
+  /// In a window of this length, the slowest call stands for the p99.
   static let window = TimeAmount.milliseconds(100)
 
   private let group: MultiThreadedEventLoopGroup
   private let connection: RPCConnection
   private let worker: NIOLoopBound<Worker>
 
-  /// - Parameter request: made again and again.
+  /// - Parameter request: the request of every call.
   init(_ request: RPCRequest, to address: ServerAddress) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     self.group = group
@@ -34,7 +35,7 @@ final class LatencyProbe: Sendable {
     }.get()
   }
 
-  /// All calls that have ended.
+  /// All finished calls.
   func calls() async throws -> [Call] {
     try await connection.eventLoop.submit { [worker] in worker.value.calls }.get()
   }
@@ -45,7 +46,7 @@ final class LatencyProbe: Sendable {
     try await group.shutdownGracefully()
   }
 
-  /// Everything of it happens on one event loop.
+  /// Runs on one event loop.
   private final class Worker {
     private(set) var calls: [Call] = []
     private let connection: RPCConnection
@@ -77,8 +78,8 @@ final class LatencyProbe: Sendable {
 }
 
 extension [LatencyProbe.Call] {
-  /// The slowest of the calls that were due in each window, from a moment on, to the last whole one; a
-  /// call that was not answered was slower than any.
+  /// The slowest call of each window, from a start to the last complete window. An unanswered call
+  /// counts as slower than any other.
   func windows(from start: NIODeadline, to end: NIODeadline) -> [TimeAmount] {
     let length = LatencyProbe.window
     let count = Swift.max(0, Int((end - start).nanoseconds / length.nanoseconds))

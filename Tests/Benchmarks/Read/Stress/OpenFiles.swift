@@ -1,14 +1,14 @@
 import Glibc
 
-/// How many files this process, and what it starts, may have open.
+/// The limit of open files for this process and the processes that it starts.
 enum OpenFiles {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Raises the limit as far as the system lets it.
+  /// Raises the limit as far as the system allows.
   ///
-  /// - Throws: ``Failure`` when that is too low.
+  /// - Throws: ``Failure`` when the limit stays too low.
   static func allow(_ count: Int) throws(Failure) {
     var limit = rlimit()
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -4,19 +4,20 @@ import NIOCore
 import RPCClient
 import Wire
 
-/// What becomes of a server that is asked for twice as much as it can do: it must turn away at once what
-/// is too much, answer the rest as quickly as ever, and be as before when it is over.
+/// A server at twice the load that it can serve. It must refuse the excess at once, answer the rest
+/// as quickly as before, and recover when the load ends.
 struct Overload {
   let plan: StressPlan
 
-  /// What is asked for too often.
+  /// The kind of calls of the overload.
   enum Calls: CaseIterable {
-    /// GetCustomerState from the store.
+    /// GetCustomerState, read from the store.
     case cold
-    /// Batches that are answered from memory, by the processor alone.
+    /// Cached batches, which need processor time only.
     case batches
 
-    /// On each connection of the closed loop: as many as keep the server busy, and are not too many.
+    /// Calls in flight on each connection of the closed loop: enough to keep the server busy,
+    /// without a long queue.
     fileprivate var inFlight: Int {
       switch self {
       case .cold: 8
@@ -34,11 +35,12 @@ struct Overload {
 
   fileprivate static let batchSize = 128
   private static let connections = 8
-  /// Customers that batches are about.
+  /// The customers in the batches.
   private static let heldCustomers = 2_000
-  /// Overload has come to stay by then.
+  /// After this time the overload is steady.
   private static let warmUp = Duration.seconds(1)
-  /// How long is watched before the load. The machine's own hiccups are in it.
+  /// How long the latency is watched before the load. It includes interruptions by the machine
+  /// itself.
   private static let quiet = Duration.seconds(1)
 
   func measure() async throws -> [Figure] {
@@ -49,8 +51,8 @@ struct Overload {
   }
 
   private func measure(_ calls: Calls, store: String) async throws -> [Figure] {
-    // Where the server shares the processors with whatever its store is, so do its callers; where all
-    // is its own work, it has one, and they have the others.
+    // A server that shares the processors with its store shares them with the callers too. A server
+    // that does all the work itself has one processor, and the callers have the others.
     let processors = ProcessorAffinity.available
     let server = try await EntitledProcess(
       store: store, listener: .tcp,
@@ -106,8 +108,8 @@ struct Overload {
     }
   }
 
-  /// From the end of the load until the probe's calls are as quick as before it, in nanoseconds; the
-  /// whole time of watching when they are not.
+  /// From the end of the load until the calls of the probe are as quick as before it, in
+  /// nanoseconds; the whole watched time if they never are.
   private static func recovery(
     in calls: [LatencyProbe.Call], begun: NIODeadline, ended: NIODeadline
   ) -> Double {
@@ -119,7 +121,7 @@ struct Overload {
   }
 }
 
-/// The figures of one kind of calls.
+/// The results of one kind of calls.
 private struct OverloadFigures {
   var capacity: Figure
   var half: Figure
@@ -160,7 +162,7 @@ private struct OverloadFigures {
   }
 }
 
-/// The most that a server's own memory grows by.
+/// The maximum growth of a server's private memory.
 private struct MemoryWatch {
   private let task: Task<Int, Never>
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What processes of this machine have of its memory.
+/// The memory of processes of this machine.
 enum ProcessMemory {
-  /// Anonymous memory that is resident, in bytes (proc(5), `RssAnon`); 0 when there is no such process.
+  /// Anonymous resident memory in bytes (proc(5), `RssAnon`); 0 when there is no such process.
   static func own(of process: pid_t) -> Int {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }

@@ -1,8 +1,9 @@
+import Framing
 import Glibc
 import Wire
 
-/// A TCP connection on loopback with nothing above it, for what no client of ours would send. Every
-/// wait is bounded.
+/// A plain TCP connection on the loopback address, for bytes that the project's client never sends.
+/// Every wait is bounded.
 final class RawConnection: Sendable {
   private let socket: CInt
 
@@ -10,7 +11,7 @@ final class RawConnection: Sendable {
     let description: String
   }
 
-  /// - Parameter patience: of each call, in seconds.
+  /// - Parameter patience: the timeout of each call, in seconds.
   init(to address: ServerAddress, patience: Int = 5) throws(Failure) {
     guard case .tcp(let host, let port) = address else {
       throw Failure(description: "\(address) is no TCP address")
@@ -32,7 +33,7 @@ final class RawConnection: Sendable {
       }
     }
     guard status == 0 else { throw Failure(description: "no connection: \(Self.reason)") }
-    // Bytes that are sent one by one are to arrive one by one.
+    // Bytes that are sent one by one must arrive one by one.
     var noDelay: CInt = 1
     setsockopt(
       socket, CInt(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<CInt>.size))
@@ -40,7 +41,7 @@ final class RawConnection: Sendable {
 
   deinit { close(socket) }
 
-  /// - Returns: whether all was taken.
+  /// - Returns: whether all bytes were written.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
@@ -54,15 +55,15 @@ final class RawConnection: Sendable {
     return true
   }
 
-  /// Waits for some bytes.
+  /// Waits for bytes.
   ///
-  /// - Returns: how many came; 0: none came in time, or the other side has closed.
+  /// - Returns: the number of bytes; 0 after a timeout or when the other side has closed.
   func receive() -> Int {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     return max(0, recv(socket, &buffer, buffer.count, 0))
   }
 
-  /// Has a wait for bytes end at once, with nothing.
+  /// Ends a wait for bytes at once, without bytes.
   func shutDown() { _ = shutdown(socket, CInt(SHUT_RDWR)) }
 
   private static var reason: String { String(cString: strerror(errno)) }

@@ -1,9 +1,10 @@
 import Foundation
+import Framing
 import LoadClient
 import Wire
 
-/// How many connections a second the server takes from clients that make one call on each, as a shell
-/// script does, when nothing else is going on.
+/// The number of connections per second from clients that make one call on each, as a shell script
+/// does, without other load.
 struct ShortConnections {
   let plan: StressPlan
 
@@ -34,14 +35,14 @@ struct ShortConnections {
     return figures
   }
 
-  /// How many connections have had their answer.
+  /// The number of answered connections.
   private func answered(by clients: Int, at address: ServerAddress) async throws -> Int {
     let call = try CustomerCalls.firstFrame()
     let deadline = ContinuousClock.now + plan.duration
     return await withTaskGroup(of: Int.self) { group in
       for _ in 0..<clients {
         group.addTask {
-          // A thread of its own: it blocks.
+          // It blocks, so it has its own thread.
           await withCheckedContinuation { continuation in
             Thread.detachNewThread {
               var answered = 0

@@ -1,7 +1,7 @@
 import LoadClient
 import RPCClient
 
-/// From the start of the program to its first answer, with a database that is there (P9).
+/// From the start of the program to its first answer, with an existing database (P9).
 struct StartTime {
   let plan: StressPlan
 

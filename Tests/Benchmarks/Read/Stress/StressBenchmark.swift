@@ -3,13 +3,13 @@ import Glibc
 import LoadClient
 import TestSupport
 
-/// A server under stress: what becomes of it when too much is asked, when nothing is, and when clients
-/// mean no good. What it takes of memory and how soon it answers is a part of ``ReadBenchmark``.
+/// A server under stress: overload, idle connections and hostile clients. Its memory and its start
+/// time are parts of ``ReadBenchmark``.
 struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "stress", abstract: "Overload, idle connections and hostile clients.")
 
-  @Option(help: "How often each is measured; the median is told.")
+  @Option(help: "How often each is measured; the median is printed.")
   var rounds = 5
 
   @Option(help: "How long each load lasts in a round, in seconds.")
@@ -25,7 +25,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @Option(help: "Measure only this.")
   var only: Part?
 
-  @Option(help: "Of hostile clients, only one that does this; repeatable. Not with a storm.")
+  @Option(help: "Only hostile clients of this manner; repeatable. Not with a storm.")
   var manner: [HostileClient.Manner] = []
 
   @OptionGroup var output: ReportOptions
@@ -33,7 +33,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case memory, start, overload, idle, short, hostile, storm
 
-    /// Those that tell of reads as they are every day.
+    /// The parts about a server in normal use.
     static let ofReads = [memory, start]
     static let ofStress = [overload, idle, short, hostile, storm]
   }
@@ -53,7 +53,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   }
 
   func measure(_ selected: [Part]) async throws -> [Report.Part] {
-    // A program that ends while it is written to is told of by the error of the write.
+    // A write to a program that has ended reports an error.
     signal(SIGPIPE, SIG_IGN)
     let needsPostgres = selected.contains(.start) || selected.contains(.overload)
     let cluster =
@@ -67,7 +67,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     for part in selected {
       let measured = Report.Part(title(part), try await figures(part, plan))
       measured.print()
-      // The next one takes long: what is known is shown.
+      // The next part takes long, so the tables so far are printed.
       fflush(nil)
       parts.append(measured)
     }

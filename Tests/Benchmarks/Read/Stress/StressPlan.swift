@@ -5,25 +5,25 @@ import SQLiteStore
 import TestSupport
 import Wire
 
-/// What the measurements of a server under stress have in common: how long, and on which customers.
+/// The common parameters of the stress measurements: duration and customers.
 struct StressPlan {
   let rounds: Int
   let seconds: Int
   let customers: BulkCustomers
-  /// The customers in PostgreSQL; nil: only in SQLite.
+  /// The PostgreSQL server of the customers; nil: only SQLite.
   let postgres: String?
   let progress: Progress
   private let folder: TemporaryFolder
 
   private static let seed: UInt64 = 1
-  /// Commits that are under way while a database is filled.
+  /// Concurrent commits while a database is filled.
   private static let commits = 512
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// - Parameter uri: of a PostgreSQL server whose role may create databases; nil: without one.
+  /// - Parameter uri: of a PostgreSQL server whose role may create databases; nil without one.
   init(rounds: Int, seconds: Int, customers count: Int, postgres uri: String?, progress: Progress)
     async throws
   {
@@ -42,15 +42,16 @@ struct StressPlan {
 
   var duration: Duration { .seconds(seconds) }
 
-  /// Where cold reads go, as `--store` takes it: what many nodes would share, where it is there.
+  /// The `--store` of cold reads: the store that several nodes would share, if there is one.
   func sharedStore() async throws -> String {
     if let postgres { return postgres }
     return try await sqlite(customers.count)
   }
 
-  /// A SQLite database of the first customers, as `--store` takes it. It is filled at its first use.
+  /// A SQLite database of the first customers, as the value of `--store`. It is filled at its first
+  /// use.
   ///
-  /// - Parameter name: another one is another database.
+  /// - Parameter name: databases with different names are separate.
   func sqlite(_ count: Int, name: String = "customers") async throws -> String {
     let path = folder.file("\(name)-\(count)")
     let store = try SQLiteStore.open(at: path)

@@ -61,7 +61,7 @@ typedef enum {
 } Entitle__V1__Grant__HasExpiresMsCase;
 
 /*
- * An entitlement that an operator gave an account.
+ * An entitlement that an operator gave to an account.
  */
 struct  Entitle__V1__Grant
 {
@@ -87,7 +87,7 @@ struct  Entitle__V1__Grant
    */
   char *entitlement_id;
   /*
-   * It confers from then on, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t starts_ms;
   /*
@@ -95,7 +95,7 @@ struct  Entitle__V1__Grant
    */
   char *reason;
   /*
-   * Who gave it, in the operator's words.
+   * The person or tool that gave it, in the operator's words.
    */
   char *author;
   /*
@@ -103,13 +103,13 @@ struct  Entitle__V1__Grant
    */
   int64_t created_at_ms;
   /*
-   * How it ended before its time; absent while it stands.
+   * The withdrawal; absent unless the grant was withdrawn.
    */
   Entitle__V1__GrantWithdrawal *withdrawal;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
   union {
     /*
-     * It confers until just before then, in milliseconds since the epoch; absent when it has no end.
+     * End (exclusive), in milliseconds since the epoch; absent when it has no end.
      */
     int64_t expires_ms;
   };
@@ -120,7 +120,7 @@ struct  Entitle__V1__Grant
 
 
 /*
- * The end of a grant before its time.
+ * The withdrawal of a grant.
  */
 struct  Entitle__V1__GrantWithdrawal
 {
@@ -130,7 +130,7 @@ struct  Entitle__V1__GrantWithdrawal
    */
   int64_t at_ms;
   /*
-   * Who withdrew it, in the operator's words.
+   * The person or tool that withdrew it, in the operator's words.
    */
   char *author;
   /*
@@ -159,9 +159,9 @@ struct  Entitle__V1__AddGrantRequest
 {
   ProtobufCMessage base;
   /*
-   * Chosen by the caller, which makes repeats of the call harmless: of a grant that the
-   * account has, what is kept stands. That of another account's is INVALID_ARGUMENT. Empty: the
-   * server makes one.
+   * Chosen by the caller; makes the call idempotent. When the account already has a grant with this
+   * id, that grant is returned unchanged. The id of another account's grant is INVALID_ARGUMENT.
+   * Empty: the server generates an id.
    */
   char *grant_id;
   /*
@@ -173,7 +173,7 @@ struct  Entitle__V1__AddGrantRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account; it may be one of which nothing is known yet.
+   * The account; it may be unknown to the server.
    */
   char *account_id;
   /*
@@ -185,20 +185,20 @@ struct  Entitle__V1__AddGrantRequest
    */
   char *reason;
   /*
-   * Who gives it.
+   * The person or tool that gives it.
    */
   char *author;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
   union {
     /*
-     * From when, in milliseconds since the epoch; the server's clock when absent.
+     * Start, in milliseconds since the epoch; the current time when absent.
      */
     int64_t starts_ms;
   };
   Entitle__V1__AddGrantRequest__HasExpiresMsCase has_expires_ms_case;
   union {
     /*
-     * Until when, in milliseconds since the epoch; later than the start; absent: without end.
+     * End (exclusive), in milliseconds since the epoch, later than the start; absent: no end.
      */
     int64_t expires_ms;
   };
@@ -212,7 +212,7 @@ struct  Entitle__V1__WithdrawGrantRequest
 {
   ProtobufCMessage base;
   /*
-   * The grant. One that is not known is NOT_FOUND.
+   * The grant. An unknown grant is NOT_FOUND.
    */
   char *grant_id;
   /*
@@ -228,7 +228,7 @@ struct  Entitle__V1__WithdrawGrantRequest
    */
   char *reason;
   /*
-   * Who withdraws it.
+   * The person or tool that withdraws it.
    */
   char *author;
 };
@@ -241,7 +241,7 @@ struct  Entitle__V1__GrantResponse
 {
   ProtobufCMessage base;
   /*
-   * As it is kept.
+   * The grant as it is stored.
    */
   Entitle__V1__Grant *grant;
   /*
@@ -306,7 +306,7 @@ struct  Entitle__V1__ReloadCatalogRequest
 {
   ProtobufCMessage base;
   /*
-   * Only says what would be.
+   * Checks the file and reports the result, but does not put it in force.
    */
   protobuf_c_boolean dry_run;
 };
@@ -316,13 +316,13 @@ struct  Entitle__V1__ReloadCatalogRequest
 
 
 /*
- * Something wrong, or doubtful, at one place of a catalog.
+ * An error or a warning at one place in a catalog.
  */
 struct  Entitle__V1__CatalogIssue
 {
   ProtobufCMessage base;
   /*
-   * False for a warning.
+   * True for an error, false for a warning.
    */
   protobuf_c_boolean error;
   /*
@@ -334,11 +334,11 @@ struct  Entitle__V1__CatalogIssue
    */
   int32_t column;
   /*
-   * Where in the document, such as "products[2].duration"; empty: the document.
+   * Path in the document, such as "products[2].duration"; empty: the document as a whole.
    */
   char *field;
   /*
-   * What is wrong, and what is allowed, in English.
+   * The problem and the allowed values, in English.
    */
   char *message;
 };
@@ -351,27 +351,36 @@ struct  Entitle__V1__CatalogResponse
 {
   ProtobufCMessage base;
   /*
-   * SHA-256 of the file that is in force, hexadecimal.
+   * SHA-256 of the file in force, hexadecimal.
    */
   char *digest;
   /*
-   * Since when, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t in_force_since_ms;
   /*
-   * How many of each it has.
+   * Number of apps in it.
    */
   int32_t apps;
+  /*
+   * Number of products in it.
+   */
   int32_t products;
+  /*
+   * Number of entitlements in it.
+   */
   int32_t entitlements;
+  /*
+   * Number of grandfathering rules in it.
+   */
   int32_t grandfathering_rules;
   /*
-   * What is doubtful about it.
+   * Its warnings.
    */
   size_t n_warnings;
   Entitle__V1__CatalogIssue **warnings;
   /*
-   * The last attempt to change it, or for ReloadCatalog this one; absent when there was none.
+   * The last attempt to change it; for ReloadCatalog, this attempt. Absent when there was none.
    */
   Entitle__V1__CatalogAttempt *last_attempt;
 };
@@ -381,7 +390,7 @@ struct  Entitle__V1__CatalogResponse
 
 
 /*
- * What became of an attempt to put another catalog in force.
+ * The result of an attempt to put another catalog in force.
  */
 struct  Entitle__V1__CatalogAttempt
 {
@@ -391,7 +400,7 @@ struct  Entitle__V1__CatalogAttempt
    */
   int64_t at_ms;
   /*
-   * False when the file was not valid, or could not be read: the old one stays in force.
+   * False when the file was not valid or could not be read: the old catalog stays in force.
    */
   protobuf_c_boolean valid;
   /*
@@ -399,7 +408,7 @@ struct  Entitle__V1__CatalogAttempt
    */
   char *digest;
   /*
-   * Everything wrong or doubtful, in the order of the file.
+   * All errors and warnings, in the order of the file.
    */
   size_t n_issues;
   Entitle__V1__CatalogIssue **issues;
@@ -421,7 +430,7 @@ struct  Entitle__V1__ListChangesRequest
    */
   int64_t after_sequence;
   /*
-   * How many at most.
+   * Maximum number of changes in the page.
    */
   int32_t page_size;
 };
@@ -434,8 +443,8 @@ struct  Entitle__V1__ListChangesResponse
 {
   ProtobufCMessage base;
   /*
-   * In commit order; fewer than asked for only at the end of the feed. When the feed was trimmed
-   * beyond after_sequence, the answer is OUT_OF_RANGE instead.
+   * In commit order. Fewer than page_size only at the end of the feed. OUT_OF_RANGE when the feed
+   * was trimmed beyond after_sequence.
    */
   size_t n_changes;
   Entitle__V1__Change **changes;
@@ -459,7 +468,7 @@ struct  Entitle__V1__Change
 {
   ProtobufCMessage base;
   /*
-   * Grows in commit order.
+   * Increases in commit order.
    */
   int64_t sequence;
   /*
@@ -479,11 +488,11 @@ struct  Entitle__V1__Change
    */
   protobuf_c_boolean facts;
   /*
-   * A chain or app transaction came to this customer.
+   * A chain or app transaction was linked to this customer.
    */
   protobuf_c_boolean linked;
   /*
-   * A chain or app transaction left this customer.
+   * A chain or app transaction was unlinked from this customer.
    */
   protobuf_c_boolean unlinked;
   /*
@@ -491,7 +500,7 @@ struct  Entitle__V1__Change
    */
   protobuf_c_boolean grants;
   /*
-   * What a notification asks somebody to do or to know.
+   * Events that notifications reported, some of which need action.
    */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
@@ -532,7 +541,7 @@ struct  Entitle__V1__GetCustomerHistoryRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. One of which nothing is known is NOT_FOUND.
+   * The account. An unknown account is NOT_FOUND.
    */
   char *account_id;
 };
@@ -545,11 +554,11 @@ struct  Entitle__V1__GetCustomerHistoryResponse
 {
   ProtobufCMessage base;
   /*
-   * The account: the one that it was merged into, where it was.
+   * The account; after a merge, the account that it was merged into.
    */
   char *account_id;
   /*
-   * Oldest first; the latest where there are more.
+   * Oldest first; the latest 10,000 when there are more.
    */
   size_t n_entries;
   Entitle__V1__HistoryEntry **entries;
@@ -569,31 +578,31 @@ typedef enum {
 } Entitle__V1__HistoryEntry__WhatCase;
 
 /*
- * Something that happened to an account.
+ * One entry in the history of an account.
  */
 struct  Entitle__V1__HistoryEntry
 {
   ProtobufCMessage base;
   /*
-   * When the server learned of it, in milliseconds since the epoch.
+   * When the server recorded it, in milliseconds since the epoch.
    */
   int64_t at_ms;
   Entitle__V1__HistoryEntry__WhatCase what_case;
   union {
     /*
-     * It got or lost a chain or an app transaction.
+     * A chain or an app transaction was linked or unlinked.
      */
     Entitle__V1__LinkEvent *link;
     /*
-     * It was given an entitlement by an operator.
+     * An operator gave a grant.
      */
     Entitle__V1__Grant *grant;
     /*
-     * An operator ended what was given; the grant has why.
+     * An operator withdrew a grant; the grant contains the withdrawal.
      */
     Entitle__V1__Grant *grant_withdrawal;
     /*
-     * Apple told something of one of its chains.
+     * Apple sent a notification about one of its chains.
      */
     Entitle__V1__NotificationEntry *notification;
   };
@@ -620,17 +629,17 @@ struct  Entitle__V1__NotificationEntry
    */
   char *notification_uuid;
   /*
-   * Its notificationType, in Apple's words.
+   * Its notificationType, as Apple sent it.
    */
   char *type;
   /*
-   * Its subtype, in Apple's words; empty when there is none.
+   * Its subtype, as Apple sent it; empty when there is none.
    */
   char *subtype;
   Entitle__V1__NotificationEntry__HasSignedDateMsCase has_signed_date_ms_case;
   union {
     /*
-     * When Apple signed it, in milliseconds since the epoch; absent when it does not say.
+     * When Apple signed it, in milliseconds since the epoch; absent when it has no date.
      */
     int64_t signed_date_ms;
   };
@@ -652,7 +661,7 @@ struct  Entitle__V1__ExportCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. One of which nothing is known is NOT_FOUND.
+   * The account. An unknown account is NOT_FOUND.
    */
   char *account_id;
 };
@@ -662,13 +671,13 @@ struct  Entitle__V1__ExportCustomerRequest
 
 
 /*
- * The next bytes of a document.
+ * One piece of a document.
  */
 struct  Entitle__V1__ExportedPiece
 {
   ProtobufCMessage base;
   /*
-   * Part of the document; a piece need not end with a character.
+   * Bytes of the document; a piece may end inside a UTF-8 character.
    */
   ProtobufCBinaryData json;
 };
@@ -689,8 +698,9 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. One that was deleted before stands so already, for as long as the feed tells of
-   * that; later, and where nothing was ever known of it, it is NOT_FOUND.
+   * The account. An unknown account is NOT_FOUND. For an account that is already deleted, the call
+   * succeeds and changes nothing while the change feed contains the deletion; later it is
+   * NOT_FOUND.
    */
   char *account_id;
   /*
@@ -698,7 +708,7 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   char *reason;
   /*
-   * Who asks for it.
+   * The person or tool that asks for it.
    */
   char *author;
 };
@@ -719,11 +729,11 @@ struct  Entitle__V1__ListUnlinkedChainsRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How many to answer at most.
+   * Maximum number of entries in the page.
    */
   int32_t page_size;
   /*
-   * The next_page_token of the page before; empty for the first page.
+   * The next_page_token of the previous page; empty for the first page.
    */
   char *page_token;
 };
@@ -736,12 +746,12 @@ struct  Entitle__V1__ListUnlinkedChainsResponse
 {
   ProtobufCMessage base;
   /*
-   * By original transaction id.
+   * Sorted by original transaction id.
    */
   size_t n_chains;
   Entitle__V1__UnlinkedChain **chains;
   /*
-   * Where the next page starts; empty when this is the last one.
+   * The page_token of the next page; empty on the last page.
    */
   char *next_page_token;
 };
@@ -751,7 +761,7 @@ struct  Entitle__V1__ListUnlinkedChainsResponse
 
 
 /*
- * A chain that no account has.
+ * A chain without an account.
  */
 struct  Entitle__V1__UnlinkedChain
 {
@@ -787,7 +797,7 @@ struct  Entitle__V1__GetStatisticsResponse
 {
   ProtobufCMessage base;
   /*
-   * By name.
+   * Sorted by name.
    */
   size_t n_counters;
   Entitle__V1__Counter **counters;
@@ -802,7 +812,7 @@ struct  Entitle__V1__GetStatisticsResponse
 
 
 /*
- * Something that the server counts.
+ * A metric of the server.
  */
 struct  Entitle__V1__Counter
 {
@@ -812,7 +822,7 @@ struct  Entitle__V1__Counter
    */
   char *name;
   /*
-   * Since the start of the server, or now for what goes up and down.
+   * A count since the start of the server; for a gauge, the current value.
    */
   int64_t value;
 };
@@ -829,12 +839,12 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    */
   char *bundle_id;
   /*
-   * The account that owns the purchases; links those that have no account; empty when it is not
-   * known.
+   * The account that owns the purchases. Purchases without an account are linked to it. Empty when
+   * it is not known.
    */
   char *account_id;
   /*
-   * The JSON that verifyReceipt answered.
+   * The JSON response of verifyReceipt.
    */
   ProtobufCBinaryData response;
 };

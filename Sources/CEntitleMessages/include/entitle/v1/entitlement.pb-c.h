@@ -44,17 +44,18 @@ typedef struct Entitle__V1__CustomerChange Entitle__V1__CustomerChange;
 
 typedef enum _Entitle__V1__Consistency__Mode {
   /*
-   * MINIMIZE_LATENCY.
+   * The same as MINIMIZE_LATENCY.
    */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_UNSPECIFIED = 0,
   /*
-   * From memory where possible.
+   * From the cache where possible.
    */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_MINIMIZE_LATENCY = 1,
   /*
-   * At least as new as the write that returned min_revision. UNAVAILABLE for a revision that is not
-   * known, as one that a failover lost. An account that was deleted has the revision of its deletion
-   * while the change feed tells of it, and 0 afterwards: then its former revisions are answered too.
+   * At least as recent as the write that returned min_revision. UNAVAILABLE when the revision is
+   * unknown, for example because a failover lost it. A deleted account has the revision of its
+   * deletion while the change feed contains the deletion, and 0 afterwards. From then on requests
+   * with its earlier revisions are answered too.
    */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_AT_LEAST_AS_FRESH = 2,
   /*
@@ -64,7 +65,7 @@ typedef enum _Entitle__V1__Consistency__Mode {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSISTENCY__MODE)
 } Entitle__V1__Consistency__Mode;
 /*
- * What it is. Leave out a number that you do not know.
+ * Kinds of items. Ignore an item with a number that you do not know.
  */
 typedef enum _Entitle__V1__ConsideredItem__Kind {
   /*
@@ -82,19 +83,40 @@ typedef enum _Entitle__V1__ConsideredItem__Kind {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
 } Entitle__V1__ConsideredItem__Kind;
 /*
- * What can change.
+ * Kinds of changes.
  */
 typedef enum _Entitle__V1__ChangeKind {
   /*
    * Never sent.
    */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNSPECIFIED = 0,
+  /*
+   * Facts of the customer were stored.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_FACTS = 1,
+  /*
+   * The customer got a chain or app transaction.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_LINKED = 2,
+  /*
+   * The customer lost a chain or app transaction.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNLINKED = 3,
+  /*
+   * A grant was added or withdrawn.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_GRANTS = 4,
+  /*
+   * A notification has events to handle.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_EVENTS = 5,
+  /*
+   * The account was merged into another one.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_MERGED = 6,
+  /*
+   * The account was deleted.
+   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_DELETED = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CHANGE_KIND)
 } Entitle__V1__ChangeKind;
@@ -120,24 +142,24 @@ struct  Entitle__V1__CustomerSelector
   Entitle__V1__CustomerSelector__SelectorCase selector_case;
   union {
     /*
-     * The caller's own customer.
+     * The caller's own id of the customer.
      */
     char *account_id;
     /*
-     * A chain: its account where one has claimed it, else the chain alone.
+     * A chain. Selects its account; without an account, the chain alone.
      */
     char *original_transaction_id;
     /*
-     * Any transaction of a chain: as the chain.
+     * Any transaction of a chain. Selects the same as the chain.
      */
     char *transaction_id;
     /*
-     * One Apple account and app: its account, else all its unclaimed chains.
+     * One Apple account and app. Selects its account; without an account, all its unclaimed chains.
      */
     char *app_transaction_id;
     /*
-     * The UUID that the app set at purchase, in any case: its account, else all unclaimed chains
-     * that carry it.
+     * The UUID that the app set at purchase, in upper or lower case. Selects its account; without
+     * an account, all unclaimed chains that contain the UUID.
      */
     char *app_account_token;
   };
@@ -148,17 +170,17 @@ struct  Entitle__V1__CustomerSelector
 
 
 /*
- * How new an answer must be.
+ * How recent the data of an answer must be.
  */
 struct  Entitle__V1__Consistency
 {
   ProtobufCMessage base;
   /*
-   * The mode. A number that the server does not know is INVALID_ARGUMENT.
+   * The mode. An unknown number is INVALID_ARGUMENT.
    */
   Entitle__V1__Consistency__Mode mode;
   /*
-   * A revision that an earlier answer carried; looked at with AT_LEAST_AS_FRESH only.
+   * A revision from an earlier answer; used with AT_LEAST_AS_FRESH only.
    */
   int64_t min_revision;
 };
@@ -191,28 +213,27 @@ struct  Entitle__V1__GetCustomerStateRequest
    */
   char *bundle_id;
   /*
-   * The environment; production when unspecified. A number that the server does not know is
-   * INVALID_ARGUMENT.
+   * The environment; production when unspecified. An unknown number is INVALID_ARGUMENT.
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How new the answer must be; MINIMIZE_LATENCY when absent.
+   * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to answer for, from what is known now, in milliseconds since the epoch; the
-     * server's clock when absent.
+     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+     * when absent.
      */
     int64_t at_ms;
   };
   Entitle__V1__GetCustomerStateRequest__HasIfRevisionDiffersCase has_if_revision_differs_case;
   union {
     /*
-     * The revision of the state that the caller holds: when it is still the customer's, and neither
-     * time nor another catalog may have changed the state since it came to be, the answer is
-     * not_modified. Absent: always the whole state.
+     * The revision of the state that the caller has cached. The answer is not_modified when the
+     * customer still has this revision, and neither time nor a new catalog can have changed the state
+     * since. Absent: the answer is the whole state.
      */
     int64_t if_revision_differs;
   };
@@ -243,7 +264,7 @@ struct  Entitle__V1__GetCustomerStateResponse
      */
     Entitle__V1__CustomerState *state;
     /*
-     * True: the caller's revision is still the customer's, and its state still holds.
+     * True: the state that the caller has cached is still valid.
      */
     protobuf_c_boolean not_modified;
   };
@@ -263,26 +284,27 @@ struct  Entitle__V1__BatchGetCustomerStateRequest
 {
   ProtobufCMessage base;
   /*
-   * The customers; the same one may be named twice.
+   * The customers. A customer may occur more than once.
    */
   size_t n_customers;
   Entitle__V1__CustomerSelector **customers;
   /*
-   * The app of all of them.
+   * The app of all customers.
    */
   char *bundle_id;
   /*
-   * The environment of all of them; production when unspecified.
+   * The environment of all customers; production when unspecified.
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How new the answers must be; MINIMIZE_LATENCY when absent.
+   * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
   Entitle__V1__BatchGetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+     * when absent.
      */
     int64_t at_ms;
   };
@@ -328,18 +350,19 @@ struct  Entitle__V1__CheckEntitlementRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The entitlement, by the name that the catalog gives it. One that the catalog does not name is
-   * not granted.
+   * The id of the entitlement in the catalog. An entitlement that is not in the catalog is not
+   * granted.
    */
   char *entitlement_id;
   /*
-   * How new the answer must be; MINIMIZE_LATENCY when absent.
+   * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
   Entitle__V1__CheckEntitlementRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to answer for, in milliseconds since the epoch; the server's clock when absent.
+     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+     * when absent.
      */
     int64_t at_ms;
   };
@@ -375,16 +398,16 @@ struct  Entitle__V1__CheckEntitlementResponse
   Entitle__V1__CheckEntitlementResponse__HasUntilMsCase has_until_ms_case;
   union {
     /*
-     * The latest end of what confers it now, in milliseconds since the epoch; absent when it is not
-     * granted or has no end.
+     * The latest end of the sources that confer it now, in milliseconds since the epoch; absent when
+     * it is not granted or has no end.
      */
     int64_t until_ms;
   };
   Entitle__V1__CheckEntitlementResponse__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
     /*
-     * The earliest later moment at which the customer's state changes by itself, in milliseconds
-     * since the epoch: hold this answer at most until then. Absent when there is none.
+     * The next moment at which the customer's state changes without new facts, in milliseconds since
+     * the epoch. Do not cache this answer beyond it. Absent when there is none.
      */
     int64_t next_transition_at_ms;
   };
@@ -406,11 +429,11 @@ struct  Entitle__V1__ListCustomersRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * How many to answer at most.
+   * Maximum number of entries in the page.
    */
   int32_t page_size;
   /*
-   * The next_page_token of the page before; empty for the first page.
+   * The next_page_token of the previous page; empty for the first page.
    */
   char *page_token;
 };
@@ -423,12 +446,12 @@ struct  Entitle__V1__ListCustomersResponse
 {
   ProtobufCMessage base;
   /*
-   * The states, by account id; may be fewer than asked for although more follow.
+   * The states, sorted by account id. A page may have fewer than page_size although more follow.
    */
   size_t n_customers;
   Entitle__V1__CustomerState **customers;
   /*
-   * Where the next page starts; empty when this is the last one.
+   * The page_token of the next page; empty on the last page.
    */
   char *next_page_token;
 };
@@ -459,15 +482,15 @@ struct  Entitle__V1__ExplainCustomerStateRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * A catalog in YAML to answer under instead of the one in force; it is not kept.
-   * Empty: the one in force. One that is not valid is INVALID_ARGUMENT, with every error.
+   * A catalog in YAML to evaluate with, instead of the catalog in force; it is not stored. Empty:
+   * the catalog in force. An invalid catalog is INVALID_ARGUMENT, with all its errors.
    */
   char *catalog_yaml;
   Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to answer for, from what is known now, in milliseconds since the epoch; the
-     * server's clock when absent.
+     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
+     * when absent.
      */
     int64_t at_ms;
   };
@@ -485,12 +508,12 @@ struct  Entitle__V1__ExplainCustomerStateResponse
    */
   Entitle__V1__CustomerState *state;
   /*
-   * Every entitlement of the catalog, and any other that is conferred, by entitlement_id.
+   * Every entitlement of the catalog, and every other conferred one, sorted by entitlement_id.
    */
   size_t n_entitlements;
   Entitle__V1__EntitlementExplanation **entitlements;
   /*
-   * Every group of the state, in its order.
+   * Every group of the state, in the same order.
    */
   size_t n_groups;
   Entitle__V1__GroupExplanation **groups;
@@ -525,7 +548,7 @@ struct  Entitle__V1__EntitlementExplanation
 
 
 /*
- * Why a subscription group stands as it does.
+ * Why a subscription group has its status.
  */
 struct  Entitle__V1__GroupExplanation
 {
@@ -535,7 +558,7 @@ struct  Entitle__V1__GroupExplanation
    */
   char *group_id;
   /*
-   * How it stands.
+   * Its status.
    */
   Entitle__V1__DetailedStatus status;
   /*
@@ -549,23 +572,24 @@ struct  Entitle__V1__GroupExplanation
 
 
 /*
- * What was considered, what decided, and what would change it.
+ * The facts considered, the decision, and what would change it.
  */
 struct  Entitle__V1__Reasoning
 {
   ProtobufCMessage base;
   /*
-   * What decided.
+   * The rule that decided, and its result.
    */
   Entitle__V1__Decision *decision;
   /*
-   * What could have decided: what did first; then by kind, the latest first, then by id. At most 50,
-   * the most recent ones.
+   * The facts, grants and rules considered: the decisive ones first, then by kind, latest first,
+   * then by id. At most 50, the most recent ones.
    */
   size_t n_considered;
   Entitle__V1__ConsideredItem **considered;
   /*
-   * The known moments at which it changes by itself, earliest first; then what new facts may do.
+   * The known moments at which the result changes without new facts, earliest first; then the
+   * changes that new facts can cause.
    */
   size_t n_changes;
   Entitle__V1__ExpectedChange **changes;
@@ -576,7 +600,7 @@ struct  Entitle__V1__Reasoning
 
 
 /*
- * A numbered rule, and what it says here.
+ * A numbered rule, and its result in this case.
  */
 struct  Entitle__V1__Decision
 {
@@ -586,7 +610,7 @@ struct  Entitle__V1__Decision
    */
   int32_t rule;
   /*
-   * What it says here, in English, for people.
+   * The result, in English, for people.
    */
   char *sentence;
 };
@@ -608,23 +632,23 @@ struct  Entitle__V1__ConsideredItem
 {
   ProtobufCMessage base;
   /*
-   * What it is.
+   * Its kind.
    */
   Entitle__V1__ConsideredItem__Kind kind;
   /*
-   * Its id, as the kind says.
+   * Its id; the kind says which id it is.
    */
   char *identifier;
   /*
-   * The product it speaks of; empty when of none.
+   * Its product; empty when it has none.
    */
   char *product_id;
   /*
-   * The decision rests on it.
+   * True when the decision rests on it.
    */
   protobuf_c_boolean decisive;
   /*
-   * What it says for itself.
+   * The result of this item alone.
    */
   Entitle__V1__Decision *decision;
   Entitle__V1__ConsideredItem__HasStatedAtMsCase has_stated_at_ms_case;
@@ -648,20 +672,20 @@ typedef enum {
 } Entitle__V1__ExpectedChange__HasAtMsCase;
 
 /*
- * What would change an answer.
+ * A change that is known or possible.
  */
 struct  Entitle__V1__ExpectedChange
 {
   ProtobufCMessage base;
   /*
-   * What, and by which rule.
+   * The result after the change, and its rule.
    */
   Entitle__V1__Decision *decision;
   Entitle__V1__ExpectedChange__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * When, in milliseconds since the epoch; absent when a new fact, a grant or another catalog does
-     * it.
+     * When, in milliseconds since the epoch; absent when a new fact, a grant or another catalog would
+     * cause it.
      */
     int64_t at_ms;
   };
@@ -675,10 +699,10 @@ struct  Entitle__V1__WatchCustomerStatesRequest
 {
   ProtobufCMessage base;
   /*
-   * Where to go on: the cursor of the last response that was handled. Empty: with what is committed
-   * from now on. "0": from the first change that is kept. One that the feed does not reach back to
-   * any more, or whose change was lost by a failover, is OUT_OF_RANGE, also while a watch runs: read
-   * the states anew, and watch from now.
+   * The cursor of the last handled response; the stream continues after it. Empty: from the next
+   * commit. "0": from the first change in the feed. OUT_OF_RANGE when the feed was trimmed beyond
+   * the cursor, or a failover lost its change; this can also end a running watch. Then read all
+   * states again, and watch without a cursor.
    */
   char *cursor;
   /*
@@ -690,8 +714,8 @@ struct  Entitle__V1__WatchCustomerStatesRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * Only these accounts; empty: all customers, unclaimed chains and events of nobody included. Of an
-   * account that is merged into another, the merge is the last change. Needs bundle_id and
+   * Only these accounts. Empty: all customers, with unclaimed chains and events without a customer.
+   * When an account is merged into another, the merge is its last change. Needs bundle_id and
    * environment.
    */
   size_t n_account_ids;
@@ -702,7 +726,7 @@ struct  Entitle__V1__WatchCustomerStatesRequest
   size_t n_kinds;
   Entitle__V1__ChangeKind *kinds;
   /*
-   * Leaves the states out.
+   * True: changes are sent without states.
    */
   protobuf_c_boolean without_states;
 };
@@ -715,12 +739,12 @@ struct  Entitle__V1__WatchCustomerStatesResponse
 {
   ProtobufCMessage base;
   /*
-   * To go on after this response. Opaque, but "0" is the beginning.
+   * The cursor to continue after this response. Opaque, except that "0" is the start of the feed.
    */
   char *cursor;
   /*
-   * What changed. Absent in a response that only moves the cursor: one is sent at the start, and
-   * whenever a while passed without a change that is asked for.
+   * The change. Absent in a response that only moves the cursor: one is sent at the start, and
+   * after 10 s without a matching change.
    */
   Entitle__V1__CustomerChange *change;
 };
@@ -743,7 +767,7 @@ struct  Entitle__V1__CustomerChange
 {
   ProtobufCMessage base;
   /*
-   * Grows in commit order.
+   * Increases in commit order.
    */
   int64_t sequence;
   /*
@@ -759,19 +783,20 @@ struct  Entitle__V1__CustomerChange
    */
   int64_t committed_at_ms;
   /*
-   * What changed; at least one.
+   * The kinds of the change; at least one.
    */
   size_t n_kinds;
   Entitle__V1__ChangeKind *kinds;
   /*
-   * What a notification asks somebody to do or to know.
+   * Events that notifications reported, some of which need action.
    */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
   /*
-   * The customer's state: with this change, and perhaps with later ones, which follow all the same.
-   * Absent when the request asks for none, no customer is known, the catalog does not name the app
-   * any more, or the state does not fit a response or cannot be told: GetCustomerState says why.
+   * The customer's state after this change. It may include later changes, which still follow.
+   * Absent when the request asks for no states, no customer is known, the catalog no longer names
+   * the app, the state does not fit into a response, or the state cannot be computed.
+   * GetCustomerState returns the error in the last two cases.
    */
   Entitle__V1__CustomerState *state;
   Entitle__V1__CustomerChange__SubjectCase subject_case;

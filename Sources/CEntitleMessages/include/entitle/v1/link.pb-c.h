@@ -37,7 +37,7 @@ typedef struct Entitle__V1__LinkEvent Entitle__V1__LinkEvent;
 /* --- enums --- */
 
 /*
- * Why a link changed. Leave out a number that you do not know.
+ * Why a link changed. Ignore a number that you do not know.
  */
 typedef enum _Entitle__V1__LinkReason {
   /*
@@ -45,7 +45,7 @@ typedef enum _Entitle__V1__LinkReason {
    */
   ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED = 0,
   /*
-   * A submission named the account, and there was none.
+   * A submission named the account, and there was none before.
    */
   ENTITLE__V1__LINK_REASON__LINK_REASON_NAMED = 1,
   /*
@@ -65,7 +65,7 @@ typedef enum _Entitle__V1__LinkReason {
    */
   ENTITLE__V1__LINK_REASON__LINK_REASON_PREVIOUS_CHAIN = 5,
   /*
-   * An import of what nobody signed named the account, and there was none.
+   * An import of unsigned data named the account, and there was none before.
    */
   ENTITLE__V1__LINK_REASON__LINK_REASON_IMPORTED = 6,
   /*
@@ -101,7 +101,7 @@ typedef enum {
 } Entitle__V1__LinkTarget__TargetCase;
 
 /*
- * What an account can own.
+ * A chain or app transaction, which an account can own.
  */
 struct  Entitle__V1__LinkTarget
 {
@@ -127,7 +127,7 @@ struct  Entitle__V1__ResolveAccountRequest
 {
   ProtobufCMessage base;
   /*
-   * Whom to look for.
+   * The customer to find.
    */
   Entitle__V1__CustomerSelector *customer;
   /*
@@ -161,7 +161,7 @@ struct  Entitle__V1__ResolveAccountResponse
   Entitle__V1__ResolveAccountResponse__CustomerCase customer_case;
   union {
     /*
-     * An account: the one that it was merged into, where it was.
+     * An account; after a merge, the account that it was merged into.
      */
     char *account_id;
     /*
@@ -187,11 +187,11 @@ struct  Entitle__V1__LinkAccountRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to link. Of what nothing is known is NOT_FOUND.
+   * The chain or app transaction to link. An unknown one is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * The account; it may be one of which nothing is known yet.
+   * The account; it may be unknown to the server.
    */
   char *account_id;
   /*
@@ -199,7 +199,7 @@ struct  Entitle__V1__LinkAccountRequest
    */
   char *reason;
   /*
-   * Who asks for it.
+   * The person or tool that asks for it.
    */
   char *author;
 };
@@ -220,7 +220,7 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to unlink. Of what nothing is known is NOT_FOUND.
+   * The chain or app transaction to unlink. An unknown one is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
@@ -228,7 +228,7 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   char *reason;
   /*
-   * Who asks for it.
+   * The person or tool that asks for it.
    */
   char *author;
 };
@@ -249,15 +249,15 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * What to transfer. Of what nothing is known is NOT_FOUND.
+   * The chain or app transaction to transfer. An unknown one is NOT_FOUND.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * Whose it has to be now, else FAILED_PRECONDITION; empty: anybody's.
+   * The account that must own it now, otherwise FAILED_PRECONDITION. Empty: not checked.
    */
   char *from_account_id;
   /*
-   * Who gets it; it may be one of which nothing is known yet.
+   * The account that gets it; it may be unknown to the server.
    */
   char *to_account_id;
   /*
@@ -265,7 +265,7 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   char *reason;
   /*
-   * Who asks for it.
+   * The person or tool that asks for it.
    */
   char *author;
 };
@@ -286,12 +286,12 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account that ends. One of which nothing is known is NOT_FOUND.
+   * The account that is merged into the other. An unknown account is NOT_FOUND.
    */
   char *from_account_id;
   /*
-   * The account that gets everything; it may be one of which nothing is known yet;
-   * another than from_account_id.
+   * The account that gets everything. It may be unknown to the server, and must differ from
+   * from_account_id.
    */
   char *into_account_id;
   /*
@@ -299,7 +299,7 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   char *reason;
   /*
-   * Who asks for it.
+   * The person or tool that asks for it.
    */
   char *author;
 };
@@ -312,17 +312,18 @@ struct  Entitle__V1__LinkResponse
 {
   ProtobufCMessage base;
   /*
-   * False when it stood so before.
+   * False when the call changed nothing.
    */
   protobuf_c_boolean changed;
   /*
-   * What changed hands: chains before app transactions, then by id; at most 4,000, the first.
+   * The chains and app transactions that changed owner: chains first, then by id. At most 4,000,
+   * the first ones.
    */
   size_t n_targets;
   Entitle__V1__LinkTarget **targets;
   /*
-   * The accounts and unclaimed chains concerned, with their revisions after the call; where there are
-   * more than 4,000, that many of them, accounts first.
+   * The accounts and unclaimed chains concerned, with their revisions after the call. At most
+   * 4,000, accounts first.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
@@ -357,7 +358,7 @@ struct  Entitle__V1__ListLinksResponse
 {
   ProtobufCMessage base;
   /*
-   * Chains before app transactions, then by id; at most 10,000, the first. ExportCustomer tells all.
+   * Chains first, then by id. At most 10,000, the first ones. ExportCustomer returns all.
    */
   size_t n_links;
   Entitle__V1__Link **links;
@@ -368,25 +369,25 @@ struct  Entitle__V1__ListLinksResponse
 
 
 /*
- * Something that an account owns.
+ * A link between an account and a chain or app transaction.
  */
 struct  Entitle__V1__Link
 {
   ProtobufCMessage base;
   /*
-   * What.
+   * The chain or app transaction.
    */
   Entitle__V1__LinkTarget *target;
   /*
-   * Since when, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t since_ms;
   /*
-   * Why it got this account.
+   * Why it was linked to this account.
    */
   Entitle__V1__LinkReason reason;
   /*
-   * Nobody signed what the account was named with.
+   * True when the link rests on unsigned data.
    */
   protobuf_c_boolean is_unsigned;
 };
@@ -439,7 +440,7 @@ struct  Entitle__V1__GetLinkHistoryResponse
 {
   ProtobufCMessage base;
   /*
-   * Oldest first; the latest where there are more.
+   * Oldest first; the latest 10,000 when there are more.
    */
   size_t n_events;
   Entitle__V1__LinkEvent **events;
@@ -450,13 +451,13 @@ struct  Entitle__V1__GetLinkHistoryResponse
 
 
 /*
- * One step in the history of a link.
+ * One change in the history of a link.
  */
 struct  Entitle__V1__LinkEvent
 {
   ProtobufCMessage base;
   /*
-   * What it concerned.
+   * The chain or app transaction.
    */
   Entitle__V1__LinkTarget *target;
   /*
@@ -464,31 +465,32 @@ struct  Entitle__V1__LinkEvent
    */
   int64_t at_ms;
   /*
-   * Who had it before; empty when nobody did, or the account was deleted since.
+   * The account before; empty when there was none, or when it was deleted since.
    */
   char *from_account_id;
   /*
-   * Who has it since then; empty when nobody does, or the account was deleted since.
+   * The account after the change; empty when there is none, or when it was deleted since.
    */
   char *to_account_id;
   /*
-   * The account that had it was deleted since.
+   * True when the account before was deleted since.
    */
   protobuf_c_boolean from_deleted;
   /*
-   * The account that got it was deleted since.
+   * True when the account after the change was deleted since.
    */
   protobuf_c_boolean to_deleted;
   /*
-   * Why, as the server knows it.
+   * The cause of the change.
    */
   Entitle__V1__LinkReason reason;
   /*
-   * Who asked for it, in their words; empty when a submission brought it about.
+   * The person or tool that asked for it, as named in the request; empty when a submission caused
+   * it.
    */
   char *author;
   /*
-   * Why, in the words of who asked; empty when a submission brought it about.
+   * The reason given in the request; empty when a submission caused it.
    */
   char *note;
 };

@@ -51,7 +51,7 @@ typedef enum _Entitle__V1__StoreEnvironment {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__STORE_ENVIRONMENT)
 } Entitle__V1__StoreEnvironment;
 /*
- * The short answer. These three are all there will ever be.
+ * The state in one word. No further value will be added.
  */
 typedef enum _Entitle__V1__CoreState {
   /*
@@ -63,11 +63,11 @@ typedef enum _Entitle__V1__CoreState {
    */
   ENTITLE__V1__CORE_STATE__CORE_STATE_NEW = 1,
   /*
-   * Something confers access now, grace periods included.
+   * A source confers access now; grace periods count.
    */
   ENTITLE__V1__CORE_STATE__CORE_STATE_ACTIVE = 2,
   /*
-   * Purchases are known, none confers access now.
+   * Purchases are known, but none confers access now.
    */
   ENTITLE__V1__CORE_STATE__CORE_STATE_INACTIVE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CORE_STATE)
@@ -107,7 +107,7 @@ typedef enum _Entitle__V1__CallToAction {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CALL_TO_ACTION)
 } Entitle__V1__CallToAction;
 /*
- * How a product or a group stands. Read a number that you do not know as UNDETERMINED.
+ * The status of a product or a group. Read a number that you do not know as UNDETERMINED.
  */
 typedef enum _Entitle__V1__DetailedStatus {
   /*
@@ -119,7 +119,7 @@ typedef enum _Entitle__V1__DetailedStatus {
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_ACTIVE = 1,
   /*
-   * The period has ended, access goes on while Apple retries the charge.
+   * The period has ended; access continues while Apple retries the charge.
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_GRACE = 2,
   /*
@@ -135,12 +135,12 @@ typedef enum _Entitle__V1__DetailedStatus {
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REVOKED = 5,
   /*
-   * Another product of its group took its place, at once or at a renewal. Only products say this,
-   * never groups.
+   * Replaced by another product of its group, at once or at a renewal. Only of products, never of
+   * groups.
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REPLACED = 6,
   /*
-   * Bought, and not begun yet.
+   * Bought, but not started yet.
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UPCOMING = 7,
   /*
@@ -148,7 +148,7 @@ typedef enum _Entitle__V1__DetailedStatus {
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_CONSUMED = 8,
   /*
-   * The catalog lacks what is needed to say; see notices.
+   * The catalog lacks the data that would decide it; see notices.
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNDETERMINED = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__DETAILED_STATUS)
@@ -174,7 +174,7 @@ typedef enum _Entitle__V1__ExpirationReason {
    */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_OTHER = 6,
   /*
-   * A non-renewing purchase ran its time.
+   * A non-renewing purchase reached its end.
    */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_ENDED = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXPIRATION_REASON)
@@ -192,7 +192,7 @@ typedef enum _Entitle__V1__PriceConsent {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PRICE_CONSENT)
 } Entitle__V1__PriceConsent;
 /*
- * What the reader should know beside the status. Leave out a number that you do not know.
+ * Additional information about the status. Ignore a number that you do not know.
  */
 typedef enum _Entitle__V1__Notice {
   /*
@@ -200,15 +200,15 @@ typedef enum _Entitle__V1__Notice {
    */
   ENTITLE__V1__NOTICE__NOTICE_UNSPECIFIED = 0,
   /*
-   * The period was upgraded and its successor has not been seen: a refetch is due.
+   * The period was upgraded, but its successor is not known: a refetch is due.
    */
   ENTITLE__V1__NOTICE__NOTICE_SUCCESSOR_MISSING = 1,
   /*
-   * Ended with auto-renew on and no retry: the renewal has not been heard of.
+   * Ended with auto-renew on and without a billing retry: no renewal is known.
    */
   ENTITLE__V1__NOTICE__NOTICE_RENEWAL_OVERDUE = 2,
   /*
-   * Concluded from silence rather than from something signed.
+   * Inferred from the absence of newer facts, not from a signed fact.
    */
   ENTITLE__V1__NOTICE__NOTICE_INFERRED = 3,
   /*
@@ -224,18 +224,18 @@ typedef enum _Entitle__V1__Notice {
    */
   ENTITLE__V1__NOTICE__NOTICE_TYPE_UNKNOWN = 6,
   /*
-   * An auto-renewable transaction without an expiry.
+   * An auto-renewable transaction without an expiry date.
    */
   ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTICE)
 } Entitle__V1__Notice;
 /*
- * What stands behind a purchase, or behind what a grandfathering rule went by. Read a number that
- * you do not know as UNSIGNED_ARCHIVE.
+ * The evidence for a purchase, or for the outcome of a grandfathering rule. Read a number that you
+ * do not know as UNSIGNED_ARCHIVE.
  */
 typedef enum _Entitle__V1__Evidence {
   /*
-   * Nothing of the App Store's: an operator's grant, or a catalog that simulates.
+   * No evidence from the App Store: a grant, or an outcome that the catalog simulates.
    */
   ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED = 0,
   /*
@@ -247,13 +247,13 @@ typedef enum _Entitle__V1__Evidence {
    */
   ENTITLE__V1__EVIDENCE__EVIDENCE_RECEIPT = 2,
   /*
-   * A response of verifyReceipt that an operator imported: nobody signed it.
+   * An unsigned response of verifyReceipt that an operator imported.
    */
   ENTITLE__V1__EVIDENCE__EVIDENCE_UNSIGNED_ARCHIVE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EVIDENCE)
 } Entitle__V1__Evidence;
 /*
- * What a grandfathering rule says. Read a number that you do not know as UNKNOWN.
+ * The outcome of a grandfathering rule. Read a number that you do not know as UNKNOWN.
  */
 typedef enum _Entitle__V1__GrandfatheringOutcome {
   /*
@@ -265,21 +265,21 @@ typedef enum _Entitle__V1__GrandfatheringOutcome {
    */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_GRANTED = 1,
   /*
-   * The customer came after it.
+   * The customer came after the business model changed.
    */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_DENIED = 2,
   /*
-   * There is not enough to say: nothing is conferred, and nothing is denied for good.
+   * The evidence does not suffice: nothing is conferred for now.
    */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNKNOWN = 3,
   /*
-   * The environment says nothing about who came before.
+   * The rule is not evaluated in this environment.
    */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_NOT_EVALUATED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_OUTCOME)
 } Entitle__V1__GrandfatheringOutcome;
 /*
- * What the outcome of a grandfathering rule rests on. Read a number that you do not know as
+ * The reason for the outcome of a grandfathering rule. Read a number that you do not know as
  * NO_EVIDENCE.
  */
 typedef enum _Entitle__V1__GrandfatheringReason {
@@ -292,7 +292,7 @@ typedef enum _Entitle__V1__GrandfatheringReason {
    */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_APP_TRANSACTION = 1,
   /*
-   * Not Production, and the catalog simulates nothing.
+   * The environment is not production, and the catalog simulates no outcome.
    */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_ENVIRONMENT = 2,
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE = 3,
@@ -313,7 +313,7 @@ typedef enum _Entitle__V1__GrandfatheringReason {
    */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_ALONE = 7,
   /*
-   * Neither can be used.
+   * Neither the version nor the date can be used.
    */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_EVIDENCE = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_REASON)
@@ -342,53 +342,56 @@ struct  Entitle__V1__CustomerState
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The caller's own customer; empty when no account has claimed these purchases.
+   * The caller's own id of the customer; empty when no account has claimed these purchases.
    */
   char *account_id;
   /*
-   * Number of the latest change that concerns this customer; grows with each; 0 when nothing is
+   * Number of the latest change of this customer; increases with each change; 0 when nothing is
    * known.
    */
   int64_t revision;
   /*
-   * The moment that this state holds for, in milliseconds since the epoch.
+   * The moment of this state, in milliseconds since the epoch.
    */
   int64_t evaluated_at_ms;
   /*
-   * The short answer.
+   * The state in one word.
    */
   Entitle__V1__CoreState core_state;
   /*
-   * What to suggest, most urgent first, each once; at least one, NONE when there is nothing.
+   * Suggestions, most urgent first, without duplicates. Never empty: NONE when there is nothing to
+   * suggest.
    */
   size_t n_calls_to_action;
   Entitle__V1__CallToAction *calls_to_action;
   /*
-   * What the customer may use now, by entitlement_id; empty when nothing.
+   * The entitlements that the customer has now, sorted by entitlement_id; empty when there are
+   * none.
    */
   size_t n_entitlements;
   Entitle__V1__EntitlementState **entitlements;
   /*
-   * Each product of which there is a transaction, by product_id.
+   * Each product with a transaction, sorted by product_id.
    */
   size_t n_products;
   Entitle__V1__ProductState **products;
   /*
-   * Each subscription group of which there is a transaction, by group_id.
+   * Each subscription group with a transaction, sorted by group_id.
    */
   size_t n_groups;
   Entitle__V1__GroupState **groups;
   /*
-   * Each grandfathering rule that the catalog has for the app, by rule_id; empty when it has none.
+   * Each grandfathering rule that the catalog has for the app, sorted by rule_id; empty when there
+   * are none.
    */
   size_t n_grandfathering;
   Entitle__V1__GrandfatheringState **grandfathering;
   Entitle__V1__CustomerState__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
     /*
-     * The earliest later moment at which this answer changes by itself, in milliseconds since the
-     * epoch: hold it at most until then. Absent when it changes only with new facts or another
-     * catalog.
+     * The next moment at which this state changes without new facts, in milliseconds since the epoch.
+     * Do not cache the state beyond it. Absent when only new facts or another catalog can change the
+     * state.
      */
     int64_t next_transition_at_ms;
   };
@@ -405,12 +408,12 @@ struct  Entitle__V1__EntitlementState
 {
   ProtobufCMessage base;
   /*
-   * The name that the catalog gives it.
+   * Its id in the catalog.
    */
   char *entitlement_id;
   /*
-   * What confers it; at least one; latest end first; then purchases by transaction_id, grants by
-   * grant_id, and grandfathering rules by their id.
+   * The sources that confer it, at least one: latest end first, then purchases by transaction_id,
+   * grants by grant_id, and grandfathering rules by their id.
    */
   size_t n_sources;
   Entitle__V1__EntitlementSource **sources;
@@ -441,11 +444,11 @@ struct  Entitle__V1__EntitlementSource
    */
   char *original_transaction_id;
   /*
-   * The product bought; empty unless it is a purchase.
+   * The product of that transaction; empty unless it is a purchase.
    */
   char *product_id;
   /*
-   * Since when, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t since_ms;
   /*
@@ -457,13 +460,13 @@ struct  Entitle__V1__EntitlementSource
    */
   char *grandfathering_rule_id;
   /*
-   * What stands behind it; absent for a grant.
+   * The evidence for it; absent for a grant.
    */
   Entitle__V1__Evidence evidence;
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
     /*
-     * Until when, in milliseconds since the epoch; absent when it has no end.
+     * End (exclusive), in milliseconds since the epoch; absent when it has no end.
      */
     int64_t until_ms;
   };
@@ -488,11 +491,11 @@ struct  Entitle__V1__ProductState
    */
   char *group_id;
   /*
-   * False when the catalog does not name it: it then confers nothing.
+   * False when the catalog does not name the product: it then confers nothing.
    */
   protobuf_c_boolean in_catalog;
   /*
-   * How it stands.
+   * The standing.
    */
   Entitle__V1__Standing *standing;
 };
@@ -502,17 +505,17 @@ struct  Entitle__V1__ProductState
 
 
 /*
- * What one grandfathering rule of the catalog says of the customer.
+ * The outcome of one grandfathering rule of the catalog for the customer.
  */
 struct  Entitle__V1__GrandfatheringState
 {
   ProtobufCMessage base;
   /*
-   * The rule, by the id that the catalog gives it.
+   * The id of the rule in the catalog.
    */
   char *rule_id;
   /*
-   * What it says.
+   * The outcome.
    */
   Entitle__V1__GrandfatheringOutcome outcome;
   /*
@@ -520,12 +523,12 @@ struct  Entitle__V1__GrandfatheringState
    */
   Entitle__V1__GrandfatheringReason reason;
   /*
-   * The evidence is contradictory or incomplete: somebody should look.
+   * True when the evidence is contradictory or incomplete, and needs a review by a person.
    */
   protobuf_c_boolean flagged;
   /*
-   * The app transaction that decided; "sha256:" and its digest for one without an id; empty when
-   * none is known.
+   * The id of the app transaction that decided; "sha256:" and its digest when it has no id; empty
+   * when no app transaction is known.
    */
   char *app_transaction_id;
 };
@@ -535,7 +538,7 @@ struct  Entitle__V1__GrandfatheringState
 
 
 /*
- * One subscription group: the best of all its chains.
+ * One subscription group, with the best standing of all its chains.
  */
 struct  Entitle__V1__GroupState
 {
@@ -545,15 +548,15 @@ struct  Entitle__V1__GroupState
    */
   char *group_id;
   /*
-   * How it stands.
+   * The standing.
    */
   Entitle__V1__Standing *standing;
   /*
-   * A free trial of this group was used.
+   * True when a free trial of this group was used.
    */
   protobuf_c_boolean trial_used;
   /*
-   * An introductory offer of any kind of this group was used.
+   * True when an introductory offer of any kind of this group was used.
    */
   protobuf_c_boolean introductory_offer_used;
 };
@@ -581,17 +584,17 @@ typedef enum {
 } Entitle__V1__Standing__HasWillRenewCase;
 
 /*
- * How a product or a group stands.
+ * The standing of a product or a group: its status, and the period that decided it.
  */
 struct  Entitle__V1__Standing
 {
   ProtobufCMessage base;
   /*
-   * The short answer for this product or group.
+   * The state of this product or group in one word.
    */
   Entitle__V1__CoreState core_state;
   /*
-   * The long answer.
+   * The detailed status.
    */
   Entitle__V1__DetailedStatus status;
   /*
@@ -603,8 +606,8 @@ struct  Entitle__V1__Standing
    */
   char *product_id;
   /*
-   * Apple's type of that product, as it came: "Auto-Renewable Subscription",
-   * "Non-Renewing Subscription", "Non-Consumable", "Consumable", or one not known yet.
+   * Apple's type of that product, unchanged: "Auto-Renewable Subscription", "Non-Renewing
+   * Subscription", "Non-Consumable", "Consumable", or a type that the service does not know.
    */
   char *product_type;
   /*
@@ -620,7 +623,7 @@ struct  Entitle__V1__Standing
    */
   int64_t period_start_ms;
   /*
-   * Another product at the next renewal; absent when there is none.
+   * The change to another product at the next renewal; absent when there is none.
    */
   Entitle__V1__PendingChange *pending_change;
   /*
@@ -652,11 +655,11 @@ struct  Entitle__V1__Standing
    */
   int64_t first_purchase_at_ms;
   /*
-   * What to suggest about this product or group.
+   * The suggestion for this product or group.
    */
   Entitle__V1__CallToAction call_to_action;
   /*
-   * What to know beside the status, by number; empty when nothing.
+   * Notices, sorted by number; empty when there are none.
    */
   size_t n_notices;
   Entitle__V1__Notice *notices;
@@ -698,7 +701,7 @@ struct  Entitle__V1__Standing
 
 
 /*
- * Another product at the next renewal.
+ * A change to another product at the next renewal.
  */
 struct  Entitle__V1__PendingChange
 {
@@ -708,7 +711,7 @@ struct  Entitle__V1__PendingChange
    */
   char *product_id;
   /*
-   * From when, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t effective_at_ms;
 };
@@ -724,8 +727,8 @@ struct  Entitle__V1__Offer
 {
   ProtobufCMessage base;
   /*
-   * Apple's offerType: 1 introductory, 2 promotional, 3 offer code, 4 win-back, or one not known
-   * yet.
+   * Apple's offerType: 1 introductory, 2 promotional, 3 offer code, 4 win-back, or a type that the
+   * service does not know.
    */
   int64_t type;
   /*
@@ -760,7 +763,7 @@ struct  Entitle__V1__Revocation
 {
   ProtobufCMessage base;
   /*
-   * From when, in milliseconds since the epoch.
+   * Start, in milliseconds since the epoch.
    */
   int64_t date_ms;
   /*
@@ -797,7 +800,7 @@ struct  Entitle__V1__Commitment
    */
   int64_t billing_period_number;
   /*
-   * How many billing periods there are.
+   * Total number of billing periods.
    */
   int64_t total_billing_periods;
   Entitle__V1__Commitment__HasExpiresAtMsCase has_expires_at_ms_case;

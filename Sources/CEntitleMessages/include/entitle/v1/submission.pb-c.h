@@ -32,7 +32,7 @@ typedef struct Entitle__V1__ReceiptSummary Entitle__V1__ReceiptSummary;
 /* --- enums --- */
 
 /*
- * What verification said about a signed payload. Read a number that you do not know as refused.
+ * The result of verifying a signed payload. Read a number that you do not know as refused.
  */
 typedef enum _Entitle__V1__Verdict {
   /*
@@ -48,11 +48,11 @@ typedef enum _Entitle__V1__Verdict {
    */
   ENTITLE__V1__VERDICT__VERDICT_MALFORMED = 2,
   /*
-   * Signed with another algorithm than ES256, or, a receipt, than RSA with SHA-1 or SHA-256.
+   * The algorithm is not ES256; for a receipt, not RSA with SHA-1 or SHA-256.
    */
   ENTITLE__V1__VERDICT__VERDICT_UNSUPPORTED_ALGORITHM = 3,
   /*
-   * A certificate cannot be read or lacks what Apple's certificates carry.
+   * A certificate cannot be read, or lacks the extensions of Apple's certificates.
    */
   ENTITLE__V1__VERDICT__VERDICT_INVALID_CERTIFICATE = 4,
   /*
@@ -68,11 +68,11 @@ typedef enum _Entitle__V1__Verdict {
    */
   ENTITLE__V1__VERDICT__VERDICT_CERTIFICATE_REVOKED = 7,
   /*
-   * Could not be decided now: submit it again later.
+   * The verdict is not known yet: submit the payload again later.
    */
   ENTITLE__V1__VERDICT__VERDICT_RETRYABLE = 8,
   /*
-   * The signature does not fit the payload.
+   * The signature does not match the payload.
    */
   ENTITLE__V1__VERDICT__VERDICT_INVALID_SIGNATURE = 9,
   /*
@@ -84,13 +84,13 @@ typedef enum _Entitle__V1__Verdict {
    */
   ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT = 11,
   /*
-   * A receipt that was made for another device than the request names.
+   * The receipt was made for another device than the request names.
    */
   ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE = 12
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__VERDICT)
 } Entitle__V1__Verdict;
 /*
- * How soon a submission is verified when there is more to do than workers.
+ * The priority of a submission in the queue of the verification workers.
  */
 typedef enum _Entitle__V1__SubmissionPriority {
   /*
@@ -98,11 +98,12 @@ typedef enum _Entitle__V1__SubmissionPriority {
    */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED = 0,
   /*
-   * Somebody waits: before whatever is bulk.
+   * A caller waits for the answer: verified before bulk submissions.
    */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_INTERACTIVE = 1,
   /*
-   * An import: when nobody waits, and never in more than its share of the queue.
+   * An import: verified when no interactive submission is queued, and limited to a share of the
+   * queue.
    */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_BULK = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__SUBMISSION_PRIORITY)
@@ -112,12 +113,24 @@ typedef enum _Entitle__V1__SubmissionPriority {
  */
 typedef enum _Entitle__V1__PayloadKind {
   /*
-   * Not known: the payload could not be read that far.
+   * Unknown: the payload could not be read that far.
    */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_UNSPECIFIED = 0,
+  /*
+   * A signed transaction.
+   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_TRANSACTION = 1,
+  /*
+   * A signed renewal info.
+   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_RENEWAL_INFO = 2,
+  /*
+   * A signed app transaction.
+   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_APP_TRANSACTION = 3,
+  /*
+   * An App Store Server Notification.
+   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_NOTIFICATION = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PAYLOAD_KIND)
 } Entitle__V1__PayloadKind;
@@ -130,25 +143,25 @@ typedef enum _Entitle__V1__Disposition {
    */
   ENTITLE__V1__DISPOSITION__DISPOSITION_UNSPECIFIED = 0,
   /*
-   * A fact not known before.
+   * Stored as a new fact.
    */
   ENTITLE__V1__DISPOSITION__DISPOSITION_ADDED = 1,
   /*
-   * A newer version of a known fact: it stands now.
+   * A newer version of a known fact, which it replaced.
    */
   ENTITLE__V1__DISPOSITION__DISPOSITION_REPLACED = 2,
   /*
-   * This very statement was known.
+   * The same version of the fact was known.
    */
   ENTITLE__V1__DISPOSITION__DISPOSITION_DUPLICATE = 3,
   /*
-   * A newer version was known: that one stands.
+   * A newer version of the fact was known, which stays in force.
    */
   ENTITLE__V1__DISPOSITION__DISPOSITION_SUPERSEDED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__DISPOSITION)
 } Entitle__V1__Disposition;
 /*
- * What a submission meant for the owner. Read a number that you do not know as UNCHANGED.
+ * The effect of a submission on the owner. Read a number that you do not know as UNCHANGED.
  */
 typedef enum _Entitle__V1__LinkOutcome {
   /*
@@ -160,31 +173,32 @@ typedef enum _Entitle__V1__LinkOutcome {
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED = 1,
   /*
-   * Its account is the one that it had.
+   * Its account did not change.
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNCHANGED = 2,
   /*
-   * It had no account, and has one now.
+   * It had no account, and was linked to one.
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_LINKED = 3,
   /*
-   * It left another account for the one that the submission named.
+   * It moved from another account to the account that the submission named.
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED = 4,
   /*
-   * It belongs to another account than the one named, and the app's link policy keeps it there. The
-   * fact is stored all the same.
+   * It belongs to another account than the one named, and the link policy of the app does not allow
+   * the claim. The fact is stored.
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED = 5,
   /*
-   * It belongs to another account than the one named, which has claimed as much as the app allows
-   * in a day. The fact is stored all the same; submit it again later.
+   * It belongs to another account than the one named, and the named account has reached the app's
+   * limit of claims in a day. The fact is stored; submit it again later.
    */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
 } Entitle__V1__LinkOutcome;
 /*
- * What a notification asks somebody to do or to know. Leave out a number that you do not know.
+ * Events that notifications report, some of which need action. Ignore an event with a number that
+ * you do not know.
  */
 typedef enum _Entitle__V1__FeedEventKind {
   /*
@@ -217,7 +231,7 @@ typedef enum _Entitle__V1__FeedEventKind {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*
- * Why the App Store should be asked again. Leave out a number that you do not know.
+ * Why the App Store Server API should be asked. Ignore a number that you do not know.
  */
 typedef enum _Entitle__V1__RefetchReason {
   /*
@@ -225,19 +239,19 @@ typedef enum _Entitle__V1__RefetchReason {
    */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED = 0,
   /*
-   * A period was upgraded, and its successor has not been seen.
+   * A period was upgraded, and its successor is not known.
    */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_SUCCESSOR_MISSING = 1,
   /*
-   * Apple's data.status is not what the facts say.
+   * Apple's data.status contradicts the stored facts.
    */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH = 2,
   /*
-   * The notification came without a signed payload that it should carry.
+   * The notification lacks a signed payload that it should contain.
    */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING = 3,
   /*
-   * A renewal is overdue, and nothing says why.
+   * A renewal is overdue, and no fact says why.
    */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REFETCH_REASON)
@@ -258,11 +272,11 @@ struct  Entitle__V1__FeedEvent
 {
   ProtobufCMessage base;
   /*
-   * What happened.
+   * The kind of the event.
    */
   Entitle__V1__FeedEventKind kind;
   /*
-   * The notification that told of it.
+   * The notification that reported it.
    */
   char *notification_uuid;
   /*
@@ -274,18 +288,18 @@ struct  Entitle__V1__FeedEvent
    */
   char *transaction_id;
   /*
-   * Why to ask again; absent unless the kind is REFETCH_DUE.
+   * The reason for the refetch; absent unless the kind is REFETCH_DUE.
    */
   Entitle__V1__RefetchReason refetch_reason;
   /*
-   * Apple's own word for the cause, the names of the fields that are missing, or both sides of a
-   * disagreement; empty when there is none.
+   * Apple's term for the cause, the names of missing fields, or both sides of a contradiction;
+   * empty when there is none.
    */
   char *detail;
   Entitle__V1__FeedEvent__HasDeadlineMsCase has_deadline_ms_case;
   union {
     /*
-     * Until when acting is of use, in milliseconds since the epoch; absent when there is no limit.
+     * Deadline for an action, in milliseconds since the epoch; absent when there is none.
      */
     int64_t deadline_ms;
   };
@@ -312,21 +326,21 @@ struct  Entitle__V1__SignedItem
 
 
 /*
- * What became of one signed payload.
+ * The result of one signed payload.
  */
 struct  Entitle__V1__ItemResult
 {
   ProtobufCMessage base;
   /*
-   * What verification said.
+   * The verdict of the verification.
    */
   Entitle__V1__Verdict verdict;
   /*
-   * Why it was refused, in English, for logs and people; empty when it was not.
+   * Why it was refused, in English, for logs and people; empty when it was accepted.
    */
   char *detail;
   /*
-   * What it is; absent when it could not be read that far.
+   * Its kind; absent when it could not be read that far.
    */
   Entitle__V1__PayloadKind kind;
   /*
@@ -334,15 +348,15 @@ struct  Entitle__V1__ItemResult
    */
   Entitle__V1__Disposition disposition;
   /*
-   * The chain that it speaks of; empty for an app transaction, or when refused.
+   * Its chain; empty for an app transaction, or when refused.
    */
   char *original_transaction_id;
   /*
-   * The transaction that it speaks of; empty unless it is a transaction, or when refused.
+   * Its transaction; empty when it is not a transaction, or when refused.
    */
   char *transaction_id;
   /*
-   * What it meant for the owner; absent when it was refused.
+   * The effect on the owner; absent when it was refused.
    */
   Entitle__V1__LinkOutcome link;
 };
@@ -373,7 +387,7 @@ struct  Entitle__V1__CustomerRevision
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The revision: read AT_LEAST_AS_FRESH as this to see what was submitted.
+   * The revision. A read AT_LEAST_AS_FRESH with this revision sees the submitted data.
    */
   int64_t revision;
   Entitle__V1__CustomerRevision__CustomerCase customer_case;
@@ -397,14 +411,14 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
 {
   ProtobufCMessage base;
   /*
-   * The app that every item must be of; empty: any app that the service accepts. A renewal info
-   * names none: it is of the app of its chain, which a transaction in this request or an earlier
-   * one must have told; otherwise it is refused as WRONG_APP.
+   * Every item must belong to this app; empty: any app that the service accepts. A renewal info
+   * does not name its app. The app is known from a transaction of its chain, in this request or an
+   * earlier one; otherwise the renewal info is refused as WRONG_APP.
    */
   char *bundle_id;
   /*
-   * The account that owns the purchases: links those that have no account, and claims those of
-   * another; empty when the caller does not know it.
+   * The account that owns the purchases. Purchases without an account are linked to it; purchases
+   * of another account are claimed for it. Empty when the caller does not know it.
    */
   char *account_id;
   /*
@@ -413,7 +427,7 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
   size_t n_items;
   Entitle__V1__SignedItem **items;
   /*
-   * Absent: INTERACTIVE.
+   * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
 };
@@ -431,9 +445,9 @@ struct  Entitle__V1__SubmitSignedTransactionsResponse
   size_t n_results;
   Entitle__V1__ItemResult **results;
   /*
-   * The customers that the accepted items concern, each once, changed or not. Where the request
-   * names an account, no other account is among them: not the one that lost a purchase to it, and
-   * not the one that keeps what it claimed.
+   * The customers that the accepted items concern, without duplicates, changed or not. When the
+   * request names an account, no other account is listed: neither an account that lost a purchase
+   * to it, nor one that keeps a purchase that it claimed.
    */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
@@ -456,7 +470,7 @@ struct  Entitle__V1__SubmitNotificationRequest
    */
   char *account_id;
   /*
-   * Absent: INTERACTIVE.
+   * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
 };
@@ -469,12 +483,12 @@ struct  Entitle__V1__SubmitNotificationResponse
 {
   ProtobufCMessage base;
   /*
-   * What verification said about the notification. When it is not OK nothing was stored, and only
-   * the detail is set beside it.
+   * The verdict about the notification. Unless it is OK, nothing was stored, and the only other
+   * field that is set is the detail.
    */
   Entitle__V1__Verdict verdict;
   /*
-   * Why it was refused, in English, for logs and people; empty when it was not.
+   * Why it was refused, in English, for logs and people; empty when it was accepted.
    */
   char *detail;
   /*
@@ -482,19 +496,19 @@ struct  Entitle__V1__SubmitNotificationResponse
    */
   char *notification_uuid;
   /*
-   * Apple's notificationType, as it came.
+   * Apple's notificationType, unchanged.
    */
   char *notification_type;
   /*
-   * Apple's subtype, as it came; empty when it has none.
+   * Apple's subtype, unchanged; empty when there is none.
    */
   char *subtype;
   /*
-   * True when this notification was known already.
+   * True when this notification was already known.
    */
   protobuf_c_boolean duplicate;
   /*
-   * What became of the signed payloads inside it; empty when there are none.
+   * The results of the signed payloads inside it; empty when there are none.
    */
   size_t n_results;
   Entitle__V1__ItemResult **results;
@@ -504,7 +518,7 @@ struct  Entitle__V1__SubmitNotificationResponse
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
   /*
-   * What it asks somebody to do or to know; also in the change feed. Empty for a duplicate.
+   * Its events, which are also in the change feed; empty for a duplicate.
    */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
@@ -518,7 +532,7 @@ struct  Entitle__V1__SubmitReceiptRequest
 {
   ProtobufCMessage base;
   /*
-   * The app that the receipt must be of; empty: any app that the service accepts.
+   * The receipt must belong to this app; empty: any app that the service accepts.
    */
   char *bundle_id;
   /*
@@ -527,16 +541,16 @@ struct  Entitle__V1__SubmitReceiptRequest
    */
   char *account_id;
   /*
-   * The receipt as the app has it: DER, or the standard base64 of it: at most 1 MiB of DER.
+   * The receipt as the app has it, as DER or as standard base64 of DER; at most 1 MiB of DER.
    */
   ProtobufCBinaryData receipt;
   /*
    * The device that the receipt must have been made for: the 16 bytes of its identifierForVendor,
-   * or, of a Mac, the 6 of its primary network address. Empty: not checked.
+   * or, for a Mac, the 6 bytes of its primary network address. Empty: not checked.
    */
   ProtobufCBinaryData device_identifier;
   /*
-   * Absent: INTERACTIVE.
+   * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
 };
@@ -546,27 +560,27 @@ struct  Entitle__V1__SubmitReceiptRequest
 
 
 /*
- * What became of a receipt, or of an archived response to one.
+ * The result of a receipt, or of an archived response.
  */
 struct  Entitle__V1__SubmitReceiptResponse
 {
   ProtobufCMessage base;
   /*
-   * What verification said about the whole. When it is not OK nothing was stored, and only the
-   * detail is set beside it.
+   * The verdict about the whole. Unless it is OK, nothing was stored, and the only other field that
+   * is set is the detail.
    */
   Entitle__V1__Verdict verdict;
   /*
-   * Why it was refused, in English, for logs and people; empty when it was not.
+   * Why it was refused, in English, for logs and people; empty when it was accepted.
    */
   char *detail;
   /*
-   * What it says of itself; absent when it was refused.
+   * Summary of the receipt; absent when it was refused.
    */
   Entitle__V1__ReceiptSummary *receipt;
   /*
-   * What became of what it says: of the app first, then of each in-app purchase in its order. Of an
-   * archived response, the renewals come last.
+   * The results of its contents: first the app, then each in-app purchase in its order. The
+   * renewals of an archived response come last.
    */
   size_t n_results;
   Entitle__V1__ItemResult **results;
@@ -594,13 +608,13 @@ typedef enum {
 } Entitle__V1__ReceiptSummary__HasExpirationMsCase;
 
 /*
- * What a receipt says of itself.
+ * Summary of a receipt.
  */
 struct  Entitle__V1__ReceiptSummary
 {
   ProtobufCMessage base;
   /*
-   * Apple's receipt type as it came: "Production", "ProductionSandbox", "ProductionVPP", …
+   * Apple's receipt type, unchanged: "Production", "ProductionSandbox", "ProductionVPP", …
    */
   char *receipt_type;
   /*
@@ -608,7 +622,7 @@ struct  Entitle__V1__ReceiptSummary
    */
   char *bundle_id;
   /*
-   * The environment that the type stands for.
+   * The environment of this type.
    */
   Entitle__V1__StoreEnvironment environment;
   /*
@@ -624,13 +638,13 @@ struct  Entitle__V1__ReceiptSummary
    */
   char *original_application_version;
   /*
-   * How many in-app purchases it holds.
+   * Number of in-app purchases in it.
    */
   int64_t in_app_count;
   Entitle__V1__ReceiptSummary__HasOriginalPurchaseMsCase has_original_purchase_ms_case;
   union {
     /*
-     * When the customer first had the app, in milliseconds since the epoch; absent when not told.
+     * When the customer first had the app, in milliseconds since the epoch; absent when not known.
      */
     int64_t original_purchase_ms;
   };

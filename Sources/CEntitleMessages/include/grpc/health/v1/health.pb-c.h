@@ -21,18 +21,25 @@ typedef struct Grpc__Health__V1__HealthCheckResponse Grpc__Health__V1__HealthChe
 
 /* --- enums --- */
 
+/*
+ * The status of a service.
+ */
 typedef enum _Grpc__Health__V1__HealthCheckResponse__ServingStatus {
+  /*
+   * Not known.
+   */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN = 0,
   /*
    * Calls are answered.
    */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING = 1,
   /*
-   * Calls are refused: starting, stopping, or without its store.
+   * The store cannot answer. While the server stops, Check is UNAVAILABLE with the reason
+   * SHUTTING_DOWN instead.
    */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING = 2,
   /*
-   * Used only by Watch: no such service now.
+   * Sent only by Watch: the server does not know the service.
    */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS)
@@ -57,7 +64,7 @@ struct  Grpc__Health__V1__HealthCheckResponse
 {
   ProtobufCMessage base;
   /*
-   * How the service is doing.
+   * The status of the service.
    */
   Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
   /*

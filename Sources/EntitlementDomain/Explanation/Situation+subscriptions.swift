@@ -1,0 +1,257 @@
+// The sentences about subscriptions (R15–R24).
+
+extension Situation {
+  /// The decision on a chain, by its deciding period.
+  ///
+  /// - Parameter entitlement: the entitlement to explain; nil to explain the group.
+  func decision(onChain position: Int, for entitlement: EntitlementID?) -> Decision {
+    bareDecision(onChain: position, for: entitlement)
+      .withAuthority(authority(ofChain: position))
+  }
+
+  /// The decision on a chain, without its authority.
+  func bareDecision(onChain position: Int, for entitlement: EntitlementID?) -> Decision {
+    let chain = history.chains[position]
+    let verdict = verdicts[position]
+    if let entitlement, verdict.outcome.rule == 15, verdict.outcome.status == .active {
+      let origin = table.origin(verdict.period.fact)
+      let source = sources(of: entitlement).first { $0.origin == origin }
+      if let until = source?.until, until > verdict.period.accessEnd {
+        return Decision(
+          18,
+          "\(subject(verdict.period, for: entitlement)) is in force, and what chain "
+            + "\(chain.id.name) holds besides follows without a gap, until \(until.rfc3339).")
+      }
+    }
+    return decision(on: verdict.period, outcome: verdict.outcome, for: entitlement)
+  }
+
+  /// The decision on a period with an outcome, without its authority.
+  func decision(
+    on period: Period, outcome: SubscriptionChain.Outcome, for entitlement: EntitlementID?
+  ) -> Decision {
+    let subject = subject(period, for: entitlement)
+    switch outcome.status {
+    case .active:
+      return active(period, outcome: outcome, subject: subject)
+    case .grace:
+      return Decision(
+        outcome.rule,
+        "\(subject) ended at \(period.end.rfc3339); its renewal was not charged, and Apple gives "
+          + "grace until \((outcome.graceEnd ?? period.end).rfc3339).")
+    case .billingRetry:
+      let end = period.end.advanced(by: SubscriptionChain.billingRetryLength)
+      return Decision(
+        outcome.rule,
+        "\(subject) ended at \(period.end.rfc3339); Apple retries the charge, without access, "
+          + "until \(end.rfc3339) at most.")
+    case .expired:
+      return expired(period, outcome: outcome, subject: subject)
+    case .revoked:
+      return revocation(of: period.fact, subject: subject)
+    case .upcoming:
+      return Decision(
+        outcome.rule,
+        "\(subject) has not begun: it runs from \(period.start.rfc3339) to "
+          + "\(period.end.rfc3339).")
+    case .replaced:
+      return replaced(period, rule: outcome.rule, subject: subject)
+    case .consumed, .undetermined:
+      // Not reached: only purchases that do not renew have these.
+      return Decision(outcome.rule, "\(subject) is \(outcome.status.word).")
+    }
+  }
+
+  private func active(
+    _ period: Period, outcome: SubscriptionChain.Outcome, subject: String
+  ) -> Decision {
+    let unnamed =
+      table.products[period.product].inCatalog == nil
+      ? "; not in the catalog: confers nothing (R14)" : ""
+    switch outcome.rule.number {
+    case 17:
+      return Decision(
+        17,
+        "\(subject) was upgraded; what replaced it is not known, so access is kept until "
+          + "\(period.accessEnd.rfc3339)\(unnamed).")
+    case 24:
+      return Decision(
+        24,
+        "\(subject) ended at \(period.end.rfc3339); its renewal is overdue, with leeway until "
+          + "\(period.end.advanced(by: history.renewalLeeway).rfc3339)\(unnamed).")
+    default:
+      return Decision(
+        outcome.rule,
+        "\(subject) is in force from \(period.start.rfc3339) until "
+          + "\(period.accessEnd.rfc3339)\(unnamed).")
+    }
+  }
+
+  private func expired(
+    _ period: Period, outcome: SubscriptionChain.Outcome, subject: String
+  ) -> Decision {
+    if !period.hasEnd {
+      return Decision(outcome.rule, "\(subject) names no expiresDate, so it gives no access.")
+    }
+    let ended = "\(subject) ended at \(period.end.rfc3339)"
+    switch outcome.rule.number {
+    case 20:
+      return Decision(
+        20, "\(ended), and 60 days of billing retry passed without news: expired for billing.")
+    case 24:
+      return Decision(
+        24, "\(ended) with auto-renew on, and no renewal is known: expired, its renewal overdue.")
+    default:
+      return Decision(
+        outcome.rule, "\(ended) and has expired: \((outcome.reason ?? .unknown).words).")
+    }
+  }
+
+  private func replaced(_ period: Period, rule: Rule, subject: String) -> Decision {
+    guard rule == 17, let replacedAt = period.replacedAt else {
+      return Decision(
+        rule, "\(subject) ran until \(period.accessEnd.rfc3339); another product decides its chain."
+      )
+    }
+    return Decision(17, "\(subject) was replaced by another product at \(replacedAt.rfc3339).")
+  }
+
+  /// The decision on a revocation (R16).
+  ///
+  /// - Parameter fact: the position of a revoked transaction.
+  func revocation(of fact: Int, subject: String) -> Decision {
+    let transaction = table.transaction(fact)
+    let date = (transaction.revocationDate ?? now).rfc3339
+    if transaction.isShared {
+      return Decision(16, "\(subject) was shared or assigned, and that ended at \(date).")
+    }
+    let part = transaction.revocationType == .refundProrated ? " in part" : ""
+    let reason =
+      transaction.revocationReason == .appIssue ? ", for an issue with the app" : ""
+    return Decision(16, "\(subject) was refunded\(part) at \(date)\(reason).")
+  }
+
+  /// The statement about a period that does not decide its chain.
+  func statement(
+    on period: Period, of position: Int, for entitlement: EntitlementID?
+  ) -> Decision {
+    bareStatement(on: period, of: position, for: entitlement)
+      .withAuthority(table.transaction(period.fact).authority)
+  }
+
+  private func bareStatement(
+    on period: Period, of position: Int, for entitlement: EntitlementID?
+  ) -> Decision {
+    let subject = subject(period, for: entitlement)
+    if period.start > now {
+      return decision(
+        on: period, outcome: SubscriptionChain.Outcome(.upcoming, 15), for: entitlement)
+    }
+    if period.isRevoked(at: now) { return revocation(of: period.fact, subject: subject) }
+    if period.isReplaced(at: now) { return replaced(period, rule: 17, subject: subject) }
+    if period.isInForce(at: now) {
+      let decisive = table.transaction(verdicts[position].period.fact).transactionID
+      return Decision(
+        18,
+        "\(subject) is in force until \(period.accessEnd.rfc3339), but transaction "
+          + "\(decisive.name) goes before it.")
+    }
+    if !period.hasEnd {
+      return Decision(15, "\(subject) names no expiresDate, so it gives no access.")
+    }
+    return Decision(
+      15, "\(subject) was in force from \(period.start.rfc3339) until \(period.end.rfc3339).")
+  }
+
+  /// The subject of a sentence about a period.
+  ///
+  /// - Parameter entitlement: the entitlement to explain. If the product does not confer it, the
+  ///   subject says so.
+  private func subject(_ period: Period, for entitlement: EntitlementID?) -> String {
+    let conferring = entitlement.map { confers(period.product, $0) } ?? true
+    return table.subject(period.fact)
+      + (conferring ? "" : ", which does not confer it,")
+  }
+}
+
+extension FactTable {
+  /// The subject of a sentence about a transaction.
+  ///
+  /// - Parameter fact: the position of the transaction.
+  func subject(_ fact: Int) -> String {
+    let transaction = transaction(fact)
+    return "Transaction \(transaction.transactionID.name) of \(transaction.productID.name)"
+  }
+}
+
+extension TransactionFact {
+  /// Whether the access comes from another customer's purchase, or from an assignment (R25).
+  var isShared: Bool {
+    ownership == .familyShared || ownership == .assigned || revocationType == .familyRevoke
+  }
+}
+
+extension Situation {
+  /// The statement about a chain's renewal info (R19–R24).
+  func statement(on renewal: Renewal, of position: Int) -> Decision {
+    let chain = history.chains[position]
+    let verdict = verdicts[position]
+    let period = verdict.period
+    // The renewal info belongs to the latest charge, which may be that of a later period (R18).
+    let latest =
+      verdict.outcome.status == .active
+      ? chain.chargedAhead(of: period, at: now).last ?? period : period
+    if let mismatch = renewal.mismatch(with: period), !renewal.isRelevant(to: latest) {
+      return Decision(19, Self.sentence(on: mismatch))
+    }
+    return dependsOnRenewal(position)
+      ? decisive(renewal, outcome: verdict.outcome)
+      : intent(of: table.renewalInfo(renewal.fact), latest: latest)
+  }
+
+  private static func sentence(on mismatch: Renewal.Mismatch) -> String {
+    switch mismatch {
+    case .otherProduct: "It speaks of another product than that of the period: not used."
+    case .earlierPeriod: "It speaks of the renewal of an earlier period: not used."
+    case .older: "It is older than the period: not used."
+    }
+  }
+
+  /// The statement about a renewal info that decides after the period's end.
+  private func decisive(_ renewal: Renewal, outcome: SubscriptionChain.Outcome) -> Decision {
+    switch (outcome.status, outcome.rule.number) {
+    case (.grace, _):
+      let end = outcome.graceEnd.map { " until \($0.rfc3339)" } ?? ""
+      return Decision(19, "It gives grace\(end).")
+    case (.billingRetry, _):
+      return Decision(20, "It says that Apple retries the charge.")
+    case (.expired, 20):
+      return Decision(20, "It said that Apple retries the charge; nothing was heard since.")
+    case (_, 24):
+      return Decision(24, "It says that auto-renew is on, and tells of no retry.")
+    default:
+      let autoRenew =
+        renewal.autoRenews.map { "auto-renew is \($0 ? "on" : "off")" }
+        ?? "nothing of auto-renew"
+      let reason = (outcome.reason ?? .unknown).words
+      return Decision(21, "It says \(autoRenew); \(reason).")
+    }
+  }
+
+  /// The statement about the next renewal, which never decides access (R22).
+  private func intent(of info: RenewalInfoFact, latest: Period) -> Decision {
+    guard let autoRenews = info.autoRenews else {
+      return Decision(22, "It does not say whether the subscription renews.")
+    }
+    guard autoRenews else {
+      return Decision(22, "It says that auto-renew is off; that ends no access by itself.")
+    }
+    if info.priceIncreaseStatus == .pending {
+      return Decision(23, "It renews if the customer consents to a higher price.")
+    }
+    if let next = info.autoRenewProductID, next != table.products[latest.product].id {
+      return Decision(23, "It says that the subscription renews as \(next.name).")
+    }
+    return Decision(22, "It says that auto-renew is on.")
+  }
+}

@@ -1,0 +1,134 @@
+/// All limits of the RPC layer, each with its unit and reason. The static limits are fixed; the
+/// others are set for each server or client.
+package struct RPCLimits: Hashable, Sendable {
+  /// The longest data of a frame, in bytes. This is ttrpc's limit, which stock clients check too.
+  package static let maximumFrameData = 4_194_304
+
+  /// The longest data that is skipped, in bytes. The first byte of a larger length is not zero, so
+  /// the peer probably speaks another protocol.
+  package static let maximumSkippedData = 16_777_215
+
+  /// The most metadata pairs of a request. Without a limit, a frame of empty pairs, two bytes each,
+  /// would decode to millions of strings.
+  package static let maximumMetadataPairs = 64
+
+  /// Payloads up to this size, in bytes, are copied after their header, so that a batch of answers
+  /// is one write. Longer payloads are cheaper to send without a copy.
+  package static let maximumCopiedPayload = 16_384
+
+  /// The size of a batch of answers, in bytes, that is flushed before the rest of the read is
+  /// handled: large enough to be worth its own system call.
+  package static let fullBatch = 65_536
+
+  /// Connections that wait in the kernel to be accepted. Absorbs a burst of reconnecting clients,
+  /// as far as `net.core.somaxconn` (4,096) allows.
+  package static let acceptBacklog: Int32 = 4096
+
+  /// Connections that a listener accepts in one turn of its event loop. Setting up a connection
+  /// takes as long as a dozen calls, so other connections are served in between.
+  package static let acceptsPerTurn: UInt = 1
+
+  /// Reads from a connection in one turn of its event loop, each of at most 64 KiB. Keeps a busy
+  /// connection from delaying the others.
+  package static let readsPerTurn: UInt = 1
+
+  /// TCP keep-alive: idle time and interval in seconds, and the number of probes. A dead peer is
+  /// detected within two minutes, also during a long call or an idle stream.
+  package static let keepAliveIdleSeconds: Int = 60
+  package static let keepAliveProbeSeconds: Int = 15
+  package static let keepAliveProbes: Int = 4
+
+  /// Keep-alive idle time and interval, in seconds, for a client that closed its sending side with
+  /// calls in flight. The client may be gone.
+  package static let halfClosedKeepAliveSeconds: Int = 1
+
+  /// The first bytes of a longer request that are checked before the rest arrives, so that a
+  /// malformed request is not buffered. Names and most metadata lie within them.
+  package static let earlyCheckLength = 4_096
+
+  /// A connection that ends sooner is short-lived and takes a token of
+  /// ``shortConnectionsPerSecond``. Longer than ``lingerTime``, so that connections that broke the
+  /// protocol count too.
+  package static let shortConnectionTime: Duration = .seconds(2)
+
+  /// Open connections of a server. Bounds sockets and their memory.
+  package var connections: Int
+
+  /// Streams in flight on one connection. Bounds the work that one peer can queue. Further requests
+  /// fail with RESOURCE_EXHAUSTED immediately.
+  package var streamsPerConnection: Int
+
+  /// How long a connection may be idle without a stream in flight, or not writable because of
+  /// unread answers (`writeBufferPause`). Together with TCP keep-alive, this detects peers that
+  /// vanished or hang.
+  package var idleTime: Duration
+
+  /// How long a frame may take to arrive after its first byte. Bounds how long a slow sender can
+  /// occupy memory for an incomplete frame.
+  package var frameTime: Duration
+
+  /// The size of unread answers, in bytes, above which the server stops reading requests from the
+  /// peer. Large enough for a batch of answers, and small enough to bound the memory of a peer that
+  /// does not read.
+  package var writeBufferPause: Int
+
+  /// The size of unread answers, in bytes, above which a stream ends and a call fails with
+  /// RESOURCE_EXHAUSTED. Must be at least the size of a frame.
+  package var writeBuffer: Int
+
+  /// How long a stream may wait for its client to read: from `writeBufferPause` down to a quarter
+  /// of it. Then the stream ends with RESOURCE_EXHAUSTED. A client that reads 10 kB a second keeps
+  /// up.
+  package var slowReaderTime: Duration
+
+  /// How long calls in flight may take after a shutdown has begun.
+  package var shutdownTime: Duration
+
+  /// Token bucket of each connection for frames that break the protocol (a malformed envelope, too
+  /// long, an invalid or used stream id): capacity, and tokens a second. A frame costs one token,
+  /// and one more for each 64 KiB. A frame that finds the bucket empty ends the connection.
+  package var brokenFrames: Int
+
+  /// Token bucket for TCP connections that end within ``shortConnectionTime`` or are refused:
+  /// capacity, and tokens a second. While it is empty, new connections wait in the kernel's queue
+  /// (`acceptBacklog`). Bounds the cost of clients that only connect and close, about 150 µs each.
+  package var shortConnectionsPerSecond: Int
+
+  /// How long the client may take to read the last answers when the server closes first. An
+  /// immediate close could lose them, as unread requests make the kernel reset the connection. A
+  /// connection that broke the protocol stays open for the same time, unread.
+  package var lingerTime: Duration
+
+  /// Messages of one stream that a client buffers for its reader, in bytes. ttrpc has no flow
+  /// control for a single stream, so a stream whose reader is further behind ends with
+  /// RESOURCE_EXHAUSTED.
+  package var streamReadBuffer: Int
+
+  package init(
+    connections: Int = 16_384,
+    streamsPerConnection: Int = 1024,
+    idleTime: Duration = .seconds(900),
+    frameTime: Duration = .seconds(30),
+    writeBufferPause: Int = 262_144,
+    writeBuffer: Int = 8_388_608,
+    slowReaderTime: Duration = .seconds(30),
+    shutdownTime: Duration = .seconds(10),
+    brokenFrames: Int = 16,
+    shortConnectionsPerSecond: Int = 2500,
+    lingerTime: Duration = .seconds(1),
+    streamReadBuffer: Int = 4_194_304
+  ) {
+    self.connections = connections
+    self.streamsPerConnection = streamsPerConnection
+    self.idleTime = idleTime
+    self.frameTime = frameTime
+    self.writeBufferPause = writeBufferPause
+    self.writeBuffer = writeBuffer
+    self.slowReaderTime = slowReaderTime
+    self.shutdownTime = shutdownTime
+    self.brokenFrames = brokenFrames
+    self.shortConnectionsPerSecond = shortConnectionsPerSecond
+    self.lingerTime = lingerTime
+    self.streamReadBuffer = streamReadBuffer
+  }
+}

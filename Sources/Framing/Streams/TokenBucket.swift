@@ -1,0 +1,37 @@
+package import NIOCore
+
+/// A token bucket that is refilled within one second. No clock and no I/O.
+///
+/// It may be overdrawn, since a connection is known to be short-lived only when it ends. The debt
+/// is at most the tokens of one second, so that no wait is longer than a second.
+package struct TokenBucket: Sendable {
+  /// The time in which one token is added.
+  private let interval: TimeAmount
+  /// When the bucket is full again if no token is taken. Each token moves it by one interval.
+  private var fullAt = NIODeadline.uptimeNanoseconds(0)
+
+  /// A full bucket.
+  ///
+  /// - Parameter tokensPerSecond: The refill rate and the capacity; at least 1.
+  package init(tokensPerSecond: Int) {
+    interval = .nanoseconds(1_000_000_000 / Int64(max(1, tokensPerSecond)))
+  }
+
+  /// Takes `count` tokens, and overdraws the bucket if it has fewer.
+  ///
+  /// - Returns: Whether the bucket had at least one token.
+  @discardableResult
+  package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
+    let hadToken = nextToken(now: now) == nil
+    fullAt = min(max(fullAt, now) + interval * count, now + oneTokenLeft + .seconds(1))
+    return hadToken
+  }
+
+  /// When the next token is available; nil if one is available now.
+  package func nextToken(now: NIODeadline) -> NIODeadline? {
+    fullAt <= now + oneTokenLeft ? nil : fullAt - oneTokenLeft
+  }
+
+  /// How long a bucket with one token takes to become full.
+  private var oneTokenLeft: TimeAmount { .seconds(1) - interval }
+}

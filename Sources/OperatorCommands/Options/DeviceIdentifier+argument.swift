@@ -1,8 +1,0 @@
-import ArgumentParser
-import EntitlementDomain
-
-extension DeviceIdentifier: ExpressibleByArgument {
-  package init?(argument: String) {
-    self.init(text: argument)
-  }
-}

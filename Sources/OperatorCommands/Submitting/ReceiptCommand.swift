@@ -1,0 +1,116 @@
+import ArgumentParser
+import EntitlementDomain
+import Programs
+import RPCClient
+import Verification
+import Wire
+
+struct ReceiptCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "receipt", abstract: "Legacy app receipts, and archived responses to them.",
+    subcommands: [ReceiptSubmitCommand.self, ReceiptImportCommand.self])
+}
+
+struct ReceiptSubmitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "submit", abstract: "Submits legacy app receipts (PKCS#7).",
+    discussion: """
+      Each file is one receipt: DER, or the base64 that apps send. Accepted purchases are \
+      committed when the server answers. Each receipt is one call; when a call fails, earlier \
+      results are still printed. Exit code 2 when the server refuses a receipt, or a purchase in \
+      it.
+      """)
+
+  @Argument(help: "Files, or - for stdin.")
+  var files: [String]
+
+  @Option(help: "The account that owns the purchases.")
+  var account: String?
+
+  @Option(help: "The app that all receipts must belong to. Default: any that the server accepts.")
+  var bundleID: String?
+
+  @Option(
+    help: "The device that all receipts must be for: UUID or HEX. Default: any.")
+  var deviceIdentifier: DeviceIdentifier?
+
+  @OptionGroup var priority: PriorityOption
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let receipts = try files.map { path in
+      let bytes = try ReceiptFile.contents(
+        of: path, limit: SubmitReceiptRequest.maximumReceiptLength)
+      let name = ReceiptFile.name(of: path)
+      guard ReceiptForm.isReceipt(bytes) else {
+        throw CommandFailure(.failed, "\(name): not a receipt: neither DER nor base64 of it")
+      }
+      return (name: name, bytes: bytes)
+    }
+    try await ReceiptOutcome.collect(receipts, server: server, output: output) { client, bytes in
+      try await client.submitReceipt(
+        SubmitReceiptRequest(
+          receipt: bytes, bundleID: bundleID.map { BundleID($0) },
+          accountID: account.map { AccountID($0) }, deviceIdentifier: deviceIdentifier?.bytes,
+          priority: priority.submissionPriority))
+    }
+  }
+}
+
+struct ReceiptImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Imports archived responses of Apple's former verifyReceipt.",
+    discussion: """
+      Each file is one response, in JSON. It is not signed: its facts have lower precedence than \
+      all signed facts, take no purchase from another account, and are marked in every answer. A \
+      receipt, such as the response's latest_receipt, is better evidence: submit it with receipt \
+      submit. Each response is one call; when a call fails, earlier results are still printed. The \
+      command fails unless the server's catalog has archived_responses: accept for the app. Exit \
+      code 2 when the server refuses a response, or a purchase in it.
+      """)
+
+  @Argument(help: "Files, or - for stdin.")
+  var files: [String]
+
+  @Option(help: "The app that all responses must belong to.")
+  var bundleID: String
+
+  @Option(help: "The account that owns the purchases.")
+  var account: String?
+
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let responses = try files.map { path in
+      let bytes = try ReceiptFile.contents(
+        of: path, limit: ImportArchivedResponseRequest.maximumResponseLength)
+      let name = ReceiptFile.name(of: path)
+      if ReceiptForm.isReceipt(bytes) {
+        throw CommandFailure(.failed, "\(name): this is a receipt; use receipt submit")
+      }
+      return (name: name, bytes: bytes)
+    }
+    try await ReceiptOutcome.collect(responses, server: server, output: output) { client, bytes in
+      try await client.importArchivedResponse(
+        ImportArchivedResponseRequest(
+          bundleID: BundleID(bundleID), accountID: account.map { AccountID($0) }, response: bytes))
+    }
+  }
+}
+
+/// Reads a file that contains one receipt or one archived response.
+enum ReceiptFile {
+  /// - Parameters:
+  ///   - path: `-` is stdin.
+  ///   - limit: in bytes.
+  /// - Throws: ``CommandFailure`` when the file cannot be read, is empty, or is too large.
+  static func contents(of path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
+    let bytes = try InputFile.contents(of: path, limit: limit)
+    if bytes.isEmpty { throw CommandFailure(.failed, "\(name(of: path)): empty") }
+    return bytes
+  }
+
+  static func name(of path: String) -> String { path == "-" ? "stdin" : path }
+}

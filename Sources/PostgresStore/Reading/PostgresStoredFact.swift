@@ -1,0 +1,73 @@
+import AppStorePayloads
+import EntitlementDomain
+import EntitlementStore
+
+/// Decodes facts from their rows. A fact is stored as the payload that Apple signed and decoded
+/// from it at each read.
+enum PostgresStoredFact {
+  /// - Parameter firstColumn: `kind`, followed by `authority`, `digest` and `payload`.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or belongs to another
+  ///   scope.
+  static func decode(
+    _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope
+  ) throws(StoreError) -> Fact {
+    try decode(
+      kind: try rows.factKind(row, firstColumn),
+      authority: try rows.authority(row, firstColumn + 1),
+      digest: try rows.digest(row, firstColumn + 2), payload: try rows.data(row, firstColumn + 3),
+      scope: scope)
+  }
+
+  static func decode(
+    kind: FactKind, authority: FactAuthority, digest: PayloadDigest, payload: [UInt8],
+    scope: AppScope
+  ) throws(StoreError) -> Fact {
+    var fact: Fact
+    do throws(PayloadError) {
+      fact = try PayloadDecoder.fact(
+        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
+    } catch {
+      throw StoreError(.corrupt, "a stored fact cannot be decoded")
+    }
+    guard fact.scope == scope else {
+      throw StoreError(.corrupt, "a stored fact is of another app or environment")
+    }
+    // The payload does not contain its authority; the decoder assumes a JWS.
+    fact.authority = authority
+    return fact
+  }
+
+  /// Decodes a fact with its proof.
+  ///
+  /// - Parameters:
+  ///   - row: begins with `ReadStatements.factColumns`.
+  ///   - header: returns the bytes of the JWS header, or nil when they are not stored.
+  ///   - document: returns the bytes of the document with a digest, or nil when they are not
+  ///     stored.
+  static func signed(
+    _ rows: PostgresRows, _ row: Int, scope: AppScope, header: () throws(StoreError) -> [UInt8]?,
+    document: (PayloadDigest) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) -> SignedFact {
+    SignedFact(
+      fact: try decode(rows, row, firstColumn: 0, scope: scope),
+      signed: SignedPayload(
+        payload: try rows.data(row, 3),
+        proof: try proof(rows, row, header: header, document: document)))
+  }
+
+  private static func proof(
+    _ rows: PostgresRows, _ row: Int, header: () throws(StoreError) -> [UInt8]?,
+    document: (PayloadDigest) throws(StoreError) -> [UInt8]?
+  ) throws(StoreError) -> SignedPayload.Proof {
+    guard let digest = try rows.optionalDigest(row, 5) else {
+      guard let header = try header() else {
+        throw StoreError(.corrupt, "the header of a stored fact is not stored")
+      }
+      return .jws(header: header, signature: try rows.data(row, 4))
+    }
+    guard let bytes = try document(digest) else {
+      throw StoreError(.corrupt, "the document of a stored fact is not stored")
+    }
+    return .document(bytes)
+  }
+}

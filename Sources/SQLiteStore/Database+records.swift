@@ -1,0 +1,137 @@
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+extension Database {
+  /// All grants of an account, by creation time, then by id.
+  func grants(ofAccount account: Int64, in scope: AppScope) throws -> [Grant] {
+    try rows(.grantsOfAccount, [account]).map { Self.grant($0, in: scope) }
+  }
+
+  func grant(_ id: GrantID, in scope: AppScope, scopeID: Int64) throws -> Grant? {
+    try row(.findGrant, [scopeID, id.stored]).map { Self.grant($0, in: scope) }
+  }
+
+  private static func grant(_ row: Row, in scope: AppScope) -> Grant {
+    var grant = Grant(
+      id: row.identifier(0), scope: scope, accountID: row.identifier(1),
+      entitlementID: row.identifier(2), starts: Milliseconds(row[3]),
+      expires: (row[4] as Int64?).map { Milliseconds($0) }, reason: row[5], author: row[6],
+      createdAt: Milliseconds(row[7]))
+    // A CHECK constraint ensures that all three are set or none.
+    if let at: Int64 = row[8], let author: String = row[9], let reason: String = row[10] {
+      grant.withdrawal = GrantWithdrawal(at: Milliseconds(at), author: author, reason: reason)
+    }
+    return grant
+  }
+}
+
+extension Database {
+  /// Links of an account: chains before app transactions, then by id.
+  func links(ofAccount account: Int64) throws -> [LinkedTarget] {
+    let chains = try rows(.chainLinksOfAccount, [account]).map { row in
+      try Self.linkedTarget(.chain(row.identifier(0)), row)
+    }
+    let appTransactions = try rows(.appTransactionLinksOfAccount, [account]).map { row in
+      try Self.linkedTarget(.appTransaction(row.identifier(0)), row)
+    }
+    return chains + appTransactions
+  }
+
+  private static func linkedTarget(_ target: LinkTarget, _ row: Row) throws -> LinkedTarget {
+    LinkedTarget(
+      target: target, isUnsigned: row[1], since: Milliseconds(row[2]),
+      reason: try reason(row, at: 3))
+  }
+
+  func linkHistory(of target: LinkTarget, scopeID: Int64) throws -> [LinkEvent] {
+    let rows =
+      switch target {
+      case .chain(let id): try rows(.historyOfChain, [scopeID, id.stored])
+      case .appTransaction(let id): try rows(.historyOfAppTransaction, [scopeID, id.stored])
+      }
+    return try rows.map { try Self.linkEvent($0) }
+  }
+
+  /// Link events of an account and of the accounts merged into it, oldest first.
+  func linkHistory(of account: StoredAccount) throws -> [TargetLinkEvent] {
+    var events: [Int64: TargetLinkEvent] = [:]
+    let merged: [Int64] = try rows(.mergedAccounts, [account.id]).map { $0[0] }
+    for id in [account.id] + merged {
+      for row in try rows(.historyOfAccount, [id, id]) {
+        events[row[8]] = TargetLinkEvent(
+          target: try Self.target(row), event: try Self.linkEvent(row))
+      }
+    }
+    return events.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// - Parameter row: a row of ``StoreStatement/historyOfAccount``.
+  private static func target(_ row: Row) throws -> LinkTarget {
+    if let chain: OriginalTransactionID = row.identifier(9) { return .chain(chain) }
+    if let appTransaction: AppTransactionID = row.identifier(10) {
+      return .appTransaction(appTransaction)
+    }
+    throw StoreError(.corrupt, "a stored link event has no target")
+  }
+
+  /// - Parameter row: a row of a statement that reads `link_history`.
+  private static func linkEvent(_ row: Row) throws -> LinkEvent {
+    LinkEvent(
+      from: row.identifier(0), to: row.identifier(1), isFromErased: row[6], isToErased: row[7],
+      reason: try reason(row, at: 2), author: row[4], note: row[5], at: Milliseconds(row[3]))
+  }
+
+  private static func reason(_ row: Row, at index: Int) throws -> LinkReason {
+    guard let reason = LinkReason(rawValue: row[index]) else {
+      throw StoreError(.corrupt, "a stored link event has an unknown reason")
+    }
+    return reason
+  }
+}
+
+extension Database {
+  func receivedNotification(_ uuid: NotificationUUID) throws -> ReceivedNotification? {
+    var proofs = ProofReader(database: self)
+    return try row(.signedNotification, [uuid.stored]).map {
+      try Self.receivedNotification($0, &proofs)
+    }
+  }
+
+  /// Notifications about the chains of an account, oldest first.
+  func notifications(
+    ofAccount account: Int64, _ proofs: inout ProofReader
+  ) throws -> [ReceivedNotification] {
+    try rows(.notificationsOfAccount, [account]).map {
+      try Self.receivedNotification($0, &proofs)
+    }
+  }
+
+  /// The same without the signed payloads.
+  func notificationRecords(ofAccount account: Int64) throws -> [ReceivedRecord] {
+    try rows(.notificationRecordsOfAccount, [account]).map { row in
+      ReceivedRecord(record: try Self.record(row), receivedAt: Milliseconds(row[8]))
+    }
+  }
+
+  private static func receivedNotification(
+    _ row: Row, _ proofs: inout ProofReader
+  ) throws -> ReceivedNotification {
+    ReceivedNotification(
+      notification: SignedNotification(
+        record: try record(row),
+        signed: SignedPayload(
+          header: try proofs.header(row[11]), payload: try row.bytes(9),
+          signature: try row.bytes(10))),
+      receivedAt: Milliseconds(row[8]))
+  }
+
+  private static func record(_ row: Row) throws -> NotificationRecord {
+    let bundleID: BundleID? = row.identifier(1)
+    return NotificationRecord(
+      uuid: row.identifier(0), type: row[3], subtype: row[4],
+      scope: try bundleID.map { _ in try row.scope(bundleID: 1, environment: 2) },
+      status: row[5], signedDate: (row[6] as Int64?).map { Milliseconds($0) },
+      digest: try row.digest(7))
+  }
+}

@@ -1,0 +1,286 @@
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+/// Writes the changes of a ledger. The caller commits the transaction. For one use only.
+struct SQLiteChangesWriter {
+  let database: Database
+  let scopes: SQLiteScopeCache
+  private let changes: LedgerChanges
+  private let numbering: ChangeNumbering
+  private var accounts: [ScopedAccount: StoredAccount] = [:]
+  private var chains: [ScopedTarget: StoredChain] = [:]
+
+  /// Runs a ledger on the stored rows and writes its changes.
+  ///
+  /// - Returns: the result of `decide`, the numbering of the changes, and whether there are any.
+  static func write<Decision>(
+    to database: Database, _ decide: (inout Ledger<SQLiteLedgerReader>) throws -> Decision
+  ) throws -> (decision: Decision, numbering: ChangeNumbering, isChanged: Bool) {
+    let scopes = SQLiteScopeCache(database: database)
+    var ledger = Ledger(reader: SQLiteLedgerReader(database: database, scopes: scopes))
+    let decision = try decide(&ledger)
+    var writer = try SQLiteChangesWriter(
+      database: database, scopes: scopes, changes: ledger.changes)
+    try writer.write()
+    return (decision, writer.numbering, !ledger.changes.changes.isEmpty)
+  }
+
+  private init(database: Database, scopes: SQLiteScopeCache, changes: LedgerChanges) throws {
+    self.database = database
+    self.scopes = scopes
+    self.changes = changes
+    // There is one writer, and it uses every number that it takes.
+    let base = changes.changes.isEmpty ? 0 : try database.feedEnd()
+    self.numbering = ChangeNumbering(base: base)
+  }
+
+  /// Writes rows before the rows that refer to them.
+  private mutating func write() throws {
+    if changes.isEmpty { return }
+    try writeAccounts()
+    try writeLinks()
+    try writeFacts()
+    for (token, account) in changes.tokens { try write(token, of: account) }
+    for (grant, kept) in changes.grants { try write(grant, kept) }
+    for notification in changes.notifications { try write(notification) }
+    // Before the new events, which may name an account that was created again.
+    for account in changes.erasedAccounts {
+      let stored = try self.account(account)
+      try database.run(.eraseFormerAccount, [stored.id])
+      try database.run(.eraseLatterAccount, [stored.id])
+    }
+    for event in changes.linkEvents { try write(event) }
+    for (position, change) in changes.changes.enumerated() {
+      try write(change, sequence: numbering.sequence(position + 1))
+    }
+  }
+
+  // MARK: Accounts
+
+  private mutating func writeAccounts() throws {
+    // Inserted first, because a new account may be merged into another new one.
+    for (account, write) in changes.accounts where write.isNew {
+      try database.run(
+        .insertAccount,
+        [
+          scopes.interned(account.scope), account.id.stored, write.changedAt.rawValue, nil,
+          write.row.isDeleted, write.row.claims, write.row.claimsSince?.rawValue,
+        ])
+    }
+    for (account, write) in changes.accounts {
+      let stored = try self.account(account)
+      let mergedInto = try write.row.mergedInto.map {
+        try self.account(ScopedAccount(account.scope, $0)).id
+      }
+      if stored.mergedInto != mergedInto || stored.isDeleted != write.row.isDeleted
+        || stored.claims != write.row.claims || stored.claimsSince != write.row.claimsSince
+      {
+        try database.run(
+          .setAccountStanding,
+          [
+            mergedInto, write.row.isDeleted, write.row.claims, write.row.claimsSince?.rawValue,
+            stored.id,
+          ])
+      }
+      if let ordinal = write.changeOrdinal {
+        try database.run(
+          .setAccountRevision,
+          [numbering.sequence(ordinal), write.changedAt.rawValue, stored.id])
+      }
+    }
+  }
+
+  /// The row of an account before this write, or as this write inserted it.
+  private mutating func account(_ account: ScopedAccount) throws -> StoredAccount {
+    if let stored = accounts[account] { return stored }
+    guard let stored = try database.account(account.id, scopeID: scopes.interned(account.scope))
+    else {
+      throw StoreError(.internalFault, "a change names an account that is not known")
+    }
+    accounts[account] = stored
+    return stored
+  }
+
+  mutating func accountRowID(_ id: AccountID?, in scope: AppScope) throws -> Int64? {
+    try id.map { try account(ScopedAccount(scope, $0)).id }
+  }
+
+  // MARK: Links
+
+  private mutating func writeLinks() throws {
+    for (target, write) in changes.links {
+      let account = try accountRowID(write.row.account, in: target.scope)
+      switch target.target {
+      case .chain(let id):
+        try self.write(write, ofChain: id, target: target, account: account)
+      case .appTransaction(let id):
+        try database.run(
+          .setAppTransaction,
+          [
+            scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
+            write.row.isDetached,
+          ])
+      }
+    }
+  }
+
+  private mutating func write(
+    _ write: LinkWrite, ofChain id: OriginalTransactionID, target: ScopedTarget, account: Int64?
+  ) throws {
+    if write.isNew {
+      try database.run(
+        .insertChain,
+        [
+          scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
+          write.row.isDetached,
+        ])
+    }
+    let stored = try chain(target, id)
+    if stored.account != account || stored.isLinkUnsigned != write.row.isUnsigned
+      || stored.isDetached != write.row.isDetached
+    {
+      try database.run(
+        .linkChain, [account, write.row.isUnsigned, write.row.isDetached, stored.id])
+    }
+    if let ordinal = write.changeOrdinal {
+      try database.run(
+        .setChainRevision, [numbering.sequence(ordinal), write.changedAt.rawValue, stored.id])
+    }
+  }
+
+  /// The row of a chain before this write, or as this write inserted it.
+  mutating func chain(_ target: ScopedTarget, _ id: OriginalTransactionID) throws -> StoredChain {
+    if let stored = chains[target] { return stored }
+    guard let stored = try database.chain(id, scopeID: scopes.interned(target.scope)) else {
+      throw StoreError(.internalFault, "a change names a chain that is not known")
+    }
+    chains[target] = stored
+    return stored
+  }
+
+  // MARK: Facts
+
+  private mutating func writeFacts() throws {
+    var documents = DocumentWriter(database: database)
+    for (fact, write) in changes.facts {
+      let signed = write.signed
+      let proof = try documents.storedProof(signed.signed.proof)
+      var chainRowID: Int64?
+      if case .chain(let id) = write.target {
+        chainRowID = try chain(ScopedTarget(fact.scope, write.target), id).id
+      }
+      let precedence = signed.fact.precedence
+      try database.run(
+        write.storedTarget == nil ? .insertFact : .replaceFact,
+        [
+          chainRowID, write.hints.appTransactionID?.stored, write.hints.appAccountToken?.stored,
+          write.hints.previousChain?.stored, precedence.authority.rawValue,
+          precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
+          precedence.digest.stored, proof.headerID, signed.signed.payload.stored,
+          proof.signature.stored, proof.documentID, scopes.interned(fact.scope),
+          fact.key.kind.rawValue, fact.key.identifier.stored,
+        ])
+    }
+    // Deletes documents that no fact uses any more, so that newer receipts do not make the database
+    // grow.
+    for document in changes.releasedDocuments {
+      try database.run(.deleteUnusedDocument, [document.stored])
+    }
+  }
+
+  // MARK: Tokens and grants
+
+  private mutating func write(_ token: ScopedToken, of account: AccountID?) throws {
+    let scopeID = try scopes.interned(token.scope)
+    if let account = try accountRowID(account, in: token.scope) {
+      try database.run(.setToken, [scopeID, token.token.stored, account])
+    } else {
+      try database.run(.deleteToken, [scopeID, token.token.stored])
+    }
+  }
+
+  private mutating func write(_ grant: ScopedGrant, _ kept: Grant?) throws {
+    let scopeID = try scopes.interned(grant.scope)
+    guard let kept else {
+      try database.run(.deleteGrant, [scopeID, grant.id.stored])
+      return
+    }
+    try database.run(
+      .setGrant,
+      [
+        scopeID, kept.id.stored, accountRowID(kept.accountID, in: grant.scope),
+        kept.entitlementID.stored, kept.starts.rawValue, kept.expires?.rawValue,
+        kept.reason.stored, kept.author.stored, kept.createdAt.rawValue,
+        kept.withdrawal?.at.rawValue, kept.withdrawal?.author.stored,
+        kept.withdrawal?.reason.stored,
+      ])
+  }
+}
+
+// MARK: Notifications, link history and feed
+extension SQLiteChangesWriter {
+  mutating func write(_ write: NotificationWrite) throws {
+    let record = write.notification.record
+    guard case .jws(let header, let signature) = write.notification.signed.proof else {
+      throw StoreError(.internalFault, "a notification must be a JWS")
+    }
+    var chainRowID: Int64?
+    if let scope = record.scope, let id = write.chain {
+      chainRowID = try database.chain(id, scopeID: scopes.interned(scope))?.id
+    }
+    try database.run(
+      .insertNotification,
+      [
+        record.uuid.stored, record.scope.map { try scopes.interned($0) }, record.type.stored,
+        record.subtype?.stored, record.status, record.signedDate?.rawValue,
+        write.receivedAt.rawValue, record.digest.stored, database.internedHeaderID(header),
+        write.notification.signed.payload.stored, signature.stored, chainRowID,
+      ])
+  }
+
+  mutating func write(_ write: LinkEventWrite) throws {
+    let scope = write.target.scope
+    let event = write.event
+    var chainRowID: Int64?
+    var appTransaction: AppTransactionID?
+    switch write.target.target {
+    case .chain(let id): chainRowID = try chain(write.target, id).id
+    case .appTransaction(let id): appTransaction = id
+    }
+    try database.run(
+      .insertLinkEvent,
+      [
+        chainRowID, scopes.interned(scope), appTransaction?.stored,
+        accountRowID(event.from, in: scope), accountRowID(event.to, in: scope),
+        event.reason.rawValue, event.at.rawValue, event.author?.stored, event.note?.stored,
+        event.isFromErased, event.isToErased,
+      ])
+  }
+
+  mutating func write(_ change: ChangeWrite, sequence: Int64) throws {
+    var accountID: Int64?
+    var chainID: Int64?
+    switch change.subject {
+    case .account(let scope, let id): accountID = try accountRowID(id, in: scope)
+    case .unlinkedChain(let scope, let id):
+      chainID = try chain(ScopedTarget(scope, .chain(id)), id).id
+    case nil: break
+    }
+    try database.run(
+      .insertChange,
+      [
+        sequence, scopes.interned(change.scope), accountID, chainID, change.kinds.rawValue,
+        change.committedAt.rawValue,
+      ])
+    for (position, event) in change.events.enumerated() {
+      try database.run(
+        .insertChangeEvent,
+        [
+          sequence, position, event.kind.rawValue, event.notificationUUID.stored,
+          event.originalTransactionID?.stored, event.transactionID?.stored,
+          event.deadline?.rawValue, event.refetchReason?.rawValue, event.detail?.stored,
+        ])
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+/// Looks up a customer with all facts and grants in one snapshot, as the table at
+/// ``StoredCustomer`` specifies.
+struct SQLiteCustomerReader {
+  let database: Database
+  let scope: AppScope
+
+  func customer(_ selector: CustomerSelector) throws -> StoredCustomer {
+    switch try find(selector) {
+    case .account(let account, let isStable): try customer(account, isStable: isStable)
+    case .chain(let chain): try customer(chain)
+    case .chains(let chains, let appTransaction): try customer(chains, appTransaction)
+    case .notFound: unknown(selector)
+    }
+  }
+
+  /// The customer that ``customer(_:)`` finds, without facts.
+  func resolve(_ selector: CustomerSelector) throws -> ResolvedCustomer {
+    switch try find(selector) {
+    case .account(let account, _):
+      // Only the revision of a deleted account is known.
+      ResolvedCustomer(
+        subject: account.isDeleted ? nil : .account(scope, account.accountID),
+        revision: account.revision)
+    case .chain(let chain):
+      ResolvedCustomer(
+        subject: .unlinkedChain(scope, chain.originalTransactionID), revision: chain.revision)
+    case .chains(let chains, _):
+      ResolvedCustomer(
+        subject: chains.count == 1
+          ? .unlinkedChain(scope, chains[0].originalTransactionID) : nil,
+        revision: chains.map(\.revision).max() ?? 0)
+    case .notFound:
+      ResolvedCustomer(subject: nil, revision: 0)
+    }
+  }
+
+  // MARK: Finding
+
+  private func find(_ selector: CustomerSelector) throws -> SQLiteFoundCustomer {
+    guard let scopeID = try database.scopeID(scope) else { return .notFound }
+    switch selector {
+    case .account(let id):
+      guard let account = try database.resolvedAccount(id, in: scope) else { return .notFound }
+      return .account(account, isStable: true)
+    case .originalTransaction(let id):
+      guard let chain = try database.chain(id, scopeID: scopeID) else { return .notFound }
+      return try found(chain)
+    case .transaction(let id):
+      let key = FactKey(kind: .transaction, identifier: id.rawValue)
+      guard let fact = try database.row(.chainOfFact, key.arguments(scopeID: scopeID)),
+        let chainRowID: Int64 = fact[0], let chain = try database.chain(rowID: chainRowID)
+      else { return .notFound }
+      return try found(chain)
+    case .appTransaction(let id):
+      return try find(id, scopeID: scopeID)
+    case .appAccountToken(let token):
+      return try find(token, scopeID: scopeID)
+    }
+  }
+
+  private func found(_ chain: StoredChain) throws -> SQLiteFoundCustomer {
+    guard let account = chain.account else { return .chain(chain) }
+    return .account(try database.linkedAccount(account), isStable: true)
+  }
+
+  /// An app transaction id is usually linked to the account of its chains, so one lookup is enough.
+  /// If an operator detached the id, a chain with this id determines the account.
+  private func find(_ id: AppTransactionID, scopeID: Int64) throws -> SQLiteFoundCustomer {
+    let link = try database.row(.accountOfAppTransaction, [scopeID, id.stored])
+    if let account: Int64 = link?[0] {
+      return .account(try database.linkedAccount(account), isStable: true)
+    }
+    let byChain = try database.row(.accountOfChainByAppTransaction, [scopeID, id.stored])
+    if let account: Int64 = byChain?[1] {
+      return .account(try database.linkedAccount(account), isStable: false)
+    }
+    return .chains(
+      try chains(database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]), scopeID), id)
+  }
+
+  /// A token is linked to the account that was submitted with it. Without such an account, a chain
+  /// with this token determines the account: a customer with purchases is not new (R27). The token
+  /// may later be linked to another account without a change of this one.
+  private func find(_ token: AppAccountToken, scopeID: Int64) throws -> SQLiteFoundCustomer {
+    if let known = try database.row(.findToken, [scopeID, token.stored]) {
+      return .account(try database.linkedAccount(known[0]), isStable: true)
+    }
+    let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored])
+    if let account: Int64 = byChain?[1] {
+      return .account(try database.linkedAccount(account), isStable: false)
+    }
+    return .chains(
+      try chains(database.rows(.unlinkedChainsByToken, [scopeID, token.stored]), scopeID), nil)
+  }
+
+  private func chains(_ rows: [Row], _ scopeID: Int64) throws -> [StoredChain] {
+    try rows.compactMap { try database.chain($0.identifier(0), scopeID: scopeID) }
+  }
+
+  // MARK: Reading
+
+  private func customer(_ account: StoredAccount, isStable: Bool) throws -> StoredCustomer {
+    let facts =
+      try database.facts(.factsOfAccountChains, [account.id], in: scope)
+      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
+    return StoredCustomer(
+      record: CustomerRecord(
+        scope: scope, accountID: account.accountID, revision: account.revision,
+        changedAt: account.changedAt, facts: facts,
+        grants: try database.grants(ofAccount: account.id, in: scope)),
+      subject: isStable ? .account(scope, account.accountID) : nil)
+  }
+
+  private func customer(_ chain: StoredChain) throws -> StoredCustomer {
+    StoredCustomer(
+      record: CustomerRecord(
+        scope: scope, revision: chain.revision, changedAt: chain.changedAt,
+        facts: try database.facts(.factsOfChain, [chain.id], in: scope)),
+      subject: .unlinkedChain(scope, chain.originalTransactionID))
+  }
+
+  private func customer(_ chains: [StoredChain], _ appTransaction: AppTransactionID?) throws
+    -> StoredCustomer
+  {
+    var record = CustomerRecord(scope: scope)
+    for chain in chains {
+      record.revision = max(record.revision, chain.revision)
+      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
+    }
+    if let appTransaction, let scopeID = try database.scopeID(scope) {
+      let key = FactKey(kind: .appTransaction, identifier: appTransaction.rawValue)
+      record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope)
+    }
+    return StoredCustomer(record: record, subject: nil)
+  }
+
+  /// The answer for an unknown customer. For an account id it depends only on that account. For any
+  /// other selector, a first fact of any customer may change it.
+  private func unknown(_ selector: CustomerSelector) -> StoredCustomer {
+    guard case .account(let id) = selector else {
+      return StoredCustomer(record: CustomerRecord(scope: scope), subject: nil)
+    }
+    return StoredCustomer(
+      record: CustomerRecord(scope: scope, accountID: id), subject: .account(scope, id))
+  }
+}
+
+extension FactKey {
+  func arguments(scopeID: Int64) throws -> StatementArguments {
+    [scopeID, kind.rawValue, try identifier.stored]
+  }
+}
+
+/// The result of looking up a selector, before facts are read.
+enum SQLiteFoundCustomer {
+  /// - isStable: true if the selector finds this account until the account changes; false if a
+  ///   change of another customer may make it find another account.
+  case account(StoredAccount, isStable: Bool)
+  /// A chain without an account.
+  case chain(StoredChain)
+  /// Chains without an account, and the app transaction of the selector. Any new fact may add a
+  /// chain.
+  case chains([StoredChain], AppTransactionID?)
+  case notFound
+}

@@ -1,0 +1,116 @@
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+/// Reads rows for a ledger on demand, in the transaction that writes its changes.
+struct SQLiteLedgerReader: LedgerReading {
+  let database: Database
+  let scopes: SQLiteScopeCache
+
+  func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
+    guard let scopeID = try scopes.find(fact.scope),
+      let row = try database.row(.standingFact, fact.key.arguments(scopeID: scopeID))
+    else { return nil }
+    let chain: OriginalTransactionID? = row.identifier(0)
+    return StandingFact(
+      target: chain.map { .chain($0) } ?? .appTransaction(AppTransactionID(fact.key.identifier)),
+      precedence: FactPrecedence(
+        authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: Milliseconds(row[2]),
+        isRevoked: row[3], isUpgraded: row[4], digest: try row.digest(5)),
+      document: row.hasNull(atIndex: 6) ? nil : try row.digest(6))
+  }
+
+  func link(of target: ScopedTarget) throws -> LinkRow? {
+    guard let scopeID = try scopes.find(target.scope) else { return nil }
+    switch target.target {
+    case .chain(let id):
+      return try database.row(.linkOfChain, [scopeID, id.stored]).map { row in
+        LinkRow(
+          account: row.identifier(0), isUnsigned: row[1], isDetached: row[2], revision: row[3])
+      }
+    case .appTransaction(let id):
+      return try database.row(.linkOfAppTransaction, [scopeID, id.stored]).map { row in
+        LinkRow(account: row.identifier(0), isUnsigned: row[1], isDetached: row[2])
+      }
+    }
+  }
+
+  func account(_ account: ScopedAccount) throws -> AccountRow? {
+    guard let scopeID = try scopes.find(account.scope),
+      let stored = try database.account(account.id, scopeID: scopeID)
+    else { return nil }
+    return AccountRow(
+      revision: stored.revision,
+      mergedInto: try stored.mergedInto.map { try database.linkedAccount($0).accountID },
+      isDeleted: stored.isDeleted, claims: stored.claims, claimsSince: stored.claimsSince)
+  }
+
+  func account(of token: ScopedToken) throws -> AccountID? {
+    guard let scopeID = try scopes.find(token.scope) else { return nil }
+    return try database.row(.accountOfToken, [scopeID, token.token.stored])?.identifier(0)
+  }
+
+  func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
+    guard let scopeID = try scopes.find(scope) else { return [] }
+    var hints: [FactHintsRow] = []
+    try database.forEachRow(.hintsOfChain, [scopeID, chain.stored]) { row in
+      hints.append(
+        FactHintsRow(
+          fact: FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1]),
+          signedDate: Milliseconds(row[2]), digest: try row.digest(3),
+          hints: FactHints(
+            appTransactionID: row.identifier(4), appAccountToken: row.identifier(5),
+            previousChain: row.identifier(6))))
+    }
+    return hints
+  }
+
+  func facts(of target: ScopedTarget) throws -> [Fact] {
+    guard let scopeID = try scopes.find(target.scope) else { return [] }
+    switch target.target {
+    case .chain(let id):
+      guard let chain = try database.chain(id, scopeID: scopeID) else { return [] }
+      return try database.facts(.factsOfChain, [chain.id], in: target.scope)
+    case .appTransaction(let id):
+      let key = FactKey(kind: .appTransaction, identifier: id.rawValue)
+      return try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: target.scope)
+    }
+  }
+
+  func unlinkedChains(with hint: ScopedHint) throws -> [OriginalTransactionID] {
+    guard let scopeID = try scopes.find(hint.scope) else { return [] }
+    let rows =
+      switch hint.hint {
+      case .token(let token):
+        try database.rows(.unlinkedChainsByToken, [scopeID, token.stored])
+      case .appTransaction(let id):
+        try database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored])
+      case .previousChain(let id):
+        try database.rows(.unlinkedChainsByPreviousChain, [scopeID, id.stored])
+      }
+    return rows.map { $0.identifier(0) }
+  }
+
+  func grant(_ grant: ScopedGrant) throws -> Grant? {
+    guard let scopeID = try scopes.find(grant.scope) else { return nil }
+    return try database.grant(grant.id, in: grant.scope, scopeID: scopeID)
+  }
+
+  func holdings(of account: ScopedAccount) throws -> AccountHoldings {
+    guard let scopeID = try scopes.find(account.scope),
+      let stored = try database.account(account.id, scopeID: scopeID)
+    else { return AccountHoldings() }
+    let chains = try database.rows(.chainsOfAccount, [stored.id])
+    let appTransactions = try database.rows(.appTransactionsOfAccount, [stored.id])
+    return AccountHoldings(
+      targets: chains.map { .chain($0.identifier(0)) }
+        + appTransactions.map { .appTransaction($0.identifier(0)) },
+      tokens: try database.rows(.tokensOfAccount, [stored.id]).map { $0.identifier(0) },
+      grants: try database.grants(ofAccount: stored.id, in: account.scope),
+      merged: try database.rows(.mergedAccounts, [stored.id]).map { $0.identifier(1) })
+  }
+
+  func isKnown(_ notification: NotificationUUID) throws -> Bool {
+    try database.row(.findNotification, [notification.stored]) != nil
+  }
+}

@@ -1,0 +1,125 @@
+import AppStorePayloads
+import EntitlementDomain
+import EntitlementStore
+import GRDB
+
+/// Decodes facts. They are stored as signed payloads.
+enum SQLiteStoredFact {
+  /// - Parameter row: a row that starts with `kind`, `authority`, `digest` and `payload`.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or is of another
+  ///   scope.
+  static func decode(_ row: Row, scope: AppScope) throws -> Fact {
+    let kind = try kind(row, at: 0)
+    let authority = try authority(row, at: 1)
+    var fact: Fact
+    do {
+      fact = try PayloadDecoder.fact(
+        kind: kind, payload: try row.bytes(3), digest: try row.digest(2),
+        bundleID: scope.bundleID)
+    } catch is PayloadError {
+      throw StoreError(.corrupt, "a stored fact cannot be decoded")
+    }
+    guard fact.scope == scope else {
+      throw StoreError(.corrupt, "a stored fact is of another app or environment")
+    }
+    // The payload does not contain the authority, and the decoder assumes a JWS.
+    fact.authority = authority
+    return fact
+  }
+
+  private static func proof(
+    _ row: Row, _ proofs: inout ProofReader
+  ) throws -> SignedPayload.Proof {
+    if let document = row[6] as Int64? { return .document(try proofs.document(document)) }
+    return .jws(header: try proofs.header(row[5]), signature: try row.bytes(4))
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the kind is not known.
+  static func kind(_ row: Row, at index: Int) throws -> FactKind {
+    guard let kind = FactKind(rawValue: row[index]) else {
+      throw StoreError(.corrupt, "a stored fact is of an unknown kind")
+    }
+    return kind
+  }
+
+  /// - Parameter row: a row with the columns of ``StoreStatement/signedFact``.
+  /// - Throws: as ``decode(_:scope:)`` and ``ProofReader``.
+  static func signed(
+    _ row: Row, _ proofs: inout ProofReader, scope: AppScope
+  ) throws -> SignedFact {
+    SignedFact(
+      fact: try decode(row, scope: scope),
+      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row, &proofs)))
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the authority is not known.
+  static func authority(_ row: Row, at index: Int) throws -> FactAuthority {
+    guard let authority = FactAuthority(rawValue: row[index]) else {
+      throw StoreError(.corrupt, "a stored fact has an unknown authority")
+    }
+    return authority
+  }
+}
+
+extension Database {
+  /// - Parameter statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)``
+  ///   reads.
+  func facts(
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
+  ) throws -> [Fact] {
+    var facts: [Fact] = []
+    try forEachRow(statement, arguments) { row in
+      facts.append(try SQLiteStoredFact.decode(row, scope: scope))
+    }
+    return facts
+  }
+
+  /// All facts of the targets linked to an account.
+  func signedFacts(
+    ofAccount account: Int64, in scope: AppScope, _ proofs: inout ProofReader
+  ) throws -> [SignedFact] {
+    var facts: [SignedFact] = []
+    for statement in [
+      StoreStatement.signedFactsOfAccountChains, .signedFactsOfAccountAppTransactions,
+    ] {
+      try forEachRow(statement, [account]) { row in
+        facts.append(try SQLiteStoredFact.signed(row, &proofs, scope: scope))
+      }
+    }
+    return facts
+  }
+}
+
+/// Reads the proofs of facts: JWS headers, legacy receipts and archived responses. Each is read
+/// once and shared by all facts of one answer.
+struct ProofReader {
+  private let database: Database
+  private var headers: [Int64: [UInt8]] = [:]
+  private var documents: [Int64: [UInt8]] = [:]
+
+  init(database: Database) {
+    self.database = database
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when it is not stored.
+  mutating func header(_ id: Int64) throws -> [UInt8] {
+    if let bytes = headers[id] { return bytes }
+    guard let row = try database.row(.headerBytes, [id]) else {
+      throw StoreError(.corrupt, "a header of a signed payload is not stored")
+    }
+    let bytes = try row.bytes(0)
+    headers[id] = bytes
+    return bytes
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when it is not stored.
+  mutating func document(_ id: Int64) throws -> [UInt8] {
+    if let bytes = documents[id] { return bytes }
+    guard let row = try database.row(.documentBytes, [id]) else {
+      throw StoreError(.corrupt, "a document of a fact is not stored")
+    }
+    let bytes = try row.bytes(0)
+    documents[id] = bytes
+    return bytes
+  }
+}

@@ -1,5 +1,0 @@
-/// How a life cycle reaches the server.
-enum LifeCycleDelivery: String, CaseIterable {
-  case notifications
-  case transactions
-}

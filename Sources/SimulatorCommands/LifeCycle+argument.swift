@@ -1,5 +1,0 @@
-import ArgumentParser
-import StoreSimulator
-
-extension LifeCycle: ExpressibleByArgument {}
-extension Delivery: ExpressibleByArgument {}

@@ -1,0 +1,114 @@
+import CertificateStatus
+import EntitlementService
+import EntitlementStore
+import Framing
+import Logging
+import RPCEndpoints
+import RPCServer
+import ServiceLifecycle
+import Verification
+import Wire
+
+// The components of the server that need a graceful shutdown. Each service runs until the shutdown
+// reaches it, and returns when its component has stopped.
+
+/// The RPC server: stops accepting connections, refuses new calls, and finishes calls in flight.
+struct RPCService: Service {
+  let server: RPCServer
+  let addresses: [ServerAddress]
+  let health: HealthStatus
+  let logger: Logger
+
+  func run() async throws {
+    // Logged here, as signals are caught by now: a server that listens can be stopped.
+    for address in addresses {
+      logger.info("listening", metadata: ["address": "\(address)"])
+    }
+    try? await gracefulShutdown()
+    health.set(isServing: false)
+    await server.shutDown()
+  }
+}
+
+/// The verification pool: finishes the payloads in work, and drops the rest.
+struct VerificationPoolService: Service {
+  let pool: VerificationPool
+
+  /// The time for payloads in work. The RPC server has stopped, so no caller waits for them.
+  private static let drainTime = Duration.seconds(1)
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await pool.shutdown(deadline: .now + Self.drainTime)
+  }
+}
+
+/// The certificate status checks: cancels requests in flight.
+struct CertificateStatusService: Service {
+  /// Nil if the status is not checked.
+  let responder: HTTPStatusResponder?
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await responder?.shutDown()
+  }
+}
+
+/// The store: commits accepted writes, and closes.
+struct StoreService: Service {
+  let store: any EntitlementStore
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await store.close()
+  }
+}
+
+/// The change feed: follows the writes of other nodes, and deletes expired changes.
+struct ChangeFeedService: Service {
+  let follower: ChangeFollower
+  let trimmer: ChangeTrimmer
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      await withDiscardingTaskGroup { group in
+        group.addTask { await follower.run() }
+        group.addTask { await trimmer.run() }
+      }
+    }
+  }
+}
+
+/// Checks the store periodically, and sets the health status.
+struct HealthMonitor: Service {
+  let store: any EntitlementStore
+  let health: HealthStatus
+  let logger: Logger
+
+  /// Short compared with the reaction time of callers and load balancers.
+  private static let interval = Duration.seconds(5)
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        await check()
+        try? await Task.sleep(for: Self.interval)
+      }
+    }
+  }
+
+  private func check() async {
+    do {
+      try await store.checkHealth()
+      if !health.isServing {
+        logger.notice("the store is available again")
+        health.set(isServing: true)
+      }
+    } catch {
+      if health.isServing {
+        logger.error("the store is unavailable", metadata: ["reason": "\(error)"])
+      }
+      health.set(isServing: false)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import EntitlementDomain
+import EntitlementStore
+
+/// A minimal in-memory store: dictionaries with the changes of ledgers. Writes are sequential, so
+/// it is also the model of every store.
+struct ModelStore {
+  struct StoredFact: Hashable {
+    var signed: SignedFact
+    var target: LinkTarget
+    var hints: FactHints
+  }
+
+  /// The bytes serve as their own digest.
+  static func digest(of document: [UInt8]) -> PayloadDigest {
+    PayloadDigest((document + [UInt8](repeating: 0, count: 32)).prefix(32))
+  }
+
+  private(set) var facts: [ScopedFact: StoredFact] = [:]
+  private(set) var documents: Set<PayloadDigest> = []
+  private(set) var links: [ScopedTarget: LinkRow] = [:]
+  private(set) var accounts: [ScopedAccount: AccountRow] = [:]
+  private(set) var tokens: [ScopedToken: AccountID] = [:]
+  private(set) var grants: [ScopedGrant: Grant] = [:]
+  private(set) var notifications: [NotificationUUID: OriginalTransactionID?] = [:]
+  private(set) var history: [ScopedTarget: [LinkEvent]] = [:]
+  private(set) var feed: [Change] = []
+
+  var feedEnd: Int64 { feed.last?.sequence ?? 0 }
+
+  /// Applies the changes of a ledger over this model.
+  mutating func apply(_ changes: LedgerChanges) throws -> ChangeNumbering {
+    let numbering = ChangeNumbering(base: feedEnd)
+    try apply(facts: changes)
+    for (target, write) in changes.links {
+      try check(write.isNew == (links[target] == nil), "a new link has no row")
+      try check(write.storedAccount == links[target]?.account, "the stored account of a link")
+      var row = write.row
+      row.revision = write.changeOrdinal.map(numbering.sequence) ?? links[target]?.revision ?? 0
+      links[target] = row
+    }
+    for (account, write) in changes.accounts {
+      try check(write.isNew == (accounts[account] == nil), "a new account has no row")
+      var row = write.row
+      row.revision = write.changeOrdinal.map(numbering.sequence) ?? accounts[account]?.revision ?? 0
+      accounts[account] = row
+    }
+    for (token, account) in changes.tokens { tokens[token] = account }
+    for (id, grant) in changes.grants { grants[id] = grant }
+    for write in changes.notifications {
+      let uuid = write.notification.record.uuid
+      try check(notifications.updateValue(write.chain, forKey: uuid) == nil, "a known notification")
+    }
+    erase(changes.erasedAccounts)
+    for write in changes.linkEvents { history[write.target, default: []].append(write.event) }
+    for (index, write) in changes.changes.enumerated() {
+      feed.append(
+        Change(
+          sequence: numbering.sequence(index + 1), scope: write.scope, subject: write.subject,
+          kinds: write.kinds, events: write.events, committedAt: write.committedAt))
+    }
+    return numbering
+  }
+
+  private mutating func apply(facts changes: LedgerChanges) throws {
+    for (key, write) in changes.facts {
+      try check(write.storedTarget == facts[key]?.target, "the stored target of a fact")
+      facts[key] = StoredFact(signed: write.signed, target: write.target, hints: write.hints)
+      if case .document(let bytes) = write.signed.signed.proof {
+        documents.insert(Self.digest(of: bytes))
+      }
+    }
+    let used = Set(facts.values.compactMap(\.document))
+    documents.subtract(changes.releasedDocuments.subtracting(used))
+  }
+
+  private mutating func erase(_ accounts: Set<ScopedAccount>) {
+    for account in accounts {
+      for target in history.keys where target.scope == account.scope {
+        history[target] = history[target]?.map { event in
+          var event = event
+          if event.from == account.id { (event.from, event.isFromErased) = (nil, true) }
+          if event.to == account.id { (event.to, event.isToErased) = (nil, true) }
+          return event
+        }
+      }
+    }
+  }
+
+  private func check(_ holds: Bool, _ what: String) throws {
+    if !holds { throw ModelFailure(description: what) }
+  }
+}
+
+/// The changes of a ledger contradict the stored rows.
+struct ModelFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension ModelStore.StoredFact {
+  var document: PayloadDigest? {
+    guard case .document(let bytes) = signed.signed.proof else { return nil }
+    return ModelStore.digest(of: bytes)
+  }
+}

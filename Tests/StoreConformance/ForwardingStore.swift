@@ -1,0 +1,88 @@
+package import EntitlementDomain
+package import EntitlementStore
+
+/// A store that forwards to another one, except for the methods that a test overrides.
+package protocol ForwardingStore: EntitlementStore {
+  var base: any EntitlementStore { get }
+}
+
+extension ForwardingStore {
+  package func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
+    try await base.commit(submission)
+  }
+  package func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>]
+  {
+    await base.customers(lookups)
+  }
+  package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> ResolvedCustomer
+  { try await base.resolve(selector, in: scope) }
+  package func bundleIDs(ofChain chain: OriginalTransactionID, environment: StoreEnvironment)
+    async throws(StoreError) -> [BundleID]
+  { try await base.bundleIDs(ofChain: chain, environment: environment) }
+  package func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
+    -> [AccountSummary]
+  { try await base.accounts(in: scope, after: after, limit: limit) }
+  package func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] {
+    try await base.changes(after: sequence, limit: limit)
+  }
+  package func feedEnd() async throws(StoreError) -> Int64 { try await base.feedEnd() }
+  package func commitTimeOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+    try await base.commitTimeOfChange(sequence)
+  }
+  package func followerCursor() async throws(StoreError) -> FollowerCursor {
+    try await base.followerCursor()
+  }
+  package func changedCustomers(since cursor: FollowerCursor) async throws(StoreError)
+    -> ChangedCustomers
+  {
+    try await base.changedCustomers(since: cursor)
+  }
+  package func announcements() -> AsyncStream<Void> { base.announcements() }
+  package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
+    async throws(StoreError) -> Int
+  { try await base.trimChanges(committedBefore: moment, now: now, limit: limit) }
+  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+    try await base.addGrant(grant)
+  }
+  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
+    async throws(StoreError) -> GrantReceipt?
+  { try await base.withdrawGrant(id, in: scope, withdrawal) }
+  package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
+  {
+    try await base.grants(of: account, in: scope)
+  }
+  package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
+    try await base.perform(request)
+  }
+  package func links(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [LinkedTarget]
+  { try await base.links(of: account, in: scope) }
+  package func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
+    -> [LinkEvent]
+  { try await base.linkHistory(of: target, in: scope) }
+  package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [TargetLinkEvent]
+  { try await base.linkHistory(of: account, in: scope) }
+  package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(StoreError) -> [UnlinkedChain]
+  { try await base.unlinkedChains(in: scope, after: after, limit: limit) }
+  package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+  { try await base.history(of: account, in: scope) }
+  package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountExport?
+  { try await base.export(account, in: scope) }
+  package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
+    -> SignedFact?
+  {
+    try await base.signedFact(key, in: scope)
+  }
+  package func notification(_ uuid: NotificationUUID) async throws(StoreError)
+    -> SignedNotification?
+  {
+    try await base.notification(uuid)
+  }
+  package func checkHealth() async throws(StoreError) { try await base.checkHealth() }
+  package func close() async { await base.close() }
+}
