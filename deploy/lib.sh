@@ -1,34 +1,34 @@
 # shellcheck shell=bash disable=SC2034
 # Shared by the scripts in deploy/: source it from a script that runs under `set -euo pipefail`.
-# Messages go to stderr, so that stdout carries only what a script is asked for.
+# Messages go to stderr, so that stdout contains only the results of a script.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 SCRIPT="deploy/$(basename "$0")"
 LOGS="$ROOT/.build/logs"
 readonly ROOT SCRIPT LOGS
 
-# What a build links.
+# Libraries that a build links.
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev)
-# A PostgreSQL server of one's own, psql and pgbench.
+# A PostgreSQL server, psql and pgbench.
 readonly POSTGRES_PACKAGES=(postgresql)
-# What the tests need beside: a stock ttrpc client in Go, and the compiler for its messages. The
-# Go plugin of protoc is built from golang-google-protobuf-dev, so that it fits that library. OpenSSL's
-# program answers for the status of certificates. deploy/generate-messages needs both compilers of
-# protobuf, its own definitions and its Python, which also compares the JSON of messages.
+# Further packages for the tests: a stock ttrpc client in Go, and the compiler for its messages. The
+# Go plugin of protoc is built from golang-google-protobuf-dev, so that it matches that library. The
+# openssl program serves as an OCSP responder. deploy/generate-messages needs both protobuf compilers,
+# the protobuf definitions and the Python package, which also compares the JSON of messages.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
   protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl
   "${POSTGRES_PACKAGES[@]}"
 )
-# The compiler that Package.swift asks for.
+# The oldest compiler that Package.swift accepts.
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=2
 
-# A long step says how far it is this often, in seconds.
+# Interval of progress messages of long steps, in seconds.
 readonly PROGRESS_INTERVAL=5
 
 say() { printf '[%4d s] %s\n' "$SECONDS" "$*" >&2; }
 
-# fail REASON [STATUS]: says why and ends the script.
+# fail REASON [STATUS]: prints the reason and ends the script.
 fail() {
   printf '%s: %s\n' "$SCRIPT" "$1" >&2
   exit "${2:-1}"
@@ -42,22 +42,22 @@ is_installed() {
 
 is_available() { [[ -n "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ]]; }
 
-# Runs a command as root; the caller has said what for.
+# Runs a command as root. The caller has printed the purpose.
 as_root() {
   if ((EUID == 0)); then "$@"; else sudo "$@"; fi
 }
 
-# need_packages PURPOSE PACKAGE...: installs those that are missing, and needs root only then.
+# need_packages PURPOSE PACKAGE...: installs missing packages, and needs root only then.
 need_packages() {
   local purpose=$1 package
   local -a missing=()
   shift
   command -v dpkg-query >/dev/null \
-    || fail "this is not a Debian system; $purpose needs what Debian calls: $*"
+    || fail "this is not a Debian system; $purpose needs the equivalent of these packages: $*"
   for package; do is_installed "$package" || missing+=("$package"); done
   if ((${#missing[@]} == 0)); then return; fi
 
-  say "$purpose needs Debian packages that are missing: ${missing[*]}"
+  say "$purpose needs missing Debian packages: ${missing[*]}"
   if ((EUID != 0)) && ! command -v sudo >/dev/null; then
     fail "not root, and there is no sudo; as root, run: apt-get install ${missing[*]}"
   fi
@@ -71,7 +71,7 @@ need_packages() {
     fi
   done
   if install_packages "${missing[@]}"; then return; fi
-  # Lists that are out of date name files that are gone.
+  # Outdated lists may name files that no longer exist.
   if [[ $updated == no ]]; then
     refresh_package_lists
     if install_packages "${missing[@]}"; then return; fi
@@ -80,8 +80,8 @@ need_packages() {
   fail "could not install: ${missing[*]}"
 }
 
-# Installs them without a PostgreSQL cluster of the system's own, which Debian would make and start
-# with the server: nothing here uses one.
+# Installs packages. Prevents Debian from creating and starting a PostgreSQL cluster together with the
+# server package, because nothing here uses it.
 install_packages() {
   local settings=/etc/postgresql-common/createcluster.d status=0
   local file=$settings/entitle-build.conf
@@ -100,14 +100,14 @@ refresh_package_lists() {
     || { show_log package-lists; fail "apt-get update failed"; }
 }
 
-# Fails with a reason unless a Swift compiler is there that is new enough.
+# Fails with a reason unless a new enough Swift compiler is installed.
 need_swift() {
   local text
   command -v swift >/dev/null \
-    || fail "no swift in PATH: install a Swift toolchain of $SWIFT_MAJOR.$SWIFT_MINOR or newer"
+    || fail "no swift in PATH: install a Swift toolchain, $SWIFT_MAJOR.$SWIFT_MINOR or newer"
   text="$(swift --version 2>/dev/null)" || fail "swift --version failed"
   if [[ ! $text =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]]; then
-    fail "cannot tell the version of $(command -v swift)"
+    fail "cannot determine the version of $(command -v swift)"
   fi
   local major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
   if ((major < SWIFT_MAJOR || (major == SWIFT_MAJOR && minor < SWIFT_MINOR))); then
@@ -115,21 +115,21 @@ need_swift() {
   fi
 }
 
-# Passes on, of the lines read, errors and failed tests at once, and the newest other line every
-# few seconds.
+# Filters the lines of stdin. Prints errors and failed tests immediately, and the newest other line
+# every few seconds.
 show_progress() {
   local line part="" newest="" shown=$SECONDS status
   while true; do
     status=0
     IFS= read -r -t "$PROGRESS_INTERVAL" line || status=$?
-    if ((status > 128)); then # Nothing new in time; what was read is the start of a line.
+    if ((status > 128)); then # A timeout: the text read so far is the start of a line.
       part+=$line
     elif ((status != 0)); then
       break
     else
       line=$part$line part=""
       case $line in
-        'remark: '* | 'warning: ignoring '*) ;; # Of the compiler's own flags.
+        'remark: '* | 'warning: ignoring '*) ;; # They are about compiler flags.
         *' error: '* | 'error: '* | '✘ '* | *'--- FAIL: '*) printf '         %s\n' "$line" >&2 ;;
         ?*) newest=$line ;;
       esac
@@ -141,8 +141,8 @@ show_progress() {
   done
 }
 
-# run_logged NAME COMMAND...: runs a long command, its output in a log and its progress shown;
-# returns the command's status. The log is LOGS/NAME.log.
+# run_logged NAME COMMAND...: runs a long command, writes its output to LOGS/NAME.log and shows its
+# progress; returns the status of the command.
 run_logged() {
   local log="$LOGS/$1.log" status
   shift
@@ -154,23 +154,24 @@ run_logged() {
   return "$status"
 }
 
-# The build of deploy/test and deploy/quickstart: debug, with the targets that only compute optimised
-# (Package.swift). A whole module at a time and without debug information takes two thirds of the time.
-# With -num-threads the compiler writes an object for each file, as SwiftPM expects: without it each
-# build would compile everything.
+# The build of deploy/test and deploy/quickstart: debug, except that the targets that only compute are
+# optimised (Package.swift). Whole-module compilation without debug information takes two thirds of the
+# time. With -num-threads the compiler writes an object for each file, as SwiftPM expects; without it
+# each build would compile everything.
 readonly QUICK_SCRATCH="$ROOT/.build/tests"
 readonly QUICK_BUILD=(
   env OPTIMIZED_TEST_BUILD=1 swift build --package-path "$ROOT" --scratch-path "$QUICK_SCRATCH"
   -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
   -Xswiftc -num-threads -Xswiftc 1
 )
-# For speed and for use. Debug information would take longer; backtraces name functions without it.
+# The build for measurements and for real use. It has no debug information, which would take longer to
+# compile; backtraces name functions without it.
 readonly RELEASE_BUILD=(
   swift build --package-path "$ROOT" --configuration release -debug-info-format none
 )
 
-# build_quick PRODUCT..., build_release PRODUCT...: builds products, and sets `programs` to their
-# folder.
+# build_quick PRODUCT..., build_release PRODUCT...: builds products, and sets `programs` to the folder of
+# their programs.
 build_quick() {
   say "building (the first time takes minutes)"
   build_products "$@" -- "${QUICK_BUILD[@]}"
@@ -183,8 +184,8 @@ build_release() {
   programs="$ROOT/.build/release"
 }
 
-# build_products PRODUCT... -- COMMAND...: one by one, as SwiftPM builds one product or everything, the
-# tests' programs too.
+# build_products PRODUCT... -- COMMAND...: builds products one by one, because SwiftPM builds either one
+# product or everything, including the programs of the tests.
 build_products() {
   local product
   local -a products=()
@@ -200,14 +201,14 @@ build_products() {
   say "built"
 }
 
-# Shows the end of a log, for the reason of a failure.
+# Prints the end of a log, which shows the reason of a failure.
 show_log() {
   printf '%s\n' "--- end of $LOGS/$1.log ---" >&2
   tail -n 30 "$LOGS/$1.log" >&2
 }
 
-# The folder of PostgreSQL's programs, the newest where there are several: Debian leaves those of the
-# server out of PATH.
+# Prints the folder of the PostgreSQL programs of the newest version. Debian does not add the server's
+# programs to PATH.
 postgres_programs() {
   local program
   if program="$(command -v initdb)"; then
@@ -219,24 +220,24 @@ postgres_programs() {
   dirname "$program"
 }
 
-# Where start_postgres keeps everything; empty while there is none.
+# The folder of the server that start_postgres started; empty while none is running.
 postgres_folder=""
 
-# start_postgres PARENT [SETTING=VALUE...]: starts a PostgreSQL server for this script alone: in a new
-# folder under PARENT, on a Unix socket there, without a port. A trap of the caller's has to call
-# stop_postgres. It flushes to the disk as a real one does.
+# start_postgres PARENT [SETTING=VALUE...]: starts a temporary PostgreSQL server for this script, in a
+# new folder under PARENT, with a Unix socket there and without a port. The caller must set a trap that
+# calls stop_postgres. The server flushes to the disk as in production.
 start_postgres() {
   local parent=$1 setting programs
   local -a settings=("listen_addresses=" "unix_socket_permissions=0700")
   shift
   [[ $parent =~ ^/[A-Za-z0-9/._-]*$ ]] \
-    || fail "a PostgreSQL server cannot be kept in $parent: use a path of letters, digits and ._-/"
+    || fail "$parent cannot contain a PostgreSQL server: use a path of letters, digits and ._-/"
   programs="$(postgres_programs)" || fail "no PostgreSQL server is installed"
   postgres_folder="$(mktemp -d "${parent%/}/entitle-postgres.XXXXXX")"
-  # The server refuses to run as root.
+  # PostgreSQL refuses to run as root.
   if ((EUID == 0)); then chown postgres: "$postgres_folder"; fi
   say "starting a PostgreSQL server in $postgres_folder"
-  # Whoever may enter the folder may connect: its mode lets nobody else.
+  # --auth=trust is safe: the mode of the folder keeps other users away from the socket.
   run_logged postgres-initdb as_postgres "$programs/initdb" --pgdata="$postgres_folder/data" \
     --username=postgres --auth=trust --encoding=UTF8 --locale=C \
     || { show_log postgres-initdb; fail "initdb failed"; }
@@ -245,15 +246,15 @@ start_postgres() {
   for setting in "${settings[@]}"; do
     printf "%s = '%s'\n" "${setting%%=*}" "${setting#*=}"
   done | as_postgres tee -a "$postgres_folder/data/postgresql.conf" >/dev/null
-  # pg_ctl starts it in a session of its own, so that an interrupt from the terminal leaves it alone.
+  # pg_ctl starts the server in its own session, so that an interrupt from the terminal does not end it.
   control_postgres start \
     || { tail -n 20 "$postgres_folder/log" >&2; fail "the PostgreSQL server did not start"; }
 }
 
-# The connection URI of a database of the server that start_postgres started.
+# postgres_uri ROLE DATABASE: prints the URI of a database of the server that start_postgres started.
 postgres_uri() { echo "postgresql://$1@/$2?host=$postgres_folder"; }
 
-# Stops what start_postgres started, and deletes it.
+# Stops the server that start_postgres started, and deletes its data.
 stop_postgres() {
   [[ -n $postgres_folder ]] || return 0
   if [[ -e $postgres_folder/data/postmaster.pid ]]; then
@@ -270,7 +271,8 @@ control_postgres() {
     --log="$postgres_folder/log" --silent --wait "$@" >&2
 }
 
-# Runs a command as the user that a PostgreSQL server may run as, in a folder that it may read.
+# Runs a command as a user that is not root, as PostgreSQL requires, in a folder that this user can
+# read.
 as_postgres() {
   (
     cd "$postgres_folder" || exit

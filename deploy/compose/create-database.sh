@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Run once by the database's image, when its volume is empty.
+# The database image runs this once, when its volume is empty.
 set -euo pipefail
-# The password comes from the environment: an argument would be seen in the list of processes.
+# The password comes from the environment, because an argument is visible in the process list.
 psql --no-psqlrc --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres <<'SQL'
 \getenv password DATABASE_PASSWORD
 CREATE ROLE entitle LOGIN PASSWORD :'password';
