@@ -4,8 +4,8 @@ extension StoreError {
   static let lockedElsewhere = StoreError(
     .unavailable, "another PostgreSQL session holds a required lock (55P03)")
 
-  /// Translates an error of the database or of the connection. The message contains only the
-  /// SQLSTATE, because messages of the server can quote values.
+  /// Translates an error of the database or of the connection. For an error of a statement, the
+  /// message contains only the SQLSTATE, because messages of the server can quote values.
   init(translating failure: PostgresFailure) {
     switch failure.kind {
     case .server(.lockNotAvailable):

@@ -81,6 +81,18 @@ struct ReadLimiterTests {
     #expect(Self.arrived(&limiter, "e", at: 6) == "started e")
   }
 
+  @Test("A read that waits for no permit causes no overload")
+  func lateAdvance() {
+    var limiter = Self.makeLimiter()
+    limiter.arrived("a", customers: 1, now: Self.at(0))
+    #expect(!Self.refusesLargeBatch(&limiter, at: 51))
+    limiter.arrived("b", customers: 1, now: Self.at(51))
+    #expect(Self.outcome(limiter.advance(Self.at(51))) == "started a b")
+    // No overload: the next reads may wait as those of a burst.
+    #expect(Self.arrived(&limiter, "c", at: 52) == "")
+    #expect(Self.arrived(&limiter, "d", at: 60) == "")
+  }
+
   @Test("Reads that arrive together share a batch, even if permits are free")
   func gathering() {
     var limiter = ReadLimiter<String>(ReadLimits(permits: 2))

@@ -12,7 +12,7 @@ struct ModelStore {
 
   /// The bytes serve as their own digest.
   static func digest(of document: [UInt8]) -> PayloadDigest {
-    PayloadDigest((document + [UInt8](repeating: 0, count: 32)).prefix(32))
+    PayloadDigest(Array((document + [UInt8](repeating: 0, count: 32)).prefix(32)))
   }
 
   private(set) var facts: [ScopedFact: StoredFact] = [:]

@@ -8,8 +8,8 @@ import Synchronization
 extension CustomerReader {
   struct Admission {
     var limiter: ReadLimiter<Read>
-    /// Whether ``ReadLimiter/advance(_:)`` is scheduled on an event loop.
-    var isAdvanceDue = false
+    /// The event loops on which ``ReadLimiter/advance(_:)`` is scheduled.
+    var advancing: Set<ObjectIdentifier> = []
     var statistics = ReadStatistics()
 
     mutating func count(_ outcome: ReadLimiter<Read>.Outcome) -> ReadLimiter<Read>.Outcome {
@@ -35,29 +35,30 @@ extension CustomerReader {
   // MARK: Limiting
 
   /// Reads that arrive in one turn of an event loop are reported together, so that they share
-  /// batches.
+  /// batches, until they would use all permits.
   func begin(
     _ content: Read.Content, customers: Int = 1, isPatient: Bool = false,
     on eventLoop: (any EventLoop)?
   ) {
-    let read = Read(content: content, eventLoop: eventLoop)
-    let isAdvanceDue = admission.withLock { admission in
+    // A large batch would occupy the event loop for too long.
+    let read = Read(
+      content: content, eventLoop: customers > Self.largeBatch ? nil : eventLoop)
+    let (outcome, isAdvanceDue) = admission.withLock {
+      admission -> (ReadLimiter<Read>.Outcome?, Bool) in
       admission.limiter.arrived(read, customers: customers, isPatient: isPatient, now: .now())
-      if eventLoop == nil { return true }
-      return !exchange(&admission.isAdvanceDue, with: true)
+      guard let eventLoop, !admission.limiter.canUseAllPermits else {
+        return (admission.count(admission.limiter.advance(.now())), false)
+      }
+      return (nil, admission.advancing.insert(ObjectIdentifier(eventLoop)).inserted)
     }
-    guard isAdvanceDue else { return }
-    if let eventLoop {
-      eventLoop.execute { [self] in advance() }
-    } else {
-      advance()
-    }
+    if let outcome { start(outcome) }
+    if let eventLoop, isAdvanceDue { eventLoop.execute { [self] in advance(eventLoop) } }
   }
 
-  private func advance() {
+  private func advance(_ eventLoop: any EventLoop) {
     start(
       admission.withLock { admission in
-        admission.isAdvanceDue = false
+        admission.advancing.remove(ObjectIdentifier(eventLoop))
         return admission.count(admission.limiter.advance(.now()))
       })
   }
@@ -112,7 +113,7 @@ extension CustomerReader {
     }
     let stored = await store.customers(lookups)
     let snapshot = catalog.snapshot
-    let facts = stored.reduce(0) { $0 + (((try? $1.get())?.record.facts.count) ?? 0) }
+    let facts = stored.reduce(0) { $0 + 1 + ((try? $1.get())?.record.itemCount ?? 0) }
     let results = await LoopTime.run(facts: facts) { [self] in
       zip(begun, stored).map { begun, stored in
         Result { () throws(ServiceError) in
@@ -170,6 +171,11 @@ extension CustomerReader {
           since: stored.record.changedAt, catalogInForceSince: snapshot.inForceSince),
       subject: stored.subject)
   }
+}
+
+extension CustomerRecord {
+  /// What an evaluation visits.
+  fileprivate var itemCount: Int { facts.count + grants.count }
 }
 
 extension Evaluation.Outcome {

@@ -195,13 +195,18 @@ package final class CustomerReader: Sendable {
 
   /// Whether a large batch that arrives now must be refused, before it is decoded.
   package var refusesLargeBatches: Bool {
-    let (refuses, outcome) = admission.withLock { admission in
+    let (refuses, outcomes) = admission.withLock { admission in
       let now = NIODeadline.now()
+      // Reads that have just arrived may be able to begin.
+      var outcomes = [admission.count(admission.limiter.advance(now))]
       let refuses = admission.limiter.refusesLargeBatch(now: now)
-      if refuses { admission.statistics.shed += 1 }
-      return (refuses, admission.count(admission.limiter.advance(now)))
+      if refuses {
+        admission.statistics.shed += 1
+        outcomes.append(admission.count(admission.limiter.advance(now)))
+      }
+      return (refuses, outcomes)
     }
-    start(outcome)
+    outcomes.forEach(start)
     return refuses
   }
 

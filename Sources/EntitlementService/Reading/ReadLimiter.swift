@@ -78,6 +78,10 @@ struct ReadLimiter<Read> {
 
   var waitingCount: Int { waiting.count }
 
+  /// Whether the waiting reads would use all permits: it gains nothing to wait for more reads before
+  /// ``advance(_:)``.
+  var canUseAllPermits: Bool { waitingCustomers >= limits.permits * limits.customersPerBatch }
+
   /// A read has arrived. It waits until an outcome contains it: call ``advance(_:)`` once all reads
   /// that arrive together are reported, so that they share batches.
   ///
@@ -158,9 +162,11 @@ struct ReadLimiter<Read> {
     return min(max(1, filled), limits.permitsPerRead)
   }
 
-  /// Whether the oldest read has waited longer than a burst may.
+  /// Whether the oldest read has waited for its permits longer than a burst may. A read that could
+  /// begin, and only waits for ``advance(_:)``, does not count.
   private func hasBurstWaitedTooLong(_ now: NIODeadline) -> Bool {
-    waiting.first.map { now - $0.since > limits.burstPatience } ?? false
+    guard let first = waiting.first, permits(for: first.customers) > free else { return false }
+    return now - first.since > limits.burstPatience
   }
 
   private mutating func takeFirst() -> Waiting { taken(waiting.removeFirst()) }
