@@ -8,8 +8,8 @@ struct DatabaseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "database", abstract: "The schema of a PostgreSQL database.",
     discussion: """
-      These commands connect to the database, not to a server. An SQLite file needs none of them: \
-      the server migrates it at its start.
+      These commands connect to the database, not to a server. They are not needed for SQLite: \
+      the server migrates an SQLite file at its start.
       """,
     subcommands: [DatabaseStatusCommand.self, DatabaseMigrateCommand.self])
 }

@@ -20,8 +20,8 @@ final class FeedWatcher: Sendable {
   private let client: Int
   private let state: Mutex<State>
 
-  /// The number of responses, with those that only move the cursor, after which it reconnects
-  /// without a fault.
+  /// The number of responses after which it reconnects without a fault. Responses that only move
+  /// the cursor count too.
   private static let responsesOfOneWatch = 400
   /// The number of seconds after which it does so when there are few changes.
   private static let longestWatch = 8
