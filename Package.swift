@@ -84,7 +84,9 @@ let package = Package(
       ]),
 
     // What is kept: the store protocol, what a write decides, and the two implementations.
-    .target(name: "EntitlementStore", dependencies: ["EntitlementDomain"]),
+    .target(
+      name: "EntitlementStore",
+      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON"]),
     .target(
       name: "SQLiteStore",
       dependencies: [
@@ -180,7 +182,9 @@ let package = Package(
     // Tests. StoreConformance is the one suite that every store runs; TestSupport is shared.
     .target(
       name: "StoreConformance",
-      dependencies: ["AppStorePayloads", "EntitlementDomain", "EntitlementStore", "TestSupport"],
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore", "TestSupport",
+      ],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     // Measurements, apart from the product: deploy/benchmark.

@@ -131,9 +131,12 @@ package protocol EntitlementStore: Sendable {
 extension EntitlementStore {
   /// As ``customers(_:)`` for one customer.
   package func customer(
-    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness = .primary
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness = .primary,
+    includesVersions: Bool = false
   ) async throws(StoreError) -> StoredCustomer {
-    try await customers([CustomerLookup(selector, in: scope, freshness)])[0].get()
+    let lookup = CustomerLookup(
+      selector, in: scope, freshness, includesVersions: includesVersions)
+    return try await customers([lookup])[0].get()
   }
 
   /// As ``customers(_:)``; throws the first failure.
@@ -162,11 +165,17 @@ package struct CustomerLookup: Hashable, Sendable {
   package var selector: CustomerSelector
   package var scope: AppScope
   package var freshness: StoreFreshness
+  /// Whether the record has the versions of its facts, for a state of the past (R54).
+  package var includesVersions: Bool
 
-  package init(_ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness) {
+  package init(
+    _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness,
+    includesVersions: Bool = false
+  ) {
     self.selector = selector
     self.scope = scope
     self.freshness = freshness
+    self.includesVersions = includesVersions
   }
 }
 
@@ -246,7 +255,7 @@ package enum FactDisposition: Int, Hashable, Sendable, CaseIterable {
   case replaced = 2
   /// The same version was known.
   case duplicate = 3
-  /// A newer version was known and stands. This one is not stored.
+  /// A newer version was known and stands. This one is kept as a version of the past (R53).
   case superseded = 4
 }
 

@@ -133,6 +133,8 @@ package struct AccountExport: Hashable, Sendable {
   /// The standing facts of the account's links. Facts of one document share its bytes, as a
   /// document may have a mebibyte and hundreds of facts.
   package var facts: [SignedFact]
+  /// The versions of the facts that have several versions or signing moments (R53).
+  package var versions: [ExportedVersion]
   package var grants: [Grant]
   /// Notifications with facts of the account's chains, oldest first.
   package var notifications: [ReceivedNotification]
@@ -140,7 +142,8 @@ package struct AccountExport: Hashable, Sendable {
   package init(
     accountID: AccountID, revision: Int64, changedAt: Milliseconds?, merged: [AccountID],
     tokens: [AppAccountToken], links: [LinkedTarget], linkEvents: [TargetLinkEvent],
-    facts: [SignedFact], grants: [Grant], notifications: [ReceivedNotification]
+    facts: [SignedFact], versions: [ExportedVersion], grants: [Grant],
+    notifications: [ReceivedNotification]
   ) {
     self.accountID = accountID
     self.revision = revision
@@ -150,8 +153,62 @@ package struct AccountExport: Hashable, Sendable {
     self.links = links
     self.linkEvents = linkEvents
     self.facts = facts
+    self.versions = versions
     self.grants = grants
     self.notifications = notifications
+  }
+}
+
+/// A version of a fact, with the moments at which it was signed.
+package struct ExportedVersion: Hashable, Sendable {
+  package var fact: FactKey
+  package var moments: SigningMoments
+  /// The stored payload; nil for the standing version, whose payload is that of the fact. A version
+  /// that came out of a document has an empty document as proof.
+  package var signed: SignedPayload?
+  /// Nil for the standing version.
+  package var authority: FactAuthority?
+
+  package init(
+    fact: FactKey, moments: SigningMoments, signed: SignedPayload? = nil,
+    authority: FactAuthority? = nil
+  ) {
+    self.fact = fact
+    self.moments = moments
+    self.signed = signed
+    self.authority = authority
+  }
+}
+
+extension [ExportedVersion] {
+  /// The versions of some facts, in the order of the facts; of each, the earliest first.
+  ///
+  /// - Parameters:
+  ///   - histories: the stored histories, in the order of the facts.
+  ///   - payloads: the stored payloads of the versions that do not stand.
+  /// - Throws: ``StoreError/Code/corrupt`` when a payload is not stored.
+  package init(
+    histories: [(fact: FactKey, history: FactHistory)],
+    payloads: [FactKey: [StatementDigest: (authority: FactAuthority, signed: SignedPayload)]]
+  ) throws(StoreError) {
+    self = []
+    for (fact, history) in histories {
+      let ordered = history.versions.sorted {
+        ($0.value.first, $0.key) < ($1.value.first, $1.key)
+      }
+      for (statement, moments) in ordered {
+        if statement == history.standing {
+          append(ExportedVersion(fact: fact, moments: moments))
+          continue
+        }
+        guard let stored = payloads[fact]?[statement] else {
+          throw StoreError(.corrupt, "a version of a stored fact is not stored")
+        }
+        append(
+          ExportedVersion(
+            fact: fact, moments: moments, signed: stored.signed, authority: stored.authority))
+      }
+    }
   }
 }
 

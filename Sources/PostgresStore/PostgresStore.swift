@@ -138,7 +138,7 @@ package final class PostgresStore: EntitlementStore {
   /// - Parameters:
   ///   - keys: what the ledger will probably read.
   ///   - wanted: every app and environment that the write may touch.
-  private func write<Value: Sendable>(
+  func write<Value: Sendable>(
     _ keys: Set<LedgerKey>, in wanted: Set<AppScope>, headers: [HeaderKey] = [],
     byteCount: Int = 0,
     _ decide:

@@ -51,7 +51,8 @@ package struct EntitlementEndpoint: Sendable {
     answer.respond(to: call, GetCustomerStateRequest.self) { request in
       let query = CustomerQuery(
         selector: request.customer, scope: request.scope,
-        consistency: request.consistency.serviceConsistency, at: request.at)
+        consistency: request.consistency.serviceConsistency, at: request.at,
+        knowledge: request.knowledge)
       return try read(query, answer) { [knownRevision = request.ifRevisionDiffers] customer in
         try Self.payload(customer, unlessRevisionIs: knownRevision)
       }
@@ -104,7 +105,8 @@ package struct EntitlementEndpoint: Sendable {
       let cached = try reader.answers(
         to: BatchQuery(
           selectors: request.customers, scope: request.scope,
-          consistency: request.consistency.serviceConsistency, at: request.at),
+          consistency: request.consistency.serviceConsistency, at: request.at,
+          knowledge: request.knowledge),
         on: call.eventLoop,
         orFinish: { result in answer.finish(Result { Self.joined(try result.get()) }) },
         isWaiting: { !answer.isCancelled })
@@ -121,7 +123,8 @@ package struct EntitlementEndpoint: Sendable {
     answer.respond(to: call, CheckEntitlementRequest.self) { request in
       let query = CustomerQuery(
         selector: request.customer, scope: request.scope,
-        consistency: request.consistency.serviceConsistency, at: request.at)
+        consistency: request.consistency.serviceConsistency, at: request.at,
+        knowledge: request.knowledge)
       return try read(query, answer) { [id = request.entitlementID] customer in
         try Self.check(id, in: customer.encoded)
       }
@@ -157,7 +160,7 @@ package struct EntitlementEndpoint: Sendable {
         let explanation = try await explanations.explain(
           ExplanationQuery(
             selector: request.customer, scope: request.scope, at: request.at,
-            catalogYAML: request.catalogYAML),
+            knowledge: request.knowledge, catalogYAML: request.catalogYAML),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try ExplainCustomerStateResponse(explanation: explanation).encoded()
       }

@@ -41,6 +41,7 @@ struct ExportDocument {
       Self.list("linkHistory", account.linkEvents) { try LinkHistoryEntry($0).jsonEncoded() },
       Self.list("grants", account.grants) { try $0.jsonEncoded() },
       .list("facts", count: account.facts.count) { facts.fact(at: $0) },
+      Self.list("versions", account.versions) { ExportedPayloads.version($0) },
       Self.list("documents", facts.documents) { .string(Base64Form.standard.encode($0)) },
       Self.list("notifications", account.notifications) { ExportedPayloads.notification($0) },
       .member("state") { try export.state.jsonEncoded() },
@@ -126,24 +127,24 @@ private struct ExportedPayloads {
 
   func fact(at index: Int) -> [UInt8] {
     let fact = facts[index].fact
-    let kind =
-      switch fact.kind {
-      case .transaction: "PAYLOAD_KIND_TRANSACTION"
-      case .renewalInfo: "PAYLOAD_KIND_RENEWAL_INFO"
-      case .appTransaction: "PAYLOAD_KIND_APP_TRANSACTION"
-      }
-    let evidence =
-      switch fact.authority {
-      case .signedTransaction: "EVIDENCE_SIGNED_TRANSACTION"
-      case .receipt: "EVIDENCE_RECEIPT"
-      case .archivedResponse: "EVIDENCE_UNSIGNED_ARCHIVE"
-      }
     return Self.object(
       [
-        ("kind", .string(kind)), ("identifier", .string(fact.key.identifier)),
-        ("evidence", .string(evidence)),
+        ("kind", .string(fact.kind.jsonName)), ("identifier", .string(fact.key.identifier)),
+        ("evidence", .string(fact.authority.jsonName)),
         ("document", documentIndices[index].map { Array("\($0)".utf8) }),
       ], facts[index].signed)
+  }
+
+  static func version(_ version: ExportedVersion) -> [UInt8] {
+    let moments = version.moments.sorted.map { "\"\($0)\"" }.joined(separator: ",")
+    return object(
+      [
+        ("kind", .string(version.fact.kind.jsonName)),
+        ("identifier", .string(version.fact.identifier)),
+        ("evidence", version.authority.map { .string($0.jsonName) }),
+        ("signedDatesMs", Array("[\(moments)]".utf8)),
+        ("standing", version.signed == nil ? Array("true".utf8) : nil),
+      ], version.signed)
   }
 
   static func notification(_ received: ReceivedNotification) -> [UInt8] {
@@ -160,7 +161,7 @@ private struct ExportedPayloads {
   /// A JSON object of the members that are not nil, the signed payload of a JWS, and the stored
   /// payload. Apple's payload is copied verbatim, so that nothing is reordered or rounded.
   private static func object(
-    _ members: [(name: String, json: [UInt8]?)], _ signed: SignedPayload
+    _ members: [(name: String, json: [UInt8]?)], _ signed: SignedPayload?
   ) -> [UInt8] {
     var object: [UInt8] = []
     for member in members {
@@ -169,6 +170,7 @@ private struct ExportedPayloads {
       object.append(contentsOf: "\"\(member.name)\":".utf8)
       object.append(contentsOf: json)
     }
+    guard let signed else { return object + [UInt8(ascii: "}")] }
     if case .jws(let header, let signature) = signed.proof {
       object.append(contentsOf: ",\"signedPayload\":\"".utf8)
       object.append(contentsOf: header)
@@ -182,6 +184,28 @@ private struct ExportedPayloads {
     object.append(contentsOf: signed.payload)
     object.append(UInt8(ascii: "}"))
     return object
+  }
+}
+
+extension FactKind {
+  /// The kind's name in `Protos/`.
+  fileprivate var jsonName: String {
+    switch self {
+    case .transaction: "PAYLOAD_KIND_TRANSACTION"
+    case .renewalInfo: "PAYLOAD_KIND_RENEWAL_INFO"
+    case .appTransaction: "PAYLOAD_KIND_APP_TRANSACTION"
+    }
+  }
+}
+
+extension FactAuthority {
+  /// The name in `Protos/`.
+  fileprivate var jsonName: String {
+    switch self {
+    case .signedTransaction: "EVIDENCE_SIGNED_TRANSACTION"
+    case .receipt: "EVIDENCE_RECEIPT"
+    case .archivedResponse: "EVIDENCE_UNSIGNED_ARCHIVE"
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import GRDB
 struct SQLiteChangesWriter {
   let database: Database
   let scopes: SQLiteScopeCache
-  private let changes: LedgerChanges
+  let changes: LedgerChanges
   private let numbering: ChangeNumbering
   private var accounts: [ScopedAccount: StoredAccount] = [:]
   private var chains: [ScopedTarget: StoredChain] = [:]
@@ -133,15 +133,19 @@ struct SQLiteChangesWriter {
         .insertChain,
         [
           scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
-          write.row.isDetached,
+          write.row.isDetached, write.row.isFormerChain,
         ])
     }
     let stored = try chain(target, id)
     if stored.account != account || stored.isLinkUnsigned != write.row.isUnsigned
       || stored.isDetached != write.row.isDetached
+      || stored.isFormerChain != write.row.isFormerChain
     {
       try database.run(
-        .linkChain, [account, write.row.isUnsigned, write.row.isDetached, stored.id])
+        .linkChain,
+        [
+          account, write.row.isUnsigned, write.row.isDetached, write.row.isFormerChain, stored.id,
+        ])
     }
     if let ordinal = write.changeOrdinal {
       try database.run(
@@ -163,6 +167,7 @@ struct SQLiteChangesWriter {
 
   private mutating func writeFacts() throws {
     var documents = DocumentWriter(database: database)
+    try writeFormerVersions()
     for (fact, write) in changes.facts {
       let signed = write.signed
       let proof = try documents.storedProof(signed.signed.proof)
@@ -178,10 +183,11 @@ struct SQLiteChangesWriter {
           write.hints.previousChain?.stored, precedence.authority.rawValue,
           precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
           precedence.digest.stored, proof.headerID, signed.signed.payload.stored,
-          proof.signature.stored, proof.documentID, scopes.interned(fact.scope),
-          fact.key.kind.rawValue, fact.key.identifier.stored,
+          proof.signature.stored, proof.documentID, write.history?.encoded.stored,
+          scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.stored,
         ])
     }
+    try writeVersions()
     // Deletes documents that no fact uses any more, so that newer receipts do not make the database
     // grow.
     for document in changes.releasedDocuments {

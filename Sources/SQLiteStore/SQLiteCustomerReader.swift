@@ -7,6 +7,8 @@ import GRDB
 struct SQLiteCustomerReader {
   let database: Database
   let scope: AppScope
+  /// Whether records have the versions of their facts.
+  var includesVersions = false
 
   func customer(_ selector: CustomerSelector) throws -> StoredCustomer {
     switch try find(selector) {
@@ -111,15 +113,20 @@ struct SQLiteCustomerReader {
       record: CustomerRecord(
         scope: scope, accountID: account.accountID, revision: account.revision,
         changedAt: account.changedAt, facts: facts,
+        versions: try versions(
+          of: facts,
+          inChains: includesVersions
+            ? database.rows(.chainRowsOfAccount, [account.id]).map { $0[0] } : []),
         grants: try database.grants(ofAccount: account.id, in: scope)),
       subject: isStable ? .account(scope, account.accountID) : nil)
   }
 
   private func customer(_ chain: StoredChain) throws -> StoredCustomer {
-    StoredCustomer(
+    let facts = try database.facts(.factsOfChain, [chain.id], in: scope)
+    return StoredCustomer(
       record: CustomerRecord(
-        scope: scope, revision: chain.revision, changedAt: chain.changedAt,
-        facts: try database.facts(.factsOfChain, [chain.id], in: scope)),
+        scope: scope, revision: chain.revision, changedAt: chain.changedAt, facts: facts,
+        versions: try versions(of: facts, inChains: [chain.id])),
       subject: .unlinkedChain(scope, chain.originalTransactionID))
   }
 
@@ -135,7 +142,29 @@ struct SQLiteCustomerReader {
       let key = FactKey(kind: .appTransaction, identifier: appTransaction.rawValue)
       record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope)
     }
+    record.versions = try versions(of: record.facts, inChains: chains.map(\.id))
     return StoredCustomer(record: record, subject: nil)
+  }
+
+  /// - Parameter chains: the row ids of the facts' chains.
+  private func versions(of facts: [Fact], inChains chains: [Int64]) throws -> [FactVersion] {
+    guard includesVersions else { return [] }
+    var stored = StoredFactVersions()
+    for chain in chains {
+      try database.forEachRow(.historiesOfChain, [chain]) { row in
+        let key = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
+        stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)
+      }
+      try database.forEachRow(.versionsOfChain, [chain]) { row in
+        guard let statement = StatementDigest(try row.bytes(2)) else {
+          throw StoreError(.corrupt, "the digest of a stored version has another length")
+        }
+        stored.add(
+          try SQLiteStoredFact.version(row, statement: statement, scope: scope),
+          statement: statement)
+      }
+    }
+    return try stored.versions(of: facts)
   }
 
   /// The answer for an unknown customer. For an account id it depends only on that account. For any

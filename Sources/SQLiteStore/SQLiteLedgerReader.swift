@@ -17,7 +17,10 @@ struct SQLiteLedgerReader: LedgerReading {
       precedence: FactPrecedence(
         authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: Milliseconds(row[2]),
         isRevoked: row[3], isUpgraded: row[4], digest: try row.digest(5)),
-      document: row.hasNull(atIndex: 6) ? nil : try row.digest(6))
+      document: row.hasNull(atIndex: 6) ? nil : try row.digest(6),
+      versions: row.hasNull(atIndex: 7)
+        ? .single(payload: row.hasNull(atIndex: 8) ? [] : try row.bytes(8))
+        : .several(try FactHistory(encoded: try row.bytes(7))))
   }
 
   func link(of target: ScopedTarget) throws -> LinkRow? {
@@ -26,7 +29,8 @@ struct SQLiteLedgerReader: LedgerReading {
     case .chain(let id):
       return try database.row(.linkOfChain, [scopeID, id.stored]).map { row in
         LinkRow(
-          account: row.identifier(0), isUnsigned: row[1], isDetached: row[2], revision: row[3])
+          account: row.identifier(0), isUnsigned: row[1], isDetached: row[2],
+          isFormerChain: row[3], revision: row[4])
       }
     case .appTransaction(let id):
       return try database.row(.linkOfAppTransaction, [scopeID, id.stored]).map { row in

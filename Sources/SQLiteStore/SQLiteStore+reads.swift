@@ -13,8 +13,10 @@ extension SQLiteStore {
         lookups.map { lookup in
           Result { () throws(StoreError) in
             do {
-              return try SQLiteCustomerReader(database: database, scope: lookup.scope)
-                .customer(lookup.selector)
+              return try SQLiteCustomerReader(
+                database: database, scope: lookup.scope,
+                includesVersions: lookup.includesVersions
+              ).customer(lookup.selector)
             } catch {
               throw StoreError(translating: error)
             }
@@ -139,6 +141,7 @@ extension SQLiteStore {
         links: try database.links(ofAccount: account.id),
         linkEvents: try database.linkHistory(of: account),
         facts: try database.signedFacts(ofAccount: account.id, in: scope, &proofs),
+        versions: try database.versions(ofAccount: account.id, &proofs),
         grants: try database.grants(ofAccount: account.id, in: scope),
         notifications: try database.notifications(ofAccount: account.id, &proofs))
     }

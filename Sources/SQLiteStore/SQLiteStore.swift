@@ -36,6 +36,7 @@ package final class SQLiteStore: EntitlementStore {
       try pool.writeWithoutTransaction { database in
         try setUpWriter(database, limits: limits)
         try Schema.migrate(database)
+        try VersionMigration.run(database)
       }
       return SQLiteStore(file: file, pool: pool, limits: limits)
     } catch {

@@ -9,13 +9,26 @@ enum SQLiteStoredFact {
   /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or is of another
   ///   scope.
   static func decode(_ row: Row, scope: AppScope) throws -> Fact {
+    try decode(row, digest: try row.digest(2), scope: scope)
+  }
+
+  /// Decodes a version that does not stand. Its digest is that of the statement.
+  ///
+  /// - Parameter row: a row that starts with `kind`, `authority`, `statement` and `payload`.
+  /// - Throws: as ``decode(_:scope:)``.
+  static func version(_ row: Row, statement: StatementDigest, scope: AppScope) throws -> Fact {
+    try decode(row, digest: statement.payloadDigest, scope: scope)
+  }
+
+  private static func decode(
+    _ row: Row, digest: PayloadDigest, scope: AppScope
+  ) throws -> Fact {
     let kind = try kind(row, at: 0)
     let authority = try authority(row, at: 1)
     var fact: Fact
     do {
       fact = try PayloadDecoder.fact(
-        kind: kind, payload: try row.bytes(3), digest: try row.digest(2),
-        bundleID: scope.bundleID)
+        kind: kind, payload: try row.bytes(3), digest: digest, bundleID: scope.bundleID)
     } catch is PayloadError {
       throw StoreError(.corrupt, "a stored fact cannot be decoded")
     }
@@ -87,6 +100,38 @@ extension Database {
       }
     }
     return facts
+  }
+}
+
+extension Database {
+  /// The versions of an account's facts that have several versions or signing moments (R53).
+  func versions(
+    ofAccount account: Int64, _ proofs: inout ProofReader
+  ) throws -> [ExportedVersion] {
+    var payloads: [FactKey: [StatementDigest: (authority: FactAuthority, signed: SignedPayload)]] =
+      [:]
+    try forEachRow(.versionsOfAccount, [account]) { row in
+      guard let statement = StatementDigest(try row.bytes(3)) else {
+        throw StoreError(.corrupt, "a stored version is not complete")
+      }
+      let fact = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
+      let authority = try SQLiteStoredFact.authority(row, at: 2)
+      let proof: SignedPayload.Proof =
+        authority == .signedTransaction
+        ? .jws(header: try proofs.header(row[6]), signature: try row.bytes(5)) : .document([])
+      payloads[fact, default: [:]][statement] = (
+        authority, SignedPayload(payload: try row.bytes(4), proof: proof)
+      )
+    }
+    var histories: [(fact: FactKey, history: FactHistory)] = []
+    try forEachRow(.historiesOfAccount, [account]) { row in
+      histories.append(
+        (
+          FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1]),
+          try FactHistory(encoded: try row.bytes(2))
+        ))
+    }
+    return try [ExportedVersion](histories: histories, payloads: payloads)
   }
 }
 

@@ -25,7 +25,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case chainOfFact = "SELECT chain_id FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?"
   case standingFact = """
     SELECT chains.original_transaction_id, facts.authority, facts.signed_date, facts.is_revoked,
-      facts.is_upgraded, facts.digest, documents.digest
+      facts.is_upgraded, facts.digest, documents.digest, facts.history,
+      CASE WHEN facts.history IS NULL AND facts.kind <> 3 THEN facts.payload END
     FROM facts LEFT JOIN chains ON chains.id = facts.chain_id
       LEFT JOIN documents ON documents.id = facts.document_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
@@ -33,15 +34,15 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertFact = """
     INSERT INTO facts (
       chain_id, app_transaction_id, app_account_token, previous_chain, authority, signed_date,
-      is_revoked, is_upgraded, digest, header_id, payload, signature, document_id, scope_id, kind,
-      identifier)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      is_revoked, is_upgraded, digest, header_id, payload, signature, document_id, history,
+      scope_id, kind, identifier)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case replaceFact = """
     UPDATE facts SET
       chain_id = ?, app_transaction_id = ?, app_account_token = ?, previous_chain = ?,
       authority = ?, signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?,
-      payload = ?, signature = ?, document_id = ?
+      payload = ?, signature = ?, document_id = ?, history = ?
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
@@ -88,35 +89,86 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case bundlesOfChain = """
     SELECT bundle_id FROM scopes
     WHERE environment = ? AND EXISTS (
-      SELECT 1 FROM chains CROSS JOIN facts
-        ON facts.chain_id = chains.id AND facts.kind = 1 AND facts.authority > 0
-      WHERE chains.scope_id = scopes.id AND chains.original_transaction_id = ?)
+      SELECT 1 FROM chains
+      WHERE chains.scope_id = scopes.id AND chains.original_transaction_id = ?
+        AND (chains.is_former_chain = 1 OR EXISTS (
+          SELECT 1 FROM facts
+          WHERE facts.chain_id = chains.id AND facts.kind = 1 AND facts.authority > 0)))
     ORDER BY bundle_id
+    """
+
+  // MARK: Versions of facts
+
+  case setHistory =
+    "UPDATE facts SET history = ? WHERE scope_id = ? AND kind = ? AND identifier = ?"
+  case copyStandingVersion = """
+    INSERT INTO versions (fact_id, statement, authority, header_id, payload, signature)
+    SELECT id, ?, authority, header_id, payload, signature FROM facts
+    WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
+  case insertVersion = """
+    INSERT INTO versions (fact_id, statement, authority, header_id, payload, signature)
+    SELECT id, ?, ?, ?, ?, ? FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
+  case deleteVersion = """
+    DELETE FROM versions
+    WHERE fact_id = (SELECT id FROM facts WHERE scope_id = ? AND kind = ? AND identifier = ?)
+      AND statement = ?
+    """
+  case historiesOfChain = """
+    SELECT kind, identifier, history FROM facts WHERE chain_id = ? AND history IS NOT NULL
+    """
+  case versionsOfChain = """
+    SELECT facts.kind, versions.authority, versions.statement, versions.payload
+    FROM facts CROSS JOIN versions ON versions.fact_id = facts.id
+    WHERE facts.chain_id = ?
+    """
+  case historiesOfAccount = """
+    SELECT facts.kind, facts.identifier, facts.history
+    FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
+    WHERE chains.account = ? AND facts.history IS NOT NULL
+    ORDER BY facts.kind, facts.identifier
+    """
+  case versionsOfAccount = """
+    SELECT facts.kind, facts.identifier, versions.authority, versions.statement, versions.payload,
+      versions.signature, versions.header_id
+    FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
+      CROSS JOIN versions ON versions.fact_id = facts.id
+    WHERE chains.account = ?
+    """
+  case chainRowsOfAccount = "SELECT id FROM chains WHERE account = ?"
+  case versionsPosition = "SELECT versions_added_through FROM feed WHERE id = 1"
+  case setVersionsPosition = "UPDATE feed SET versions_added_through = ? WHERE id = 1"
+  case notificationsForVersions = """
+    SELECT id, payload FROM notifications WHERE id > ? ORDER BY id LIMIT ?
     """
 
   // MARK: Chains and hints
 
   case findChain = """
     SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
-      is_detached
+      is_detached, is_former_chain
     FROM chains WHERE scope_id = ? AND original_transaction_id = ?
     """
   case chainByID = """
     SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
-      is_detached
+      is_detached, is_former_chain
     FROM chains WHERE id = ?
     """
   case linkOfChain = """
-    SELECT accounts.account_id, chains.is_link_unsigned, chains.is_detached, chains.revision
+    SELECT accounts.account_id, chains.is_link_unsigned, chains.is_detached,
+      chains.is_former_chain, chains.revision
     FROM chains LEFT JOIN accounts ON accounts.id = chains.account
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
     """
   case insertChain = """
-    INSERT INTO chains (scope_id, original_transaction_id, account, is_link_unsigned, is_detached)
-    VALUES (?, ?, ?, ?, ?)
+    INSERT INTO chains (
+      scope_id, original_transaction_id, account, is_link_unsigned, is_detached, is_former_chain)
+    VALUES (?, ?, ?, ?, ?, ?)
     """
   case linkChain = """
-    UPDATE chains SET account = ?, is_link_unsigned = ?, is_detached = ? WHERE id = ?
+    UPDATE chains
+    SET account = ?, is_link_unsigned = ?, is_detached = ?, is_former_chain = ? WHERE id = ?
     """
   case setChainRevision = "UPDATE chains SET revision = ?, updated_at = ? WHERE id = ?"
   case hintsOfChain = """

@@ -16,6 +16,8 @@ struct StoredChain {
   let isLinkUnsigned: Bool
   /// An operator detached the chain from its account, so hints do not link it again.
   let isDetached: Bool
+  /// A signed transaction of another chain was once of this one (R55).
+  let isFormerChain: Bool
 
   init(_ row: Row) {
     id = row[0]
@@ -26,6 +28,7 @@ struct StoredChain {
     changedAt = revision > 0 ? Milliseconds(row[5]) : nil
     isLinkUnsigned = row[6]
     isDetached = row[7]
+    isFormerChain = row[8]
   }
 }
 

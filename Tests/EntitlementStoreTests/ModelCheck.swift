@@ -170,7 +170,11 @@ struct ModelCheck {
 
   private var changedFacts: Set<CustomerSubject> {
     var subjects: Set<CustomerSubject> = []
-    for (key, fact) in model.facts where fact != before.facts[key] {
+    for (key, fact) in model.facts {
+      // Versions of the past change no present answer, and are not told.
+      var former = before.facts[key]
+      former?.history = fact.history
+      if fact == former { continue }
       for target in [fact.target, before.facts[key]?.target].compactMap(\.self) {
         subjects.formUnion(holders(of: target, in: key.scope))
       }

@@ -5,7 +5,8 @@ extension ModelStore: LedgerReading {
   func standingFact(_ fact: ScopedFact) -> StandingFact? {
     facts[fact].map {
       StandingFact(
-        target: $0.target, precedence: $0.signed.fact.precedence, document: $0.document)
+        target: $0.target, precedence: $0.signed.fact.precedence, document: $0.document,
+        versions: $0.history.map { .several($0) } ?? .single(payload: $0.signed.signed.payload))
     }
   }
 

@@ -8,6 +8,7 @@ struct ModelStore {
     var signed: SignedFact
     var target: LinkTarget
     var hints: FactHints
+    var history: FactHistory?
   }
 
   /// The bytes serve as their own digest.
@@ -16,6 +17,8 @@ struct ModelStore {
   }
 
   private(set) var facts: [ScopedFact: StoredFact] = [:]
+  /// The payloads of the versions that do not stand.
+  private(set) var versions: [ScopedFact: [StatementDigest: [UInt8]]] = [:]
   private(set) var documents: Set<PayloadDigest> = []
   private(set) var links: [ScopedTarget: LinkRow] = [:]
   private(set) var accounts: [ScopedAccount: AccountRow] = [:]
@@ -62,15 +65,45 @@ struct ModelStore {
   }
 
   private mutating func apply(facts changes: LedgerChanges) throws {
+    try apply(formerVersions: changes)
     for (key, write) in changes.facts {
       try check(write.storedTarget == facts[key]?.target, "the stored target of a fact")
-      facts[key] = StoredFact(signed: write.signed, target: write.target, hints: write.hints)
+      facts[key] = StoredFact(
+        signed: write.signed, target: write.target, hints: write.hints, history: write.history)
       if case .document(let bytes) = write.signed.signed.proof {
         documents.insert(Self.digest(of: bytes))
       }
     }
+    for (key, write) in changes.histories where changes.facts[key] == nil {
+      try check(write.target == facts[key]?.target, "the target of a history")
+      facts[key]?.history = write.history
+    }
+    for (key, write) in changes.versions {
+      for (statement, signed) in write.added {
+        let former = versions[key, default: [:]].updateValue(
+          signed.signed.payload, forKey: statement)
+        try check(former == nil, "an added version is stored")
+      }
+    }
+    for key in Set(changes.facts.keys).union(changes.histories.keys) {
+      try check(
+        Set((versions[key] ?? [:]).keys) == facts[key]?.history?.others ?? [],
+        "the payloads of the versions are not those of the history")
+    }
     let used = Set(facts.values.compactMap(\.document))
     documents.subtract(changes.releasedDocuments.subtracting(used))
+  }
+
+  private mutating func apply(formerVersions changes: LedgerChanges) throws {
+    for (key, write) in changes.versions {
+      for statement in write.removed {
+        try check(
+          versions[key]?.removeValue(forKey: statement) != nil, "a removed version is not stored")
+      }
+      guard let former = write.former else { continue }
+      try check(facts[key] != nil, "the former standing version is not stored")
+      versions[key, default: [:]][former] = facts[key]?.signed.signed.payload
+    }
   }
 
   private mutating func erase(_ accounts: Set<ScopedAccount>) {

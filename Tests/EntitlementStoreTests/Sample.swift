@@ -68,10 +68,21 @@ enum Sample {
     return fact
   }
 
+  /// The payload tells facts apart that differ in more than the signing date.
   private static func signed(_ fact: Fact) -> SignedFact {
-    SignedFact(
+    var statement = fact
+    statement.digest = digest("")
+    if case .transaction(var transaction) = statement {
+      transaction.signedDate = 0
+      statement = .transaction(transaction)
+    }
+    let payload = """
+      {"statement":"\(digest("\(statement)").hexadecimal)",\
+      "signedDate":\(fact.precedence.signedDate)}
+      """
+    return SignedFact(
       fact: fact,
-      signed: SignedPayload(header: [1], payload: Array("\(fact.key)".utf8), signature: [2]))
+      signed: SignedPayload(header: [1], payload: Array(payload.utf8), signature: [2]))
   }
 
   /// Four rounds of FNV-1a, so that every byte of the text counts.

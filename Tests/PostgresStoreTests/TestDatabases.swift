@@ -61,7 +61,7 @@ enum TestDatabases {
         LOOP
           EXECUTE format('DELETE FROM %I', name);
         END LOOP;
-        UPDATE meta SET sequence_offset = 0, trimmed_through = 0;
+        UPDATE meta SET sequence_offset = 0, trimmed_through = 0, versions_added_through = NULL;
       END
       $$
       """, database: String(name))

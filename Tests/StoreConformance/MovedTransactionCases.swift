@@ -20,7 +20,29 @@ extension StoreConformanceSuite {
       let bob = try await store.customer(.account("bob"))
       try expectEqual(bob.factKeys, ["transaction/1", "transaction/2"])
       try expectEqual(try await store.customer(.transaction("1")), bob)
-      try expectEqual(try await store.bundleIDs(ofChain: "10", environment: .production), [])
+    },
+
+    ConformanceCase("Every chain that a version of a transaction names has its app (R55)") {
+      store, _ in
+      let old = TransactionSample("1", "10")
+      let new = old.with {
+        $0.chain = "20"; $0.signedAt = 2_000
+      }
+      for (order, samples) in [("in order", [old, new]), ("late", [new, old])] {
+        let renamed = samples.map { sample in
+          sample.with {
+            $0.id = TransactionID("\(order)-1")
+            $0.chain = OriginalTransactionID("\(order)-\($0.chain)")
+          }
+        }
+        for sample in renamed { try await store.submit(sample) }
+        for sample in renamed {
+          let bundles = try await store.bundleIDs(ofChain: sample.chain, environment: .production)
+          try expectEqual(bundles, [sample.scope.bundleID], "\(order), \(sample.chain)")
+        }
+      }
+      try expectEqual(try await store.bundleIDs(ofChain: "30", environment: .production), [])
+      try expectEqual(try await store.bundleIDs(ofChain: "10", environment: .sandbox), [])
     },
 
     ConformanceCase(

@@ -9,7 +9,8 @@ package enum StoreConformanceSuite {
   package static let sharedCases: [ConformanceCase] = sharedStoreCases
 
   private static let factCases =
-    mergeCases + movedTransactionCases + authorityCases + documentCases + selectorCases + scopeCases
+    mergeCases + versionCases + movedTransactionCases + authorityCases + documentCases
+    + selectorCases + scopeCases
 
   private static let claimingCases =
     linkCases + propagationCases + claimCases + linkPolicyCases + refusedClaimCases

@@ -95,7 +95,7 @@ DOMAIN_MESSAGES = {
 DOMAIN_ENUMERATIONS = {
     "CallToAction", "ConsideredItem.Kind", "CoreState", "DetailedStatus", "Evidence",
     "ExpirationReason", "FeedEventKind", "GrandfatheringOutcome", "GrandfatheringReason",
-    "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
+    "Knowledge", "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
 
 # Messages whose Swift types have another structure. Sources/Wire/Messages has their mapping. The

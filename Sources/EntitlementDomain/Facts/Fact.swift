@@ -22,10 +22,25 @@ package enum Fact: Hashable, Sendable {
   }
 
   package var digest: PayloadDigest {
-    switch self {
-    case .transaction(let fact): fact.digest
-    case .renewalInfo(let fact): fact.digest
-    case .appTransaction(let fact): fact.digest
+    get {
+      switch self {
+      case .transaction(let fact): fact.digest
+      case .renewalInfo(let fact): fact.digest
+      case .appTransaction(let fact): fact.digest
+      }
+    }
+    set {
+      switch self {
+      case .transaction(var fact):
+        fact.digest = newValue
+        self = .transaction(fact)
+      case .renewalInfo(var fact):
+        fact.digest = newValue
+        self = .renewalInfo(fact)
+      case .appTransaction(var fact):
+        fact.digest = newValue
+        self = .appTransaction(fact)
+      }
     }
   }
 

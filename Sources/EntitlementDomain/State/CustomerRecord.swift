@@ -10,20 +10,34 @@ package struct CustomerRecord: Hashable, Sendable {
   package var changedAt: Milliseconds?
   /// The standing version of every fact, in any order.
   package var facts: [Fact]
+  /// All versions of the facts that have more than one version or signing moment (R53), in any order.
+  /// Loaded only for ``signed(by:)``; evaluation does not use them.
+  package var versions: [FactVersion]
   /// The grants of the account in any order, also the withdrawn ones (R32).
   package var grants: [Grant]
 
   package init(
     scope: AppScope, accountID: AccountID? = nil, revision: Int64 = 0,
-    changedAt: Milliseconds? = nil, facts: [Fact] = [], grants: [Grant] = []
+    changedAt: Milliseconds? = nil, facts: [Fact] = [], versions: [FactVersion] = [],
+    grants: [Grant] = []
   ) {
     self.scope = scope
     self.accountID = accountID
     self.revision = revision
     self.changedAt = changedAt
     self.facts = facts
+    self.versions = versions
     self.grants = grants
   }
+}
+
+/// What the state of another moment than now is computed from (R54). Raw values are the numbers on
+/// the wire.
+public enum Knowledge: Int, Hashable, Sendable, CaseIterable {
+  /// What Apple had signed by that moment.
+  case signedByThen = 1
+  /// What is known today of that moment.
+  case now = 2
 }
 
 /// The identifier by which a read selects a customer within an ``AppScope``.

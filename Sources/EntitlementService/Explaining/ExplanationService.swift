@@ -33,12 +33,16 @@ package struct ExplanationService: Sendable {
     if let text = query.catalogYAML, text.utf8.count > ExplanationLimits.catalogBytes {
       throw Self.unusable("it is larger than \(ExplanationLimits.catalogBytes) bytes")
     }
-    let record: CustomerRecord
+    let signedBy = query.knowledge == .signedByThen ? query.at : nil
+    let stored: CustomerRecord
     do {
-      record = try await store.customer(query.selector, in: query.scope).record
+      stored = try await store.customer(
+        query.selector, in: query.scope, includesVersions: signedBy != nil
+      ).record
     } catch {
       throw ServiceError(error)
     }
+    let record = signedBy.map { stored.signed(by: $0) } ?? stored
     let at = query.at ?? clock.now()
     guard let text = query.catalogYAML else {
       return Evaluation.explain(record, catalog: snapshot.catalog, at: at)
@@ -98,16 +102,19 @@ package struct ExplanationQuery: Hashable, Sendable {
   package var scope: AppScope
   /// The moment of the state; nil: now.
   package var at: Milliseconds?
+  /// What the state of ``at`` is computed from.
+  package var knowledge: Knowledge
   /// The text of the catalog to evaluate with; nil: the catalog in force.
   package var catalogYAML: String?
 
   package init(
     selector: CustomerSelector, scope: AppScope, at: Milliseconds? = nil,
-    catalogYAML: String? = nil
+    knowledge: Knowledge = .signedByThen, catalogYAML: String? = nil
   ) {
     self.selector = selector
     self.scope = scope
     self.at = at
+    self.knowledge = knowledge
     self.catalogYAML = catalogYAML
   }
 }

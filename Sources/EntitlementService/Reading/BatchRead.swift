@@ -9,19 +9,23 @@ package struct BatchQuery: Sendable {
   package var consistency: Consistency
   /// The moment of the states; nil: now.
   package var at: Milliseconds?
+  /// What the states of ``at`` are computed from.
+  package var knowledge: Knowledge
 
   package init(
     selectors: [CustomerSelector], scope: AppScope, consistency: Consistency = .minimizeLatency,
-    at: Milliseconds? = nil
+    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen
   ) {
     self.selectors = selectors
     self.scope = scope
     self.consistency = consistency
     self.at = at
+    self.knowledge = knowledge
   }
 
   func query(_ selector: CustomerSelector) -> CustomerQuery {
-    CustomerQuery(selector: selector, scope: scope, consistency: consistency, at: at)
+    CustomerQuery(
+      selector: selector, scope: scope, consistency: consistency, at: at, knowledge: knowledge)
   }
 }
 

@@ -8,16 +8,22 @@ package struct CustomerQuery: Hashable, Sendable {
   package var consistency: Consistency
   /// The moment of the state; nil: now.
   package var at: Milliseconds?
+  /// What the state of ``at`` is computed from.
+  package var knowledge: Knowledge
 
   package init(
     selector: CustomerSelector, scope: AppScope, consistency: Consistency = .minimizeLatency,
-    at: Milliseconds? = nil
+    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen
   ) {
     self.selector = selector
     self.scope = scope
     self.consistency = consistency
     self.at = at
+    self.knowledge = knowledge
   }
+
+  /// The moment by which the facts of the state were signed; nil: all facts are used (R54).
+  var signedBy: Milliseconds? { knowledge == .signedByThen ? at : nil }
 
   /// The key of the cached answer. Nil if the answer is neither cached nor shared: for a given
   /// moment, for FULLY_CONSISTENT, and for selectors that can resolve to another customer without a

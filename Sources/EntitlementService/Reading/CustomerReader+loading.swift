@@ -109,7 +109,8 @@ extension CustomerReader {
     // here.
     let lookups = begun.map { load, including in
       CustomerLookup(
-        load.query.selector, in: load.query.scope, freshness(of: load.query, including: including))
+        load.query.selector, in: load.query.scope, freshness(of: load.query, including: including),
+        includesVersions: load.query.signedBy != nil)
     }
     let stored = await store.customers(lookups)
     let snapshot = catalog.snapshot
@@ -161,8 +162,9 @@ extension CustomerReader {
     }
     // Another catalog may be in force since the request was checked.
     try snapshot.checkServed(query.scope)
+    let record = query.signedBy.map { stored.record.signed(by: $0) } ?? stored.record
     let outcome = Evaluation.evaluate(
-      stored.record, catalog: snapshot.catalog, at: query.at ?? clock.now())
+      record, catalog: snapshot.catalog, at: query.at ?? clock.now())
     let state = outcome.state
     return CustomerAnswer(
       encoded: try encode(state), revision: state.revision, validUntil: state.nextTransitionAt,
@@ -175,7 +177,7 @@ extension CustomerReader {
 
 extension CustomerRecord {
   /// What an evaluation visits.
-  fileprivate var itemCount: Int { facts.count + grants.count }
+  fileprivate var itemCount: Int { facts.count + versions.count + grants.count }
 }
 
 extension Evaluation.Outcome {

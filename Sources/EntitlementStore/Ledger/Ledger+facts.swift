@@ -9,6 +9,8 @@ extension Ledger {
     var merges: [FactMerge] = []
     merges.reserveCapacity(submission.facts.count)
     try forEach(submission.facts) { ledger, signed in merges.append(try ledger.merge(signed)) }
+    // After the merges, which note the targets that existed before.
+    try forEach(merges) { ledger, merge in try ledger.noteFormerChains(of: merge) }
     let claim = try submission.accountID.map { named in
       try SubmissionClaim(named: named, merges: merges) { try owner($0) }
     }
@@ -68,11 +70,64 @@ extension Ledger {
       try noteAffected(target)
       if merge.isNew { affected[target]?.hasNewFacts = true }
     }
-    if merge.isNew {
-      view.write(signed, replacing: known)
-      try ensureChainRow(merge.target)
+    if let known, merge.disposition != .duplicate {
+      try addVersion(signed, to: known, isNew: merge.isNew)
+    } else if merge.isNew {
+      view.write(signed, replacing: nil)
     }
+    if merge.isNew { try ensureChainRow(merge.target) }
     return merge
+  }
+
+  /// Adds a version to a known fact (R53). App transactions have no versions: the standing one
+  /// replaces the former one.
+  private mutating func addVersion(
+    _ signed: SignedFact, to known: StandingFact, isNew: Bool
+  ) throws {
+    let fact = ScopedFact(signed.fact.scope, signed.fact.key)
+    if fact.key.kind == .appTransaction {
+      if isNew { view.write(signed, replacing: known) }
+      return
+    }
+    let before = try known.history()
+    let precedence = signed.fact.precedence
+    let statement = try StatementDigest(
+      of: signed.signed.payload, authority: precedence.authority)
+    var history = before
+    history.add(statement, signedAt: precedence.signedDate, stands: isNew)
+    // Compared with the former standing version, so before that is replaced.
+    view.updateVersions(of: fact, from: before, to: history, adding: statement, signed)
+    if isNew {
+      view.write(signed, replacing: known, history: history)
+    } else if history != before {
+      view.write(history, of: fact, target: known.target)
+    }
+  }
+
+  /// Adds the versions that a stored notification has brought, without any other effect (R53).
+  mutating func mergeVersions(_ facts: [SignedFact]) throws {
+    try forEach(facts) { ledger, signed in
+      let fact = signed.fact
+      guard let known = try ledger.view.standingFact(ScopedFact(fact.scope, fact.key)),
+        known.precedence.digest != fact.digest, fact.precedence < known.precedence
+      else { return }
+      try ledger.addVersion(signed, to: known, isNew: false)
+      try ledger.noteFormerChains(
+        of: FactMerge(
+          fact: fact, disposition: .superseded,
+          target: ScopedTarget(fact.scope, known.target)))
+    }
+  }
+
+  /// Notes the chains of a transaction in which it does not stand (R7, R55).
+  private mutating func noteFormerChains(of merge: FactMerge) throws {
+    let fact = merge.fact
+    guard case .transaction = fact, fact.authority.isSigned else { return }
+    let named = ScopedTarget(fact.scope, fact.target)
+    for target in [named, merge.formerTarget].compactMap(\.self) where target != merge.target {
+      if try view.link(of: target)?.isFormerChain == true { continue }
+      try view.updateLink(of: target, at: context.at) { $0.isFormerChain = true }
+    }
   }
 
   /// Creates the row of a chain, which every known chain has, linked or not.

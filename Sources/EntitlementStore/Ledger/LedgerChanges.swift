@@ -4,6 +4,10 @@ package import EntitlementDomain
 package struct LedgerChanges: Sendable {
   /// The new standing versions.
   package var facts: [ScopedFact: FactWrite] = [:]
+  /// Changed histories of facts whose standing version is not written.
+  package var histories: [ScopedFact: HistoryWrite] = [:]
+  /// Versions that stand no longer, or never did.
+  package var versions: [ScopedFact: VersionsWrite] = [:]
   package var links: [ScopedTarget: LinkWrite] = [:]
   package var accounts: [ScopedAccount: AccountWrite] = [:]
   /// Nil: the token is deleted.
@@ -25,7 +29,8 @@ package struct LedgerChanges: Sendable {
   package init() {}
 
   package var isEmpty: Bool {
-    facts.isEmpty && links.isEmpty && accounts.isEmpty && tokens.isEmpty && grants.isEmpty
+    facts.isEmpty && histories.isEmpty && versions.isEmpty && links.isEmpty && accounts.isEmpty
+      && tokens.isEmpty && grants.isEmpty
       && notifications.isEmpty && linkEvents.isEmpty && changes.isEmpty
       && releasedDocuments.isEmpty && erasedAccounts.isEmpty
   }
@@ -38,14 +43,62 @@ package struct FactWrite: Sendable {
   package var hints: FactHints
   /// The target of the stored version; nil when the fact is not stored.
   package var storedTarget: LinkTarget?
+  /// Nil for a fact with one version that was signed once.
+  package var history: FactHistory?
 
   package init(
-    signed: SignedFact, target: LinkTarget, hints: FactHints, storedTarget: LinkTarget?
+    signed: SignedFact, target: LinkTarget, hints: FactHints, storedTarget: LinkTarget?,
+    history: FactHistory? = nil
   ) {
     self.signed = signed
     self.target = target
     self.hints = hints
     self.storedTarget = storedTarget
+    self.history = history
+  }
+}
+
+/// The history of a stored fact, to be updated.
+package struct HistoryWrite: Hashable, Sendable {
+  /// The target of the stored fact.
+  package var target: LinkTarget
+  package var history: FactHistory
+}
+
+/// The changes of a fact's versions other than the standing one (R53).
+package struct VersionsWrite: Sendable {
+  /// The version that stands in the store, and no longer does: its payload is copied before the fact
+  /// is replaced.
+  package var former: StatementDigest?
+  /// Versions of this transaction. Of a document's facts only the payload is kept: a version must not
+  /// keep a whole receipt alive.
+  package var added: [StatementDigest: SignedFact] = [:]
+  /// Stored versions that are deleted, before the others are written.
+  package var removed: Set<StatementDigest> = []
+
+  /// Updates the versions to those of a history.
+  ///
+  /// - Parameters:
+  ///   - before: the history before the change.
+  ///   - signed: the statement that was added.
+  ///   - standing: the former standing version, if it is not stored yet.
+  mutating func update(
+    from before: FactHistory, to after: FactHistory, adding statement: StatementDigest,
+    _ signed: SignedFact, standing: SignedFact?
+  ) {
+    for version in before.others.subtracting(after.others) {
+      if added.removeValue(forKey: version) != nil { continue }
+      if former == version { former = nil } else { removed.insert(version) }
+    }
+    for version in after.others.subtracting(before.others) {
+      if version == statement {
+        added[version] = signed
+      } else if let standing {
+        added[version] = standing
+      } else {
+        former = version
+      }
+    }
   }
 }
 

@@ -9,11 +9,36 @@ package struct StandingFact: Hashable, Sendable {
   package var precedence: FactPrecedence
   /// The SHA-256 of the document that contains the fact; nil for a JWS.
   package var document: PayloadDigest?
+  package var versions: StoredVersions
 
-  package init(target: LinkTarget, precedence: FactPrecedence, document: PayloadDigest?) {
+  package init(
+    target: LinkTarget, precedence: FactPrecedence, document: PayloadDigest?,
+    versions: StoredVersions
+  ) {
     self.target = target
     self.precedence = precedence
     self.document = document
+    self.versions = versions
+  }
+}
+
+/// The versions of a stored fact.
+package enum StoredVersions: Hashable, Sendable {
+  /// One version, signed once: the standing one, with this payload.
+  case single(payload: [UInt8])
+  case several(FactHistory)
+}
+
+extension StandingFact {
+  /// - Throws: ``StoreError/Code/corrupt`` when the stored payload is not JSON.
+  func history() throws(StoreError) -> FactHistory {
+    switch versions {
+    case .several(let history): return history
+    case .single(let payload):
+      return FactHistory(
+        standing: try StatementDigest(of: payload, authority: precedence.authority),
+        signedAt: precedence.signedDate)
+    }
   }
 }
 
@@ -42,16 +67,20 @@ package struct LinkRow: Hashable, Sendable {
   package var isUnsigned: Bool
   /// True when an operator unlinked it. Hints do not link it again.
   package var isDetached: Bool
+  /// True when a signed transaction of another chain was once of this one (R7). It names the app of
+  /// the chain (R55), also if no transaction is left in it.
+  package var isFormerChain: Bool
   /// The revision of the latest change as an unlinked chain; 0 when there was none.
   package var revision: Int64
 
   package init(
     account: AccountID? = nil, isUnsigned: Bool = false, isDetached: Bool = false,
-    revision: Int64 = 0
+    isFormerChain: Bool = false, revision: Int64 = 0
   ) {
     self.account = account
     self.isUnsigned = isUnsigned
     self.isDetached = isDetached
+    self.isFormerChain = isFormerChain
     self.revision = revision
   }
 }

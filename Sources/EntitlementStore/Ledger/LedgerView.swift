@@ -138,22 +138,59 @@ struct LedgerView<Reader: LedgerReading> {
   }
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
-    guard let changed = changedFact(fact) else { return try reader.standingFact(fact) }
+    guard let changed = changedFact(fact) else {
+      var standing = try reader.standingFact(fact)
+      if let write = changedHistory(fact) { standing?.versions = .several(write.history) }
+      return standing
+    }
     // Its document is not stored yet, and is never stored if another version replaces it.
     return StandingFact(
-      target: changed.target, precedence: changed.signed.fact.precedence, document: nil)
+      target: changed.target, precedence: changed.signed.fact.precedence, document: nil,
+      versions: changed.history.map { .several($0) }
+        ?? .single(payload: changed.signed.signed.payload))
   }
 
-  /// - Parameter known: the version that it replaces; nil when there was none.
-  mutating func write(_ signed: SignedFact, replacing known: StandingFact?) {
+  private func changedHistory(_ fact: ScopedFact) -> HistoryWrite? {
+    pending.changes.histories[fact] ?? applied.changes.histories[fact]
+  }
+
+  /// - Parameters:
+  ///   - known: the version that it replaces; nil when there was none.
+  ///   - history: nil for the first version.
+  mutating func write(
+    _ signed: SignedFact, replacing known: StandingFact?, history: FactHistory? = nil
+  ) {
     let fact = signed.fact
     let changed = changedFact(ScopedFact(fact.scope, fact.key))
     pending.write(
       FactWrite(
         signed: signed, target: fact.target, hints: FactHints(fact),
-        storedTarget: changed.map(\.storedTarget) ?? known?.target),
+        storedTarget: changed.map(\.storedTarget) ?? known?.target,
+        history: history.flatMap { $0.isSingle ? nil : $0 }),
       formerTarget: known?.target)
     if let document = known?.document { pending.changes.releasedDocuments.insert(document) }
+  }
+
+  /// Updates the history of a fact whose standing version stays.
+  mutating func write(_ history: FactHistory, of fact: ScopedFact, target: LinkTarget) {
+    if var write = changedFact(fact) {
+      write.history = history
+      pending.write(write, formerTarget: nil)
+    } else {
+      pending.changes.histories[fact] = HistoryWrite(target: target, history: history)
+    }
+  }
+
+  mutating func updateVersions(
+    of fact: ScopedFact, from before: FactHistory, to after: FactHistory,
+    adding statement: StatementDigest, _ signed: SignedFact
+  ) {
+    if before.others == after.others { return }
+    var write =
+      pending.changes.versions[fact] ?? applied.changes.versions[fact] ?? VersionsWrite()
+    write.update(
+      from: before, to: after, adding: statement, signed, standing: changedFact(fact)?.signed)
+    pending.changes.versions[fact] = write
   }
 
   // MARK: The feed
@@ -227,6 +264,8 @@ struct LedgerLayer {
       }
     }
     changes.facts.merge(added.facts) { $1 }
+    changes.histories.merge(added.histories) { $1 }
+    changes.versions.merge(added.versions) { $1 }
     changes.links.merge(added.links) { $1 }
     changes.accounts.merge(added.accounts) { $1 }
     changes.tokens.merge(added.tokens) { $1 }

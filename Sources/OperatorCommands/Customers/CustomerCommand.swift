@@ -23,6 +23,8 @@ struct CustomerGetCommand: AsyncParsableCommand {
   @Option(help: "Answer for this time: RFC 3339 or milliseconds since 1970. Default: now.")
   var at: Moment?
 
+  @OptionGroup var knowledge: KnowledgeOptions
+
   @Option(help: "Answer at least as new as the write that returned this revision.")
   var minRevision: Int64?
 
@@ -34,7 +36,7 @@ struct CustomerGetCommand: AsyncParsableCommand {
     let request = GetCustomerStateRequest(
       customer: customer.selector, scope: app.scope,
       consistency: minRevision.map { .atLeastAsFresh(revision: $0) } ?? .minimizeLatency,
-      at: at?.milliseconds)
+      at: at?.milliseconds, knowledge: knowledge.value)
     let answer = try await server.withClient { try await $0.customerState(request) }
     guard case .state(let state) = answer else {
       throw CommandFailure(.failed, "the server answered without a state")

@@ -19,6 +19,8 @@ struct CustomerExplainCommand: AsyncParsableCommand {
   @Option(help: "Answer for this time: RFC 3339 or milliseconds since 1970. Default: now.")
   var at: Moment?
 
+  @OptionGroup var knowledge: KnowledgeOptions
+
   @Option(help: "Evaluate under this catalog file, or - for stdin. Default: the catalog in force.")
   var catalog: String?
 
@@ -29,7 +31,8 @@ struct CustomerExplainCommand: AsyncParsableCommand {
   func run() async throws {
     let request = ExplainCustomerStateRequest(
       customer: customer.selector, scope: app.scope, at: at?.milliseconds,
-      catalogYAML: try catalog.map { path throws(CommandFailure) in try Self.text(of: path) })
+      catalogYAML: try catalog.map { path throws(CommandFailure) in try Self.text(of: path) },
+      knowledge: knowledge.value)
     let answer = try await server.withClient { client in
       do throws(RPCClientError) {
         return try await client.explain(request)

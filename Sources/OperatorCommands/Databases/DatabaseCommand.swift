@@ -19,7 +19,7 @@ struct DatabaseStatusCommand: AsyncParsableCommand {
     commandName: "status", abstract: "Lists the migrations of a database.",
     discussion: """
       Changes nothing. Exit code 0 when the schema matches this program, 1 when it has to be \
-      migrated, 2 when it is newer than this program, 3 when the database cannot be reached.
+      migrated or a migration has to go on, 2 when it is newer than this program, 3 when the database cannot be reached.
       """)
 
   @OptionGroup var database: DatabaseOptions
@@ -43,8 +43,10 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a database to the schema of this program.",
     discussion: """
-      Applies the missing migrations, each in its own transaction. Does nothing when none is \
-      missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
+      Applies the missing migrations, each in its own transaction, then adds the versions of facts \
+      inside stored notifications, in steps. Servers of the former version cannot write any more; \
+      servers of this version can be started before the steps are done. An interrupted run goes on \
+      where it ended. Does nothing when nothing is missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
       apply. Exit code 2 when the schema is newer than this program, 3 when the database cannot be \
       reached.
       """)
@@ -59,11 +61,21 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     let name = try database.display()
     StandardError.write(TerminalText.escaped("\(dryRun ? "checking" : "migrating") \(name)"))
     let connection = try database.connection()
-    let status: SchemaStatus
+    var status: SchemaStatus
     do throws(StoreError) {
       status = try await PostgresSchema.migrate(
         connection: connection, dryRun: dryRun, connectTimeout: database.connectTimeout,
         report: { StandardError.write(TerminalText.escaped(DatabaseOutput.text(of: $0))) })
+      if !dryRun {
+        let began = ContinuousClock.now
+        let count = try await PostgresSchema.addVersions(
+          connection: connection,
+          report: { StandardError.write(DatabaseOutput.progress(of: $0, since: began)) })
+        if count > 0 {
+          StandardError.write(DatabaseOutput.progress(of: count, since: began) + ": done")
+        }
+        status.lacksVersions = false
+      }
     } catch {
       throw database.failure(error)
     }
@@ -77,6 +89,7 @@ enum DatabaseOutput {
   private struct Document: Encodable {
     let version: Int
     let expectedVersion: Int
+    let lacksVersions: Bool
     let migrations: [Migration]
 
     struct Migration: Encodable {
@@ -88,6 +101,7 @@ enum DatabaseOutput {
     init(_ status: SchemaStatus) {
       version = status.found
       expectedVersion = status.expected
+      lacksVersions = status.lacksVersions
       migrations = status.migrations.map {
         Migration(number: $0.number, name: $0.name, appliedAtMs: $0.appliedAt.map { "\($0)" })
       }
@@ -117,6 +131,13 @@ enum DatabaseOutput {
     }
   }
 
+  /// - Parameter began: when the first of them was begun.
+  static func progress(of notifications: Int, since began: ContinuousClock.Instant) -> String {
+    let seconds = max(0.001, began.duration(to: .now) / .seconds(1))
+    return "added the versions of \(notifications) notifications, "
+      + "\(Int(Double(notifications) / seconds)) a second"
+  }
+
   /// Nil when the database has the schema version of this program.
   static func failure(of status: SchemaStatus) -> CommandFailure? {
     if status.found > status.expected {
@@ -124,6 +145,10 @@ enum DatabaseOutput {
     }
     if status.found < status.expected {
       return CommandFailure(.failed, "the database has to be migrated: entitlectl database migrate")
+    }
+    if status.lacksVersions {
+      return CommandFailure(
+        .failed, "versions of facts are still to be added: entitlectl database migrate")
     }
     return nil
   }

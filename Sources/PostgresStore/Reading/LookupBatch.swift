@@ -15,11 +15,11 @@ struct LookupBatch: Sendable {
     let scope: AppScope
     let scopeID: Int64
     let freshness: StoreFreshness
+    let extent: CustomerStatement.Extent
   }
 
   let primary: PostgresPool
   let replicas: ReplicaSet
-  let extent: CustomerStatement.Extent
   let limit: Duration
 
   /// - Returns: one outcome for each lookup, in order.
@@ -43,7 +43,7 @@ struct LookupBatch: Sendable {
         return Lookup(
           selector: into.map { .account($0) } ?? lookups[index].selector,
           scope: lookups[index].scope, scopeID: lookups[index].scopeID,
-          freshness: .primary)
+          freshness: .primary, extent: lookups[index].extent)
       }
       for (index, outcome) in zip(merged, await readPrimary(others)) { outcomes[index] = outcome }
     }
@@ -145,7 +145,7 @@ struct LookupBatch: Sendable {
     var accounts: [Int] = []
     var others: [Int] = []
     for index in lookups.indices {
-      if extent == .record, case .account = lookups[index].selector {
+      if lookups[index].extent == .record, case .account = lookups[index].selector {
         accounts.append(index)
       } else {
         others.append(index)
@@ -212,7 +212,8 @@ struct LookupBatch: Sendable {
 
   private func command(_ lookup: Lookup, onStandby: Bool) -> PostgresCommand {
     PostgresCommand(
-      CustomerStatement(lookup.selector).statement(extent, onStandby: onStandby),
+      CustomerStatement(lookup.selector).statement(
+        lookup.extent, onStandby: onStandby),
       lookup.selector.values(lookup.scopeID))
   }
 }

@@ -26,6 +26,8 @@ struct PostgresFoundCustomer {
   private var chain: Chain?
   private var hintedChains: [Chain] = []
   private var facts: [Fact] = []
+  private var stored = StoredFactVersions()
+  private var versions: [FactVersion] = []
   private var grants: [Grant] = []
   /// The feed watermark of the standby that answered; nil from the primary.
   private(set) var watermark: Int64?
@@ -38,6 +40,7 @@ struct PostgresFoundCustomer {
     self.scope = scope
     facts.reserveCapacity(indexes.count)
     for row in indexes { try take(rows, row) }
+    versions = try stored.versions(of: facts)
   }
 
   private mutating func take(_ rows: PostgresRows, _ row: Int) throws(StoreError) {
@@ -61,6 +64,18 @@ struct PostgresFoundCustomer {
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
           digest: try rows.digest(row, 11), payload: try rows.data(row, 12), scope: scope))
+    case .factHistory:
+      let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.string(row, 5))
+      stored.add(try FactHistory(encoded: try rows.data(row, 11)), of: key)
+    case .version:
+      guard let statement = StatementDigest(try rows.data(row, 11)) else {
+        throw StoreError(.corrupt, "the digest of a stored version has another length")
+      }
+      stored.add(
+        try PostgresStoredFact.decode(
+          kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
+          digest: statement.payloadDigest, payload: try rows.data(row, 12), scope: scope),
+        statement: statement)
     case .grant:
       guard let account else {
         throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
@@ -88,13 +103,14 @@ struct PostgresFoundCustomer {
       return StoredCustomer(
         record: CustomerRecord(
           scope: scope, accountID: account.id, revision: account.revision,
-          changedAt: account.changedAt, facts: facts, grants: grants),
+          changedAt: account.changedAt, facts: facts, versions: versions, grants: grants),
         subject: account.isStable ? .account(scope, account.id) : nil)
     }
     if let chain {
       return StoredCustomer(
         record: CustomerRecord(
-          scope: scope, revision: chain.revision, changedAt: chain.changedAt, facts: facts),
+          scope: scope, revision: chain.revision, changedAt: chain.changedAt, facts: facts,
+          versions: versions),
         subject: .unlinkedChain(scope, chain.id))
     }
     if case .account = selector { return Self.unknown(selector, in: scope) }
@@ -102,7 +118,8 @@ struct PostgresFoundCustomer {
     // one chain.
     return StoredCustomer(
       record: CustomerRecord(
-        scope: scope, revision: hintedChains.map(\.revision).max() ?? 0, facts: facts),
+        scope: scope, revision: hintedChains.map(\.revision).max() ?? 0, facts: facts,
+        versions: versions),
       subject: nil)
   }
 

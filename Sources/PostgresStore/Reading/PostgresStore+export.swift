@@ -36,7 +36,8 @@ extension PostgresStore {
           ReadStatements.linksOfAccount, ReadStatements.eventsOfAccount,
           ReadStatements.signedFactsOfAccount, ReadStatements.documentsOfAccount,
           ReadStatements.grantsOfAccount, ReadStatements.notificationsOfAccount,
-          ReadStatements.headersOfAccount,
+          ReadStatements.headersOfAccount, ReadStatements.historiesOfAccount,
+          ReadStatements.versionsOfAccount,
         ])
     else { return nil }
     let rows = found.rows
@@ -49,6 +50,7 @@ extension PostgresStore {
       tokens: try rows[1].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
       links: try rows[2].linkedTargets(), linkEvents: try rows[3].targetEvents(),
       facts: try signedFacts(rows[4], documents: rows[5], headers: headers, scope: scope),
+      versions: try Self.versions(rows[10], histories: rows[9], headers: headers),
       grants: try rows[6].map { rows, row throws(StoreError) in
         try rows.grant(row, 0, scope: scope)
       },
@@ -98,6 +100,37 @@ extension PostgresStore {
         bytes[digest]
       }
     }
+  }
+
+  /// - Parameters:
+  ///   - rows: of ``ReadStatements/versionsOfAccount``.
+  ///   - histories: of ``ReadStatements/historiesOfAccount``.
+  private static func versions(
+    _ rows: PostgresRows, histories: PostgresRows, headers: [Int64: [UInt8]]
+  ) throws(StoreError) -> [ExportedVersion] {
+    var payloads: [FactKey: [StatementDigest: (authority: FactAuthority, signed: SignedPayload)]] =
+      [:]
+    for row in 0..<rows.count {
+      guard let statement = StatementDigest(try rows.data(row, 3)),
+        let header = headers[try rows.number(row, 6)]
+      else { throw StoreError(.corrupt, "a stored version is not complete") }
+      let fact = FactKey(kind: try rows.factKind(row, 0), identifier: try rows.string(row, 1))
+      let authority = try rows.authority(row, 2)
+      payloads[fact, default: [:]][statement] = (
+        authority,
+        SignedPayload(
+          payload: try rows.data(row, 4),
+          proof: authority == .signedTransaction
+            ? .jws(header: header, signature: try rows.data(row, 5)) : .document([]))
+      )
+    }
+    return try [ExportedVersion](
+      histories: histories.map { rows, row throws(StoreError) in
+        (
+          FactKey(kind: try rows.factKind(row, 0), identifier: try rows.string(row, 1)),
+          try FactHistory(encoded: try rows.data(row, 2))
+        )
+      }, payloads: payloads)
   }
 
   /// - Parameter rows: of ``ReadStatements/headersOfAccount``.

@@ -18,13 +18,14 @@ extension PostgresStore {
         numbered.append(
           LookupBatch.Lookup(
             selector: lookup.selector, scope: lookup.scope, scopeID: scopeID,
-            freshness: lookup.freshness))
+            freshness: lookup.freshness,
+            extent: lookup.includesVersions ? .history : .record))
         indexes.append(index)
       } catch {
         outcomes[index] = .failure(error)
       }
     }
-    for (index, outcome) in zip(indexes, await batch(of: .record).find(numbered)) {
+    for (index, outcome) in zip(indexes, await batch.find(numbered)) {
       outcomes[index] = outcome.map { $0.customer(lookups[index].selector) }
     }
     return outcomes.compactMap(\.self)
@@ -37,13 +38,13 @@ extension PostgresStore {
       return ResolvedCustomer(subject: nil, revision: 0)
     }
     let lookup = LookupBatch.Lookup(
-      selector: selector, scope: scope, scopeID: scopeID, freshness: .primary)
-    return try await batch(of: .subject).find([lookup])[0].get().resolved
+      selector: selector, scope: scope, scopeID: scopeID, freshness: .primary,
+      extent: .subject)
+    return try await batch.find([lookup])[0].get().resolved
   }
 
-  private func batch(of extent: CustomerStatement.Extent) -> LookupBatch {
-    LookupBatch(
-      primary: primary, replicas: replicas, extent: extent, limit: limits.readTimeLimit)
+  private var batch: LookupBatch {
+    LookupBatch(primary: primary, replicas: replicas, limit: limits.readTimeLimit)
   }
 
   package func bundleIDs(

@@ -85,8 +85,16 @@ package enum PostgresSchema {
   {
     let isThere = try await pool.query(hasTable, [], within: limit)
     guard try isThere.flag(0, 0) else { return try makeStatus(nil) }
-    return try makeStatus(try await pool.query(applied, [], within: limit))
+    var status = try makeStatus(try await pool.query(applied, [], within: limit))
+    if status.found >= versionsMigration {
+      let position = try await pool.query(VersionStatements.position, [], within: limit)
+      status.lacksVersions = try !position.hasNull(0, 0)
+    }
+    return status
   }
+
+  /// The migration that added versions of facts.
+  private static let versionsMigration = 2
 
   static let hasTable = PostgresStatement(
     "SELECT to_regclass('schema_migrations') IS NOT NULL", name: "has_schema_migrations")
@@ -167,6 +175,9 @@ package struct SchemaStatus: Hashable, Sendable {
   package var expected: Int
   /// The migrations of this program, and newer ones that the database has.
   package var migrations: [Migration]
+  /// Whether versions inside stored notifications are still to be added (R53). A server can be used
+  /// meanwhile.
+  package var lacksVersions = false
 
   package init(found: Int, expected: Int, migrations: [Migration]) {
     self.found = found

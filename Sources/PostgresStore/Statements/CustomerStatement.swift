@@ -18,6 +18,8 @@ enum CustomerStatement: String, CaseIterable {
     case subject
     /// Facts and grants as well.
     case record
+    /// Facts with all their versions, and grants.
+    case history
   }
 
   static let columns = 13
@@ -82,7 +84,14 @@ enum CustomerStatement: String, CaseIterable {
   // MARK: Parts
 
   private func arms(_ extent: Extent) -> [String] {
-    extent == .record ? subjects + contents : subjects
+    switch extent {
+    case .subject: subjects
+    case .record: subjects + facts.map { Self.fact(from: $0("facts")) } + grants
+    case .history:
+      subjects + facts.map { Self.fact(from: $0("facts")) }
+        + facts.map { Self.factHistory(from: $0("facts")) }
+        + facts.map { Self.version(from: $0("versions")) } + grants
+    }
   }
 
   /// `$1` scope, `$2` identifier as stored in the tables, `$3` hint, `$4` hint of unsigned facts.
@@ -170,39 +179,46 @@ enum CustomerStatement: String, CaseIterable {
     }
   }
 
-  private var contents: [String] {
+  /// The rows of the customer's facts: `FROM` clauses, given the table of the facts or of their
+  /// versions.
+  private var facts: [(_ table: String) -> String] {
     switch self {
     case .account:
       [
-        Self.fact(
-          from: """
-            FROM account_links JOIN facts
-              ON facts.scope = $1::bigint AND facts.target = account_links.target
-            WHERE account_links.scope = $1::bigint AND account_links.account = $2::text
-            """),
-        Self.grant(
-          from: "FROM grants WHERE grants.scope = $1::bigint AND grants.account = $2::text"),
+        { table in
+          """
+          FROM account_links JOIN \(table)
+            ON \(table).scope = $1::bigint AND \(table).target = account_links.target
+          WHERE account_links.scope = $1::bigint AND account_links.account = $2::text
+          """
+        }
       ]
     case .originalTransaction, .transaction:
-      [
-        Self.facts(ofAccountsOf: "link"), Self.facts(ofTargetsOf: "link", "link.account IS NULL"),
-        Self.grants(ofAccountsOf: "link"),
-      ]
+      [Self.ofAccounts(of: "link"), Self.ofTargets(of: "link", "link.account IS NULL")]
     case .appTransaction:
       [
-        Self.facts(ofAccountsOf: "holder"), Self.facts(ofTargetsOf: "loose"),
-        Self.fact(
-          from: """
-            FROM facts WHERE facts.scope = $1::bigint AND facts.target = $2::text
-              AND NOT EXISTS (SELECT 1 FROM holder)
-            """),
-        Self.grants(ofAccountsOf: "holder"),
+        Self.ofAccounts(of: "holder"), Self.ofTargets(of: "loose"),
+        { table in
+          """
+          FROM \(table) WHERE \(table).scope = $1::bigint AND \(table).target = $2::text
+            AND NOT EXISTS (SELECT 1 FROM holder)
+          """
+        },
       ]
     case .appAccountToken:
+      [Self.ofAccounts(of: "holder"), Self.ofTargets(of: "loose")]
+    }
+  }
+
+  private var grants: [String] {
+    switch self {
+    case .account:
       [
-        Self.facts(ofAccountsOf: "holder"), Self.facts(ofTargetsOf: "loose"),
-        Self.grants(ofAccountsOf: "holder"),
+        Self.grant(
+          from: "FROM grants WHERE grants.scope = $1::bigint AND grants.account = $2::text")
       ]
+    case .originalTransaction, .transaction: [Self.grants(ofAccountsOf: "link")]
+    case .appTransaction, .appAccountToken: [Self.grants(ofAccountsOf: "holder")]
     }
   }
 
@@ -217,22 +233,26 @@ enum CustomerStatement: String, CaseIterable {
         """)
   }
 
-  private static func facts(ofAccountsOf table: String) -> String {
-    fact(
-      from: """
-        FROM \(table) JOIN account_links
-            ON account_links.scope = $1::bigint AND account_links.account = \(table).account
-          JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
-        """)
+  private static func ofAccounts(of owners: String) -> (_ table: String) -> String {
+    { table in
+      """
+      FROM \(owners) JOIN account_links
+          ON account_links.scope = $1::bigint AND account_links.account = \(owners).account
+        JOIN \(table) ON \(table).scope = $1::bigint AND \(table).target = account_links.target
+      """
+    }
   }
 
-  private static func facts(ofTargetsOf table: String, _ condition: String = "true") -> String {
-    fact(
-      from: """
-        FROM \(table) JOIN facts
-          ON facts.scope = $1::bigint AND facts.target = \(table).target
-        WHERE \(condition)
-        """)
+  private static func ofTargets(
+    of owners: String, _ condition: String = "true"
+  ) -> (_ table: String) -> String {
+    { table in
+      """
+      FROM \(owners) JOIN \(table)
+        ON \(table).scope = $1::bigint AND \(table).target = \(owners).target
+      WHERE \(condition)
+      """
+    }
   }
 
   private static func grants(ofAccountsOf table: String) -> String {
@@ -247,6 +267,19 @@ enum CustomerStatement: String, CaseIterable {
     arm(
       .fact, numbers: ["facts.kind", "facts.authority"],
       bytes: ["facts.digest", "facts.payload"], from: from)
+  }
+
+  private static func factHistory(from: String) -> String {
+    let rows = arm(
+      .factHistory, numbers: ["facts.kind"], texts: ["facts.identifier"],
+      bytes: ["facts.history"], from: from)
+    return rows + (from.contains("WHERE") ? " AND" : " WHERE") + " facts.history IS NOT NULL"
+  }
+
+  private static func version(from: String) -> String {
+    arm(
+      .version, numbers: ["versions.kind", "versions.authority"],
+      bytes: ["versions.statement", "versions.payload"], from: from)
   }
 
   private static func grant(from: String) -> String {
@@ -295,4 +328,9 @@ enum CustomerRowKind: Int64 {
   case hintedAccount = 5
   /// Only on a standby. Numbers: the feed watermark.
   case watermark = 6
+  /// A fact with several versions or signing moments. Numbers: kind. Texts: identifier. Bytes:
+  /// history.
+  case factHistory = 7
+  /// A version that does not stand. Numbers: kind, authority. Bytes: statement, payload.
+  case version = 8
 }

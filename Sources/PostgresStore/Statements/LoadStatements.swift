@@ -6,7 +6,8 @@ enum LoadStatements {
     """
     SELECT key.place, fact.target, fact.authority, fact.signed_date, fact.is_revoked,
       fact.is_upgraded, fact.digest, fact.document, fact.app_transaction, fact.token,
-      fact.previous_chain
+      fact.previous_chain, fact.history,
+      CASE WHEN fact.history IS NULL AND fact.kind <> 3 THEN fact.payload END
     FROM unnest($1::bigint[], $2::bigint[], $3::text[])
       WITH ORDINALITY AS key (scope, kind, identifier, place)
     LEFT JOIN LATERAL (
@@ -25,7 +26,7 @@ enum LoadStatements {
   /// `$1` scopes, `$2` targets. With the row of the link's account.
   static let links = PostgresStatement(
     """
-    SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.revision,
+    SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.is_former_chain, link.revision,
       \(accountColumns("holder"))
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (

@@ -22,11 +22,15 @@ enum ReadStatements {
         AS documents ON true
     """, name: "signed_fact")
 
-  /// `$1` target.
+  /// The apps of the signed transactions that name a chain, or that once named it (R55). `$1` target.
   static let scopesOfChain = PostgresStatement(
     """
-    SELECT DISTINCT facts.scope FROM facts
+    SELECT facts.scope FROM facts
     WHERE facts.target = $1::text AND facts.kind = 1 AND facts.authority > 0
+    UNION
+    SELECT scopes.id FROM scopes JOIN links
+      ON links.scope = scopes.id AND links.target = $1::text
+    WHERE links.is_former_chain
     """, name: "scopes_of_chain")
 
   /// `$1` UUID.
@@ -124,7 +128,8 @@ enum ReadStatements {
   static let all = [
     signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
-    tokensOfAccount, signedFactsOfAccount, documentsOfAccount, headersOfAccount,
+    tokensOfAccount, signedFactsOfAccount, historiesOfAccount, versionsOfAccount,
+    documentsOfAccount, headersOfAccount,
     notificationsOfAccount, notificationRecordsOfAccount,
   ]
 
@@ -185,6 +190,22 @@ extension ReadStatements {
     ORDER BY facts.target, facts.kind, facts.identifier
     """, name: "signed_facts_of_account")
 
+  static let historiesOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT facts.kind, facts.identifier, facts.history
+    FROM \(ownersFacts) WHERE facts.history IS NOT NULL
+    ORDER BY facts.target, facts.kind, facts.identifier
+    """, name: "histories_of_account")
+
+  static let versionsOfAccount = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT versions.kind, versions.identifier, versions.authority, versions.statement,
+      versions.payload, versions.signature, versions.header
+    FROM \(ownersVersions)
+    """, name: "versions_of_account")
+
   /// The documents of these facts. Facts of one document share its row.
   static let documentsOfAccount = PostgresStatement(
     """
@@ -195,12 +216,14 @@ extension ReadStatements {
     FROM needed JOIN documents ON documents.digest = needed.document
     """, name: "documents_of_account")
 
-  /// The headers of these facts and notifications, by id. Facts of one signer share a row.
+  /// The headers of these facts, versions and notifications, by id. Payloads of one signer share a
+  /// row.
   static let headersOfAccount = PostgresStatement(
     """
     WITH \(owner),
     needed AS MATERIALIZED (
       SELECT facts.header FROM \(ownersFacts)
+      UNION SELECT versions.header FROM \(ownersVersions)
       UNION SELECT notifications.header FROM \(ownersNotifications))
     SELECT headers.id, headers.bytes FROM needed JOIN headers ON headers.id = needed.header
     """, name: "headers_of_account")
@@ -226,6 +249,12 @@ extension ReadStatements {
     owner JOIN account_links
         ON account_links.scope = $1::bigint AND account_links.account = owner.account
       JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+    """
+
+  private static let ownersVersions = """
+    owner JOIN account_links
+        ON account_links.scope = $1::bigint AND account_links.account = owner.account
+      JOIN versions ON versions.scope = $1::bigint AND versions.target = account_links.target
     """
 
   private static let ownersNotifications = """

@@ -1,11 +1,15 @@
 /// Statements that write what a ledger decided, all rows of one kind at once. A plain INSERT costs
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
+  /// The schema that this program writes. A migration that it does not know may refuse it.
+  static let schemaVersion = 2
+
   /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(
     """
     WITH known AS (DELETE FROM commit_tokens WHERE token = $2::bytea)
-    INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, \(FeedNumbers.base))
+    INSERT INTO commit_tokens (token, base, writer_schema)
+    VALUES ($1::bytea, \(FeedNumbers.base), \(schemaVersion))
     RETURNING base
     """, name: "write_token")
 
@@ -32,18 +36,80 @@ enum WriteStatements {
       is_upgraded = excluded.is_upgraded, app_transaction = excluded.app_transaction,
       token = excluded.token, previous_chain = excluded.previous_chain,
       digest = excluded.digest, signature = excluded.signature, document = excluded.document,
-      payload = excluded.payload
+      payload = excluded.payload, history = excluded.history
     """, name: "write_facts")
 
   private static let newFacts = """
     INSERT INTO facts (
       scope, target, kind, identifier, authority, header, signed_date, is_revoked, is_upgraded,
-      app_transaction, token, previous_chain, digest, signature, document, payload)
+      app_transaction, token, previous_chain, digest, signature, document, payload, history)
     SELECT * FROM unnest(
       $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[],
       $7::bigint[], $8::boolean[], $9::boolean[], $10::text[], $11::text[], $12::text[],
-      $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[])
+      $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[])
     """
+
+  // MARK: Versions
+
+  /// Updates the history of facts whose standing version stays. `$1` scopes, `$2` targets, `$3` kinds,
+  /// `$4` identifiers, `$5` histories.
+  static let writeHistories = PostgresStatement(
+    """
+    UPDATE facts SET history = changed.history
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
+      AS changed (scope, target, kind, identifier, history)
+    WHERE facts.target = changed.target AND facts.scope = changed.scope
+      AND facts.kind = changed.kind AND facts.identifier = changed.identifier
+    """, name: "write_histories")
+
+  /// Moves the versions of facts to the facts' new target. `$1` scopes, `$2` former targets, `$3`
+  /// kinds, `$4` identifiers, `$5` new targets.
+  static let moveVersions = PostgresStatement(
+    """
+    UPDATE versions SET target = moved.new_target
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+      AS moved (scope, target, kind, identifier, new_target)
+    WHERE versions.target = moved.target AND versions.scope = moved.scope
+      AND versions.kind = moved.kind AND versions.identifier = moved.identifier
+    """, name: "move_versions")
+
+  /// `$1` scopes, `$2` targets, `$3` kinds, `$4` identifiers, `$5` statements.
+  static let deleteVersions = PostgresStatement(
+    """
+    DELETE FROM versions
+    USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
+      AS gone (scope, target, kind, identifier, statement)
+    WHERE versions.target = gone.target AND versions.scope = gone.scope
+      AND versions.kind = gone.kind AND versions.identifier = gone.identifier
+      AND versions.statement = gone.statement
+    """, name: "delete_versions")
+
+  /// Copies standing versions that are about to be replaced. `$1` scopes, `$2` stored targets, `$3`
+  /// kinds, `$4` identifiers, `$5` statements, `$6` targets of the copies.
+  static let copyStandingVersions = PostgresStatement(
+    """
+    INSERT INTO versions (
+      scope, target, kind, authority, header, identifier, statement, signature, payload)
+    SELECT facts.scope, kept.new_target, facts.kind, facts.authority, facts.header,
+      facts.identifier, kept.statement, facts.signature, facts.payload
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[], $6::text[])
+      AS kept (scope, target, kind, identifier, statement, new_target)
+    JOIN facts ON facts.target = kept.target AND facts.scope = kept.scope
+      AND facts.kind = kept.kind AND facts.identifier = kept.identifier
+    """, name: "copy_standing_versions")
+
+  /// `$1` scopes, `$2` targets, `$3` kinds, `$4` authorities, `$5` headers, `$6` identifiers, `$7`
+  /// statements, `$8` signatures, `$9` payloads.
+  static let addVersions = PostgresStatement(
+    """
+    INSERT INTO versions (
+      scope, target, kind, authority, header, identifier, statement, signature, payload)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
+      $7::bytea[], $8::bytea[], $9::bytea[])
+    """, name: "add_versions")
+
+  // MARK: Transactions and hints
 
   /// `$1` scopes, `$2` transaction ids, `$3` targets.
   static let addTransactions = PostgresStatement(newTransactions, name: "add_transactions")
@@ -123,7 +189,7 @@ enum WriteStatements {
     \(newLinks)
     ON CONFLICT (scope, target) DO UPDATE SET
       account = excluded.account, is_unsigned = excluded.is_unsigned,
-      is_detached = excluded.is_detached,
+      is_detached = excluded.is_detached, is_former_chain = excluded.is_former_chain,
       changed_at = CASE WHEN excluded.revision = links.revision THEN links.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -131,14 +197,15 @@ enum WriteStatements {
 
   private static let newLinks = """
     INSERT INTO links (
-      scope, target, account, is_unsigned, is_detached, changed_at, revision)
-    SELECT scope, target, account, is_unsigned, is_detached, changed_at,
+      scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at, revision)
+    SELECT scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at,
       CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
     FROM unnest(
-        $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::bigint[],
-        $7::bigint[], $8::bigint[])
+        $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[],
+        $7::bigint[], $8::bigint[], $9::bigint[])
       AS row (
-        scope, target, account, is_unsigned, is_detached, changed_at, revision, ordinal)
+        scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at, revision,
+        ordinal)
     """
 
   /// `$1` scopes, `$2` accounts, `$3` targets.
@@ -305,7 +372,8 @@ enum WriteStatements {
     """, name: "write_changes")
 
   static let all = [
-    writeToken, deleteFacts, addFacts, writeFacts, addTransactions, writeTransactions, writeHints,
+    writeToken, deleteFacts, addFacts, writeFacts, writeHistories, moveVersions, deleteVersions,
+    copyStandingVersions, addVersions, addTransactions, writeTransactions, writeHints,
     deleteHints, writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
     deleteAccountLinks, addAccountLinks, addAccounts, writeAccounts, addTokens, writeTokens,
     deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,

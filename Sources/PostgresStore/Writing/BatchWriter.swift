@@ -190,7 +190,8 @@ final class BatchWriter: Sendable {
   /// was returned can then not be lost with the primary.
   static let claimToken = PostgresStatement(
     """
-    INSERT INTO commit_tokens (token, base) VALUES ($1::bytea, 0)
+    INSERT INTO commit_tokens (token, base, writer_schema)
+    VALUES ($1::bytea, 0, \(WriteStatements.schemaVersion))
     ON CONFLICT (token) DO UPDATE SET token = excluded.token
     RETURNING base
     """, name: "claim_token")

@@ -7,11 +7,11 @@ import EntitlementStore
 /// The commands depend on the locks of the transaction. What a command does to a row does not
 /// depend on its current values, unless the statement says so.
 struct ChangeWriter {
-  private let changes: LedgerChanges
+  let changes: LedgerChanges
   /// The rows that the ledger read, with the former values of rows that are moved or deleted.
-  private let rows: LoadedRows
-  private let scopes: PostgresScopeIDs
-  private let headers: HeaderIDs
+  let rows: LoadedRows
+  let scopes: PostgresScopeIDs
+  let headers: HeaderIDs
   private(set) var commands: [PostgresCommand] = []
 
   /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
@@ -27,7 +27,9 @@ struct ChangeWriter {
       max(changes.changes.count, changes.linkEvents.count)
         <= FeedNumbers.maximumChangesOfTransaction
     else { throw StoreError(.internalFault, "a transaction has too many changes") }
+    addFormerVersions()
     try addFacts()
+    addVersions()
     addHints()
     addReleasedDocuments()
     addLinks()
@@ -171,6 +173,7 @@ struct ChangeWriter {
           .int64s(writes.map { scopes[$0.key.scope] }), .texts(writes.map(\.key.target.stored)),
           .texts(writes.map(\.value.row.account?.rawValue)),
           .bools(writes.map(\.value.row.isUnsigned)), .bools(writes.map(\.value.row.isDetached)),
+          .bools(writes.map(\.value.row.isFormerChain)),
           .int64s(writes.map(\.value.changedAt.rawValue)),
           .int64s(writes.map(\.value.row.revision)),
           .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
@@ -355,7 +358,7 @@ struct ChangeWriter {
 
   // MARK: Steps
 
-  private mutating func add(
+  mutating func add(
     _ statement: PostgresStatement, _ values: [PostgresValue], count: Int = 1
   ) {
     if count > 0 { commands.append(PostgresCommand(statement, values)) }

@@ -76,6 +76,7 @@ struct FactColumns {
   private var signatures: [[UInt8]?] = []
   private var documents: [[UInt8]?] = []
   private var payloads: [[UInt8]?] = []
+  private var histories: [[UInt8]?] = []
 
   var count: Int { scopes.count }
 
@@ -85,7 +86,7 @@ struct FactColumns {
       .int64s(authorities), .int64s(headers), .int64s(signedDates), .bools(revoked),
       .bools(upgraded), .texts(appTransactions), .texts(tokens), .texts(previousChains),
       .byteStrings(digests), .byteStrings(signatures), .byteStrings(documents),
-      .byteStrings(payloads),
+      .byteStrings(payloads), .byteStrings(histories),
     ]
   }
 
@@ -109,5 +110,6 @@ struct FactColumns {
     signatures.append(row.signature)
     documents.append(row.document?.bytes)
     payloads.append(write.signed.signed.payload)
+    histories.append(write.history?.encoded)
   }
 }

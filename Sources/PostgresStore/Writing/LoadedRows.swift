@@ -162,10 +162,14 @@ struct RowLoader {
         authority: try result.authority(row, 2), signedDate: try result.moment(row, 3),
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
+      var versions = StoredVersions.single(payload: try result.optionalData(row, 12) ?? [])
+      if let history = try result.optionalData(row, 11) {
+        versions = .several(try FactHistory(encoded: history))
+      }
       rows.standingFacts[fact] = LoadedRows.LoadedFact(
         standing: StandingFact(
           target: try LinkTarget(stored: result.string(row, 1)), precedence: precedence,
-          document: try result.optionalDigest(row, 7)),
+          document: try result.optionalDigest(row, 7), versions: versions),
         hints: try result.hints(row, 8))
     }
   }
@@ -175,8 +179,9 @@ struct RowLoader {
       result, row, target, rows throws(StoreError) in
       rows.links[target] = LinkRow(
         account: try result.optionalIdentifier(row, 1), isUnsigned: try result.flag(row, 2),
-        isDetached: try result.flag(row, 3), revision: try result.number(row, 4))
-      try rows.takeAccount(result, row, 5, scope: target.scope)
+        isDetached: try result.flag(row, 3), isFormerChain: try result.flag(row, 4),
+        revision: try result.number(row, 5))
+      try rows.takeAccount(result, row, 6, scope: target.scope)
     }
   }
 

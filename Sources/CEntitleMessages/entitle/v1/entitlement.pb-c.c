@@ -1125,7 +1125,7 @@ const ProtobufCMessageDescriptor entitle__v1__consistency__descriptor =
   (ProtobufCMessageInit) entitle__v1__consistency__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__field_descriptors[7] =
 {
   {
     "customer",
@@ -1199,6 +1199,18 @@ static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__f
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knowledge",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerStateRequest, knowledge),
+    &entitle__v1__knowledge__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__get_customer_state_request__field_indices_by_name[] = {
   4,   /* field[4] = at_ms */
@@ -1207,11 +1219,12 @@ static const unsigned entitle__v1__get_customer_state_request__field_indices_by_
   0,   /* field[0] = customer */
   2,   /* field[2] = environment */
   5,   /* field[5] = if_revision_differs */
+  6,   /* field[6] = knowledge */
 };
 static const ProtobufCIntRange entitle__v1__get_customer_state_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor entitle__v1__get_customer_state_request__descriptor =
 {
@@ -1221,7 +1234,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_customer_state_request__descri
   "Entitle__V1__GetCustomerStateRequest",
   "entitle.v1",
   sizeof(Entitle__V1__GetCustomerStateRequest),
-  6,
+  7,
   entitle__v1__get_customer_state_request__field_descriptors,
   entitle__v1__get_customer_state_request__field_indices_by_name,
   1,  entitle__v1__get_customer_state_request__number_ranges,
@@ -1292,7 +1305,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_customer_state_response__descr
   (ProtobufCMessageInit) entitle__v1__get_customer_state_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__batch_get_customer_state_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__batch_get_customer_state_request__field_descriptors[6] =
 {
   {
     "customers",
@@ -1354,6 +1367,18 @@ static const ProtobufCFieldDescriptor entitle__v1__batch_get_customer_state_requ
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knowledge",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BatchGetCustomerStateRequest, knowledge),
+    &entitle__v1__knowledge__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__batch_get_customer_state_request__field_indices_by_name[] = {
   4,   /* field[4] = at_ms */
@@ -1361,11 +1386,12 @@ static const unsigned entitle__v1__batch_get_customer_state_request__field_indic
   3,   /* field[3] = consistency */
   0,   /* field[0] = customers */
   2,   /* field[2] = environment */
+  5,   /* field[5] = knowledge */
 };
 static const ProtobufCIntRange entitle__v1__batch_get_customer_state_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor entitle__v1__batch_get_customer_state_request__descriptor =
 {
@@ -1375,7 +1401,7 @@ const ProtobufCMessageDescriptor entitle__v1__batch_get_customer_state_request__
   "Entitle__V1__BatchGetCustomerStateRequest",
   "entitle.v1",
   sizeof(Entitle__V1__BatchGetCustomerStateRequest),
-  5,
+  6,
   entitle__v1__batch_get_customer_state_request__field_descriptors,
   entitle__v1__batch_get_customer_state_request__field_indices_by_name,
   1,  entitle__v1__batch_get_customer_state_request__number_ranges,
@@ -1420,7 +1446,7 @@ const ProtobufCMessageDescriptor entitle__v1__batch_get_customer_state_response_
   (ProtobufCMessageInit) entitle__v1__batch_get_customer_state_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__check_entitlement_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor entitle__v1__check_entitlement_request__field_descriptors[7] =
 {
   {
     "customer",
@@ -1494,6 +1520,18 @@ static const ProtobufCFieldDescriptor entitle__v1__check_entitlement_request__fi
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knowledge",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__CheckEntitlementRequest, knowledge),
+    &entitle__v1__knowledge__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__check_entitlement_request__field_indices_by_name[] = {
   5,   /* field[5] = at_ms */
@@ -1502,11 +1540,12 @@ static const unsigned entitle__v1__check_entitlement_request__field_indices_by_n
   0,   /* field[0] = customer */
   3,   /* field[3] = entitlement_id */
   2,   /* field[2] = environment */
+  6,   /* field[6] = knowledge */
 };
 static const ProtobufCIntRange entitle__v1__check_entitlement_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor entitle__v1__check_entitlement_request__descriptor =
 {
@@ -1516,7 +1555,7 @@ const ProtobufCMessageDescriptor entitle__v1__check_entitlement_request__descrip
   "Entitle__V1__CheckEntitlementRequest",
   "entitle.v1",
   sizeof(Entitle__V1__CheckEntitlementRequest),
-  6,
+  7,
   entitle__v1__check_entitlement_request__field_descriptors,
   entitle__v1__check_entitlement_request__field_indices_by_name,
   1,  entitle__v1__check_entitlement_request__number_ranges,
@@ -1728,7 +1767,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_customers_response__descripto
   (ProtobufCMessageInit) entitle__v1__list_customers_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_request__field_descriptors[6] =
 {
   {
     "customer",
@@ -1790,6 +1829,18 @@ static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_reques
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knowledge",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateRequest, knowledge),
+    &entitle__v1__knowledge__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__explain_customer_state_request__field_indices_by_name[] = {
   3,   /* field[3] = at_ms */
@@ -1797,11 +1848,12 @@ static const unsigned entitle__v1__explain_customer_state_request__field_indices
   4,   /* field[4] = catalog_yaml */
   0,   /* field[0] = customer */
   2,   /* field[2] = environment */
+  5,   /* field[5] = knowledge */
 };
 static const ProtobufCIntRange entitle__v1__explain_customer_state_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__descriptor =
 {
@@ -1811,7 +1863,7 @@ const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__de
   "Entitle__V1__ExplainCustomerStateRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ExplainCustomerStateRequest),
-  5,
+  6,
   entitle__v1__explain_customer_state_request__field_descriptors,
   entitle__v1__explain_customer_state_request__field_indices_by_name,
   1,  entitle__v1__explain_customer_state_request__number_ranges,
@@ -2610,6 +2662,36 @@ const ProtobufCMessageDescriptor entitle__v1__customer_change__descriptor =
   1,  entitle__v1__customer_change__number_ranges,
   (ProtobufCMessageInit) entitle__v1__customer_change__init,
   NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue entitle__v1__knowledge__enum_values_by_number[3] =
+{
+  { "KNOWLEDGE_UNSPECIFIED", "ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED", 0 },
+  { "KNOWLEDGE_SIGNED_BY_THEN", "ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_SIGNED_BY_THEN", 1 },
+  { "KNOWLEDGE_NOW", "ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_NOW", 2 },
+};
+static const ProtobufCIntRange entitle__v1__knowledge__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex entitle__v1__knowledge__enum_values_by_name[3] =
+{
+  { "KNOWLEDGE_NOW", 2 },
+  { "KNOWLEDGE_SIGNED_BY_THEN", 1 },
+  { "KNOWLEDGE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__knowledge__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.Knowledge",
+  "Knowledge",
+  "Entitle__V1__Knowledge",
+  "entitle.v1",
+  3,
+  entitle__v1__knowledge__enum_values_by_number,
+  3,
+  entitle__v1__knowledge__enum_values_by_name,
+  1,
+  entitle__v1__knowledge__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue entitle__v1__change_kind__enum_values_by_number[8] =
 {

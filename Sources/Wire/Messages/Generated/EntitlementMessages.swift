@@ -28,6 +28,24 @@ extension ConsideredItem.Kind: MappedEnumeration {
   }
 }
 
+extension Knowledge: MappedEnumeration {
+  init?(_ number: Entitle__V1__Knowledge) {
+    switch number {
+    case ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED: self = .signedByThen
+    case ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_SIGNED_BY_THEN: self = .signedByThen
+    case ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_NOW: self = .now
+    default: return nil
+    }
+  }
+
+  var number: Entitle__V1__Knowledge {
+    switch self {
+    case .signedByThen: ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_SIGNED_BY_THEN
+    case .now: ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_NOW
+    }
+  }
+}
+
 /// Kinds of changes.
 public enum ChangeKind: Int, Hashable, Sendable, CaseIterable {
   /// Facts of the customer were stored.
@@ -149,26 +167,29 @@ public struct GetCustomerStateRequest: Hashable, Sendable {
   public var scope: AppScope
   /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-  /// when absent.
+  /// The moment of the state, in milliseconds since the epoch; the current time when absent.
   public var at: Milliseconds?
   /// The revision of the state that the caller has cached. The answer is not_modified when the
   /// customer still has this revision, and neither time nor a new catalog can have changed the
   /// state since. Absent: the answer is the whole state.
   public var ifRevisionDiffers: Int64?
+  /// What the state of at_ms is computed from.
+  public var knowledge: Knowledge
 
   public init(
     customer: CustomerSelector,
     scope: AppScope,
     consistency: ReadConsistency = .minimizeLatency,
     at: Milliseconds? = nil,
-    ifRevisionDiffers: Int64? = nil
+    ifRevisionDiffers: Int64? = nil,
+    knowledge: Knowledge = .signedByThen
   ) {
     self.customer = customer
     self.scope = scope
     self.consistency = consistency
     self.at = at
     self.ifRevisionDiffers = ifRevisionDiffers
+    self.knowledge = knowledge
   }
 }
 
@@ -191,6 +212,7 @@ extension GetCustomerStateRequest: WireMessage, MappedMessage {
     consistency = try Self.optional(message.consistency, as: ReadConsistency.self) ?? .minimizeLatency
     at = message.has_at_ms_case.isSet ? Milliseconds(message.at_ms) : nil
     ifRevisionDiffers = message.has_if_revision_differs_case.isSet ? message.if_revision_differs : nil
+    knowledge = try Self.required(message.knowledge, as: Knowledge.self, "knowledge")
   }
 
   func write(
@@ -208,6 +230,7 @@ extension GetCustomerStateRequest: WireMessage, MappedMessage {
       message.has_if_revision_differs_case = ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS_IF_REVISION_DIFFERS
       message.if_revision_differs = ifRevisionDiffers
     }
+    if knowledge != .signedByThen { message.knowledge = knowledge.number }
   }
 }
 
@@ -236,20 +259,23 @@ public struct BatchGetCustomerStateRequest: Hashable, Sendable {
   public var scope: AppScope
   /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-  /// when absent.
+  /// The moment of the state, in milliseconds since the epoch; the current time when absent.
   public var at: Milliseconds?
+  /// What the state of at_ms is computed from.
+  public var knowledge: Knowledge
 
   public init(
     customers: [CustomerSelector],
     scope: AppScope,
     consistency: ReadConsistency = .minimizeLatency,
-    at: Milliseconds? = nil
+    at: Milliseconds? = nil,
+    knowledge: Knowledge = .signedByThen
   ) {
     self.customers = customers
     self.scope = scope
     self.consistency = consistency
     self.at = at
+    self.knowledge = knowledge
   }
 }
 
@@ -277,6 +303,7 @@ extension BatchGetCustomerStateRequest: WireMessage, MappedMessage {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     consistency = try Self.optional(message.consistency, as: ReadConsistency.self) ?? .minimizeLatency
     at = message.has_at_ms_case.isSet ? Milliseconds(message.at_ms) : nil
+    knowledge = try Self.required(message.knowledge, as: Knowledge.self, "knowledge")
   }
 
   func write(
@@ -291,6 +318,7 @@ extension BatchGetCustomerStateRequest: WireMessage, MappedMessage {
       message.has_at_ms_case = ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS_AT_MS
       message.at_ms = at.rawValue
     }
+    if knowledge != .signedByThen { message.knowledge = knowledge.number }
   }
 }
 
@@ -340,22 +368,25 @@ public struct CheckEntitlementRequest: Hashable, Sendable {
   public var entitlementID: EntitlementID
   /// How recent the data must be; MINIMIZE_LATENCY when absent.
   public var consistency: ReadConsistency
-  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-  /// when absent.
+  /// The moment of the state, in milliseconds since the epoch; the current time when absent.
   public var at: Milliseconds?
+  /// What the state of at_ms is computed from.
+  public var knowledge: Knowledge
 
   public init(
     customer: CustomerSelector,
     scope: AppScope,
     entitlementID: EntitlementID,
     consistency: ReadConsistency = .minimizeLatency,
-    at: Milliseconds? = nil
+    at: Milliseconds? = nil,
+    knowledge: Knowledge = .signedByThen
   ) {
     self.customer = customer
     self.scope = scope
     self.entitlementID = entitlementID
     self.consistency = consistency
     self.at = at
+    self.knowledge = knowledge
   }
 }
 
@@ -378,6 +409,7 @@ extension CheckEntitlementRequest: WireMessage, MappedMessage {
     entitlementID = try Self.required(message.entitlement_id, "entitlement_id", limit: 256)
     consistency = try Self.optional(message.consistency, as: ReadConsistency.self) ?? .minimizeLatency
     at = message.has_at_ms_case.isSet ? Milliseconds(message.at_ms) : nil
+    knowledge = try Self.required(message.knowledge, as: Knowledge.self, "knowledge")
   }
 
   func write(
@@ -392,6 +424,7 @@ extension CheckEntitlementRequest: WireMessage, MappedMessage {
       message.has_at_ms_case = ENTITLE__V1__CHECK_ENTITLEMENT_REQUEST__HAS_AT_MS_AT_MS
       message.at_ms = at.rawValue
     }
+    if knowledge != .signedByThen { message.knowledge = knowledge.number }
   }
 }
 
@@ -562,23 +595,26 @@ public struct ExplainCustomerStateRequest: Hashable, Sendable {
   public var customer: CustomerSelector
   /// The app and environment.
   public var scope: AppScope
-  /// The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-  /// when absent.
+  /// The moment of the state, in milliseconds since the epoch; the current time when absent.
   public var at: Milliseconds?
   /// A catalog in YAML to evaluate with, instead of the catalog in force; it is not stored. Empty:
   /// the catalog in force. An invalid catalog is INVALID_ARGUMENT, with all its errors.
   public var catalogYAML: String?
+  /// What the state of at_ms is computed from.
+  public var knowledge: Knowledge
 
   public init(
     customer: CustomerSelector,
     scope: AppScope,
     at: Milliseconds? = nil,
-    catalogYAML: String? = nil
+    catalogYAML: String? = nil,
+    knowledge: Knowledge = .signedByThen
   ) {
     self.customer = customer
     self.scope = scope
     self.at = at
     self.catalogYAML = catalogYAML
+    self.knowledge = knowledge
   }
 }
 
@@ -605,6 +641,7 @@ extension ExplainCustomerStateRequest: WireMessage, MappedMessage {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     at = message.has_at_ms_case.isSet ? Milliseconds(message.at_ms) : nil
     catalogYAML = try Self.bounded(message.catalog_yaml, "catalog_yaml", limit: 1_048_576)
+    knowledge = try Self.required(message.knowledge, as: Knowledge.self, "knowledge")
   }
 
   func write(
@@ -618,6 +655,7 @@ extension ExplainCustomerStateRequest: WireMessage, MappedMessage {
       message.at_ms = at.rawValue
     }
     message.catalog_yaml = try Self.text(catalogYAML, "catalog_yaml", in: arena)
+    if knowledge != .signedByThen { message.knowledge = knowledge.number }
   }
 }
 

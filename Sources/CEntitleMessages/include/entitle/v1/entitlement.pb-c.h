@@ -83,6 +83,25 @@ typedef enum _Entitle__V1__ConsideredItem__Kind {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
 } Entitle__V1__ConsideredItem__Kind;
 /*
+ * What the state of another moment is computed from. It makes no difference without at_ms.
+ */
+typedef enum _Entitle__V1__Knowledge {
+  /*
+   * The same as SIGNED_BY_THEN.
+   */
+  ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED = 0,
+  /*
+   * The state as it was known: of each transaction and renewal info, the version that Apple had
+   * signed last at that moment.
+   */
+  ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_SIGNED_BY_THEN = 1,
+  /*
+   * What is known today of that moment: the latest version of each, whenever it was signed.
+   */
+  ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_NOW = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__KNOWLEDGE)
+} Entitle__V1__Knowledge;
+/*
  * Kinds of changes.
  */
 typedef enum _Entitle__V1__ChangeKind {
@@ -220,11 +239,14 @@ struct  Entitle__V1__GetCustomerStateRequest
    * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
+  /*
+   * What the state of at_ms is computed from.
+   */
+  Entitle__V1__Knowledge knowledge;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-     * when absent.
+     * The moment of the state, in milliseconds since the epoch; the current time when absent.
      */
     int64_t at_ms;
   };
@@ -240,7 +262,7 @@ struct  Entitle__V1__GetCustomerStateRequest
 };
 #define ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_customer_state_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0}, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS__NOT_SET, {0} }
+    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0}, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS__NOT_SET, {0} }
 
 
 typedef enum {
@@ -300,18 +322,21 @@ struct  Entitle__V1__BatchGetCustomerStateRequest
    * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
+  /*
+   * What the state of at_ms is computed from.
+   */
+  Entitle__V1__Knowledge knowledge;
   Entitle__V1__BatchGetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-     * when absent.
+     * The moment of the state, in milliseconds since the epoch; the current time when absent.
      */
     int64_t at_ms;
   };
 };
 #define ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__batch_get_customer_state_request__descriptor) \
-    , 0,NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0} }
+    , 0,NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0} }
 
 
 struct  Entitle__V1__BatchGetCustomerStateResponse
@@ -358,18 +383,21 @@ struct  Entitle__V1__CheckEntitlementRequest
    * How recent the data must be; MINIMIZE_LATENCY when absent.
    */
   Entitle__V1__Consistency *consistency;
+  /*
+   * What the state of at_ms is computed from.
+   */
+  Entitle__V1__Knowledge knowledge;
   Entitle__V1__CheckEntitlementRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-     * when absent.
+     * The moment of the state, in milliseconds since the epoch; the current time when absent.
      */
     int64_t at_ms;
   };
 };
 #define ENTITLE__V1__CHECK_ENTITLEMENT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__check_entitlement_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, NULL, ENTITLE__V1__CHECK_ENTITLEMENT_REQUEST__HAS_AT_MS__NOT_SET, {0} }
+    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, NULL, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, ENTITLE__V1__CHECK_ENTITLEMENT_REQUEST__HAS_AT_MS__NOT_SET, {0} }
 
 
 typedef enum {
@@ -486,18 +514,21 @@ struct  Entitle__V1__ExplainCustomerStateRequest
    * the catalog in force. An invalid catalog is INVALID_ARGUMENT, with all its errors.
    */
   char *catalog_yaml;
+  /*
+   * What the state of at_ms is computed from.
+   */
+  Entitle__V1__Knowledge knowledge;
   Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
-     * The moment to evaluate the stored facts for, in milliseconds since the epoch; the current time
-     * when absent.
+     * The moment of the state, in milliseconds since the epoch; the current time when absent.
      */
     int64_t at_ms;
   };
 };
 #define ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__explain_customer_state_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0} }
+    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0} }
 
 
 struct  Entitle__V1__ExplainCustomerStateResponse
@@ -1352,6 +1383,7 @@ void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    entitle__v1__knowledge__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__change_kind__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_selector__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__consistency__descriptor;

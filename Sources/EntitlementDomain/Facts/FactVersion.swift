@@ -1,0 +1,71 @@
+/// A version of a fact: what the App Store said of it, at one moment or at several (R53).
+package struct FactVersion: Hashable, Sendable {
+  /// What it says. Its signing date is one of ``moments``. Its digest is that of the statement, not
+  /// of one of the payloads, so that it is the same whichever payload is kept.
+  package var fact: Fact
+  package var moments: SigningMoments
+
+  package init(fact: Fact, moments: SigningMoments) {
+    self.fact = fact
+    self.moments = moments
+  }
+
+  /// The fact as it was signed last at or before a moment; nil when it was signed later only.
+  fileprivate func signed(by moment: Milliseconds) -> Fact? {
+    moments.last(notAfter: moment).map { fact.signed(at: $0) }
+  }
+}
+
+extension CustomerRecord {
+  /// The record as it was signed by a moment (R54): of each transaction and renewal info, the version
+  /// that was signed last at or before it. A transaction that was signed later only, and whose
+  /// purchase had taken place, has its first version. App transactions are those of today.
+  package func signed(by moment: Milliseconds) -> CustomerRecord {
+    var record = self
+    record.versions = []
+    let known = Dictionary(grouping: versions) { $0.fact.key }
+    record.facts = facts.compactMap { fact in
+      if case .appTransaction = fact { return fact }
+      let only = FactVersion(fact: fact, moments: SigningMoments(fact.precedence.signedDate))
+      return Self.version(of: known[fact.key] ?? [only], signedBy: moment)
+    }
+    return record
+  }
+
+  private static func version(
+    of candidates: [FactVersion], signedBy moment: Milliseconds
+  ) -> Fact? {
+    let signed = candidates.compactMap { $0.signed(by: moment) }
+    if let last = signed.max(by: { $0.precedence < $1.precedence }) { return last }
+    let first = candidates.map { $0.fact.signed(at: $0.moments.first) }
+      .min { $0.isStatedBefore($1) }
+    // What was bought later is no part of the past. Nor is the renewal of a later time.
+    guard case .transaction(let transaction) = first, transaction.purchaseDate <= moment else {
+      return nil
+    }
+    return first
+  }
+}
+
+extension Fact {
+  /// The same statement, signed at another moment.
+  fileprivate func signed(at moment: Milliseconds) -> Fact {
+    switch self {
+    case .transaction(var fact):
+      fact.signedDate = moment
+      return .transaction(fact)
+    case .renewalInfo(var fact):
+      fact.signedDate = moment
+      return .renewalInfo(fact)
+    case .appTransaction(var fact):
+      fact.signedDate = moment
+      return .appTransaction(fact)
+    }
+  }
+
+  /// The order of the versions of a fact of which none was signed by then: the greater authority
+  /// first (R51), then the earlier one.
+  fileprivate func isStatedBefore(_ other: Fact) -> Bool {
+    authority == other.authority ? precedence < other.precedence : authority > other.authority
+  }
+}
