@@ -67,8 +67,11 @@ package final class Certificate: @unchecked Sendable {
     return limit < 0 ? nil : limit
   }
 
-  /// Whether the key usage extension is present and allows signing certificates.
-  package var mayIssueCertificates: Bool { hasKeyUsage(UInt32(KU_KEY_CERT_SIGN)) }
+  /// Whether the key usage extension allows signing certificates. Without the extension, nothing
+  /// restricts the key (RFC 5280 section 6.1.4 (n)).
+  package var mayIssueCertificates: Bool {
+    flags & UInt32(EXFLAG_KUSAGE) == 0 || hasKeyUsage(UInt32(KU_KEY_CERT_SIGN))
+  }
 
   /// Whether the key usage extension is present and allows signing data.
   package var maySignData: Bool { hasKeyUsage(UInt32(KU_DIGITAL_SIGNATURE)) }

@@ -49,16 +49,20 @@ package struct CertificateBuilder: Sendable {
   /// First and last second of validity, both inclusive, since the Unix epoch.
   package var validity: ClosedRange<Int64>
   package var purpose: Purpose
+  /// Whether the purpose also stands in a key usage extension. RFC 5280 lets an issuer's certificate
+  /// do without (section 6.1.4 (n)).
+  package var hasKeyUsage: Bool
   package var extensions: [Extension]
 
   package init(
     subject: DistinguishedName, serialNumber: UInt64, validity: ClosedRange<Int64>,
-    purpose: Purpose, extensions: [Extension] = []
+    purpose: Purpose, hasKeyUsage: Bool = true, extensions: [Extension] = []
   ) {
     self.subject = subject
     self.serialNumber = serialNumber
     self.validity = validity
     self.purpose = purpose
+    self.hasKeyUsage = hasKeyUsage
     self.extensions = extensions
   }
 
@@ -132,7 +136,7 @@ package struct CertificateBuilder: Sendable {
       (NID_basic_constraints, constraints), (NID_key_usage, usage),
       (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
     ]
-    for (identifier, value) in standard {
+    for (identifier, value) in standard where hasKeyUsage || identifier != NID_key_usage {
       var context = X509V3_CTX()
       X509V3_set_ctx(&context, authority.pointer, certificate.pointer, nil, nil, 0)
       let made = X509V3_EXT_conf_nid(nil, &context, identifier, value)

@@ -30,7 +30,9 @@ package struct EntitleControl: AsyncParsableCommand {
 
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "health", abstract: "Shows whether the server is serving, and its version.",
+    commandName: "health",
+    abstract:
+      "Shows whether the server is serving, its version, and what is unsafe in its settings.",
     discussion: """
       Exit code 0 when it is serving, 1 when it is not, 3 when it cannot be reached.
       """)
@@ -41,11 +43,11 @@ struct HealthCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// One line of text for a terminal.
+  /// Text for a terminal: one line, and one for each warning.
   static func text(of response: HealthCheckResponse) -> String {
-    let status = wireName(response.status)
-    guard let version = response.version else { return status }
-    return "\(status), version \(TerminalText.escaped(version))"
+    let version = response.version.map { ", version \(TerminalText.escaped($0))" } ?? ""
+    let warnings = response.warnings.map { "warning: \(TerminalText.escaped($0))" }
+    return ([wireName(response.status) + version] + warnings).joined(separator: "\n")
   }
 
   func run() async throws {

@@ -8,9 +8,10 @@ struct AuthorityCommand: ParsableCommand {
     discussion: """
       Prints two lines: the root for StoreKit 2 and notifications, then the root for legacy \
       receipts. Apple has one root for each, too. A fingerprint is sha256: and 64 hexadecimal \
-      digits; --trust-root of entitled and entitlectl takes it, and can be repeated. The roots do \
-      not change while the directory exists; a root for receipts is added to an older directory \
-      without one. Keys are stored in PEM files that only their owner can read.
+      digits; --trust-root of entitled and entitlectl takes it, and can be repeated. Without an \
+      environment before it, it stands for all but Production. The roots do not change while the \
+      directory exists; a root for receipts is added to an older directory without one. Keys are \
+      stored in PEM files that only their owner can read.
       """)
 
   @Option(

@@ -44,8 +44,12 @@ struct ClockOptions: ParsableArguments {
       """)
   var at: SimulatorMoment = .now
 
-  @Option(help: "The environment, in upper or lower case.")
-  var environment: EnvironmentArgument = EnvironmentArgument(value: .production)
+  @Option(
+    help: """
+      The environment, in upper or lower case. A server accepts Production only if the roots are \
+      named for it: --trust-root production=…
+      """)
+  var environment: EnvironmentArgument = EnvironmentArgument(value: .sandbox)
 
   @Option(help: "The same seed gives the same payloads.")
   var seed: UInt64 = 1

@@ -17,8 +17,8 @@ struct SimulatorCommand: AsyncParsableCommand {
     commandName: "storesim",
     abstract: "Simulates the App Store, for tests, demonstrations and load.",
     discussion: """
-      It signs payloads like the App Store, with its own roots. A server accepts them only with \
-      --trust-root for these roots.
+      It signs payloads like the App Store, with its own roots, for Sandbox unless --environment \
+      says otherwise. A server accepts them only with --trust-root for these roots.
 
       Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 \
       failed, 2 refused by the server, 3 server unreachable, 4 not authorised, 64 wrong usage.

@@ -20,7 +20,7 @@ package struct Population: Sendable {
   ///   - count: from 0 to ``maximumCount``.
   ///   - now: within ``SimulatedCalendar/range``.
   package init(
-    seed: UInt64, count: Int, now: Milliseconds, environment: StoreEnvironment = .production
+    seed: UInt64, count: Int, now: Milliseconds, environment: StoreEnvironment
   ) {
     self.seed = seed
     self.count = count

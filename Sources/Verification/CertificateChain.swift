@@ -36,7 +36,7 @@ package struct CertificateChain: Sendable {
   ///   ``Verdict/untrustedChain`` otherwise.
   func trustedKey(
     under anchors: TrustAnchors
-  ) throws(Refusal) -> (key: VerifyingKey, origin: TrustAnchors.Origin) {
+  ) throws(Refusal) -> (key: VerifyingKey, anchor: TrustAnchor) {
     try trustedKey(under: anchors) { (_) throws(Refusal) in try verifyingKey() }
   }
 
@@ -45,7 +45,7 @@ package struct CertificateChain: Sendable {
   /// - Parameter read: reads the leaf's key after the marker extensions were checked.
   func trustedKey<Key>(
     under anchors: TrustAnchors, reading read: (Certificate) throws(Refusal) -> Key
-  ) throws(Refusal) -> (key: Key, origin: TrustAnchors.Origin) {
+  ) throws(Refusal) -> (key: Key, anchor: TrustAnchor) {
     let markers = [Self.leafMarker, Self.intermediateMarker]
     for certificate in certificates
     where certificate.hasUnknownCriticalExtension(except: markers) {
@@ -53,12 +53,12 @@ package struct CertificateChain: Sendable {
         .invalidCertificate, "a certificate has a critical extension that is not supported")
     }
     if isSingleRoot {
-      return (try read(leaf), try originOfSingleRoot(under: anchors))
+      return (try read(leaf), try anchorOfSingleRoot(under: anchors))
     }
     let (intermediate, root) = (certificates[1], certificates[2])
     try checkMarkers(intermediate: intermediate)
     let key = try read(leaf)
-    guard let origin = anchors.origin(of: root.fingerprint) else {
+    guard let anchor = anchors.anchor(of: root.fingerprint) else {
       throw Refusal(.untrustedChain, "the root certificate is not trusted")
     }
     try checkUsage(intermediate: intermediate, root: root)
@@ -67,7 +67,7 @@ package struct CertificateChain: Sendable {
       intermediate, issuedBy: root, else: "the root certificate did not issue the intermediate one")
     try Self.check(
       leaf, issuedBy: intermediate, else: "the intermediate certificate did not issue the leaf")
-    return (key, origin)
+    return (key, anchor)
   }
 
   private static func check(
@@ -92,15 +92,13 @@ package struct CertificateChain: Sendable {
 
   /// Xcode's certificate has no marker extensions and no CA key usage, and it is self-signed. So
   /// only its fingerprint is checked.
-  private func originOfSingleRoot(
-    under anchors: TrustAnchors
-  ) throws(Refusal) -> TrustAnchors.Origin {
-    guard anchors.origin(of: leaf.fingerprint) == .operatorNamed else {
+  private func anchorOfSingleRoot(under anchors: TrustAnchors) throws(Refusal) -> TrustAnchor {
+    guard let anchor = anchors.anchor(of: leaf.fingerprint), anchor.isNamed else {
       throw Refusal(
         .invalidCertificate,
         "one certificate instead of three, and the operator did not name it as a root")
     }
-    return .operatorNamed
+    return anchor
   }
 
   private func checkMarkers(intermediate: Certificate) throws(Refusal) {

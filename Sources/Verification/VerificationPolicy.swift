@@ -53,9 +53,9 @@ package struct VerificationPolicy: Hashable, Sendable {
   ///
   /// - Throws: ``Refusal`` with ``Verdict/wrongApp`` or, when the app is right,
   ///   ``Verdict/wrongEnvironment``.
-  func check(_ claims: PayloadClaims, under origin: TrustAnchors.Origin) throws(Refusal) {
+  func check(_ claims: PayloadClaims, under anchor: TrustAnchor) throws(Refusal) {
     if claims.namesApp { try checkApp(claims) }
-    try checkEnvironment(claims, under: origin)
+    try checkEnvironment(claims, under: anchor)
   }
 
   private func checkApp(_ claims: PayloadClaims) throws(Refusal) {
@@ -89,7 +89,7 @@ package struct VerificationPolicy: Hashable, Sendable {
   }
 
   private func checkEnvironment(
-    _ claims: PayloadClaims, under origin: TrustAnchors.Origin
+    _ claims: PayloadClaims, under anchor: TrustAnchor
   ) throws(Refusal) {
     let environment: StoreEnvironment
     switch claims.environment {
@@ -101,26 +101,9 @@ package struct VerificationPolicy: Hashable, Sendable {
     case .unknown:
       throw Refusal(.wrongEnvironment, "the environment is not known")
     }
-    try Self.check(environment, under: origin)
+    try anchor.check(environment)
     guard accepts(environment, for: claims.bundleID) else {
       throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted")
-    }
-  }
-
-  /// Apple's roots are valid only for the environments of the App Store (R9).
-  ///
-  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
-  static func check(
-    _ environment: StoreEnvironment, under origin: TrustAnchors.Origin
-  ) throws(Refusal) {
-    switch environment {
-    case .production, .sandbox: break
-    case .xcode, .localTesting:
-      guard origin == .operatorNamed else {
-        throw Refusal(
-          .wrongEnvironment,
-          "\(environment.rawValue) is accepted only under a root that the operator named")
-      }
     }
   }
 
@@ -142,7 +125,7 @@ extension VerificationPolicy {
   ///
   /// - Throws: ``Refusal`` with ``Verdict/wrongApp`` or, when the app is right,
   ///   ``Verdict/wrongEnvironment``.
-  package func check(_ receipt: Receipt, under origin: TrustAnchors.Origin) throws(Refusal) {
+  package func check(_ receipt: Receipt, under anchor: TrustAnchor) throws(Refusal) {
     let isAppAccepted = StoreEnvironment.allCases.contains { environment in
       accepts(AppScope(bundleID: receipt.bundleID, environment: environment))
     }
@@ -150,7 +133,7 @@ extension VerificationPolicy {
       throw Refusal(.wrongApp, "the bundle id is not accepted")
     }
     let environment = try receipt.knownEnvironment()
-    try Self.check(environment, under: origin)
+    try anchor.check(environment)
     guard accepts(AppScope(bundleID: receipt.bundleID, environment: environment)) else {
       throw Refusal(.wrongEnvironment, "\(environment.rawValue) is not accepted")
     }

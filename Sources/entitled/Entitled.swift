@@ -68,9 +68,12 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     name: .customLong("trust-root"),
-    help: """
-      Root certificate to trust in addition to Apple's: sha256:HEX or a PEM or DER file. Repeatable.
-      """)
+    help: ArgumentHelp(
+      """
+      Root certificate to trust in addition to Apple's: sha256:HEX or a PEM or DER file. With \
+      ENVIRONMENT= before it for data of production, sandbox, xcode or local-testing, otherwise for \
+      all but production. Repeatable.
+      """, valueName: "[environment=]root"))
   var trustRoots: [String] = []
 
   @Flag(help: "Allow addresses that other machines can reach, without any access control.")

@@ -28,6 +28,9 @@ struct Server {
     let logger = makeLogger()
     // First, so that the log of a failed start contains the version.
     logger.info("starting", metadata: ["version": "\(ProgramVersion.current)"])
+    for warning in settings.warnings {
+      logger.warning("configuration", metadata: ["issue": "\(warning)"])
+    }
     try settings.checkAddresses()
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
     // Taken before the file is read: any later change causes a reload.
@@ -213,7 +216,9 @@ private struct ServerComponents {
         store: store, catalog: catalog, clock: .system, changes: audited),
       statistics: statistics, version: ProgramVersion.current
     ).register(in: &router)
-    HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
+    HealthEndpoint(
+      health: health, version: ProgramVersion.current, warnings: settings.warnings
+    ).register(in: &router)
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(

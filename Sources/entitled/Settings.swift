@@ -126,6 +126,15 @@ extension Settings {
         + "127.0.0.1, [::1] or a Unix socket, or set --allow-unprotected-listen.")
   }
 
+  /// What is unsafe in the settings, a sentence each: for the log of each start, for
+  /// `--check-config` and for health checks.
+  var warnings: [String] {
+    trustAnchors.named.filter { $0.anchor.environments.contains(.production) }.map { root in
+      "\(SettingKey.trustRoots.rawValue): \(root.fingerprint) is trusted for Production beside "
+        + "Apple's roots: its key can sign purchases that nobody paid for"
+    }
+  }
+
   /// The settings in force, one on each line, for `--check-config`.
   func summary(catalog: CatalogFile.Contents) -> String {
     let settings: [(SettingKey, String)] = [
@@ -134,7 +143,7 @@ extension Settings {
       (.store, store.description),
       (.stalenessSeconds, String(staleness.components.seconds)),
       (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
-      (.trustRoots, (["Apple's"] + trustAnchors.named.map { "\($0)" }).joined(separator: ", ")),
+      (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.verificationWorkers, String(verificationWorkers)),
       (.verificationQueue, String(verificationQueue)),
@@ -148,6 +157,7 @@ extension Settings {
       (.logFormat, logFormat.rawValue),
     ]
     var lines = settings.map { "\($0.rawValue): \($1)" }
+    lines += warnings.map { "warning: \($0)" }
     lines += catalog.warnings.map { "\(catalogPath): \($0)" }
     let counts = catalog.catalog
     lines.append(
@@ -244,11 +254,8 @@ private struct SettingsReader {
     var anchors = TrustAnchors.apple
     for name in names {
       do {
-        if name.hasPrefix("sha256:") {
-          try anchors.trust(fingerprint: name)
-        } else {
-          let contents = try Data(contentsOf: URL(fileURLWithPath: name))
-          try anchors.trust(certificateFile: [UInt8](contents))
+        try anchors.trust(setting: name) {
+          [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0)))
         }
       } catch {
         report(.trustRoots, "\(name): \(error)")

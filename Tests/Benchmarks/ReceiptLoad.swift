@@ -27,7 +27,7 @@ struct ReceiptLoad: VerifyLoad {
     }
     length = receipts[0].count
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: workers)
   }
 

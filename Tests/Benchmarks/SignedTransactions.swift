@@ -15,7 +15,7 @@ struct SignedTransactions {
   init(count: Int) throws {
     let authority = try SigningAuthority.generate()
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     self.anchors = anchors
     items = try (0..<count).map { index in
       let json = Array(Self.json(index).utf8)

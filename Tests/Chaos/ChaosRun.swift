@@ -119,7 +119,7 @@ final class ChaosRun: Sendable {
     return try (1...Self.serverCount).map { number in
       var command = [
         program, "--catalog", catalogPath, "--store", pair.connection(preferring: "read-write"),
-        "--trust-root", "\(authority.rootFingerprint)", "--staleness-seconds",
+        "--trust-root", "production=\(authority.rootFingerprint)", "--staleness-seconds",
         "\(LoadContext.staleness.components.seconds)", "--verification-workers", "2",
         "--cache-megabytes", "16",
       ]

@@ -42,8 +42,8 @@ struct ServiceBench {
     store = try SQLiteStore.open(at: folder.file("store.sqlite"))
     authority = try SigningAuthority.generate()
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
-    anchors.trust(try Self.receiptAuthority.get().rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
+    anchors.trust(try Self.receiptAuthority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
     pool = VerificationPool(
       verifier: JWSVerifier(anchors: anchors), status: status, width: 2, capacity: queue)
     file = CatalogText(text)

@@ -106,7 +106,7 @@ func start(directory string) (*process, error) {
 		}
 		// One root for what is signed as a JWS, one for receipts.
 		for _, fingerprint := range strings.Fields(string(fingerprints)) {
-			arguments = append(arguments, "--trust-root", fingerprint)
+			arguments = append(arguments, "--trust-root", "production="+fingerprint)
 		}
 		started.command = exec.Command(filepath.Join(*programs, "entitled"), arguments...)
 		started.command.Stdout = started.log
@@ -215,7 +215,8 @@ func lifeCycles(t *testing.T) []string {
 func history(t *testing.T, lifeCycle string, seed int) []string {
 	t.Helper()
 	text, err := output("storesim", "sign", "--authority", server.authority, "--life-cycle",
-		lifeCycle, "--seed", fmt.Sprint(seed), "--at", fmt.Sprint(moment))
+		lifeCycle, "--seed", fmt.Sprint(seed), "--at", fmt.Sprint(moment),
+		"--environment", "production")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func receipt(t *testing.T, lifeCycle string, seed int) []byte {
 	file := filepath.Join(t.TempDir(), "receipt.der")
 	if _, err := output("storesim", "receipt", "--authority", server.authority, "--life-cycle",
 		lifeCycle, "--seed", fmt.Sprint(seed), "--at", fmt.Sprint(moment),
-		"--output", file); err != nil {
+		"--environment", "production", "--output", file); err != nil {
 		t.Fatal(err)
 	}
 	contents, err := os.ReadFile(file)

@@ -21,6 +21,8 @@ struct ServiceBench {
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
   /// The version that the server reports; not a real one.
   static let version = "7.8.9-bench"
+  /// What is unsafe in the settings that the server reports; invented too.
+  static let warnings = ["a root is trusted", "and another one"]
 
   /// Shared by all tests, as generating RSA keys is slow.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }
@@ -56,8 +58,8 @@ struct ServiceBench {
     authority = try SigningAuthority.generate()
     store = try SQLiteStore.open(at: folder.appending(path: "store.sqlite").path)
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
-    anchors.trust(try Self.receiptAuthority.get().rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
+    anchors.trust(try Self.receiptAuthority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
     let clock = ServiceClock { Self.now }
     let path = folder.appending(path: "catalog.yaml").path
@@ -118,7 +120,8 @@ struct ServiceBench {
         store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
       statistics: statistics, version: Self.version
     ).register(in: &router)
-    HealthEndpoint(health: health, version: Self.version).register(in: &router)
+    HealthEndpoint(health: health, version: Self.version, warnings: Self.warnings).register(
+      in: &router)
     let server = RPCServer(router: router, limits: limits, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
     self.server = server

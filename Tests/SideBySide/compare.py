@@ -136,7 +136,8 @@ def _run(
     for number, root in enumerate(roots):
         path = folder / f"root-{number}.der"
         path.write_bytes(root)
-        command += ["--trust-root", str(path)]
+        # Without an environment, a root stands for all but Production.
+        command += ["--trust-root", str(path), "--trust-root", f"production={path}"]
     files = {}
     for index in indices:
         # As JSON, so that every character of the text is preserved.

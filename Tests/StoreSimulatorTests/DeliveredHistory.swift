@@ -27,7 +27,7 @@ struct DeliveredHistory {
     authority = try Self.authority.get()
     catalog = try Self.catalogContents.get()
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     verifier = JWSVerifier(anchors: anchors)
   }
 

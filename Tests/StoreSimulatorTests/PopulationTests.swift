@@ -11,7 +11,7 @@ struct PopulationTests {
   func characteristicStates() {
     for hour in stride(from: Int64(0), to: 24, by: 5) {
       let now = SimulatedCalendar.floorDay(Self.now).advanced(by: hour * Milliseconds.hourLength)
-      for customer in Population(seed: 3, count: 60, now: now).customers {
+      for customer in Population(seed: 3, count: 60, now: now, environment: .production).customers {
         let timeline = customer.timeline
         #expect(
           timeline.expectation(at: now)
@@ -24,7 +24,8 @@ struct PopulationTests {
 
   @Test("Life cycles alternate, and accounts are numbered")
   func turns() {
-    let customers = Array(Population(seed: 3, count: 1_001, now: Self.now).customers)
+    let customers = Array(
+      Population(seed: 3, count: 1_001, now: Self.now, environment: .production).customers)
     let cycle = LifeCycle.allCases
     for (index, customer) in customers.enumerated() {
       #expect(customer.timeline.lifeCycle == cycle[index % cycle.count])
@@ -36,7 +37,8 @@ struct PopulationTests {
 
   @Test("No two customers share a chain, an app transaction, a token or a notification")
   func separation() {
-    let customers = Array(Population(seed: 3, count: 500, now: Self.now).customers)
+    let customers = Array(
+      Population(seed: 3, count: 500, now: Self.now, environment: .production).customers)
     var owners: [String: Int] = [:]
     for (index, customer) in customers.enumerated() {
       for event in customer.timeline.events {
@@ -68,9 +70,9 @@ struct PopulationTests {
     let now = SimulatedCalendar.floorDay(Self.now)
     let later = now.advanced(by: Milliseconds.dayLength - 1)
     let tomorrow = now.advanced(by: Milliseconds.dayLength)
-    let first = Population(seed: 3, count: 40, now: now)
-    let same = Population(seed: 3, count: 50, now: later)
-    let next = Population(seed: 3, count: 40, now: tomorrow)
+    let first = Population(seed: 3, count: 40, now: now, environment: .production)
+    let same = Population(seed: 3, count: 50, now: later, environment: .production)
+    let next = Population(seed: 3, count: 40, now: tomorrow, environment: .production)
     for index in 0..<40 {
       let events = first.customer(at: index).timeline.events
       #expect(events == same.customer(at: index).timeline.events)

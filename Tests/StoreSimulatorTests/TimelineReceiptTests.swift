@@ -157,7 +157,7 @@ struct TimelineReceiptTests {
     #expect(early == Self.receipt(.renewals, day: 1))
     #expect(early.deviceIdentifier == late.deviceIdentifier)
     #expect(early.opaqueValue != late.opaqueValue)
-    let population = Population(seed: 3, count: 200, now: Self.start)
+    let population = Population(seed: 3, count: 200, now: Self.start, environment: .production)
     let devices = population.customers.map {
       $0.timeline.receipt(at: population.now).deviceIdentifier
     }

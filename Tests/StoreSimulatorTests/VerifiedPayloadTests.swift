@@ -14,7 +14,7 @@ struct VerifiedPayloadTests {
 
   private static func verifier() throws -> JWSVerifier {
     var anchors = TrustAnchors.apple
-    anchors.trust(try authority.get().rootFingerprint)
+    anchors.trust(try authority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
     return JWSVerifier(anchors: anchors)
   }
 
@@ -53,7 +53,7 @@ struct VerifiedPayloadTests {
     let jws = try Self.authority.get().sign(
       Timeline(.nonConsumable, seed: 11, start: TimelineTests.starts[0]).events)[0].facts[0]
     var anchors = TrustAnchors.apple
-    anchors.trust(try SigningAuthority.generate().rootFingerprint)
+    anchors.trust(try SigningAuthority.generate().rootFingerprint, for: TrustAnchor.allEnvironments)
     for verifier in [JWSVerifier(), JWSVerifier(anchors: anchors)] {
       let refusal = #expect(throws: Refusal.self) {
         try verifier.verify(Array(jws.utf8), policy: Self.policy, now: TimelineTests.starts[0])

@@ -15,7 +15,7 @@ struct VerifiedReceiptTests {
 
   private static func verifier() throws -> ReceiptVerifier {
     var anchors = TrustAnchors.apple
-    anchors.trust(try authority.get().rootFingerprint)
+    anchors.trust(try authority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
     return ReceiptVerifier(anchors: anchors)
   }
 

@@ -127,6 +127,14 @@ struct CertificateChainTests {
       (ChainShape(leafPurpose: .localSigning), .untrustedChain),
       (ChainShape(intermediatePurpose: .localSigning), .untrustedChain),
       (ChainShape(rootPurpose: .localSigning), .untrustedChain),
+      // Without a key usage nothing restricts an issuer's key (RFC 5280 section 4.2.1.3).
+      (ChainShape(rootHasKeyUsage: false), .ok),
+      (ChainShape(intermediateHasKeyUsage: false), .ok),
+      (ChainShape(rootHasKeyUsage: false, intermediateHasKeyUsage: false), .ok),
+      (ChainShape(rootPurpose: .signing, rootHasKeyUsage: false), .untrustedChain),
+      (ChainShape(intermediatePurpose: .signing, intermediateHasKeyUsage: false), .untrustedChain),
+      (ChainShape(rootPurpose: .authority(pathLength: 0), rootHasKeyUsage: false), .untrustedChain),
+      (ChainShape(leafHasKeyUsage: false), .untrustedChain),
       // Issuers may use any curve: Apple's use P-384 today.
       (ChainShape(rootCurve: .p256, intermediateCurve: .p256), .ok),
       // Critical, but evaluated: Apple's marker extensions, and policies, of which any is accepted.

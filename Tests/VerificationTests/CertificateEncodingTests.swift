@@ -113,14 +113,14 @@ struct CertificateEncodingTests {
     #expect(VerificationTests.verdict(workshop.verifier, jws) == .untrustedChain)
     // Named as it is, nothing else vouches for it (RFC 5280 section 6.1.1).
     var anchors = TrustAnchors.apple
-    try anchors.trust(certificateFile: certificates[2])
+    try anchors.trust(certificateFile: certificates[2], for: TrustAnchor.allEnvironments)
     #expect(VerificationTests.verdict(JWSVerifier(anchors: anchors), jws) == .ok)
   }
 
   @Test func `certificates of two authorities do not mix, even if both are trusted`() throws {
     let twin = Workshop.twin.authority
     var anchors = workshop.anchors
-    anchors.trust(twin.rootFingerprint)
+    anchors.trust(twin.rootFingerprint, for: TrustAnchor.allEnvironments)
     let verifier = JWSVerifier(anchors: anchors)
     let own = certificates
     let other = [twin.leaf, twin.intermediate, twin.root].map(\.certificate)

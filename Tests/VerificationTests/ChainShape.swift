@@ -6,6 +6,9 @@ struct ChainShape {
   var rootPurpose = CertificateBuilder.Purpose.authority(pathLength: nil)
   var intermediatePurpose = CertificateBuilder.Purpose.authority(pathLength: 0)
   var leafPurpose = CertificateBuilder.Purpose.signing
+  var rootHasKeyUsage = true
+  var intermediateHasKeyUsage = true
+  var leafHasKeyUsage = true
   var leafMark: String? = SigningAuthority.leafMark
   var leafMarkIsCritical = false
   var intermediateMark: String? = SigningAuthority.intermediateMark
@@ -55,13 +58,16 @@ struct ChainShape {
   func authority(under named: SigningAuthority.Member? = nil) throws -> SigningAuthority {
     let root =
       if let named { named } else {
-        try member(names[0], rootCurve, rootPurpose, rootValidity, extensions: [], issuer: nil)
+        try member(
+          names[0], rootCurve, rootPurpose, rootValidity, hasKeyUsage: rootHasKeyUsage,
+          extensions: [], issuer: nil)
       }
     let intermediate = try member(
       names[1], intermediateCurve, intermediatePurpose, intermediateValidity,
+      hasKeyUsage: intermediateHasKeyUsage,
       extensions: mark(intermediateMark) + critical(intermediateCriticalExtension), issuer: root)
     let leaf = try member(
-      names[2], leafCurve, leafPurpose, leafValidity,
+      names[2], leafCurve, leafPurpose, leafValidity, hasKeyUsage: leafHasKeyUsage,
       extensions: mark(leafMark, isCritical: leafMarkIsCritical) + critical(leafCriticalExtension),
       issuer: intermediate)
     return try SigningAuthority(root: root, intermediate: intermediate, leaf: leaf)
@@ -81,13 +87,13 @@ struct ChainShape {
 
   private func member(
     _ name: String, _ curve: SigningCurve, _ purpose: CertificateBuilder.Purpose,
-    _ validity: ClosedRange<Int64>, extensions: [CertificateBuilder.Extension],
-    issuer: SigningAuthority.Member?
+    _ validity: ClosedRange<Int64>, hasKeyUsage: Bool,
+    extensions: [CertificateBuilder.Extension], issuer: SigningAuthority.Member?
   ) throws -> SigningAuthority.Member {
     let key = try SigningKey.generate(curve)
     let builder = CertificateBuilder(
       subject: DistinguishedName(commonName: name), serialNumber: UInt64.random(in: 1...1 << 62),
-      validity: validity, purpose: purpose, extensions: extensions)
+      validity: validity, purpose: purpose, hasKeyUsage: hasKeyUsage, extensions: extensions)
     return SigningAuthority.Member(
       certificate: try builder.certificate(for: key, issuedBy: issuer?.issuer), key: key)
   }

@@ -113,10 +113,19 @@ struct PolicyTests {
     #expect(verdict(verifier, altered, policy: policy([local])) != .ok)
   }
 
-  @Test(arguments: [TrustAnchors.Origin.apple, .operatorNamed])
-  func `R9: Apple's roots vouch for the App Store's environments alone`(
-    origin: TrustAnchors.Origin
+  /// Apple's roots, and named ones for every set of environments.
+  private static let everyAnchor =
+    [TrustAnchor.apple]
+    + (0..<1 << StoreEnvironment.allCases.count).map { mask in
+      let chosen = StoreEnvironment.allCases.enumerated().filter { mask >> $0.offset & 1 == 1 }
+      return .named(for: Set(chosen.map(\.element)))
+    }
+
+  @Test(arguments: everyAnchor)
+  func `R9: Apple's roots stand for the App Store's environments, a named one for its own`(
+    anchor: TrustAnchor
   ) throws {
+    let trusted = anchor.isNamed ? anchor.environments : [.production, .sandbox]
     let everything = [
       policy(Set(StoreEnvironment.allCases)),
       VerificationPolicy(expectingBundleID: nil, environment: nil, appAppleID: nil),
@@ -125,15 +134,14 @@ struct PolicyTests {
       let payload = Payload.transaction().with("environment", "\"\(environment.rawValue)\"")
       let claims = try PayloadClaims(
         try PayloadFields(json: payload.bytes), kind: .transaction)
-      let isLocal = environment == .xcode || environment == .localTesting
       for policy in everything {
         var verdict = Verdict.ok
         do throws(Refusal) {
-          try policy.check(claims, under: origin)
+          try policy.check(claims, under: anchor)
         } catch {
           verdict = error.verdict
         }
-        #expect(verdict == (isLocal && origin == .apple ? .wrongEnvironment : .ok))
+        #expect(verdict == (trusted.contains(environment) ? .ok : .wrongEnvironment))
       }
     }
   }
@@ -173,77 +181,5 @@ struct PolicyTests {
       let scope = AppScope(bundleID: bundleID, environment: environment)
       #expect(policy.accepts(scope) == expected)
     }
-  }
-
-  @Test func `roots are trusted by fingerprint, by PEM and by DER`() throws {
-    let jws = try workshop.sign(.transaction())
-    var anchors = TrustAnchors.apple
-    #expect(verdict(JWSVerifier(anchors: anchors), jws) == .untrustedChain)
-    try anchors.trust(fingerprint: workshop.authority.rootFingerprint.description)
-    #expect(verdict(JWSVerifier(anchors: anchors), jws) == .ok)
-    let files = [
-      workshop.authority.root.certificate, try workshop.authority.rootPEM(),
-      Array("# a comment\n".utf8) + (try Workshop.twin.authority.rootPEM())
-        + (try workshop.authority.rootPEM()),
-    ]
-    for file in files {
-      var anchors = TrustAnchors.apple
-      try anchors.trust(certificateFile: file)
-      #expect(verdict(JWSVerifier(anchors: anchors), jws) == .ok)
-    }
-  }
-
-  @Test(arguments: ["", "sha256:", "sha256:00", "sha1:" + String(repeating: "0", count: 64)])
-  func `text that is no fingerprint is refused`(text: String) {
-    var anchors = TrustAnchors.apple
-    let error = #expect(throws: CryptographyError.self) { try anchors.trust(fingerprint: text) }
-    #expect(error?.code == .malformedFingerprint)
-    #expect(anchors == .apple)
-  }
-
-  @Test(arguments: ["", "text", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-  func `a file without a certificate is refused`(text: String) {
-    var anchors = TrustAnchors.apple
-    #expect(throws: CryptographyError.self) {
-      try anchors.trust(certificateFile: Array(text.utf8))
-    }
-    #expect(anchors == .apple)
-  }
-
-  @Test(arguments: ["", "# a comment\n"])
-  func `a damaged block among good ones refuses the whole file`(between: String) throws {
-    let begin = "-----BEGIN CERTIFICATE-----\n"
-    let end = "-----END CERTIFICATE-----\n"
-    let root = String(decoding: try workshop.authority.rootPEM(), as: UTF8.self)
-    let good = String(decoding: try Workshop.twin.authority.rootPEM(), as: UTF8.self)
-    let damaged = [
-      begin + end, begin + "A*AA\n" + end, begin, begin + "AAAA\n", begin + root,
-      root.replacing(begin, with: ""), root.replacing("-----BEGIN", with: "----BEGIN"),
-      root.replacing(end, with: ""), root.replacing("END CERTIFICATE", with: "END CERTIFICAT"),
-      begin + String(root.dropFirst(begin.count + 1)),
-    ]
-    for block in damaged {
-      for file in [good + between + block + between + root, good + between + block] {
-        var anchors = TrustAnchors.apple
-        let error = #expect(throws: CryptographyError.self, "\(block)") {
-          try anchors.trust(certificateFile: Array(file.utf8))
-        }
-        #expect(error?.code == .malformedPEM || error?.code == .malformedCertificate)
-        #expect(anchors == .apple)
-      }
-    }
-    var anchors = TrustAnchors.apple
-    try anchors.trust(certificateFile: Array((good + between + root + between).utf8))
-    #expect(anchors.origin(of: workshop.authority.rootFingerprint) == .operatorNamed)
-  }
-
-  @Test func `naming a root of Apple's leaves it Apple's`() throws {
-    var anchors = TrustAnchors.apple
-    let fingerprint = try CertificateFingerprint(
-      parsing: "SHA256:63343ABFB89A6A03EBB57E9B3F5FA7BE7C4F5C756F3017B3A8C488C3653E9179")
-    anchors.trust(fingerprint)
-    #expect(anchors.origin(of: fingerprint) == .apple)
-    anchors.trust(workshop.authority.rootFingerprint)
-    #expect(anchors.origin(of: workshop.authority.rootFingerprint) == .operatorNamed)
   }
 }

@@ -129,7 +129,8 @@ struct SignerCacheTests {
     }
     func insert(_ number: Int) throws {
       cache.insert(
-        try TrustedSigner(header: header(number), key: key, chain: chain, origin: .operatorNamed))
+        try TrustedSigner(
+          header: header(number), key: key, chain: chain, anchor: .named(for: [.sandbox])))
     }
     for number in 0..<VerificationLimits.cachedSigners { try insert(number) }
     try insert(0)

@@ -82,7 +82,7 @@ struct VerificationPoolTests {
   @Test func `receipts run on the same workers, each one item of work`() async throws {
     let authority = try ReceiptAuthority.generate()
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     let pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 1)
     let policy = VerificationPolicy(apps: [
       .init(bundleID: SimulatedApp.bundleID, appAppleID: 1, environments: [.production])

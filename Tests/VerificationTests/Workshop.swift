@@ -20,7 +20,7 @@ struct Workshop {
 
   var anchors: TrustAnchors {
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     return anchors
   }
 

@@ -35,7 +35,9 @@ struct XcodeTests {
 
   private func verifier(trusting certificates: [[UInt8]]) throws -> JWSVerifier {
     var anchors = TrustAnchors.apple
-    for certificate in certificates { try anchors.trust(certificateFile: certificate) }
+    for certificate in certificates {
+      try anchors.trust(certificateFile: certificate, for: TrustAnchor.allEnvironments)
+    }
     return JWSVerifier(anchors: anchors)
   }
 

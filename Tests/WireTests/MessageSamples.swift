@@ -40,7 +40,9 @@ extension MessageSample {
     reads + writes + receipts + explanations + administration + links + records + watches + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
-      MessageSample("full", HealthCheckResponse(status: .serving, version: "0.1.0")),
+      MessageSample(
+        "full",
+        HealthCheckResponse(status: .serving, version: "0.1.0", warnings: ["a root", "another"])),
       MessageSample("bare", HealthCheckResponse(status: .unknown)),
     ]
 

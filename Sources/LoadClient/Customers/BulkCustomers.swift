@@ -10,8 +10,8 @@ package import StoreSimulator
 /// of realistic fields and sizes. Each customer follows from the seed and its index alone, so its
 /// expected state can be computed without a store.
 package struct BulkCustomers: BulkSource {
-  package static let scope = AppScope(
-    bundleID: SimulatedApp.bundleID, environment: .production)
+  /// In Sandbox, so that no server has to trust a simulator's root for Production.
+  package static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .sandbox)
   /// The default of ``now``: 2026-11-01.
   package static let now: Milliseconds = 1_793_491_200_000
   /// The first account. Accounts are numbers, so that pgbench can choose among them; all have the
@@ -41,7 +41,8 @@ package struct BulkCustomers: BulkSource {
     self.count = count
     self.seed = seed
     self.now = now
-    population = Population(seed: seed, count: count, now: now)
+    population = Population(
+      seed: seed, count: count, now: now, environment: Self.scope.environment)
     header = try SigningAuthority.generate().headerSegment
     catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
   }

@@ -1,3 +1,4 @@
+import EntitlementDomain
 import EntitlementStore
 import PostgresBulkLoader
 import PostgresStore
@@ -61,8 +62,8 @@ struct DatabaseFiller: Sendable {
 
   /// The comment of the database, which records what was loaded.
   private func mark(_ stage: Stage) -> String {
-    "entitle-load: \(customers.count) customers, seed \(customers.seed), at "
-      + "\(customers.now), \(stage.rawValue)"
+    "entitle-load: \(customers.count) customers in \(customers.scope.environment.rawValue), seed "
+      + "\(customers.seed), at \(customers.now), \(stage.rawValue)"
   }
 
   private func set(_ stage: Stage, in database: Psql) throws {

@@ -7,9 +7,12 @@ import Verification
 /// The trusted roots, and the app and environment that payloads must be for.
 struct TrustOptions: ParsableArguments {
   @Option(
-    help: """
-      Additional trusted root certificate: sha256:HEX, or a PEM or DER file. May be repeated.
-      """)
+    help: ArgumentHelp(
+      """
+      Additional trusted root certificate: sha256:HEX, or a PEM or DER file. With ENVIRONMENT= \
+      before it for payloads of production, sandbox, xcode or local-testing, otherwise for all but \
+      production. May be repeated.
+      """, valueName: "[environment=]root"))
   var trustRoot: [String] = []
 
   @Option(
@@ -42,15 +45,11 @@ struct TrustOptions: ParsableArguments {
     var anchors = TrustAnchors.apple
     for root in trustRoot {
       do {
-        if root.hasPrefix("sha256:") {
-          try anchors.trust(fingerprint: root)
-        } else {
-          let contents = try Data(contentsOf: URL(fileURLWithPath: root))
-          try anchors.trust(certificateFile: [UInt8](contents))
+        try anchors.trust(setting: root) {
+          [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0)))
         }
       } catch {
-        throw CommandFailure(
-          .failed, "--trust-root \(root): neither sha256:HEX nor a file of certificates")
+        throw CommandFailure(.failed, "--trust-root \(root): \(error)")
       }
     }
     return anchors

@@ -22,7 +22,7 @@ package final class ScenarioRunner: Sendable {
     }
     // A scenario may also submit payloads that Apple signed.
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors))
   }
 

@@ -58,7 +58,7 @@ package final class JWSVerifier: Sendable {
     try signer.checkSignature(of: parts)
     // Only after the signature check, so that forged input cannot enter the cache.
     if known == nil { cache.insert(signer) }
-    try policy.check(claims, under: signer.origin)
+    try policy.check(claims, under: signer.anchor)
     try signer.checkScope(of: claims)
     var inner: [AuthenticPayload] = []
     if let notification = claims.notification {
@@ -117,8 +117,8 @@ package final class JWSVerifier: Sendable {
     let header = try SignerHeader(segment: segment)
     try header.checkAlgorithm()
     let chain = try CertificateChain(try header.certificates())
-    let (key, origin) = try chain.trustedKey(under: anchors)
-    return try TrustedSigner(header: segment, key: key, chain: chain, origin: origin)
+    let (key, anchor) = try chain.trustedKey(under: anchors)
+    return try TrustedSigner(header: segment, key: key, chain: chain, anchor: anchor)
   }
 
   private func authenticate(

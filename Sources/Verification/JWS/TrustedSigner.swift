@@ -11,13 +11,13 @@ final class TrustedSigner: Sendable {
   let chain: CertificateChain
   /// ``chain`` as an array, shared by all payloads.
   let chains: [CertificateChain]
-  let origin: TrustAnchors.Origin
+  let anchor: TrustAnchor
   /// The period in which all certificates are valid; nil if there is none.
   private let validity: ClosedRange<Int64>?
 
   /// - Throws: ``Refusal`` with ``Verdict/retryable`` only.
   init(
-    header: [UInt8], key: VerifyingKey, chain: CertificateChain, origin: TrustAnchors.Origin
+    header: [UInt8], key: VerifyingKey, chain: CertificateChain, anchor: TrustAnchor
   ) throws(Refusal) {
     self.header = header
     do {
@@ -28,7 +28,7 @@ final class TrustedSigner: Sendable {
     self.key = key
     self.chain = chain
     chains = [chain]
-    self.origin = origin
+    self.anchor = anchor
     // A chain has at least one certificate.
     let first = chain.certificates.map(\.validity.lowerBound).max() ?? .max
     let last = chain.certificates.map(\.validity.upperBound).min() ?? .min

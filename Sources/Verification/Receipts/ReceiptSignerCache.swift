@@ -50,16 +50,16 @@ final class TrustedReceiptSigner: Sendable {
   let cacheKey: [UInt8]
   let key: CMSVerifyingKey
   let chain: CertificateChain
-  let origin: TrustAnchors.Origin
+  let anchor: TrustAnchor
 
   init(
     cacheKey: [UInt8], key: CMSVerifyingKey, chain: CertificateChain,
-    origin: TrustAnchors.Origin
+    anchor: TrustAnchor
   ) {
     self.cacheKey = cacheKey
     self.key = key
     self.chain = chain
-    self.origin = origin
+    self.anchor = anchor
   }
 
   /// Whether the other signer has the same leaf and hash function. The certificates of a receipt

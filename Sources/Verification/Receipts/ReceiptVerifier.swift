@@ -28,7 +28,7 @@ package final class ReceiptVerifier: Sendable {
     let signer = try signer(of: envelope)
     let receipt = try Receipt(envelope)
     try signer.chain.checkValidity(at: receipt.creationDate)
-    try policy.check(receipt, under: signer.origin)
+    try policy.check(receipt, under: signer.anchor)
     try Self.checkScope(of: receipt, signer)
     if let deviceIdentifier { try receipt.checkDevice(deviceIdentifier) }
     let facts = try ReceiptFacts(
@@ -67,12 +67,12 @@ extension ReceiptVerifier {
     let message = try Self.message(of: envelope)
     let chain = try chain(
       of: certificates, signer: envelope.der[envelope.signerIdentifier.contents])
-    let (key, origin) = try chain.trustedKey(under: anchors) { (leaf) throws(Refusal) in
+    let (key, anchor) = try chain.trustedKey(under: anchors) { (leaf) throws(Refusal) in
       try Self.key(of: leaf, digest: digest)
     }
     try Self.checkSignature(of: message, by: chain.leaf)
     return TrustedReceiptSigner(
-      cacheKey: cacheKey, key: key, chain: chain, origin: origin)
+      cacheKey: cacheKey, key: key, chain: chain, anchor: anchor)
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/invalidSignature``.
@@ -138,7 +138,7 @@ extension ReceiptVerifier {
     var others = certificates
     let leaf = others.remove(at: signer)
     let root =
-      others.firstIndex { anchors.origin(of: $0.fingerprint) != nil }
+      others.firstIndex { anchors.anchor(of: $0.fingerprint) != nil }
       ?? others.firstIndex { $0.subject == $0.issuer }
     if let root { others.append(others.remove(at: root)) }
     return try CertificateChain([leaf] + others)

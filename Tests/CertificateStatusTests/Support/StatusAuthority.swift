@@ -86,7 +86,8 @@ struct StatusAuthority {
   var anchors: TrustAnchors {
     get throws {
       var anchors = TrustAnchors.apple
-      anchors.trust(try Certificate(der: root.certificate).fingerprint)
+      anchors.trust(
+        try Certificate(der: root.certificate).fingerprint, for: TrustAnchor.allEnvironments)
       return anchors
     }
   }

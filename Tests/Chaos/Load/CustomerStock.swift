@@ -29,7 +29,8 @@ struct CustomerStock: Sendable {
 
   init(seed: UInt64, authority: SigningAuthority, now: Milliseconds) {
     self.authority = authority
-    population = Population(seed: seed, count: Population.maximumCount, now: now)
+    population = Population(
+      seed: seed, count: Population.maximumCount, now: now, environment: Self.scope.environment)
   }
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)

@@ -17,7 +17,7 @@ struct FuzzReceiptSigner: Sendable {
   init(authority: ReceiptAuthority) {
     self.authority = authority
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     verifier = ReceiptVerifier(anchors: anchors)
     let receipt = SimulatedReceipt.ofLongHistory(itemCount: 3, creationDate: FuzzSigner.now)
     genuine = (try? authority.sign(receipt)) ?? []

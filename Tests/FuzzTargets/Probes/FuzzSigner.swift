@@ -29,7 +29,7 @@ struct FuzzSigner: Sendable {
   init(authority: SigningAuthority) {
     self.authority = authority
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint)
+    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     verifier = JWSVerifier(anchors: anchors)
     policy = VerificationPolicy(apps: [
       VerificationPolicy.App(

@@ -84,7 +84,7 @@ struct DocumentContractTests {
     let server = try await bench.startServer()
     let event = try #require(try bench.signed(.firstPurchase).first)
     let input = (event.facts + ["nonsense"]).joined(separator: "\n")
-    let trust = "\(bench.authority.rootFingerprint)"
+    let trust = "production=\(bench.authority.rootFingerprint)"
     let notification = try #require(event.notification)
     try await DocumentContract.compare(
       [
@@ -116,7 +116,7 @@ struct DocumentContractTests {
   @Test func `of receipts`() async throws {
     let bench = try Bench()
     let authority = try ReceiptAuthority.loadOrCreate(inDirectory: bench.authorityPath)
-    let trust = ["--trust-root", "\(authority.rootFingerprint)"]
+    let trust = ["--trust-root", "production=\(authority.rootFingerprint)"]
     let server = try await bench.startServer(trust[0], trust[1])
     let timeline = Timeline(.refunded, seed: 9, start: 1_704_067_200_000)
     var receipt = timeline.receipt(at: timeline.start.advanced(by: 90 * Milliseconds.dayLength))

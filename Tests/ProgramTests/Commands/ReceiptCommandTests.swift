@@ -12,14 +12,17 @@ struct ReceiptCommandTests {
   init() throws {
     bench = try Bench()
     let receipts = try ReceiptAuthority.loadOrCreate(inDirectory: bench.authorityPath)
-    trust = ["--trust-root", "\(receipts.rootFingerprint)"]
+    trust = ["--trust-root", "production=\(receipts.rootFingerprint)"]
   }
 
   /// A receipt, or an archived response, of a life cycle at the date with the state of its name.
   private func made(_ lifeCycle: LifeCycle, _ more: String...) async throws -> ProgramRun {
     let run = try await ProgramRun.of(
       .storesim,
-      ["receipt", "--life-cycle", lifeCycle.rawValue, "--authority", bench.authorityPath] + more)
+      [
+        "receipt", "--life-cycle", lifeCycle.rawValue, "--authority", bench.authorityPath,
+        "--environment", "production",
+      ] + more)
     try #require(run.exit == .code(0), "\(run.errors)")
     return run
   }

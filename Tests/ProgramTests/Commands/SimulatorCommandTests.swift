@@ -75,7 +75,7 @@ struct SimulatorCommandTests {
       .storesim,
       [
         "sign", "--authority", authority, "--life-cycle", lifeCycle.rawValue, "--include", "all",
-        "--at", "2026-03-01T12:00:00Z", "--environment", "sandbox",
+        "--at", "2026-03-01T12:00:00Z",
       ])
     #expect(signed.exit == .code(0))
     let run = try await ProgramRun.of(
@@ -110,7 +110,7 @@ struct SimulatorCommandTests {
       return payloads
     }
     let first = try await payloads("first", seed: "5")
-    #expect(first["001-transaction.jws"]?["environment"]?.text == "Production")
+    #expect(first["001-transaction.jws"]?["environment"]?.text == "Sandbox")
     #expect(try await payloads("second", seed: "5") == first)
     #expect(try await payloads("third", seed: "6") != first)
   }

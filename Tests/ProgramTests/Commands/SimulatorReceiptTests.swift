@@ -37,8 +37,9 @@ struct SimulatorReceiptTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == signed)
 
     let signer = try ReceiptAuthority.loadOrCreate(inDirectory: authority)
-    let expected = Timeline(.upgrade, seed: 1, start: 1_770_595_200_000)
-      .receipt(at: 1_772_366_400_000)
+    let expected = Timeline(
+      .upgrade, seed: 1, start: 1_770_595_200_000, environment: .sandbox
+    ).receipt(at: 1_772_366_400_000)
     #expect(try Data(signer.sign(expected)) == signed)
     let device = expected.deviceIdentifier.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -63,7 +64,7 @@ struct SimulatorReceiptTests {
     let runs = [
       try await receipt(.upgrade), try await receipt(.upgrade, "--seed", "2"),
       try await receipt(.upgrade, "--digest", "sha1"),
-      try await receipt(.upgrade, "--environment", "sandbox"),
+      try await receipt(.upgrade, "--environment", "production"),
       try await receipt(
         .upgrade, "--device-identifier", "6f8f4c60-0000-4000-8000-00000000000A"),
       try await receipt(.upgrade, "--start", "2026-01-01T00:00:00Z"),

@@ -12,7 +12,7 @@ struct VerifyCommandTests {
   init() throws {
     bench = try Bench()
     events = try bench.signed(.renewals)
-    trust = ["--trust-root", "\(bench.authority.rootFingerprint)"]
+    trust = ["--trust-root", "production=\(bench.authority.rootFingerprint)"]
   }
 
   private var transaction: String {
@@ -53,15 +53,34 @@ struct VerifyCommandTests {
     let der = bench.folder.file("root.der")
     try Data(bench.authority.root.certificate).write(to: URL(filePath: der))
     for path in [pem, der] {
-      let run = try await verify(try transaction, ["--trust-root", path])
+      let run = try await verify(try transaction, ["--trust-root", "production=\(path)"])
       #expect(run.exit == .code(0))
       #expect(try verdicts(run) == ["OK"])
     }
   }
 
+  @Test func `R9: a root counts for the environment before it, a bare one for all but Production`()
+    async throws
+  {
+    let fingerprint = "\(bench.authority.rootFingerprint)"
+    let pem = try bench.folder.write(
+      String(decoding: try bench.authority.rootPEM(), as: UTF8.self), to: "root.pem")
+    let rows: [([String], String)] = [
+      ([fingerprint], "WRONG_ENVIRONMENT"), (["sandbox=\(fingerprint)"], "WRONG_ENVIRONMENT"),
+      (["xcode=\(pem)"], "WRONG_ENVIRONMENT"), ([pem], "WRONG_ENVIRONMENT"),
+      (["production=\(pem)"], "OK"), ([fingerprint, "PRODUCTION=\(fingerprint)"], "OK"),
+    ]
+    for (roots, verdict) in rows {
+      let run = try await verify(
+        try transaction, roots.flatMap { ["--trust-root", $0] })
+      #expect(try verdicts(run) == [verdict], "\(roots)")
+      #expect(run.exit == .code(verdict == "OK" ? 0 : 2))
+    }
+  }
+
   @Test func `a root that is not named is not trusted`() async throws {
     let other = try SigningAuthority.generate()
-    for arguments in [[], ["--trust-root", "\(other.rootFingerprint)"]] {
+    for arguments in [[], ["--trust-root", "production=\(other.rootFingerprint)"]] {
       let run = try await verify(try transaction, arguments)
       #expect(run.exit == .code(2))
       #expect(try verdicts(run) == ["UNTRUSTED_CHAIN"])
@@ -70,7 +89,10 @@ struct VerifyCommandTests {
 
   @Test(
     "A root that cannot be read is an error",
-    arguments: ["sha256:12", "/nonexistent/root.pem", "/dev/null"])
+    arguments: [
+      "sha256:12", "/nonexistent/root.pem", "/dev/null", "xcode=sha256:12",
+      "sandbox=/nonexistent/root.pem", "production=/dev/null", "prod=sha256:12",
+    ])
   func unreadableRoot(root: String) async throws {
     let run = try await verify(try transaction, ["--trust-root", root])
     #expect(run.exit == .code(1))

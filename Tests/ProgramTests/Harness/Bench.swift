@@ -22,7 +22,8 @@ final class Bench: Sendable {
     databasePath = folder.file("entitle.sqlite")
   }
 
-  /// The text output of `entitlectl health` for a serving server.
+  /// The first line of the text output of `entitlectl health` for a serving server. The lines after
+  /// it are warnings.
   static let serving = "SERVING, version \(ProgramVersion.current)\n"
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
@@ -31,7 +32,8 @@ final class Bench: Sendable {
   var serverArguments: [String] {
     [
       "--listen", "127.0.0.1:0", "--catalog", catalogPath, "--store", "sqlite:\(databasePath)",
-      "--trust-root", "\(authority.rootFingerprint)", "--log-format", "json",
+      "--trust-root", "\(authority.rootFingerprint)",
+      "--trust-root", "production=\(authority.rootFingerprint)", "--log-format", "json",
       // Small numbers, so that concurrent tests leave each other processors.
       "--verification-workers", "2", "--cache-megabytes", "16",
     ]
@@ -46,10 +48,12 @@ final class Bench: Sendable {
   }
 
   /// A population up to the current date.
-  static func population(_ count: Int, seed: UInt64 = 1) -> Population {
+  static func population(
+    _ count: Int, seed: UInt64 = 1, environment: StoreEnvironment = scope.environment
+  ) -> Population {
     Population(
-      seed: seed, count: count,
-      now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
+      seed: seed, count: count, now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)),
+      environment: environment)
   }
 
   /// Runs `entitlectl` against a server.
@@ -72,7 +76,7 @@ final class Bench: Sendable {
       [
         "submit", "--authority", authorityPath, "--server", "\(server.address)", "--customers",
         "\(population.count)", "--seed", "\(population.seed)", "--at",
-        "\(population.now.rawValue)",
+        "\(population.now.rawValue)", "--environment", population.environment.rawValue,
       ] + more)
     guard run.exit == .code(0), let summary = run.errors.split(separator: "\n").last else {
       throw HarnessFailure("storesim submit ended with \(run.exit):\n\(run.errors)")

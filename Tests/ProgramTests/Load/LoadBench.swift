@@ -1,4 +1,6 @@
+import EntitlementDomain
 import Foundation
+import StoreSimulator
 import Testing
 
 /// A server as the target of `entitle-load`.
@@ -43,6 +45,9 @@ struct LoadBench {
     let idle: Idle?
     let failedConditions: [String]
   }
+
+  /// The app and environment of the customers of `entitle-load`.
+  static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .sandbox)
 
   static let population = ["--customers", "60", "--population-seed", "9"]
 

@@ -62,7 +62,7 @@ struct LoadRunTests {
     // The first account: the simulator does not know of this grant.
     _ = try await client.addGrant(
       AddGrantRequest(
-        scope: Bench.scope, accountID: "1000000000", entitlementID: "season",
+        scope: LoadBench.scope, accountID: "1000000000", entitlementID: "season",
         reason: "to be found", author: "test"))
     await client.close()
     for mix in ["hot=1", "batch=1", "check=1"] {

@@ -58,6 +58,16 @@ struct ConfigurationTests {
         inForce: [roots[0...0], roots[1...2], roots[3...5]].map {
           (["Apple's"] + $0).joined(separator: ", ")
         }),
+      Row(
+        name: "trust_roots",
+        file: "['\(roots[0])', 'production=\(roots[0])']",
+        environment: "xcode=\(roots[1]),sandbox=\(roots[2])",
+        flags: ["--trust-root", "local-testing=\(roots[3])", "--trust-root", "Xcode=\(roots[3])"],
+        inForce: [
+          "Apple's, \(roots[0]), production=\(roots[0])",
+          "Apple's, xcode=\(roots[1]), sandbox=\(roots[2])",
+          "Apple's, xcode=\(roots[3]), local-testing=\(roots[3])",
+        ]),
       plain("verification_workers", ["1", "2", "3"]),
       plain("verification_queue", ["1000", "2000", "3000"]),
       // `off` without quotes is `false` in YAML.
@@ -120,6 +130,42 @@ struct ConfigurationTests {
         "The configuration is valid: 1 apps, 6 products, 4 entitlements.\n"))
   }
 
+  @Test func `a root for Production beside Apple's is a warning of the check, and of every start`()
+    async throws
+  {
+    let bench = try Bench()
+    let root = "\(bench.authority.rootFingerprint)"
+    let file = try bench.folder.write(
+      String(decoding: try bench.authority.rootPEM(), as: UTF8.self), to: "root.pem")
+    let warning =
+      "trust_roots: \(root) is trusted for Production beside Apple's roots: its key can sign "
+      + "purchases that nobody paid for"
+    let rows: [([String], Bool)] = [
+      ([root], false), (["xcode=\(root)", "sandbox=\(file)", "local-testing=\(root)"], false),
+      (["production=\(root)"], true), ([file, "production=\(file)"], true),
+    ]
+    for (roots, isWarned) in rows {
+      let flags = roots.flatMap { ["--trust-root", $0] }
+      let run = try await check(["--catalog", catalogs[0]] + flags)
+      #expect(run.exit == .code(0), "\(run.errors)")
+      #expect(run.output.contains("\nwarning: \(warning)\n") == isWarned)
+      for _ in 1...2 {
+        let server = try await RunningServer.start(
+          [
+            "--listen", "127.0.0.1:0", "--catalog", bench.catalogPath, "--store",
+            "sqlite:\(bench.databasePath)", "--log-format", "json",
+          ] + flags)
+        #expect(
+          try server.log.filter { $0.level == "warning" }.map(\.issue)
+            == (isWarned ? [warning] : []))
+        let health = try await Bench.control(server, "health")
+        #expect(health.exit == .code(0))
+        #expect(health.output == Bench.serving + (isWarned ? "warning: \(warning)\n" : ""))
+        #expect(try await server.stop() == .code(0))
+      }
+    }
+  }
+
   @Test func `the environment can name the file, and entitlectl's server does not disturb`()
     async throws
   {
@@ -178,7 +224,7 @@ struct ConfigurationTests {
         idle_seconds: 0
         verification_workers: [1]
         cathalog: x.yaml
-        trust_roots: ["sha256:12"]
+        trust_roots: ["sha256:12", "prod=sha256:12", "xcode=SHA256:12", "sandbox=none.pem"]
         store: postgres
         """,
       environment: ["ENTITLE_SHUTDOWN_SECONDS": "soon", "ENTITLE_LISTENS": "x"])
@@ -189,7 +235,11 @@ struct ConfigurationTests {
       "entitled: environment variable ENTITLE_LISTENS: unknown; known: ENTITLE_",
       "\(folder.file("settings.yaml")), line 3, cathalog: unknown setting; known: listen, ",
       "listen: nowhere: ", "catalog: missing", "store: sqlite:PATH or postgresql://",
-      "trust_roots: sha256:12: ", "verification_workers: an integer from 1 to ",
+      "trust_roots: sha256:12: not a fingerprint: ",
+      "trust_roots: prod=sha256:12: unknown environment; known: production, sandbox, xcode, ",
+      "trust_roots: xcode=SHA256:12: not a fingerprint: ",
+      "trust_roots: sandbox=none.pem: the file cannot be read",
+      "verification_workers: an integer from 1 to ",
       "cache_megabytes: an integer from 1 to ", "idle_seconds: an integer from 1 to ",
       "shutdown_seconds: an integer from 1 to ", "log_level: loud: unknown; allowed: trace, ",
     ]

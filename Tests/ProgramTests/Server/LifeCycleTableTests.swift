@@ -1,3 +1,4 @@
+import EntitlementDomain
 import Foundation
 import StoreSimulator
 import TestSupport
@@ -11,7 +12,8 @@ struct LifeCycleTableTests {
   func table(via: Delivery) async throws {
     let bench = try Bench()
     let server = try await bench.startServer()
-    let population = Bench.population(2 * LifeCycle.allCases.count, seed: 20)
+    let population = Bench.population(
+      2 * LifeCycle.allCases.count, seed: 20, environment: .sandbox)
     let path = bench.folder.file("expectations.jsonl")
     try await bench.submit(
       population, to: server, "--via", via.rawValue, "--expectations", path)
@@ -23,7 +25,8 @@ struct LifeCycleTableTests {
         == Set(LifeCycle.allCases.map(\.rawValue)))
 
     let run = try await Bench.control(
-      server, "customer", "list", "--bundle-id", "com.example.scribe", "--output", "json")
+      server, "customer", "list", "--bundle-id", "com.example.scribe", "--environment", "sandbox",
+      "--output", "json")
     let states = try run.document(JSONTree.self).elements
     #expect(states.map { $0["accountId"] } == expectations.map { $0["accountId"] })
     for (state, expectation) in zip(states, expectations) {

@@ -22,7 +22,9 @@ struct StopTests {
     let server = try await bench.startServer()
     #expect(try await Bench.control(server, "health").exit == .code(0))
     #expect(try await server.stop(signal) == .code(0))
-    #expect(try server.log.map(\.message) == ["starting", "listening", "stopped"])
+    // The warning is of the simulator's root, which is trusted for Production.
+    #expect(
+      try server.log.map(\.message) == ["starting", "configuration", "listening", "stopped"])
     #expect(try server.log.last?.calls == "1")
     #expect(server.outputText == "")
   }
@@ -161,7 +163,7 @@ struct StopTests {
     let patience = ContinuousClock.now + .seconds(ProcessJournal.patience)
     while ContinuousClock.now < patience {
       let run = try await ProgramRun.of(.entitlectl, ["health", "--server", address])
-      if run.output == Bench.serving { return }
+      if run.output.hasPrefix(Bench.serving) { return }
     }
     throw HarnessFailure("nothing serves on \(address)")
   }

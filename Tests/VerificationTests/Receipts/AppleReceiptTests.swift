@@ -106,7 +106,7 @@ struct AppleReceiptTests {
 
   @Test func `without Apple's root none is believed`() throws {
     var anchors = TrustAnchors.apple
-    anchors.trust(ReceiptWorkshop.authority.rootFingerprint)
+    anchors.trust(ReceiptWorkshop.authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     let sample = try #require(AppleSamples.receipts.first)
     var tree = MessageTree(try sample.contents())
     tree.certificates[2] = DERNode(

@@ -7,6 +7,8 @@ struct ReceiptChainShape: Sendable {
   var rootPurpose = CertificateBuilder.Purpose.authority(pathLength: nil)
   var intermediatePurpose = CertificateBuilder.Purpose.authority(pathLength: 0)
   var leafPurpose = CertificateBuilder.Purpose.signing
+  /// Of the root and the intermediate.
+  var issuersHaveKeyUsage = true
   var leafMark: String? = SigningAuthority.leafMark
   var intermediateMark: String? = SigningAuthority.intermediateMark
   /// Seconds since the Unix epoch.
@@ -21,14 +23,16 @@ struct ReceiptChainShape: Sendable {
   /// - Parameter leafKey: the workshop's unless given.
   func authority(leafKey: RSASigningKey? = nil) throws -> ReceiptAuthority {
     let keys = ReceiptWorkshop.authority
-    let root = try member("Root", keys.root.key, rootPurpose, rootValidity, nil, issuer: nil)
+    let root = try member(
+      "Root", keys.root.key, rootPurpose, rootValidity, nil, hasKeyUsage: issuersHaveKeyUsage,
+      issuer: nil)
     let intermediate = try member(
       "Intermediate", keys.intermediate.key, intermediatePurpose, intermediateValidity,
-      intermediateMark,
+      intermediateMark, hasKeyUsage: issuersHaveKeyUsage,
       issuer: CertificateBuilder.Issuer(
         certificate: root.certificate, key: intermediateIsForged ? keys.leaf.key : root.key))
     let leaf = try member(
-      "Leaf", leafKey ?? keys.leaf.key, leafPurpose, leafValidity, leafMark,
+      "Leaf", leafKey ?? keys.leaf.key, leafPurpose, leafValidity, leafMark, hasKeyUsage: true,
       issuer: CertificateBuilder.Issuer(
         certificate: intermediate.certificate,
         key: leafIsForged ? keys.root.key : intermediate.key))
@@ -37,13 +41,14 @@ struct ReceiptChainShape: Sendable {
 
   private func member(
     _ name: String, _ key: RSASigningKey, _ purpose: CertificateBuilder.Purpose,
-    _ validity: ClosedRange<Int64>, _ mark: String?, issuer: CertificateBuilder.Issuer?
+    _ validity: ClosedRange<Int64>, _ mark: String?, hasKeyUsage: Bool,
+    issuer: CertificateBuilder.Issuer?
   ) throws -> ReceiptAuthority.Member {
     let extensions = mark.map { [CertificateBuilder.Extension(objectIdentifier: $0)] } ?? []
     let builder = CertificateBuilder(
       subject: DistinguishedName(commonName: "Receipt Test \(name)"),
       serialNumber: UInt64.random(in: 1...1 << 62), validity: validity, purpose: purpose,
-      extensions: extensions)
+      hasKeyUsage: hasKeyUsage, extensions: extensions)
     return ReceiptAuthority.Member(
       certificate: try builder.certificate(for: key, issuedBy: issuer), key: key)
   }

@@ -113,6 +113,7 @@ struct ReceiptChainTests {
 
   @Test(arguments: [
     ("nothing", ReceiptChainShape(), Verdict.ok),
+    ("no key usage of the issuers", ReceiptChainShape(issuersHaveKeyUsage: false), .ok),
     ("no mark on the leaf", ReceiptChainShape(leafMark: nil), .invalidCertificate),
     ("no mark on the intermediate", ReceiptChainShape(intermediateMark: nil), .invalidCertificate),
     (

@@ -24,6 +24,16 @@ struct ReceiptPolicyTests {
     let others = Set(StoreEnvironment.allCases).subtracting([environment])
     #expect(verdict(verifier, receipt, policy: Self.policy([environment])) == .ok)
     #expect(verdict(verifier, receipt, policy: Self.policy(others)) == .wrongEnvironment)
+    // R9: the root must be named for this environment too.
+    let all = Self.policy(TrustAnchor.allEnvironments)
+    let rows: [(Set<StoreEnvironment>, Verdict)] = [
+      ([environment], .ok), (others, .wrongEnvironment),
+    ]
+    for (named, expected) in rows {
+      var anchors = TrustAnchors.apple
+      anchors.trust(ReceiptWorkshop.authority.rootFingerprint, for: named)
+      #expect(verdict(ReceiptVerifier(anchors: anchors), receipt, policy: all) == expected)
+    }
   }
 
   @Test(arguments: ["LocalTesting", "production", "Production ", "ProductionXcode", "Sandbox"])
@@ -48,7 +58,7 @@ struct ReceiptPolicyTests {
       creationDate: ReceiptWorkshop.creationDate)
     let policy = Self.policy(Set(StoreEnvironment.allCases))
     #expect(throws: Refusal.self) { try policy.check(receipt, under: .apple) }
-    try policy.check(receipt, under: .operatorNamed)
+    try policy.check(receipt, under: .named(for: [.xcode]))
     receipt.receiptType = "Production"
     try policy.check(receipt, under: .apple)
   }

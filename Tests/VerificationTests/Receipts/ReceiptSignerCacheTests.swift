@@ -71,7 +71,7 @@ struct ReceiptSignerCacheTests {
       let leaf = try Certificate(der: certificate)
       return TrustedReceiptSigner(
         cacheKey: [UInt8(number)], key: try CMSVerifyingKey(leaf, digest: .sha256),
-        chain: try CertificateChain([leaf]), origin: .operatorNamed)
+        chain: try CertificateChain([leaf]), anchor: .named(for: [.xcode]))
     }
     for signer in signers.dropLast() { cache.insert(signer) }
     #expect(cache.count == limit)

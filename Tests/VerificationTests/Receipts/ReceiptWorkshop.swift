@@ -19,7 +19,9 @@ enum ReceiptWorkshop {
 
   static func anchors(trusting authorities: ReceiptAuthority...) -> TrustAnchors {
     var anchors = TrustAnchors.apple
-    for authority in authorities { anchors.trust(authority.rootFingerprint) }
+    for authority in authorities {
+      anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
+    }
     return anchors
   }
 

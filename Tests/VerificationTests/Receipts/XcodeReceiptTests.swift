@@ -30,7 +30,9 @@ struct XcodeReceiptTests {
 
   private static func verifier(trusting certificate: [UInt8]?) throws -> ReceiptVerifier {
     var anchors = ReceiptWorkshop.anchors
-    if let certificate { try anchors.trust(certificateFile: certificate) }
+    if let certificate {
+      try anchors.trust(certificateFile: certificate, for: TrustAnchor.allEnvironments)
+    }
     return ReceiptVerifier(anchors: anchors)
   }
 
