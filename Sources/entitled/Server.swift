@@ -27,7 +27,9 @@ struct Server {
   func run() async throws {
     let logger = makeLogger()
     // First, so that the log of a failed start contains the version.
-    logger.info("starting", metadata: ["version": "\(ProgramVersion.current)"])
+    logger.info(
+      "starting",
+      metadata: ["version": "\(ProgramVersion.current)", "node": "\(settings.nodeName)"])
     try settings.checkAddresses()
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
     // Taken before the file is read: any later change causes a reload.
@@ -211,7 +213,10 @@ private struct ServerComponents {
       submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: .system, changes: audited),
-      statistics: statistics, version: ProgramVersion.current
+      statistics: statistics,
+      server: ServerDescription(
+        version: ProgramVersion.current, nodeName: settings.nodeName,
+        storeKind: settings.store.isPostgres ? .postgresql : .sqlite)
     ).register(in: &router)
     HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(

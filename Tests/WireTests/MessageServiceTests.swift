@@ -1,6 +1,7 @@
 import EntitlementDomain
 import Framing
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Wire
@@ -18,7 +19,8 @@ struct MessageServiceTests {
       signature(WireMethods.addGrant), signature(WireMethods.withdrawGrant),
       signature(WireMethods.listGrants), signature(WireMethods.getCatalog),
       signature(WireMethods.reloadCatalog), signature(WireMethods.listChanges),
-      signature(WireMethods.getStatistics), signature(WireMethods.getCustomerHistory),
+      signature(WireMethods.getStatistics), signature(WireMethods.getServer),
+      signature(WireMethods.getCustomerHistory),
       signature(WireMethods.exportCustomer, isStream: true),
       signature(WireMethods.deleteCustomer), signature(WireMethods.listUnlinkedChains),
       signature(WireMethods.resolveAccount), signature(WireMethods.linkAccount),
@@ -44,8 +46,6 @@ struct MessageServiceTests {
     }
   }
 
-  private func signature<Request: MappedMessage, Response: MappedMessage>(
-    _ method: WireMethod<Request, Response>, isStream: Bool = false
   @Test("A stamped answer equals the encoded answer of another moment, for random states")
   func stamping() throws {
     var generator = SeededRandom(for: "stamped answers")
@@ -82,6 +82,8 @@ struct MessageServiceTests {
     #expect(GetCustomerStateResponse.evaluationOffset(in: ByteBuffer(bytes: [0x0a, 5, 1])) == nil)
   }
 
+  private func signature<Request: MappedMessage, Response: MappedMessage>(
+    _ method: WireMethod<Request, Response>, isStream: Bool = false
   ) -> String {
     "\(method.service)/\(method.name)(\(Request.shape.name)) -> "
       + (isStream ? "stream " : "") + Response.shape.name

@@ -149,6 +149,11 @@ enum MessageCorpus {
     messages.add(
       GetStatisticsResponse(
         counters: [StatisticsCounter(name: "submissions", value: -1)], version: "0.1.0"))
+    messages.add(GetServerRequest())
+    messages.add(
+      GetServerResponse(
+        version: "0.1.0", nodeName: "node-1", storeKind: .sqlite, catalogDigest: "00",
+        warnings: ["w"]))
     return messages
   }
 

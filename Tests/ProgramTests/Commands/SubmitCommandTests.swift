@@ -235,12 +235,13 @@ struct SubmitCommandTests {
     let server = try await bench.startServer()
     let whole = try await Bench.control(server, "health")
     #expect(whole.exit == .code(0))
-    #expect(whole.output == Bench.serving)
+    #expect(whole.output.hasPrefix(Bench.serving))
     let service = try await Bench.control(
       server, "health", "--service", "entitle.v1.SubmissionService", "--output", "jsonl")
-    #expect(
-      service.output
-        == "{\"status\":\"SERVING\",\"version\":\"\(ProgramVersion.current)\"}\n")
+    let document = try service.document(JSONTree.self)
+    #expect(document["status"]?.text == "SERVING")
+    #expect(document["version"]?.text == ProgramVersion.current)
+    #expect(service.output.count { $0 == "\n" } == 1)
     let unknown = try await Bench.control(server, "health", "--service", "com.example.None")
     #expect(unknown.exit == .code(2))
     #expect(unknown.output == "")
@@ -251,7 +252,7 @@ struct SubmitCommandTests {
     let server = try await bench.startServer()
     let environment = ["ENTITLECTL_SERVER": "\(server.address)"]
     let named = try await ProgramRun.of(.entitlectl, ["health"], environment: environment)
-    #expect(named.output == Bench.serving)
+    #expect(named.output.hasPrefix(Bench.serving))
     let nowhere = "unix:\(bench.folder.file("none.sock"))"
     let other = try await ProgramRun.of(
       .entitlectl, ["health", "--server", nowhere], environment: environment)
@@ -262,7 +263,7 @@ struct SubmitCommandTests {
     let path = bench.folder.file("e.sock")
     let server = try await bench.startServer("--listen", "unix:\(path)", listeners: 2)
     let run = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
-    #expect(run.output == Bench.serving)
+    #expect(run.output.hasPrefix(Bench.serving))
     #expect(try await server.stop() == .code(0))
     let gone = try await ProgramRun.of(.entitlectl, ["health", "--server", "unix:\(path)"])
     #expect(gone.exit == .code(3))

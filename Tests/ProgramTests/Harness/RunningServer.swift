@@ -21,6 +21,7 @@ final class RunningServer: Sendable {
     let digest: String?
     let reason: String?
     let version: String?
+    let node: String?
   }
 
   private init(child: ChildProcess, addresses: [ServerAddress]) {
