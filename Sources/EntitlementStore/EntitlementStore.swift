@@ -317,7 +317,7 @@ package struct CustomerRevision: Hashable, Sendable {
 /// |---|---|
 /// | account | that account, or the one that it was merged into: all facts of its chains and app transactions |
 /// | original transaction | the account that the chain is linked to, else the chain alone |
-/// | transaction | as for the chain of the transaction's standing version (R7) |
+/// | transaction | as for the chain of the transaction's standing version (R7); where no such transaction is known, as for the chain with this id |
 /// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
 /// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that carry it; only signed facts carry one |
 package struct StoredCustomer: Hashable, Sendable {

@@ -24,6 +24,10 @@ package struct ProtobufCursor<Subject: CursorSubject> {
   @inlinable
   package var isAtEnd: Bool { position == bytes.count }
 
+  /// The offset of the next byte from the start of the message.
+  @inlinable
+  package var offset: Int { position }
+
   /// Reads the tag of the next field; nil at the end of the message.
   @inlinable
   package mutating func readTag() throws(Subject.Failure) -> Tag? {

@@ -31,10 +31,10 @@ package struct EntitleControl: AsyncParsableCommand {
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
-    abstract:
-      "Shows whether the server is serving, its version, and what is unsafe in its settings.",
+    abstract: "Shows whether the server is serving, and which server it is.",
     discussion: """
-      Exit code 0 when it is serving, 1 when it is not, 3 when it cannot be reached.
+      Shows its version, node, kind of store, the digest of its catalog, and warnings about its \
+      settings. Exit code 0 when it is serving, 1 when it is not, 3 when it cannot be reached.
       """)
 
   @Option(help: "Full name of one service. Default: the whole server.")
@@ -43,18 +43,57 @@ struct HealthCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
-  /// Text for a terminal: one line, and one for each warning.
-  static func text(of response: HealthCheckResponse) -> String {
-    let version = response.version.map { ", version \(TerminalText.escaped($0))" } ?? ""
-    let warnings = response.warnings.map { "warning: \(TerminalText.escaped($0))" }
-    return ([wireName(response.status) + version] + warnings).joined(separator: "\n")
+  /// A health check and the server that answered it.
+  struct Answer {
+    let health: HealthCheckResponse
+    /// Nil for a server that does not know the method.
+    let server: GetServerResponse?
+
+    /// The members of the health check, and a member `server`.
+    var document: JSONValue {
+      get throws {
+        let document = try JSONValue(health)
+        guard let server, case .object(var members) = document else { return document }
+        members["server"] = try JSONValue(server)
+        return .object(members)
+      }
+    }
+
+    /// Text for a terminal: a line with the status, then one for each property of the server.
+    var text: String {
+      let status = wireName(health.status)
+      var lines = [status]
+      if let version = health.version {
+        lines[0] += ", version \(TerminalText.escaped(version))"
+      }
+      guard let server else { return lines[0] }
+      lines.append(StateTable.line("node", server.nodeName))
+      if let kind = server.storeKind { lines.append(StateTable.line("store", wireName(kind))) }
+      if let digest = server.catalogDigest { lines.append(StateTable.line("catalog", digest)) }
+      lines += server.warnings.map { StateTable.line("warning", $0) }
+      return lines.joined(separator: "\n")
+    }
   }
 
   func run() async throws {
-    let response = try await server.withClient { try await $0.health(of: service) }
-    try output.write(response, table: Self.text)
-    guard response.status == .serving else {
+    let answer = try await server.withClient { client in
+      let health = try await client.health(of: service)
+      return Answer(health: health, server: try await Self.server(client))
+    }
+    try output.write(document: try answer.document) { _ in answer.text }
+    guard answer.health.status == .serving else {
       throw CommandFailure(.failed, "the server is not serving")
+    }
+  }
+
+  private static func server(
+    _ client: EntitlementClient
+  ) async throws(RPCClientError) -> GetServerResponse? {
+    do {
+      return try await client.server()
+    } catch {
+      guard error.code == .status(.unimplemented) else { throw error }
+      return nil
     }
   }
 }

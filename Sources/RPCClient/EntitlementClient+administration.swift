@@ -1,6 +1,6 @@
 package import Wire
 
-// Calls of operators: grants, the catalog, the change feed, archived responses, metrics.
+// Calls of operators: grants, the catalog, the change feed, archived responses, metrics, the server.
 extension EntitlementClient {
   /// Grants an entitlement to an account.
   ///
@@ -59,5 +59,12 @@ extension EntitlementClient {
   /// Reads the server's counters since its start, and its version.
   package func statistics() async throws(RPCClientError) -> GetStatisticsResponse {
     try await call(WireMethods.getStatistics, GetStatisticsRequest())
+  }
+
+  /// Reads which server answers: its version, node, kind of store and catalog.
+  ///
+  /// - Throws: ``RPCClientError``; `unimplemented` for an older server.
+  package func server() async throws(RPCClientError) -> GetServerResponse {
+    try await call(WireMethods.getServer, GetServerRequest())
   }
 }

@@ -3,10 +3,27 @@ package import EntitlementService
 import EntitlementStore
 import Framing
 package import RPCServer
-import Wire
+package import Wire
+
+/// A server as it is described to operators. Does not change while the server runs.
+package struct ServerDescription: Sendable {
+  package let version: String
+  /// Tells the nodes of one store apart.
+  package let nodeName: String
+  package let storeKind: StoreKind
+  /// What the settings make unsafe, in English.
+  package let warnings: [String]
+
+  package init(version: String, nodeName: String, storeKind: StoreKind, warnings: [String] = []) {
+    self.version = version
+    self.nodeName = nodeName
+    self.storeKind = storeKind
+    self.warnings = warnings
+  }
+}
 
 /// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, customer
-/// records and metrics.
+/// records, metrics and the server itself.
 package struct AdminEndpoint: Sendable {
   private let grants: GrantService
   private let catalog: CatalogHolder
@@ -15,13 +32,12 @@ package struct AdminEndpoint: Sendable {
   private let submissions: SubmissionService
   private let records: CustomerRecords
   private let statistics: ServiceStatistics
-  private let version: String
+  private let server: ServerDescription
 
-  /// - Parameter version: The server's version, for GetStatistics.
   package init(
     grants: GrantService, catalog: CatalogHolder, reloader: CatalogReloader, feed: ChangeFeed,
     submissions: SubmissionService, records: CustomerRecords, statistics: ServiceStatistics,
-    version: String
+    server: ServerDescription
   ) {
     self.grants = grants
     self.catalog = catalog
@@ -30,7 +46,7 @@ package struct AdminEndpoint: Sendable {
     self.submissions = submissions
     self.records = records
     self.statistics = statistics
-    self.version = version
+    self.server = server
   }
 
   package func register(in router: inout RPCRouter) {
@@ -46,6 +62,7 @@ package struct AdminEndpoint: Sendable {
     router.unary(WireMethods.deleteCustomer, deleteCustomer)
     router.unary(WireMethods.listUnlinkedChains, listUnlinkedChains)
     router.unary(WireMethods.getStatistics, getStatistics)
+    router.unary(WireMethods.getServer, getServer)
   }
 
   @Sendable
@@ -189,7 +206,20 @@ package struct AdminEndpoint: Sendable {
   private func getStatistics(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
       let counters = statistics.values.map { StatisticsCounter(name: $0.name, value: $0.value) }
-      return .now(try GetStatisticsResponse(counters: counters, version: version).encoded())
+      return .now(
+        try GetStatisticsResponse(counters: counters, version: server.version).encoded())
+    }
+  }
+
+  @Sendable
+  private func getServer(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, GetServerRequest.self) { _ in
+      let digest = catalog.snapshot.digest
+      return .now(
+        try GetServerResponse(
+          version: server.version, nodeName: server.nodeName, storeKind: server.storeKind,
+          catalogDigest: digest.isEmpty ? nil : digest, warnings: server.warnings
+        ).encoded())
     }
   }
 }

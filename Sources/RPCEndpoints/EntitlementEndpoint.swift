@@ -2,13 +2,14 @@ package import EntitlementDomain
 package import EntitlementService
 import EntitlementStore
 import Framing
-package import NIOCore
+import NIOCore
 package import RPCServer
 import Wire
 
 /// `entitle.v1.EntitlementService`: the entitlements of customers.
 ///
-/// A cached answer is sent from the event loop, as it was encoded when its customer last changed.
+/// A cached answer is sent from the event loop, as it was encoded when its customer last changed,
+/// with the moment of the call as its `evaluated_at_ms`.
 package struct EntitlementEndpoint: Sendable {
   private let reader: CustomerReader
   private let states: CustomerStates
@@ -27,9 +28,11 @@ package struct EntitlementEndpoint: Sendable {
 
   /// Encodes a state for ``CustomerReader`` as the response of GetCustomerState.
   @Sendable
-  package static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
+  package static func encode(_ state: CustomerState) throws(ServiceError) -> EncodedState {
     do throws(MessageError) {
-      return try GetCustomerStateResponse.state(state).encoded()
+      let bytes = try GetCustomerStateResponse.state(state).encoded()
+      return EncodedState(
+        bytes, momentOffset: GetCustomerStateResponse.evaluationOffset(in: bytes))
     } catch {
       throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
     }
@@ -54,7 +57,7 @@ package struct EntitlementEndpoint: Sendable {
         consistency: request.consistency.serviceConsistency, at: request.at,
         knowledge: request.knowledge)
       return try read(query, answer) { [knownRevision = request.ifRevisionDiffers] customer in
-        try Self.payload(customer, unlessRevisionIs: knownRevision)
+        try Self.message(customer, unlessRevisionIs: knownRevision).stamped()
       }
     }
   }
@@ -72,22 +75,23 @@ package struct EntitlementEndpoint: Sendable {
   /// The cached answer that ``getCustomerState(_:_:)`` would give. Handles the usual form of
   /// requests.
   @Sendable
-  private func cachedCustomerState(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
+  private func cachedCustomerState(_ request: UnsafeRawBufferPointer) -> StampedMessage? {
     guard let read = PlainRead(getCustomerState: request),
       let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
-    return try? Self.payload(cached, unlessRevisionIs: read.ifRevisionDiffers)
+    return try? Self.message(cached, unlessRevisionIs: read.ifRevisionDiffers)
   }
 
   /// NOT_MODIFIED if the caller has this revision, unless time (R30) or a new catalog has changed
   /// the state since.
-  private static func payload(
+  private static func message(
     _ answer: CustomerAnswer, unlessRevisionIs knownRevision: Int64?
-  ) throws -> ByteBuffer {
+  ) throws -> StampedMessage {
     guard knownRevision == answer.revision, answer.isUnchangedSinceRevision else {
-      return answer.encoded
+      return try answer.message
     }
-    return try GetCustomerStateResponse.notModified(revision: answer.revision).encoded()
+    return StampedMessage(
+      try GetCustomerStateResponse.notModified(revision: answer.revision).encoded())
   }
 
   /// Requests above this size, in bytes, name more customers than are looked up on the event loop,
@@ -108,14 +112,14 @@ package struct EntitlementEndpoint: Sendable {
           consistency: request.consistency.serviceConsistency, at: request.at,
           knowledge: request.knowledge),
         on: call.eventLoop,
-        orFinish: { result in answer.finish(Result { Self.joined(try result.get()) }) },
+        orFinish: { result in answer.finish(Result { try Self.joined(try result.get()) }) },
         isWaiting: { !answer.isCancelled })
-      return cached.map { .now(Self.joined($0)) } ?? .elsewhere
+      return try cached.map { .now(try Self.joined($0)) } ?? .elsewhere
     }
   }
 
-  private static func joined(_ answers: [CustomerAnswer]) -> ByteBuffer {
-    BatchGetCustomerStateResponse.encoded(joining: answers.map(\.encoded))
+  private static func joined(_ answers: [CustomerAnswer]) throws -> ByteBuffer {
+    BatchGetCustomerStateResponse.encoded(joining: try answers.map { try $0.message })
   }
 
   @Sendable
@@ -126,18 +130,18 @@ package struct EntitlementEndpoint: Sendable {
         consistency: request.consistency.serviceConsistency, at: request.at,
         knowledge: request.knowledge)
       return try read(query, answer) { [id = request.entitlementID] customer in
-        try Self.check(id, in: customer.encoded)
+        try Self.check(id, in: customer.encoded.bytes)
       }
     }
   }
 
   @Sendable
-  private func cachedEntitlementCheck(_ request: UnsafeRawBufferPointer) -> ByteBuffer? {
+  private func cachedEntitlementCheck(_ request: UnsafeRawBufferPointer) -> StampedMessage? {
     guard let read = PlainRead(checkEntitlement: request), let entitlementID = read.entitlementID,
       let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
     let id = EntitlementID(String(decoding: entitlementID, as: UTF8.self))
-    return try? Self.check(id, in: cached.encoded)
+    return (try? Self.check(id, in: cached.encoded.bytes)).map { StampedMessage($0) }
   }
 
   /// Reads the encoded state. Caching the decoded state too would double the memory of each
@@ -202,6 +206,26 @@ package struct EntitlementEndpoint: Sendable {
   }
 }
 
+extension CustomerAnswer {
+  /// The response of GetCustomerState, with the moment of this answer.
+  fileprivate var message: StampedMessage {
+    get throws {
+      if moment == evaluated.evaluatedAt { return StampedMessage(encoded.bytes) }
+      if let offset = encoded.momentOffset,
+        let stamp = StampedMessage.Stamp(at: offset, moment.rawValue)
+      {
+        return StampedMessage(encoded.bytes, stamp: stamp)
+      }
+      // Only where the clock is before 1971 or after 2109.
+      guard case .state(var later) = try GetCustomerStateResponse.decode(from: encoded.bytes) else {
+        throw ServiceError(.internalFault, "the cached answer has no state")
+      }
+      later.evaluatedAt = moment
+      return StampedMessage(try GetCustomerStateResponse.state(later).encoded())
+    }
+  }
+}
+
 extension PlainRead {
   fileprivate var cacheKey: QueryBytes {
     switch selector {
@@ -241,7 +265,7 @@ extension WatchItem {
   func encoded() throws -> ByteBuffer {
     let response = WatchCustomerStatesResponse(
       cursor: cursor.description, change: change.map { CustomerChange($0) })
-    if let state, let joined = try response.encoded(joining: state),
+    if let state, let joined = try response.encoded(joining: try state.message.stamped()),
       joined.readableBytes <= RPCLimits.maximumFrameData
     {
       return joined

@@ -8,15 +8,11 @@ import Wire
 package struct HealthEndpoint: Sendable {
   private let health: HealthStatus
   private let version: String
-  private let warnings: [String]
 
-  /// - Parameters:
-  ///   - version: The server's version, which each answer contains.
-  ///   - warnings: What is unsafe in the server's settings, in each answer too.
-  package init(health: HealthStatus, version: String, warnings: [String]) {
+  /// - Parameter version: The server's version, which each answer contains.
+  package init(health: HealthStatus, version: String) {
     self.health = health
     self.version = version
-    self.warnings = warnings
   }
 
   package func register(in router: inout RPCRouter) {
@@ -65,7 +61,7 @@ package struct HealthEndpoint: Sendable {
   private func response(
     _ status: HealthCheckResponse.ServingStatus
   ) throws(MessageError) -> ByteBuffer {
-    try HealthCheckResponse(status: status, version: version, warnings: warnings).encoded()
+    try HealthCheckResponse(status: status, version: version).encoded()
   }
 }
 

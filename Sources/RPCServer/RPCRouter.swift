@@ -1,5 +1,5 @@
-import Framing
-package import NIOCore
+package import Framing
+import NIOCore
 import Wire
 
 /// The methods of a server, registered before it starts.
@@ -16,7 +16,7 @@ package struct RPCRouter: Sendable {
   /// Returns the answer for the encoded request, or nil. If nil, the call goes to its
   /// ``UnaryBody``, which must give the same answer. Not for methods that depend on metadata or
   /// peer. Runs on the connection's event loop; must not block and must not keep the bytes.
-  package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> ByteBuffer?
+  package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> StampedMessage?
 
   enum Body: Sendable {
     case unary(UnaryBody)
@@ -84,23 +84,36 @@ final class ImmediateMethods: Sendable {
     let body: RPCRouter.ImmediateBody
   }
 
+  /// A call with less time than this left is compared with the clock, and not with the moment at
+  /// which its run of immediate answers began. A run takes less than a millisecond.
+  private static let shortTime = TimeAmount.milliseconds(10)
+
   private let methods: [Method]
 
   init(_ methods: [Method]) {
     self.methods = methods
   }
 
-  /// The answer to a request envelope; nil if the request must be started as a call.
+  /// The answer to a request envelope; nil if the request must be started as a call, as when its
+  /// deadline has passed.
+  ///
+  /// - Parameters:
+  ///   - now: When the first of several answers was looked up.
+  ///   - clock: The time now.
   func answer(
-    to envelope: UnsafeRawBufferPointer, arrivedAt arrival: NIODeadline, now: NIODeadline
-  ) -> ByteBuffer? {
+    to envelope: UnsafeRawBufferPointer, arrivedAt arrival: NIODeadline, now: NIODeadline,
+    clock: () -> NIODeadline
+  ) -> StampedMessage? {
     for index in methods.indices {
       let found = RequestEnvelope.content(of: envelope, after: methods[index].prefix)
       guard let (request, timeout) = found else {
         continue
       }
-      guard timeout == 0 || (timeout > 0 && arrival + .nanoseconds(timeout) > now) else {
-        return nil
+      if timeout != 0 {
+        guard timeout > 0 else { return nil }
+        // The sum saturates at the distant future.
+        let deadline = arrival + .nanoseconds(timeout)
+        guard deadline > now + Self.shortTime || deadline > clock() else { return nil }
       }
       return methods[index].body(request)
     }

@@ -8,11 +8,15 @@ extension ServerConnectionHandler {
   // MARK: Frames
 
   /// Decodes and handles the received frames until the client's answers must be read first.
-  func handleFrames(now: NIODeadline) {
-    let arrival = undecodedSince ?? now
+  ///
+  /// - Parameter received: When the last of them was read from the socket.
+  func handleFrames(receivedAt received: NIODeadline) {
+    let arrival = undecodedSince ?? received
     isHandlingFrames = true
     var hasCompletedFrame = false
     while !isPaused, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
+      // Not the moment of the arrival: a deadline may pass while earlier frames are handled.
+      let now = peer.eventLoop.now
       if answerImmediately(arrivedAt: arrival, now: now) {
         hasCompletedFrame = true
       } else if let decoded = decoder.next() {
@@ -31,7 +35,7 @@ extension ServerConnectionHandler {
     if isPaused || timing.isClosing || !decoder.hasPartialFrame {
       timing.noFrameIsPartial()
     } else {
-      timing.frameIsPartial(isNew: hasCompletedFrame, now: now)
+      timing.frameIsPartial(isNew: hasCompletedFrame, now: received)
     }
   }
 
@@ -49,10 +53,12 @@ extension ServerConnectionHandler {
     let admission = streams.admission
     var answered = 0
     var isStopped = batch.readableBytes >= RPCLimits.fullBatch
-    var large: (streamID: StreamID, answer: ByteBuffer)?
+    var large: (streamID: StreamID, answer: StampedMessage)?
+    let eventLoop = peer.eventLoop
     decoder.takeFrames { header, data in
       guard !isStopped, admission.admits(header),
-        let answer = immediates.answer(to: data, arrivedAt: arrival, now: now),
+        let answer = immediates.answer(
+          to: data, arrivedAt: arrival, now: now, clock: { eventLoop.now }),
         FrameEncoder.responseDataLength(payloadLength: answer.readableBytes)
           <= RPCLimits.maximumFrameData
       else {
@@ -134,7 +140,7 @@ extension ServerConnectionHandler {
       return
     case .send:
       statistics.calls.count(.ok)
-      write(payload, for: call.streamID)
+      write(StampedMessage(payload), for: call.streamID)
     case .sendFailure(let status):
       writeFailure(call.streamID, status)
     }

@@ -19,7 +19,7 @@ extension ServerConnectionHandler {
   }
 
   /// Writes the answer to a unary call.
-  func write(_ answer: ByteBuffer, for streamID: StreamID) {
+  func write(_ answer: StampedMessage, for streamID: StreamID) {
     prepareBatch()
     if answer.readableBytes <= RPCLimits.maximumCopiedPayload {
       FrameEncoder.writeResponse(streamID: streamID, payload: answer, into: &batch)
@@ -27,8 +27,21 @@ extension ServerConnectionHandler {
     } else {
       FrameEncoder.writeResponsePrefix(
         streamID: streamID, payloadLength: answer.readableBytes, into: &batch)
-      writePayload(answer)
+      writeLargePayload(answer)
     }
+  }
+
+  /// Copies a large payload up to the end of its stamp only. The rest is shared with other answers.
+  private func writeLargePayload(_ payload: StampedMessage) {
+    var rest = payload.bytes
+    if let stamp = payload.stamp,
+      let head = rest.readSlice(length: stamp.offset + StampedMessage.Stamp.length)
+    {
+      let start = batch.writerIndex
+      batch.writeImmutableBuffer(head)
+      batch.set(stamp, ofMessageAt: start)
+    }
+    writePayload(rest)
   }
 
   /// Writes the payload that belongs to the prefix at the end of the batch.

@@ -108,7 +108,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     timing.wasActive(now: now, isWritable: isWritable)
     hasFlushedSinceRead = false
     decoder.append(unwrapInboundIn(data))
-    handleFrames(now: now)
+    handleFrames(receivedAt: now)
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -135,7 +135,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
       clientHasRead(now: now)
       if isPaused {
         isPaused = false
-        handleFrames(now: now)
+        handleFrames(receivedAt: now)
         settle()
       }
       if isReadDeferred, isWritable, !streams.hasFailed {

@@ -52,16 +52,25 @@ struct SQLiteCustomerReader {
       guard let chain = try database.chain(id, scopeID: scopeID) else { return .notFound }
       return try found(chain)
     case .transaction(let id):
-      let key = FactKey(kind: .transaction, identifier: id.rawValue)
-      guard let fact = try database.row(.chainOfFact, key.arguments(scopeID: scopeID)),
-        let chainRowID: Int64 = fact[0], let chain = try database.chain(rowID: chainRowID)
-      else { return .notFound }
+      guard let chain = try chain(of: id, scopeID: scopeID) else { return .notFound }
       return try found(chain)
     case .appTransaction(let id):
       return try find(id, scopeID: scopeID)
     case .appAccountToken(let token):
       return try find(token, scopeID: scopeID)
     }
+  }
+
+  /// The chain of a known transaction (R7), else the chain that has this id: its first transaction
+  /// may never have been heard.
+  private func chain(of id: TransactionID, scopeID: Int64) throws -> StoredChain? {
+    let key = FactKey(kind: .transaction, identifier: id.rawValue)
+    if let fact = try database.row(.chainOfFact, key.arguments(scopeID: scopeID)),
+      let chainRowID: Int64 = fact[0]
+    {
+      return try database.chain(rowID: chainRowID)
+    }
+    return try database.chain(OriginalTransactionID(id.rawValue), scopeID: scopeID)
   }
 
   private func found(_ chain: StoredChain) throws -> SQLiteFoundCustomer {

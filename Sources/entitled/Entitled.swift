@@ -44,6 +44,13 @@ struct Entitled: AsyncParsableCommand {
   var store: String?
 
   @Option(
+    help: """
+      Name of this node in its log and in `entitlectl health`, at most 256 bytes. Default: the name \
+      of the host.
+      """)
+  var nodeName: String?
+
+  @Option(
     name: .customLong("store-replica"),
     help: """
       PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE. Repeatable.
@@ -153,7 +160,8 @@ struct Entitled: AsyncParsableCommand {
   /// The options of the command line, by setting.
   private var flags: [SettingKey: ConfigContent] {
     let texts: [(SettingKey, String?)] = [
-      (.catalog, catalog), (.store, store), (.certificateStatus, certificateStatus),
+      (.catalog, catalog), (.store, store), (.nodeName, nodeName),
+      (.certificateStatus, certificateStatus),
       (.logLevel, logLevel), (.logFormat, logFormat),
     ]
     let numbers: [(SettingKey, String?)] = [

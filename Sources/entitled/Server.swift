@@ -27,7 +27,9 @@ struct Server {
   func run() async throws {
     let logger = makeLogger()
     // First, so that the log of a failed start contains the version.
-    logger.info("starting", metadata: ["version": "\(ProgramVersion.current)"])
+    logger.info(
+      "starting",
+      metadata: ["version": "\(ProgramVersion.current)", "node": "\(settings.nodeName)"])
     for warning in settings.warnings {
       logger.warning("configuration", metadata: ["issue": "\(warning)"])
     }
@@ -214,11 +216,13 @@ private struct ServerComponents {
       submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: .system, changes: audited),
-      statistics: statistics, version: ProgramVersion.current
+      statistics: statistics,
+      server: ServerDescription(
+        version: ProgramVersion.current, nodeName: settings.nodeName,
+        storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
+        warnings: settings.warnings)
     ).register(in: &router)
-    HealthEndpoint(
-      health: health, version: ProgramVersion.current, warnings: settings.warnings
-    ).register(in: &router)
+    HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(

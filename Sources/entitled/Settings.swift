@@ -16,6 +16,8 @@ struct Settings: Sendable {
   var listen: [ServerAddress]
   var catalogPath: String
   var store: StoreChoice
+  /// Tells this node apart from others of the same store.
+  var nodeName: String
   /// How old the last poll of the change feed may be while cached answers are served.
   var staleness: Duration
   /// How long changes are kept; nil if forever.
@@ -141,6 +143,7 @@ extension Settings {
       (.listen, listen.map(\.description).joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, store.description),
+      (.nodeName, nodeName),
       (.stalenessSeconds, String(staleness.components.seconds)),
       (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
       (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
@@ -180,6 +183,7 @@ private struct SettingsReader {
     let catalogPath = await string(.catalog)
     if catalogPath == nil { report(.catalog, "missing: the path of the catalog file") }
     let store = await store()
+    let nodeName = await nodeName()
     let staleness = await integer(.stalenessSeconds, default: 5, range: 1...3_600)
     let retention = await integer(.changeRetentionDays, default: 30, range: 0...3_650)
     let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
@@ -199,7 +203,8 @@ private struct SettingsReader {
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     guard let catalogPath, let store else { return nil }
     return Settings(
-      listen: addresses, catalogPath: catalogPath, store: store, staleness: .seconds(staleness),
+      listen: addresses, catalogPath: catalogPath, store: store, nodeName: nodeName,
+      staleness: .seconds(staleness),
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
       allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
@@ -248,6 +253,24 @@ private struct SettingsReader {
       report(.store, "sqlite:PATH or postgresql://USER@HOST/DATABASE is expected")
       return nil
     }
+  }
+
+  private mutating func nodeName() async -> String {
+    guard let name = await string(.nodeName) else { return Self.hostName }
+    // A NUL cannot be sent.
+    if name.isEmpty || name.utf8.count > 256 || name.utf8.contains(0) {
+      report(.nodeName, "1 to 256 bytes of text are expected")
+    }
+    return name
+  }
+
+  private static var hostName: String {
+    // Linux limits names of hosts to 64 bytes.
+    var name = [CChar](repeating: 0, count: 65)
+    let isKnown = gethostname(&name, name.count - 1) == 0 && name[0] != 0
+    return isKnown
+      ? String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      : "localhost"
   }
 
   private mutating func trustAnchors(named names: [String]) -> TrustAnchors {
@@ -325,6 +348,7 @@ enum SettingKey: String, CaseIterable {
   case listen
   case catalog
   case store
+  case nodeName = "node_name"
   case storeReplicas = "store_replicas"
   case storeReaders = "store_readers"
   case storeWriters = "store_writers"

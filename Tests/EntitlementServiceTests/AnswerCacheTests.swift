@@ -16,12 +16,12 @@ struct AnswerCacheTests {
   private func subject(_ id: AccountID) -> CustomerSubject { .account(Self.scope, id) }
 
   private func answer(
-    _ text: String, of id: AccountID, validUntil: Milliseconds? = nil
-  ) -> CustomerAnswer {
-    CustomerAnswer(
-      encoded: ByteBuffer(string: text), revision: 1, validUntil: validUntil,
-      isUnchangedSinceRevision: true,
-      subject: subject(id))
+    _ text: String, of id: AccountID, at evaluatedAt: Milliseconds = 0,
+    validUntil: Milliseconds? = nil
+  ) -> EvaluatedAnswer {
+    EvaluatedAnswer(
+      encoded: EncodedState(ByteBuffer(string: text)), revision: 1, evaluatedAt: evaluatedAt,
+      validUntil: validUntil, isUnchangedSinceRevision: true, subject: subject(id))
   }
 
   private func makeCache(bytes: Int = 1 << 20) -> AnswerCache { AnswerCache(bytes: bytes) }
@@ -46,7 +46,7 @@ struct AnswerCacheTests {
     return load
   }
 
-  private func load(for key: AnswerKey, into cache: AnswerCache, _ answer: CustomerAnswer) {
+  private func load(for key: AnswerKey, into cache: AnswerCache, _ answer: EvaluatedAnswer) {
     _ = cache.loadsEnded([(begun(key, in: cache), answer)])
   }
 
@@ -61,6 +61,28 @@ struct AnswerCacheTests {
     #expect(cache.statistics.bytes == 0)
   }
 
+  @Test("A cached answer has the moment of its look-up, which does not go back (R30)")
+  func moment() {
+    let cache = makeCache()
+    load(for: key("a"), into: cache, answer("x", of: "a", at: 500, validUntil: 1_000))
+    for (now, moment): (Milliseconds, Milliseconds) in [(500, 500), (999, 999), (499, 500)] {
+      #expect(cache.answer(for: key("a"), at: now)?.moment == moment)
+      let bytes = Array("a".utf8)
+      let bundleID = Array(Self.scope.bundleID.rawValue.utf8)
+      bytes.withUnsafeBytes { bytes in
+        bundleID.withUnsafeBytes { bundleID in
+          let query = QueryBytes(account: bytes, bundleID: bundleID, environment: .production)
+          #expect(cache.answer(for: query, ServiceClock { now })?.moment == moment)
+        }
+      }
+    }
+    // A load that ends when its state is no longer valid is told as it was computed.
+    let late = answer("x", of: "a", at: 500, validUntil: 1_000)
+    #expect(CustomerAnswer(late, at: 1_000).moment == 500)
+    #expect(CustomerAnswer(late, at: 700).moment == 700)
+    #expect(CustomerAnswer(late).moment == 500)
+  }
+
   @Test("A query by the bytes of a request finds the same answers as its key")
   func bytes() {
     let cache = makeCache()
@@ -70,8 +92,9 @@ struct AnswerCacheTests {
     let key = AnswerKey(chain)
     load(
       for: key, into: cache,
-      CustomerAnswer(
-        encoded: ByteBuffer(string: "z"), revision: 1, validUntil: nil,
+      EvaluatedAnswer(
+        encoded: EncodedState(ByteBuffer(string: "z")), revision: 1, evaluatedAt: 0,
+        validUntil: nil,
         isUnchangedSinceRevision: true, subject: chain))
     #expect(found("a", in: cache) == "x")
     #expect(found("a-longer-account-id", in: cache) == "y")
@@ -166,8 +189,8 @@ struct AnswerCacheTests {
   @Test("An answer without a subject is not cached")
   func withoutSubject() {
     let cache = makeCache()
-    let answer = CustomerAnswer(
-      encoded: ByteBuffer(string: "x"), revision: 1, validUntil: nil,
+    let answer = EvaluatedAnswer(
+      encoded: EncodedState(ByteBuffer(string: "x")), revision: 1, evaluatedAt: 0, validUntil: nil,
       isUnchangedSinceRevision: true, subject: nil)
     load(for: key("a"), into: cache, answer)
     #expect(cache.answer(for: key("a"), at: 0) == nil)

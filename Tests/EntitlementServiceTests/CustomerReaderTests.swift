@@ -28,7 +28,7 @@ struct CustomerReaderTests {
     CustomerReader(
       store: store, catalog: holder ?? makeHolder(), clock: now.clock, cacheBytes: 1 << 20,
       limits: ReadLimits(permits: permits),
-      encode: { ByteBuffer(string: "revision \($0.revision)") })
+      encode: { EncodedState(ByteBuffer(string: "revision \($0.revision)")) })
   }
 
   private func query(
@@ -340,7 +340,7 @@ struct CustomerReaderTests {
     let holder = makeHolder()
     let reader = CustomerReader(
       store: store, catalog: holder, clock: now.clock, cacheBytes: 1 << 20,
-      limits: .forTests, encode: { ByteBuffer(string: "\($0.coreState)") })
+      limits: .forTests, encode: { EncodedState(ByteBuffer(string: "\($0.coreState)")) })
     store.set(facts: [purchase], changedAt: 1_000)
     now.set(Milliseconds(1_000 + 2 * Milliseconds.dayLength))
     #expect(try await reader.answer(to: query()).text == "inactive")

@@ -6,9 +6,9 @@ import Wire
 /// Encodes and decodes states as the front does.
 enum StateCoding {
   @Sendable
-  static func encode(_ state: CustomerState) throws(ServiceError) -> ByteBuffer {
+  static func encode(_ state: CustomerState) throws(ServiceError) -> EncodedState {
     do {
-      return try GetCustomerStateResponse.state(state).encoded()
+      return EncodedState(try GetCustomerStateResponse.state(state).encoded())
     } catch {
       throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
     }
@@ -26,15 +26,15 @@ enum StateCoding {
 
 extension CustomerAnswer {
   var state: CustomerState {
-    get throws { try StateCoding.decode(encoded) }
+    get throws { try StateCoding.decode(encoded.bytes) }
   }
 
   /// For readers that encode a state as a string.
-  var text: String { String(buffer: encoded) }
+  var text: String { String(buffer: encoded.bytes) }
 }
 
 extension WatchItem {
-  var decodedState: CustomerState? { state.flatMap { try? StateCoding.decode($0) } }
+  var decodedState: CustomerState? { state.flatMap { try? $0.state } }
 }
 
 extension ReadLimits {

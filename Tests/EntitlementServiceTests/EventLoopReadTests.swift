@@ -48,7 +48,7 @@ struct EventLoopReadTests {
         encodings.onEventLoop.withLock {
           $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil)
         }
-        return ByteBuffer(string: "revision \(state.revision)")
+        return EncodedState(ByteBuffer(string: "revision \(state.revision)"))
       })
   }
 

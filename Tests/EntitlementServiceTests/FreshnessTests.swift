@@ -24,7 +24,7 @@ struct FreshnessTests {
       catalog: CatalogHolder(
         Catalog(apps: [CatalogApp(bundleID: Self.scope.bundleID)]), clock: clock.clock),
       clock: clock.clock, watermark: watermark, cacheBytes: 1 << 20,
-      limits: .forTests, encode: { ByteBuffer(string: "revision \($0.revision)") })
+      limits: .forTests, encode: { EncodedState(ByteBuffer(string: "revision \($0.revision)")) })
   }
 
   private func query(_ consistency: Consistency = .minimizeLatency) -> CustomerQuery {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Wire
 
@@ -5,11 +6,46 @@ import Wire
 
 @Suite("The version of a server in tables")
 struct ServerVersionTests {
-  @Test func `health shows it after the status, if the server sends it`() {
-    let old = HealthCheckResponse(status: .notServing)
-    #expect(HealthCommand.text(of: old) == "NOT_SERVING")
-    let new = HealthCheckResponse(status: .serving, version: "1.2.3\u{1b}")
-    #expect(HealthCommand.text(of: new) == "SERVING, version 1.2.3\\u{1b}")
+  @Test func `health shows it after the status, if the server sends it`() throws {
+    let old = HealthCommand.Answer(
+      health: HealthCheckResponse(status: .notServing), server: nil)
+    #expect(old.text == "NOT_SERVING")
+    let new = HealthCommand.Answer(
+      health: HealthCheckResponse(status: .serving, version: "1.2.3\u{1b}"), server: nil)
+    #expect(new.text == "SERVING, version 1.2.3\\u{1b}")
+    #expect(try json(new) == #"{"status":"SERVING","version":"1.2.3\u001b"}"#)
+  }
+
+  @Test func `health shows which server it is, if the server knows the method`() throws {
+    let health = HealthCheckResponse(status: .serving, version: "1.2.3")
+    let full = HealthCommand.Answer(
+      health: health,
+      server: GetServerResponse(
+        version: "1.2.3", nodeName: "node\u{1b}", storeKind: .postgresql, catalogDigest: "00ff",
+        warnings: ["one", "two"]))
+    #expect(
+      full.text == """
+        SERVING, version 1.2.3
+        node            node\\u{1b}
+        store           POSTGRESQL
+        catalog         00ff
+        warning         one
+        warning         two
+        """)
+    #expect(
+      try json(full)
+        == #"{"server":{"catalogDigest":"00ff","nodeName":"node\u001b","#
+        + #""storeKind":"STORE_KIND_POSTGRESQL","version":"1.2.3","warnings":["one","two"]},"#
+        + #""status":"SERVING","version":"1.2.3"}"#)
+    let bare = HealthCommand.Answer(
+      health: health, server: GetServerResponse(version: "1.2.3", nodeName: "n"))
+    #expect(bare.text == "SERVING, version 1.2.3\nnode            n")
+  }
+
+  private func json(_ answer: HealthCommand.Answer) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return String(decoding: try encoder.encode(try answer.document), as: UTF8.self)
   }
 
   @Test func `health shows each warning on a line of its own`() {

@@ -1,6 +1,7 @@
 import EntitlementDomain
 import Foundation
 import RPCClient
+import SQLiteStore
 import StoreSimulator
 import Testing
 import Wire
@@ -208,6 +209,24 @@ struct AdminEndpointTests {
       #expect(error?.code == .status(.invalidArgument))
       #expect(error?.fieldViolations.map(\.field) == ["catalog_yaml"])
       #expect(error?.message.contains("line 1, version: error") == true)
+    }
+  }
+
+  @Test("GetServer tells which server answers, with the catalog in force")
+  func server() async throws {
+    try await ServiceBench.run { bench async throws in
+      var expected = GetServerResponse(
+        version: ServiceBench.version, nodeName: "bench-1", storeKind: .sqlite,
+        catalogDigest: try await bench.client.catalog().digest,
+        warnings: ["a first warning", "a second warning"])
+      #expect(try await bench.client.server() == expected)
+      try bench.setCatalog(SimulatedApp.catalogYAML + "# another digest\n")
+      let reloaded = try await bench.client.reloadCatalog().digest
+      #expect(reloaded != expected.catalogDigest)
+      expected.catalogDigest = reloaded
+      // Without its store, the server still answers this.
+      await bench.store.close()
+      #expect(try await bench.client.server() == expected)
     }
   }
 

@@ -11,18 +11,20 @@ import RPCEndpoints
 import RPCServer
 import SQLiteStore
 import StoreSimulator
+import Synchronization
 import Verification
 import Wire
 
-/// The whole service in this process, on a socket, with a real store, real signatures and a stopped
-/// clock.
+/// The whole service in this process, on a socket, with a real store, real signatures and a clock
+/// that the test sets.
 struct ServiceBench {
   static let now: Milliseconds = 1_790_000_000_000
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
   /// The version that the server reports; not a real one.
   static let version = "7.8.9-bench"
-  /// What is unsafe in the settings that the server reports; invented too.
-  static let warnings = ["a root is trusted", "and another one"]
+  static let description = ServerDescription(
+    version: version, nodeName: "bench-1", storeKind: .sqlite,
+    warnings: ["a first warning", "a second warning"])
 
   /// Shared by all tests, as generating RSA keys is slow.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }
@@ -30,6 +32,8 @@ struct ServiceBench {
   let authority: SigningAuthority
   let store: SQLiteStore
   let health = HealthStatus()
+  /// The server's clock, in milliseconds since the epoch.
+  let time = ManualTime()
   /// The server's catalog file.
   let catalogPath: String
   let client: EntitlementClient
@@ -61,7 +65,7 @@ struct ServiceBench {
     anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     anchors.trust(try Self.receiptAuthority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: queue)
-    let clock = ServiceClock { Self.now }
+    let clock = ServiceClock { [time] in time.now }
     let path = folder.appending(path: "catalog.yaml").path
     catalogPath = path
     try Self.write(SimulatedApp.catalogYAML, to: path)
@@ -118,9 +122,9 @@ struct ServiceBench {
       feed: ChangeFeed(store: store), submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
-      statistics: statistics, version: Self.version
+      statistics: statistics, server: Self.description
     ).register(in: &router)
-    HealthEndpoint(health: health, version: Self.version, warnings: Self.warnings).register(
+    HealthEndpoint(health: health, version: Self.version).register(
       in: &router)
     let server = RPCServer(router: router, limits: limits, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
@@ -207,4 +211,13 @@ struct ServiceBench {
       GetCustomerStateRequest(
         customer: customer, scope: Self.scope, ifRevisionDiffers: ifRevisionDiffers))
   }
+}
+
+/// A clock that stands still until a test moves it.
+final class ManualTime: Sendable {
+  private let milliseconds = Atomic(ServiceBench.now.rawValue)
+
+  var now: Milliseconds { Milliseconds(milliseconds.load(ordering: .relaxed)) }
+
+  func set(_ moment: Milliseconds) { milliseconds.store(moment.rawValue, ordering: .relaxed) }
 }

@@ -124,6 +124,10 @@ struct EntitlementClientTests {
       WireMethods.listChanges, in: &router, to: changes,
       with: ListChangesResponse(changes: [change]))
     ScriptedServer.answer(WireMethods.getStatistics, in: &router) { _ in statistics }
+    let server = GetServerResponse(
+      version: "1.2.3", nodeName: "node-1", storeKind: .postgresql, catalogDigest: "00ff",
+      warnings: ["w"])
+    ScriptedServer.answer(WireMethods.getServer, in: &router) { _ in server }
     try await ScriptedServer.run(router) { client async throws in
       #expect(try await client.explain(explain).explanation == explanation)
       #expect(
@@ -138,6 +142,7 @@ struct EntitlementClientTests {
       #expect(try await client.reloadCatalog(ReloadCatalogRequest(isDryRun: true)) == catalog)
       #expect(try await client.changes(changes).changes == [change])
       #expect(try await client.statistics() == statistics)
+      #expect(try await client.server() == server)
     }
   }
 

@@ -59,10 +59,53 @@ struct ImmediateAnswerTests {
       ])
   }
 
+  @Test(
+    "A stamp replaces its bytes in the answer, and not in the bytes that answers share",
+    arguments: [8, 300, 16_384, 16_385, 16_391, 70_000])
+  func stamp(length: Int) throws {
+    let connection = try EmbeddedConnection(RPCLimits())
+    try connection.receive(Frames.request(1, "Immediate", "s\(length)"))
+    var decoder = FrameDecoder()
+    decoder.append(try connection.sentBytes())
+    guard case .frame(let frame) = decoder.next() else {
+      Issue.record("no answer of \(length) bytes")
+      return
+    }
+    let payload = try ResponseEnvelope(decoding: frame.data).payload
+    // 1,790,000,000,000 as a varint.
+    let expected = [0x73, 0x73, 0x80, 0xd8, 0xc1, 0xa2, 0x8c, 0x34].map { UInt8($0) }
+    #expect(Array(payload.readableBytesView.prefix(8)) == expected)
+    #expect(payload.readableBytes == length)
+    #expect(payload.readableBytesView.dropFirst(8).allSatisfy { $0 == 0x73 })
+  }
+
+  @Test(
+    "A deadline that passes while earlier requests are handled is DEADLINE_EXCEEDED",
+    arguments: [true, false])
+  func late(immediate: Bool) throws {
+    let connection = try EmbeddedConnection(RPCLimits(), immediate: immediate)
+    // All arrive at once. The second begins 5 ms later, and the last ones 25 ms later.
+    try connection.receive(
+      Frames.request(1, "Immediate", "h", timeout: 1), Frames.request(3, "Slow", "5"),
+      Frames.request(5, "Immediate", "h", timeout: 5_000_000),
+      Frames.request(7, "Immediate", "h", timeout: 5_000_001),
+      Frames.request(9, "Slow", "20"), Frames.request(11, "Immediate", "h", timeout: 20_000_000),
+      Frames.request(13, "Immediate", "h", timeout: 25_000_001),
+      Frames.request(15, "Immediate", "h", timeout: 1_000_000_000),
+      Frames.request(17, "Immediate", "h"))
+    #expect(
+      try connection.sent() == [
+        "1 OK h", "3 OK 5", "5 DEADLINE_EXCEEDED", "7 OK h", "9 OK 20", "11 DEADLINE_EXCEEDED",
+        "13 OK h", "15 OK h", "17 OK h",
+      ])
+  }
+
   private func randomFrame(using generator: inout SeededRandom) -> ByteBuffer {
     let stream = UInt32.random(in: 1...12, using: &generator)
-    let payload = ["h", "hand", "h0", "h5", "h300", "h16384", "h16385", "h70000", "", "other"]
-      .randomElement(using: &generator)!
+    let payload = [
+      "h", "hand", "h0", "h5", "h300", "h16384", "h16385", "h70000", "s8", "s300", "s16384",
+      "s16385", "s70000", "", "other",
+    ].randomElement(using: &generator)!
     switch Int.random(in: 0..<16, using: &generator) {
     case 0: return Frames.request(stream, "Hold", payload)
     case 1: return Frames.request(stream, "Fail")

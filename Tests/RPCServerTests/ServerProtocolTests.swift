@@ -77,6 +77,11 @@ struct ServerProtocolTests {
       "a timeout that passes", Frames.request(1, "Hold", "x", timeout: 1_000_000),
       expecting: ["1 DEADLINE_EXCEEDED"]),
     Row(
+      "a timeout that is over when the call's turn comes", Frames.request(1, "Echo", timeout: 1),
+      Frames.request(3, "Immediate", "h", timeout: 1),
+      Frames.request(5, "Immediate", "h", timeout: 60_000_000_000),
+      expecting: ["1 DEADLINE_EXCEEDED", "3 DEADLINE_EXCEEDED", "5 OK h"]),
+    Row(
       "the longest timeout", Frames.request(1, "Echo", "x", timeout: .max),
       expecting: ["1 OK x"]),
     Row(

@@ -1,6 +1,7 @@
 import Dispatch
 import Framing
 import NIOCore
+import NIOEmbedded
 import RPCServer
 import Synchronization
 import Wire
@@ -63,9 +64,16 @@ final class TestService: Sendable {
       answer.succeed(call.payload)
     }
     // Answers payloads that begin with "h" immediately: with that many bytes, or with the payload.
+    // "s" and a number is the same with a stamp.
     router.unary(service, "Immediate", immediate: { Self.immediateAnswer(ByteBuffer(bytes: $0)) }) {
       call, answer in
-      answer.succeed(Self.immediateAnswer(call.payload) ?? call.payload)
+      answer.succeed(Self.immediateAnswer(call.payload)?.stamped() ?? call.payload)
+    }
+    // Takes as many milliseconds as its payload says.
+    router.unary(service, "Slow") { call, answer in
+      guard let loop = call.eventLoop as? EmbeddedEventLoop else { return }
+      loop.advanceTime(by: .milliseconds(Int64(String(buffer: call.payload)) ?? 0))
+      answer.succeed(call.payload)
     }
     // Answers from another thread than the event loop.
     router.unary(service, "Elsewhere") { call, answer in
@@ -119,10 +127,19 @@ final class TestService: Sendable {
     return router
   }
 
-  private static func immediateAnswer(_ payload: ByteBuffer) -> ByteBuffer? {
+  private static func immediateAnswer(_ payload: ByteBuffer) -> StampedMessage? {
     let text = String(buffer: payload)
-    guard text.first == "h" else { return nil }
-    return Int(text.dropFirst()).map { ByteBuffer(repeating: 0x68, count: $0) } ?? payload
+    let count = Int(text.dropFirst())
+    switch text.first {
+    case "h":
+      return StampedMessage(count.map { ByteBuffer(repeating: 0x68, count: $0) } ?? payload)
+    case "s":
+      guard let count, count >= StampedMessage.Stamp.length + 2 else { return nil }
+      return StampedMessage(
+        ByteBuffer(repeating: 0x73, count: count),
+        stamp: StampedMessage.Stamp(at: 2, 1_790_000_000_000))
+    default: return nil
+    }
   }
 
   private func addLockedMethods(_ service: String, to router: inout RPCRouter) {

@@ -98,6 +98,40 @@ extension StoreConformanceSuite {
       }
     },
 
+    ConformanceCase("A chain is found by its own id as the id of a transaction") { store, _ in
+      // Only the renewals were received: the first transactions, 10 and 30, are not known.
+      try await store.submit([
+        TransactionSample("11", "10").signed(), RenewalSample("20").signed(),
+      ])
+      try await store.submit(TransactionSample("31", "30"), by: "alice")
+      for id in ["10", "20", "30"] {
+        let byChain = try await store.customer(.originalTransaction(OriginalTransactionID(id)))
+        let customer = try await store.customer(.transaction(TransactionID(id)))
+        try expect(!customer.factKeys.isEmpty, "the chain \(id) has no facts")
+        try expectEqual(customer, byChain, id)
+      }
+      try expectEqual(
+        try await store.customer(.transaction("30")).record.accountID, "alice", "the account")
+      let other = AppScope(bundleID: "com.example.other", environment: .production)
+      try expectEqual(
+        try await store.customer(.transaction("10"), in: other).record.facts, [], "another app")
+    },
+
+    ConformanceCase("A known transaction goes before the chain that has its id (R7)") { store, _ in
+      let first = TransactionSample("10", "10")
+      try await store.submit(first, by: "alice")
+      try await store.submit(TransactionSample("11", "10"))
+      try await store.submit(TransactionSample("21", "20"), by: "bob")
+      try expectEqual(try await store.customer(.transaction("10")).record.accountID, "alice")
+      try await store.submit(
+        first.with {
+          $0.chain = "20"; $0.signedAt = 2_000
+        })
+      try expectEqual(try await store.customer(.transaction("10")).record.accountID, "bob")
+      try expectEqual(
+        try await store.customer(.originalTransaction("10")).record.accountID, "alice")
+    },
+
     ConformanceCase("An app transaction id without an account finds all its unlinked chains") {
       store, _ in
       try await store.submit([

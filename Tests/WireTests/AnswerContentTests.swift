@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Framing
 import NIOCore
 import TestSupport
 import Testing
@@ -47,7 +48,9 @@ struct AnswerContentTests {
       try GetCustomerStateResponse.state(.random(using: &generator)).encoded()
     }
     #expect(
-      AnswerContent.results(of: BatchGetCustomerStateResponse.encoded(joining: answers)) == answers)
+      AnswerContent.results(
+        of: BatchGetCustomerStateResponse.encoded(joining: answers.map { StampedMessage($0) }))
+        == answers)
     #expect(AnswerContent.results(of: ByteBuffer()) == [])
   }
 

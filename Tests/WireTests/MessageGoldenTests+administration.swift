@@ -98,6 +98,12 @@ extension MessageGoldenTests {
       Ch4KGm5vdGlmaWNhdGlvbnMudW5rbm93bl90eXBlEAMKHQoQY29ubmVjdGlvbnMub3BlbhD///////////8BEgUwLjEu
       MA==
       """)
+    try expect(GetServerRequest(), "")
+    try expect(
+      GetServerResponse(
+        version: "0.1.0", nodeName: "node-1", storeKind: .postgresql, catalogDigest: "00ff",
+        warnings: ["first", "second"]),
+      "CgUwLjEuMBIGbm9kZS0xGAEiBDAwZmYqBWZpcnN0KgZzZWNvbmQ=")
     try expect(
       SubmitNotificationResponse(
         verdict: .ok, notificationUUID: "u", notificationType: "REFUND",

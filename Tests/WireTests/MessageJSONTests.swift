@@ -311,7 +311,6 @@ struct MessageJSONTests {
       (MessageBytes().raw([0x80]), MessageFault.truncated),
       (MessageBytes().field(15, bytes: [0xFF]), .invalidText(field: "text_")),
       (MessageBytes().field(15, bytes: [0]), .nullInText(field: "text_")),
-      (MessageBytes().field(17, bytes: []).field(17, bytes: []), .duplicateMessage(field: "inner")),
       (MessageBytes().field(15, number: 1), .wrongWireType(field: "text_")),
     ] {
       let error = #expect(throws: MessageJSONError.self) {

@@ -65,6 +65,12 @@ struct MessageRoundTripTests {
               value: .random(in: .min ... .max, using: &generator))
           }, version: maybe(using: &generator, randomText)))
       try expectSame(
+        GetServerResponse(
+          version: randomText(using: &generator), nodeName: randomText(using: &generator),
+          storeKind: maybe(using: &generator) { StoreKind.allCases.randomElement(using: &$0)! },
+          catalogDigest: maybe(using: &generator, randomText),
+          warnings: many(using: &generator, randomText)))
+      try expectSame(
         SubmitNotificationResponse(
           verdict: .ok, events: many(using: &generator, FeedEvent.random)))
     }

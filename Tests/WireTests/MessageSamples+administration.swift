@@ -66,6 +66,13 @@ extension MessageSample {
           StatisticsCounter(name: "connections.open", value: -1),
         ], version: "0.1.0")),
     MessageSample("bare", GetStatisticsResponse(counters: [])),
+    MessageSample("bare", GetServerRequest()),
+    MessageSample(
+      "full",
+      GetServerResponse(
+        version: "0.1.0", nodeName: "node-1", storeKind: .postgresql, catalogDigest: "00ff",
+        warnings: ["first", "second"])),
+    MessageSample("bare", GetServerResponse(version: "0.1.0", nodeName: "n")),
   ]
 
   static let events: [FeedEvent] = [

@@ -40,9 +40,7 @@ extension MessageSample {
     reads + writes + receipts + explanations + administration + links + records + watches + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
-      MessageSample(
-        "full",
-        HealthCheckResponse(status: .serving, version: "0.1.0", warnings: ["a root", "another"])),
+      MessageSample("full", HealthCheckResponse(status: .serving, version: "0.1.0")),
       MessageSample("bare", HealthCheckResponse(status: .unknown)),
     ]
 

@@ -89,6 +89,7 @@ struct MessageValueTests {
     expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))
     expectFieldForEachProperty(NotificationEntry(notificationUUID: "", type: ""))
     expectFieldForEachProperty(GetStatisticsResponse(counters: []))
+    expectFieldForEachProperty(GetServerResponse(version: "", nodeName: ""))
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
   }
 

@@ -8,16 +8,17 @@ import TestSupport
 
 extension MessageType {
   /// Bytes of a random message in any form that protobuf allows: fields in any order, packed and
-  /// unpacked numbers, values that later ones replace, default values, enumeration numbers without
-  /// names, and unknown fields.
+  /// unpacked numbers, values that later ones replace, messages in several parts, default values,
+  /// enumeration numbers without names, and unknown fields.
   func randomWire(using generator: inout SeededRandom, level: Int = 1) -> [UInt8] {
     var parts: [[UInt8]] = []
     for field in MessageJSONShape.of(self).fields where Int.random(in: 0..<4, using: &generator) > 0
     {
       if field.message != nil {
         if level > 3 { continue }
-        // A message field that is not repeated occurs once, since readers do not merge.
-        let count = field.isRepeated ? Int.random(in: 0..<3, using: &generator) : 1
+        // Of a message field that is not repeated, readers merge the occurrences.
+        let isSplit = Int.random(in: 0..<4, using: &generator) == 0
+        let count = field.isRepeated ? Int.random(in: 0..<3, using: &generator) : isSplit ? 2 : 1
         for _ in 0..<count {
           parts.append(field.wire(using: &generator, level: level))
         }

@@ -152,9 +152,10 @@ ORDERS = {
 
 # Answers whose initialisers have default values for optional arguments, as those of requests do.
 LENIENT = {
-    "CatalogAttempt", "CatalogResponse", "Change", "CustomerChange", "GetStatisticsResponse",
-    "HealthCheckResponse", "ItemResult", "Link", "LinkEvent", "NotificationEntry", "ReceiptSummary",
-    "SubmitNotificationResponse", "SubmitReceiptResponse", "WatchCustomerStatesResponse",
+    "CatalogAttempt", "CatalogResponse", "Change", "CustomerChange", "GetServerResponse",
+    "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Link", "LinkEvent",
+    "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
+    "WatchCustomerStatesResponse",
 }
 
 # Swift names of services, and of methods whose name alone is ambiguous.

@@ -46,7 +46,7 @@ public enum CustomerSelector: Hashable, Sendable {
   case account(AccountID)
   /// The customer who owns the chain with this id.
   case originalTransaction(OriginalTransactionID)
-  /// The customer who owns the chain of this transaction.
+  /// The customer who owns the chain of this transaction, or the chain with this id.
   case transaction(TransactionID)
   /// The customer of this app transaction.
   case appTransaction(AppTransactionID)

@@ -1,33 +1,7 @@
-package import EntitlementDomain
-package import EntitlementStore
+import EntitlementDomain
+import EntitlementStore
 package import NIOCore
 import Synchronization
-
-/// An encoded answer about a customer, with the conditions under which it may be served. A class,
-/// so that a look-up copies one reference.
-package final class CustomerAnswer: Sendable {
-  /// As the front sends it.
-  package let encoded: ByteBuffer
-  package let revision: Int64
-  /// The answer is valid before this moment (R30). Nil if only a new fact can change it.
-  package let validUntil: Milliseconds?
-  /// True if neither time nor another catalog has changed the state since this revision was
-  /// committed. Every answer with this revision is then equal to this one.
-  package let isUnchangedSinceRevision: Bool
-  /// The customer whose changes invalidate the answer. Nil if the answer must not be cached.
-  package let subject: CustomerSubject?
-
-  package init(
-    encoded: ByteBuffer, revision: Int64, validUntil: Milliseconds?,
-    isUnchangedSinceRevision: Bool, subject: CustomerSubject?
-  ) {
-    self.encoded = encoded
-    self.revision = revision
-    self.validUntil = validUntil
-    self.isUnchangedSinceRevision = isUnchangedSinceRevision
-    self.subject = subject
-  }
-}
 
 /// A caller that waits for the answer to a read.
 package protocol ReadWaiter: AnyObject, Sendable {
@@ -106,7 +80,7 @@ final class AnswerCache: Sendable {
   }
 
   private struct State {
-    var answers: LeastRecentlyUsed<AnswerKey, CustomerAnswer>
+    var answers: LeastRecentlyUsed<AnswerKey, EvaluatedAnswer>
     /// Keys of answers about a subject that the key does not name, by subject. They are few.
     var otherKeys: [CustomerSubject: Set<AnswerKey>] = [:]
     /// Loads that a caller may join.
@@ -157,9 +131,10 @@ final class AnswerCache: Sendable {
     return state.withLock { state in
       let answer = state.answers.value(hash: hash) { query.matches($0) }
       guard let answer else { return nil }
-      if let end = answer.validUntil, clock.now() >= end { return nil }
+      let now = clock.now()
+      guard answer.isValid(at: now) else { return nil }
       state.statistics.hits += 1
-      return answer
+      return CustomerAnswer(answer, at: now)
     }
   }
 
@@ -209,7 +184,7 @@ final class AnswerCache: Sendable {
     _ key: AnswerKey, _ terms: Terms, at now: Milliseconds, in state: inout State
   ) -> CustomerAnswer? {
     guard terms.allowsCached, let answer = state.answers.value(for: key) else { return nil }
-    if let end = answer.validUntil, now >= end {
+    guard answer.isValid(at: now) else {
       drop(key, from: &state)
       return nil
     }
@@ -217,7 +192,7 @@ final class AnswerCache: Sendable {
       return nil
     }
     state.statistics.hits += 1
-    return answer
+    return CustomerAnswer(answer, at: now)
   }
 
   /// Whether the answer of a load will contain the changes that the terms require. A load that has
@@ -259,7 +234,7 @@ final class AnswerCache: Sendable {
   ///
   /// - Returns: for each load, its waiters and the feed position followed when it began.
   func loadsEnded(
-    _ loads: [(load: CustomerLoad, answer: CustomerAnswer?)]
+    _ loads: [(load: CustomerLoad, answer: EvaluatedAnswer?)]
   ) -> [(waiters: [CustomerLoad.Waiter], followed: Int64)] {
     state.withLock { state in
       var ended: [(waiters: [CustomerLoad.Waiter], followed: Int64)] = []
@@ -291,7 +266,7 @@ final class AnswerCache: Sendable {
   }
 
   private static func keep(
-    _ answer: CustomerAnswer, for key: AnswerKey, begunAt clock: UInt64, in state: inout State
+    _ answer: EvaluatedAnswer, for key: AnswerKey, begunAt clock: UInt64, in state: inout State
   ) {
     guard let subject = answer.subject, clock >= state.floor else { return }
     let named = key.named
@@ -299,7 +274,7 @@ final class AnswerCache: Sendable {
       if let changedAt = state.changedAt[subject], changedAt > clock { return }
     }
     drop(key, from: &state)
-    let cost = answer.encoded.readableBytes + overhead
+    let cost = answer.encoded.bytes.readableBytes + overhead
     let dropped = state.answers.insert(answer, for: key, cost: cost)
     guard cost <= state.answers.limit else { return }
     if named != subject { state.otherKeys[subject, default: []].insert(key) }
@@ -334,7 +309,7 @@ final class AnswerCache: Sendable {
 
   /// The contents removed by ``removeAll()``, to be released without the lock.
   private struct Dropped: Sendable {
-    let answers: LeastRecentlyUsed<AnswerKey, CustomerAnswer>
+    let answers: LeastRecentlyUsed<AnswerKey, EvaluatedAnswer>
     let otherKeys: [CustomerSubject: Set<AnswerKey>]
   }
 
@@ -359,7 +334,7 @@ final class AnswerCache: Sendable {
     forget(key, of: answer, in: &state)
   }
 
-  private static func forget(_ key: AnswerKey, of answer: CustomerAnswer, in state: inout State) {
+  private static func forget(_ key: AnswerKey, of answer: EvaluatedAnswer, in state: inout State) {
     guard let subject = answer.subject, key.named != subject else { return }
     state.otherKeys[subject]?.remove(key)
     if state.otherKeys[subject]?.isEmpty == true { state.otherKeys[subject] = nil }

@@ -123,11 +123,14 @@ extension CustomerReader {
       }
     }
     let ended = cache.loadsEnded(zip(begun, results).map { ($0.load, try? $1.get()) })
+    // After the last caller joined, so that no caller gets a moment before its call.
+    let now = clock.now()
     var answers = AnswersByLoop()
-    for (result, (waiters, followed)) in zip(results, ended) {
+    for ((load, _), (result, (waiters, followed))) in zip(begun, zip(results, ended)) {
+      let current = result.map { load.query.at == nil ? CustomerAnswer($0, at: now) : .init($0) }
       for waiter in waiters {
         answers.add(
-          Self.result(result, knows: waiter.revision, followed: followed), for: waiter.caller)
+          Self.result(current, knows: waiter.revision, followed: followed), for: waiter.caller)
       }
     }
     answers.send()
@@ -154,7 +157,7 @@ extension CustomerReader {
   private func answer(
     to query: CustomerQuery, from result: Result<StoredCustomer, StoreError>,
     _ snapshot: CatalogHolder.Snapshot
-  ) throws(ServiceError) -> CustomerAnswer {
+  ) throws(ServiceError) -> EvaluatedAnswer {
     let stored: StoredCustomer
     switch result {
     case .success(let customer): stored = customer
@@ -166,8 +169,9 @@ extension CustomerReader {
     let outcome = Evaluation.evaluate(
       record, catalog: snapshot.catalog, at: query.at ?? clock.now())
     let state = outcome.state
-    return CustomerAnswer(
-      encoded: try encode(state), revision: state.revision, validUntil: state.nextTransitionAt,
+    return EvaluatedAnswer(
+      encoded: try encode(state), revision: state.revision, evaluatedAt: state.evaluatedAt,
+      validUntil: state.nextTransitionAt,
       isUnchangedSinceRevision: query.at == nil
         && outcome.isUnchanged(
           since: stored.record.changedAt, catalogInForceSince: snapshot.inForceSince),

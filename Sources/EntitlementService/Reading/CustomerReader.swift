@@ -13,7 +13,7 @@ package final class CustomerReader: Sendable {
   let catalog: CatalogHolder
   let clock: ServiceClock
   let watermark: FeedWatermark
-  let encode: @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
+  let encode: @Sendable (CustomerState) throws(ServiceError) -> EncodedState
   let cache: AnswerCache
   let admission: Mutex<Admission>
 
@@ -29,7 +29,7 @@ package final class CustomerReader: Sendable {
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
     watermark: FeedWatermark? = nil, cacheBytes: Int, limits: ReadLimits,
-    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> ByteBuffer
+    encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> EncodedState
   ) {
     self.store = store
     self.catalog = catalog

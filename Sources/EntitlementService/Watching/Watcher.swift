@@ -1,6 +1,5 @@
 import EntitlementDomain
 package import EntitlementStore
-package import NIOCore
 
 /// One watch of the change feed, used by one task. It counts against ``WatchLimits/watches`` until
 /// it is released.
@@ -118,7 +117,7 @@ package final class Watcher {
 
   /// One state for each customer, which includes the customer's latest change of the batch.
   private func states(after changes: ArraySlice<Change>) async throws(ServiceError)
-    -> [CustomerSubject: ByteBuffer]
+    -> [CustomerSubject: CustomerAnswer]
   {
     var latest: [CustomerSubject: Int64] = [:]
     for change in changes {
@@ -126,9 +125,9 @@ package final class Watcher {
     }
     let reader = watch.reader
     let states = await withTaskGroup(
-      of: (CustomerSubject, Result<ByteBuffer?, ServiceError>).self
+      of: (CustomerSubject, Result<CustomerAnswer?, ServiceError>).self
     ) { group in
-      var states: [(CustomerSubject, Result<ByteBuffer?, ServiceError>)] = []
+      var states: [(CustomerSubject, Result<CustomerAnswer?, ServiceError>)] = []
       var started = 0
       for (subject, sequence) in latest {
         if started >= watch.limits.loads, let state = await group.next() { states.append(state) }
@@ -138,7 +137,7 @@ package final class Watcher {
       for await state in group { states.append(state) }
       return states
     }
-    var found: [CustomerSubject: ByteBuffer] = [:]
+    var found: [CustomerSubject: CustomerAnswer] = [:]
     for (subject, state) in states { found[subject] = try state.get() }
     return found
   }
@@ -153,7 +152,7 @@ package struct WatchItem: Sendable {
   /// The encoded state of the customer, which includes the change and perhaps later ones. Nil when
   /// the request excludes states, when the change has no customer, and when the app or environment
   /// is no longer in the catalog.
-  package let state: ByteBuffer?
+  package let state: CustomerAnswer?
 }
 
 extension CustomerReader {
@@ -161,7 +160,7 @@ extension CustomerReader {
   ///   cannot be computed. A fault of one customer must not end the watch, as it would end each
   ///   retry too.
   fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
-    -> Result<ByteBuffer?, ServiceError>
+    -> Result<CustomerAnswer?, ServiceError>
   {
     let (selector, scope): (CustomerSelector, AppScope) =
       switch subject {
@@ -169,8 +168,7 @@ extension CustomerReader {
       case .unlinkedChain(let scope, let id): (.originalTransaction(id), scope)
       }
     do throws(ServiceError) {
-      return .success(
-        try await answer(to: selector, in: scope, including: sequence).encoded)
+      return .success(try await answer(to: selector, in: scope, including: sequence))
     } catch {
       switch error.code {
       case .invalidArgument, .internalFault: return .success(nil)

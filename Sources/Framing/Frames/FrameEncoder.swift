@@ -30,7 +30,7 @@ package enum FrameEncoder {
 
   /// Writes an OK response with a copy of its payload. The data length must be within the limit.
   package static func writeResponse(
-    streamID: StreamID, payload: ByteBuffer, into buffer: inout ByteBuffer
+    streamID: StreamID, payload: StampedMessage, into buffer: inout ByteBuffer
   ) {
     let payloadLength = payload.readableBytes
     let dataLength = responseDataLength(payloadLength: payloadLength)
@@ -52,9 +52,10 @@ package enum FrameEncoder {
         }
         bytes[position] = UInt8(truncatingIfNeeded: rest)
         position += 1
-        payload.withUnsafeReadableBytes {
+        payload.bytes.withUnsafeReadableBytes {
           UnsafeMutableRawBufferPointer(rebasing: bytes[position...]).copyMemory(from: $0)
         }
+        payload.stamp?.write(into: bytes, messageAt: position)
       }
       return FrameHeader.encodedSize + dataLength
     }

@@ -105,12 +105,14 @@ enum CustomerStatement: String, CaseIterable {
         WHERE scope = $1::bigint AND target = $2::text)
       """
     case .transaction:
+      // A known transaction first (R7), else the chain that has this id.
       """
       link AS MATERIALIZED (
-        SELECT links.target, links.account, links.revision, links.changed_at
-        FROM transactions JOIN links
-          ON links.scope = transactions.scope AND links.target = transactions.target
-        WHERE transactions.scope = $1::bigint AND transactions.transaction_id = $2::text)
+        SELECT target, account, revision, changed_at FROM links
+        WHERE scope = $1::bigint AND target = COALESCE(
+          (SELECT transactions.target FROM transactions
+            WHERE transactions.scope = $1::bigint AND transactions.transaction_id = $2::text),
+          'c' || $2::text))
       """
     case .appTransaction:
       """

@@ -30,8 +30,10 @@ struct MessageJSONWriter {
   ) throws(MessageJSONError) -> [UInt8] {
     do {
       // The whole message is checked first, so that later errors need no path.
-      try MessageChecker().check(bytes, descriptor: type.descriptor)
-      try append(message: bytes, type)
+      try MessageMerger.withMerged(bytes, descriptor: type.descriptor) {
+        bytes throws(MessageError) in
+        try append(message: bytes, type)
+      }
     } catch {
       throw MessageJSONError(.message(error), at: "", in: type)
     }

@@ -1,6 +1,6 @@
 import CEntitleMessages
 public import EntitlementDomain
-import Framing
+package import Framing
 package import NIOCore
 
 /// How recent the data of an answer must be. The caller chooses for each call.
@@ -85,14 +85,47 @@ extension GetCustomerStateResponse {
   }
 }
 
+extension GetCustomerStateResponse {
+  /// Where an encoded response has the number of `evaluated_at_ms`.
+  ///
+  /// - Returns: nil unless the number has the length of a ``StampedMessage/Stamp``.
+  package static func evaluationOffset(in answer: ByteBuffer) -> Int? {
+    answer.withUnsafeReadableBytes { bytes in try? evaluationOffset(in: bytes) }
+  }
+
+  private static func evaluationOffset(
+    in bytes: UnsafeRawBufferPointer
+  ) throws(WireError) -> Int? {
+    var answer = EnvelopeCursor(bytes, of: "GetCustomerStateResponse")
+    guard let tag = try answer.readTag(), tag.field == stateField else { return nil }
+    let range = try answer.readRange(tag)
+    var state = answer.message(in: range, of: "CustomerState")
+    while let tag = try state.readTag() {
+      guard tag.field == evaluatedAtField else {
+        try state.skip(tag)
+        continue
+      }
+      let start = state.offset
+      _ = try state.readNumber(tag)
+      let isStampable = state.offset - start == StampedMessage.Stamp.length
+      return isStampable ? range.lowerBound + start : nil
+    }
+    return nil
+  }
+
+  // Field numbers as in `Protos/`; a test compares them.
+  private static let stateField: UInt32 = 1
+  private static let evaluatedAtField: UInt32 = 5
+}
+
 extension BatchGetCustomerStateResponse {
   /// Encodes the message from encoded results, each a ``GetCustomerStateResponse``. The bytes are
   /// the same as from encoding the decoded message; cached answers need not be decoded.
-  package static func encoded(joining results: [ByteBuffer]) -> ByteBuffer {
+  package static func encoded(joining results: [StampedMessage]) -> ByteBuffer {
     var buffer = ByteBuffer()
     // A tag takes one byte, a length at most five.
     buffer.reserveCapacity(results.reduce(0) { $0 + $1.readableBytes + 6 })
-    for result in results { buffer.writeField(resultsField, bytes: result) }
+    for result in results { buffer.writeField(resultsField, message: result) }
     return buffer
   }
 

@@ -25,7 +25,7 @@ struct ReadLoad {
       cacheBytes: 0, limits: limits,
       encode: { state throws(ServiceError) in
         do {
-          return try GetCustomerStateResponse.state(state).encoded()
+          return EncodedState(try GetCustomerStateResponse.state(state).encoded())
         } catch {
           throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
         }

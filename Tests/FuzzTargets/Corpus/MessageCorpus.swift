@@ -54,8 +54,7 @@ enum MessageCorpus {
         customer: .transaction("2"), scope: scope, at: 1, catalogYAML: "apps: []\n"))
     messages.add(ListCustomersRequest(scope: scope, pageSize: 200, pageToken: "after:a"))
     messages.add(HealthCheckRequest(service: ServiceNames.entitlements))
-    messages.add(
-      HealthCheckResponse(status: .serving, version: "0.1.0", warnings: ["a root", "another"]))
+    messages.add(HealthCheckResponse(status: .serving, version: "0.1.0"))
     return messages
   }
 
@@ -150,6 +149,11 @@ enum MessageCorpus {
     messages.add(
       GetStatisticsResponse(
         counters: [StatisticsCounter(name: "submissions", value: -1)], version: "0.1.0"))
+    messages.add(GetServerRequest())
+    messages.add(
+      GetServerResponse(
+        version: "0.1.0", nodeName: "node-1", storeKind: .sqlite, catalogDigest: "00",
+        warnings: ["w"]))
     return messages
   }
 

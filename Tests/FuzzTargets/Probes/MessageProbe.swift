@@ -66,6 +66,7 @@ package enum MessageProbe {
     Kind(ExportCustomerRequest.self), Kind(ExportedPiece.self), Kind(DeleteCustomerRequest.self),
     Kind(ListUnlinkedChainsRequest.self), Kind(ListUnlinkedChainsResponse.self),
     Kind(WatchCustomerStatesRequest.self), Kind(WatchCustomerStatesResponse.self),
+    Kind(GetServerRequest.self), Kind(GetServerResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

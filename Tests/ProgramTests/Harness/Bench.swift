@@ -22,8 +22,7 @@ final class Bench: Sendable {
     databasePath = folder.file("entitle.sqlite")
   }
 
-  /// The first line of the text output of `entitlectl health` for a serving server. The lines after
-  /// it are warnings.
+  /// The first line of the text output of `entitlectl health` for a serving server.
   static let serving = "SERVING, version \(ProgramVersion.current)\n"
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)

@@ -22,6 +22,7 @@ final class RunningServer: Sendable {
     let reason: String?
     let version: String?
     let issue: String?
+    let node: String?
   }
 
   private init(child: ChildProcess, addresses: [ServerAddress]) {

@@ -25,7 +25,8 @@ struct StopTests {
     // The warning is of the simulator's root, which is trusted for Production.
     #expect(
       try server.log.map(\.message) == ["starting", "configuration", "listening", "stopped"])
-    #expect(try server.log.last?.calls == "1")
+    // Check and GetServer.
+    #expect(try server.log.last?.calls == "2")
     #expect(server.outputText == "")
   }
 

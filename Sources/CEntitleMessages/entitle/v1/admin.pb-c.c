@@ -1267,6 +1267,96 @@ void   entitle__v1__counter__free_unpacked
   assert(message->base.descriptor == &entitle__v1__counter__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__get_server_request__init
+                     (Entitle__V1__GetServerRequest         *message)
+{
+  static const Entitle__V1__GetServerRequest init_value = ENTITLE__V1__GET_SERVER_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__get_server_request__get_packed_size
+                     (const Entitle__V1__GetServerRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__get_server_request__pack
+                     (const Entitle__V1__GetServerRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__get_server_request__pack_to_buffer
+                     (const Entitle__V1__GetServerRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GetServerRequest *
+       entitle__v1__get_server_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GetServerRequest *)
+     protobuf_c_message_unpack (&entitle__v1__get_server_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__get_server_request__free_unpacked
+                     (Entitle__V1__GetServerRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__get_server_response__init
+                     (Entitle__V1__GetServerResponse         *message)
+{
+  static const Entitle__V1__GetServerResponse init_value = ENTITLE__V1__GET_SERVER_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__get_server_response__get_packed_size
+                     (const Entitle__V1__GetServerResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__get_server_response__pack
+                     (const Entitle__V1__GetServerResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__get_server_response__pack_to_buffer
+                     (const Entitle__V1__GetServerResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__GetServerResponse *
+       entitle__v1__get_server_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__GetServerResponse *)
+     protobuf_c_message_unpack (&entitle__v1__get_server_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__get_server_response__free_unpacked
+                     (Entitle__V1__GetServerResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__import_archived_response_request__init
                      (Entitle__V1__ImportArchivedResponseRequest         *message)
 {
@@ -3376,6 +3466,114 @@ const ProtobufCMessageDescriptor entitle__v1__counter__descriptor =
   (ProtobufCMessageInit) entitle__v1__counter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+#define entitle__v1__get_server_request__field_descriptors NULL
+#define entitle__v1__get_server_request__field_indices_by_name NULL
+#define entitle__v1__get_server_request__number_ranges NULL
+const ProtobufCMessageDescriptor entitle__v1__get_server_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GetServerRequest",
+  "GetServerRequest",
+  "Entitle__V1__GetServerRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__GetServerRequest),
+  0,
+  entitle__v1__get_server_request__field_descriptors,
+  entitle__v1__get_server_request__field_indices_by_name,
+  0,  entitle__v1__get_server_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__get_server_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__get_server_response__field_descriptors[5] =
+{
+  {
+    "version",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetServerResponse, version),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "node_name",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetServerResponse, node_name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "store_kind",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetServerResponse, store_kind),
+    &entitle__v1__store_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "catalog_digest",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetServerResponse, catalog_digest),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "warnings",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Entitle__V1__GetServerResponse, n_warnings),
+    offsetof(Entitle__V1__GetServerResponse, warnings),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__get_server_response__field_indices_by_name[] = {
+  3,   /* field[3] = catalog_digest */
+  1,   /* field[1] = node_name */
+  2,   /* field[2] = store_kind */
+  0,   /* field[0] = version */
+  4,   /* field[4] = warnings */
+};
+static const ProtobufCIntRange entitle__v1__get_server_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__get_server_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.GetServerResponse",
+  "GetServerResponse",
+  "Entitle__V1__GetServerResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__GetServerResponse),
+  5,
+  entitle__v1__get_server_response__field_descriptors,
+  entitle__v1__get_server_response__field_indices_by_name,
+  1,  entitle__v1__get_server_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__get_server_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[3] =
 {
   {
@@ -3440,7 +3638,37 @@ const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__
   (ProtobufCMessageInit) entitle__v1__import_archived_response_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[12] =
+static const ProtobufCEnumValue entitle__v1__store_kind__enum_values_by_number[3] =
+{
+  { "STORE_KIND_UNSPECIFIED", "ENTITLE__V1__STORE_KIND__STORE_KIND_UNSPECIFIED", 0 },
+  { "STORE_KIND_POSTGRESQL", "ENTITLE__V1__STORE_KIND__STORE_KIND_POSTGRESQL", 1 },
+  { "STORE_KIND_SQLITE", "ENTITLE__V1__STORE_KIND__STORE_KIND_SQLITE", 2 },
+};
+static const ProtobufCIntRange entitle__v1__store_kind__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex entitle__v1__store_kind__enum_values_by_name[3] =
+{
+  { "STORE_KIND_POSTGRESQL", 1 },
+  { "STORE_KIND_SQLITE", 2 },
+  { "STORE_KIND_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__store_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.StoreKind",
+  "StoreKind",
+  "Entitle__V1__StoreKind",
+  "entitle.v1",
+  3,
+  entitle__v1__store_kind__enum_values_by_number,
+  3,
+  entitle__v1__store_kind__enum_values_by_name,
+  1,
+  entitle__v1__store_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[13] =
 {
   { "AddGrant", &entitle__v1__add_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
   { "WithdrawGrant", &entitle__v1__withdraw_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
@@ -3454,6 +3682,7 @@ static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descri
   { "DeleteCustomer", &entitle__v1__delete_customer_request__descriptor, &entitle__v1__link_response__descriptor },
   { "ListUnlinkedChains", &entitle__v1__list_unlinked_chains_request__descriptor, &entitle__v1__list_unlinked_chains_response__descriptor },
   { "GetStatistics", &entitle__v1__get_statistics_request__descriptor, &entitle__v1__get_statistics_response__descriptor },
+  { "GetServer", &entitle__v1__get_server_request__descriptor, &entitle__v1__get_server_response__descriptor },
 };
 const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
   0,        /* AddGrant */
@@ -3461,6 +3690,7 @@ const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
   8,        /* ExportCustomer */
   3,        /* GetCatalog */
   7,        /* GetCustomerHistory */
+  12,        /* GetServer */
   11,        /* GetStatistics */
   6,        /* ImportArchivedResponse */
   5,        /* ListChanges */
@@ -3476,7 +3706,7 @@ const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor =
   "AdminService",
   "Entitle__V1__AdminService",
   "entitle.v1",
-  12,
+  13,
   entitle__v1__admin_service__method_descriptors,
   entitle__v1__admin_service__method_indices_by_name
 };
@@ -3575,6 +3805,14 @@ void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
 {
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
   service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__admin_service__get_server(ProtobufCService *service,
+                                            const Entitle__V1__GetServerRequest *input,
+                                            Entitle__V1__GetServerResponse_Closure closure,
+                                            void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 12, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
                                        Entitle__V1__AdminService_ServiceDestroy destroy)

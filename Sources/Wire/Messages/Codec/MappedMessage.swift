@@ -52,7 +52,11 @@ extension MappedMessage {
   }
 
   private static func read(_ bytes: UnsafeRawBufferPointer) throws(MessageError) -> Self {
-    try MessageChecker().check(bytes, descriptor: shape.descriptor)
+    try MessageMerger.withMerged(bytes, descriptor: shape.descriptor, unpacked)
+  }
+
+  /// Reads a message in which each message field that is not repeated occurs once.
+  private static func unpacked(_ bytes: UnsafeRawBufferPointer) throws(MessageError) -> Self {
     let limit = MessageLimits.decodingArenaSize(messageSize: bytes.count)
     return try MessageArena.withThreadArena(limit: limit) { arena throws(MessageError) in
       // An empty buffer may have no address; libprotobuf-c then reads nothing.

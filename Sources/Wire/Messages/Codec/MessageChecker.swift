@@ -5,21 +5,26 @@ import Glibc
 /// Checks the bytes of a message before libprotobuf-c reads them.
 ///
 /// libprotobuf-c does not check UTF-8, ends a text at its first NUL, and gives no reason when it
-/// cannot read a message. When a message field that is not repeated occurs twice, it merges the
-/// two; the merge fails when both lack the member of a `oneof`. No encoder writes a field twice, so
-/// it is always refused here.
+/// cannot read a message. It also merges a message field that occurs twice in another way than
+/// protobuf defines: see ``MessageMerger``.
 struct MessageChecker {
   /// Levels of messages inside messages, the outer one included.
   var nestingLimit = MessageLimits.nestingDepth
+  /// Whether a message field that is not repeated occurs twice, at any level.
+  private(set) var needsMerge = false
+
+  init(nestingLimit: Int = MessageLimits.nestingDepth) {
+    self.nestingLimit = nestingLimit
+  }
 
   /// - Throws: ``MessageError`` with the code `malformed`; it names the innermost message.
-  func check(
+  mutating func check(
     _ bytes: UnsafeRawBufferPointer, descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   ) throws(MessageError) {
     try check(bytes, descriptor: descriptor, level: 1)
   }
 
-  private func check(
+  private mutating func check(
     _ bytes: UnsafeRawBufferPointer, descriptor: UnsafePointer<ProtobufCMessageDescriptor>,
     level: Int
   ) throws(MessageError) {
@@ -34,12 +39,7 @@ struct MessageChecker {
       if tag.wireType == .length {
         let content = try cursor.readBytes(tag)
         try check(content, of: field, in: descriptor, level: level)
-        if field.pointee.type == PROTOBUF_C_TYPE_MESSAGE,
-          field.pointee.label != PROTOBUF_C_LABEL_REPEATED,
-          !seenMessages.insert(tag.field)
-        {
-          throw descriptor.error(.duplicateMessage(field: field.name))
-        }
+        if field.isSingleMessage, !seenMessages.insert(tag.field) { needsMerge = true }
       } else {
         guard tag.wireType == field.pointee.wireType else {
           throw descriptor.error(.wrongWireType(field: field.name))
@@ -50,7 +50,7 @@ struct MessageChecker {
   }
 
   /// Checks the content of a field with a length.
-  private func check(
+  private mutating func check(
     _ content: UnsafeRawBufferPointer, of field: UnsafePointer<ProtobufCFieldDescriptor>,
     in descriptor: UnsafePointer<ProtobufCMessageDescriptor>, level: Int
   ) throws(MessageError) {
@@ -62,10 +62,7 @@ struct MessageChecker {
       }
       guard content.isUTF8 else { throw descriptor.error(.invalidText(field: field.name)) }
     case PROTOBUF_C_TYPE_MESSAGE:
-      // The generated descriptor of a message field refers to the descriptor of the message.
-      let inner = field.pointee.descriptor.assumingMemoryBound(
-        to: ProtobufCMessageDescriptor.self)
-      try check(content, descriptor: inner, level: level + 1)
+      try check(content, descriptor: field.message, level: level + 1)
     case PROTOBUF_C_TYPE_BYTES:
       break
     default:
@@ -95,6 +92,17 @@ private struct FieldSet {
 
 extension UnsafePointer<ProtobufCFieldDescriptor> {
   fileprivate var name: String { String(cString: pointee.name) }
+
+  /// Whether the field is a message and not repeated.
+  var isSingleMessage: Bool {
+    pointee.type == PROTOBUF_C_TYPE_MESSAGE && pointee.label != PROTOBUF_C_LABEL_REPEATED
+  }
+
+  /// The type of a message field.
+  var message: UnsafePointer<ProtobufCMessageDescriptor> {
+    // The generated descriptor of a message field refers to the descriptor of the message.
+    pointee.descriptor.assumingMemoryBound(to: ProtobufCMessageDescriptor.self)
+  }
 }
 
 extension ProtobufCFieldDescriptor {

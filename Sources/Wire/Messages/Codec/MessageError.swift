@@ -37,8 +37,6 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   case invalidText(field: String)
   /// A NUL would end the text early for a C reader.
   case nullInText(field: String)
-  /// A message field that is not repeated occurs twice.
-  case duplicateMessage(field: String)
   case nestedTooDeep
   /// libprotobuf-c refused a message that passed the checks.
   case unreadable
@@ -58,7 +56,7 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   package var code: MessageError.Code {
     switch self {
     case .truncated, .overlongNumber, .invalidFieldNumber, .invalidWireType, .group,
-      .wrongWireType, .invalidText, .nullInText, .duplicateMessage, .nestedTooDeep, .unreadable:
+      .wrongWireType, .invalidText, .nullInText, .nestedTooDeep, .unreadable:
       .malformed
     case .missing, .tooLong, .tooMany, .outOfRange, .unknownValue, .notUUID, .conflicting:
       .invalid
@@ -71,9 +69,9 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
   package var field: String? {
     switch self {
     case .wrongWireType(let field), .invalidText(let field), .nullInText(let field),
-      .duplicateMessage(let field), .missing(let field), .tooLong(let field, _),
-      .tooMany(let field, _), .outOfRange(let field), .unknownValue(let field),
-      .notUUID(let field), .conflicting(let field):
+      .missing(let field), .tooLong(let field, _), .tooMany(let field, _),
+      .outOfRange(let field), .unknownValue(let field), .notUUID(let field),
+      .conflicting(let field):
       field
     case .truncated, .overlongNumber, .invalidFieldNumber, .invalidWireType, .group,
       .nestedTooDeep, .unreadable, .arenaExhausted:
@@ -91,7 +89,6 @@ package enum MessageFault: Hashable, Sendable, CustomStringConvertible {
     case .wrongWireType(let field): "\(field) has the wrong wire type"
     case .invalidText(let field): "\(field) is not UTF-8"
     case .nullInText(let field): "\(field) contains a NUL"
-    case .duplicateMessage(let field): "\(field) occurs twice"
     case .nestedTooDeep: "is nested too deep"
     case .unreadable: "cannot be read"
     case .missing(let field): "\(field) is required"

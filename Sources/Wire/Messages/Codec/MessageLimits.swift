@@ -17,6 +17,9 @@ public enum MessageLimits {
     min(16 * min(messageSize, largestDecodingArenaSize) + 64 * 1_024, largestDecodingArenaSize)
   }
   static let largestDecodingArenaSize = 8 * 1_024 * 1_024
+  /// Maximum size, in bytes, of a message in which a message field occurs twice. At each level, the
+  /// merge takes memory for the contents and for the result.
+  static let largestMergedMessage = largestDecodingArenaSize / (2 * nestingDepth)
   /// Maximum memory for encoding a message, in bytes. A message that needs more would not fit a
   /// frame.
   static let encodingArenaSize = 64 * 1_024 * 1_024

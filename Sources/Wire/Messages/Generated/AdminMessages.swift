@@ -5,6 +5,31 @@ import CEntitleMessages
 package import EntitlementDomain
 package import NIOCore
 
+/// Kinds of stores.
+package enum StoreKind: Int, Hashable, Sendable, CaseIterable {
+  /// A PostgreSQL database, which several nodes may share.
+  case postgresql = 1
+  /// An SQLite file of this node alone.
+  case sqlite = 2
+}
+
+extension StoreKind: MappedEnumeration {
+  init?(_ number: Entitle__V1__StoreKind) {
+    switch number {
+    case ENTITLE__V1__STORE_KIND__STORE_KIND_POSTGRESQL: self = .postgresql
+    case ENTITLE__V1__STORE_KIND__STORE_KIND_SQLITE: self = .sqlite
+    default: return nil
+    }
+  }
+
+  var number: Entitle__V1__StoreKind {
+    switch self {
+    case .postgresql: ENTITLE__V1__STORE_KIND__STORE_KIND_POSTGRESQL
+    case .sqlite: ENTITLE__V1__STORE_KIND__STORE_KIND_SQLITE
+    }
+  }
+}
+
 extension Grant: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__grant__init)
 
@@ -1355,6 +1380,92 @@ extension StatisticsCounter: WireMessage, MappedMessage {
   ) throws(MessageError) {
     message.name = try Self.text(name, "name", in: arena)
     message.value = value
+  }
+}
+
+/// Request of `GetServer`. Which server this is: its version, node, kind of store and catalog.
+/// Answered from memory, also while the store is unavailable.
+package struct GetServerRequest: Hashable, Sendable {
+  package init() {}
+}
+
+extension GetServerRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_server_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__GetServerRequest) {}
+
+  func write(to message: inout Entitle__V1__GetServerRequest, in arena: MessageArena) {}
+}
+
+/// Response of `GetServer`.
+package struct GetServerResponse: Hashable, Sendable {
+  /// The server's version, such as "0.1.0".
+  package var version: String
+  /// The name of the node: its setting node_name, by default the name of the host.
+  package var nodeName: String
+  /// The kind of its store.
+  package var storeKind: StoreKind?
+  /// SHA-256 of the catalog file in force, hexadecimal.
+  package var catalogDigest: String?
+  /// Warnings about the settings of the server, in English, for people; the log has them at each
+  /// start.
+  package var warnings: [String]
+
+  package init(
+    version: String,
+    nodeName: String,
+    storeKind: StoreKind? = nil,
+    catalogDigest: String? = nil,
+    warnings: [String] = []
+  ) {
+    self.version = version
+    self.nodeName = nodeName
+    self.storeKind = storeKind
+    self.catalogDigest = catalogDigest
+    self.warnings = warnings
+  }
+}
+
+extension GetServerResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__get_server_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__GetServerResponse) {
+    version = Self.text(message.version)
+    nodeName = Self.text(message.node_name)
+    storeKind = Self.optional(message.store_kind, as: StoreKind.self)
+    catalogDigest = Self.optionalText(message.catalog_digest)
+    warnings = Self.texts(message.warnings, count: message.n_warnings)
+  }
+
+  func write(
+    to message: inout Entitle__V1__GetServerResponse, in arena: MessageArena
+  ) throws(MessageError) {
+    message.version = try Self.text(version, "version", in: arena)
+    message.node_name = try Self.text(nodeName, "node_name", in: arena)
+    if let storeKind { message.store_kind = storeKind.number }
+    message.catalog_digest = try Self.text(catalogDigest, "catalog_digest", in: arena)
+    message.n_warnings = warnings.count
+    message.warnings = try Self.texts(warnings, "warnings", in: arena)
   }
 }
 

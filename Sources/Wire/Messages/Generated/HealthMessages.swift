@@ -81,19 +81,10 @@ public struct HealthCheckResponse: Hashable, Sendable {
   /// The server's version, such as "0.1.0". The public protocol does not have this field. Its own
   /// numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
   public var version: String?
-  /// What is unsafe in the server's settings, a sentence each, such as a root certificate that is
-  /// trusted for Production beside Apple's. The same until the server ends; the status does not
-  /// depend on it. Not a field of the public protocol either.
-  public var warnings: [String]
 
-  public init(
-    status: HealthCheckResponse.ServingStatus,
-    version: String? = nil,
-    warnings: [String] = []
-  ) {
+  public init(status: HealthCheckResponse.ServingStatus, version: String? = nil) {
     self.status = status
     self.version = version
-    self.warnings = warnings
   }
 }
 
@@ -113,7 +104,6 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
   init(reading message: Grpc__Health__V1__HealthCheckResponse) throws(MessageError) {
     status = try Self.required(message.status, as: HealthCheckResponse.ServingStatus.self, "status")
     version = Self.optionalText(message.version)
-    warnings = Self.texts(message.warnings, count: message.n_warnings)
   }
 
   func write(
@@ -121,7 +111,5 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
   ) throws(MessageError) {
     message.status = status.number
     message.version = try Self.text(version, "version", in: arena)
-    message.n_warnings = warnings.count
-    message.warnings = try Self.texts(warnings, "warnings", in: arena)
   }
 }

@@ -41,6 +41,8 @@ extension MessageType {
     MessageShape(entitle__v1__get_customer_state_response__init).type,
     MessageShape(entitle__v1__get_link_history_request__init).type,
     MessageShape(entitle__v1__get_link_history_response__init).type,
+    MessageShape(entitle__v1__get_server_request__init).type,
+    MessageShape(entitle__v1__get_server_response__init).type,
     MessageShape(entitle__v1__get_statistics_request__init).type,
     MessageShape(entitle__v1__get_statistics_response__init).type,
     MessageShape(entitle__v1__grandfathering_state__init).type,

@@ -161,6 +161,12 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "GetStatistics",
     idempotency: .noSideEffects)
 
+  /// Which server this is: its version, node, kind of store and catalog. Answered from memory, also
+  /// while the store is unavailable.
+  package static let getServer = WireMethod<GetServerRequest, GetServerResponse>(
+    service: ServiceNames.admin, name: "GetServer",
+    idempotency: .noSideEffects)
+
   /// The status now. A service that the server does not know is NOT_FOUND.
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check",

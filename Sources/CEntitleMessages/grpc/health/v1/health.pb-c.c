@@ -167,7 +167,7 @@ const ProtobufCEnumDescriptor grpc__health__v1__health_check_response__serving_s
   grpc__health__v1__health_check_response__serving_status__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[2] =
 {
   {
     "status",
@@ -193,30 +193,16 @@ static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__f
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
-  {
-    "warnings",
-    1010,
-    PROTOBUF_C_LABEL_REPEATED,
-    PROTOBUF_C_TYPE_STRING,
-    offsetof(Grpc__Health__V1__HealthCheckResponse, n_warnings),
-    offsetof(Grpc__Health__V1__HealthCheckResponse, warnings),
-    NULL,
-    &protobuf_c_empty_string,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
 };
 static const unsigned grpc__health__v1__health_check_response__field_indices_by_name[] = {
   0,   /* field[0] = status */
   1,   /* field[1] = version */
-  2,   /* field[2] = warnings */
 };
-static const ProtobufCIntRange grpc__health__v1__health_check_response__number_ranges[3 + 1] =
+static const ProtobufCIntRange grpc__health__v1__health_check_response__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 1000, 1 },
-  { 1010, 2 },
-  { 0, 3 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descriptor =
 {
@@ -226,10 +212,10 @@ const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descri
   "Grpc__Health__V1__HealthCheckResponse",
   "grpc.health.v1",
   sizeof(Grpc__Health__V1__HealthCheckResponse),
-  3,
+  2,
   grpc__health__v1__health_check_response__field_descriptors,
   grpc__health__v1__health_check_response__field_indices_by_name,
-  3,  grpc__health__v1__health_check_response__number_ranges,
+  2,  grpc__health__v1__health_check_response__number_ranges,
   (ProtobufCMessageInit) grpc__health__v1__health_check_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -46,11 +46,31 @@ typedef struct Entitle__V1__UnlinkedChain Entitle__V1__UnlinkedChain;
 typedef struct Entitle__V1__GetStatisticsRequest Entitle__V1__GetStatisticsRequest;
 typedef struct Entitle__V1__GetStatisticsResponse Entitle__V1__GetStatisticsResponse;
 typedef struct Entitle__V1__Counter Entitle__V1__Counter;
+typedef struct Entitle__V1__GetServerRequest Entitle__V1__GetServerRequest;
+typedef struct Entitle__V1__GetServerResponse Entitle__V1__GetServerResponse;
 typedef struct Entitle__V1__ImportArchivedResponseRequest Entitle__V1__ImportArchivedResponseRequest;
 
 
 /* --- enums --- */
 
+/*
+ * Kinds of stores.
+ */
+typedef enum _Entitle__V1__StoreKind {
+  /*
+   * Not known.
+   */
+  ENTITLE__V1__STORE_KIND__STORE_KIND_UNSPECIFIED = 0,
+  /*
+   * A PostgreSQL database, which several nodes may share.
+   */
+  ENTITLE__V1__STORE_KIND__STORE_KIND_POSTGRESQL = 1,
+  /*
+   * An SQLite file of this node alone.
+   */
+  ENTITLE__V1__STORE_KIND__STORE_KIND_SQLITE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__STORE_KIND)
+} Entitle__V1__StoreKind;
 
 /* --- messages --- */
 
@@ -831,6 +851,46 @@ struct  Entitle__V1__Counter
     , (char *)protobuf_c_empty_string, 0 }
 
 
+struct  Entitle__V1__GetServerRequest
+{
+  ProtobufCMessage base;
+};
+#define ENTITLE__V1__GET_SERVER_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_server_request__descriptor) \
+     }
+
+
+struct  Entitle__V1__GetServerResponse
+{
+  ProtobufCMessage base;
+  /*
+   * The server's version, such as "0.1.0".
+   */
+  char *version;
+  /*
+   * The name of the node: its setting node_name, by default the name of the host.
+   */
+  char *node_name;
+  /*
+   * The kind of its store.
+   */
+  Entitle__V1__StoreKind store_kind;
+  /*
+   * SHA-256 of the catalog file in force, hexadecimal.
+   */
+  char *catalog_digest;
+  /*
+   * Warnings about the settings of the server, in English, for people; the log has them at each
+   * start.
+   */
+  size_t n_warnings;
+  char **warnings;
+};
+#define ENTITLE__V1__GET_SERVER_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_server_response__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_KIND__STORE_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, 0,NULL }
+
+
 struct  Entitle__V1__ImportArchivedResponseRequest
 {
   ProtobufCMessage base;
@@ -1385,6 +1445,44 @@ Entitle__V1__Counter *
 void   entitle__v1__counter__free_unpacked
                      (Entitle__V1__Counter *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__GetServerRequest methods */
+void   entitle__v1__get_server_request__init
+                     (Entitle__V1__GetServerRequest         *message);
+size_t entitle__v1__get_server_request__get_packed_size
+                     (const Entitle__V1__GetServerRequest   *message);
+size_t entitle__v1__get_server_request__pack
+                     (const Entitle__V1__GetServerRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__get_server_request__pack_to_buffer
+                     (const Entitle__V1__GetServerRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__GetServerRequest *
+       entitle__v1__get_server_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__get_server_request__free_unpacked
+                     (Entitle__V1__GetServerRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__GetServerResponse methods */
+void   entitle__v1__get_server_response__init
+                     (Entitle__V1__GetServerResponse         *message);
+size_t entitle__v1__get_server_response__get_packed_size
+                     (const Entitle__V1__GetServerResponse   *message);
+size_t entitle__v1__get_server_response__pack
+                     (const Entitle__V1__GetServerResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__get_server_response__pack_to_buffer
+                     (const Entitle__V1__GetServerResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__GetServerResponse *
+       entitle__v1__get_server_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__get_server_response__free_unpacked
+                     (Entitle__V1__GetServerResponse *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportArchivedResponseRequest methods */
 void   entitle__v1__import_archived_response_request__init
                      (Entitle__V1__ImportArchivedResponseRequest         *message);
@@ -1490,6 +1588,12 @@ typedef void (*Entitle__V1__GetStatisticsResponse_Closure)
 typedef void (*Entitle__V1__Counter_Closure)
                  (const Entitle__V1__Counter *message,
                   void *closure_data);
+typedef void (*Entitle__V1__GetServerRequest_Closure)
+                 (const Entitle__V1__GetServerRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__GetServerResponse_Closure)
+                 (const Entitle__V1__GetServerResponse *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__ImportArchivedResponseRequest_Closure)
                  (const Entitle__V1__ImportArchivedResponseRequest *message,
                   void *closure_data);
@@ -1548,6 +1652,10 @@ struct Entitle__V1__AdminService_Service
                          const Entitle__V1__GetStatisticsRequest *input,
                          Entitle__V1__GetStatisticsResponse_Closure closure,
                          void *closure_data);
+  void (*get_server)(Entitle__V1__AdminService_Service *service,
+                     const Entitle__V1__GetServerRequest *input,
+                     Entitle__V1__GetServerResponse_Closure closure,
+                     void *closure_data);
 };
 typedef void (*Entitle__V1__AdminService_ServiceDestroy)(Entitle__V1__AdminService_Service *);
 void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
@@ -1567,7 +1675,8 @@ void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *servic
       function_prefix__ ## export_customer,\
       function_prefix__ ## delete_customer,\
       function_prefix__ ## list_unlinked_chains,\
-      function_prefix__ ## get_statistics  }
+      function_prefix__ ## get_statistics,\
+      function_prefix__ ## get_server  }
 void entitle__v1__admin_service__add_grant(ProtobufCService *service,
                                            const Entitle__V1__AddGrantRequest *input,
                                            Entitle__V1__GrantResponse_Closure closure,
@@ -1616,9 +1725,14 @@ void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
                                                 void *closure_data);
+void entitle__v1__admin_service__get_server(ProtobufCService *service,
+                                            const Entitle__V1__GetServerRequest *input,
+                                            Entitle__V1__GetServerResponse_Closure closure,
+                                            void *closure_data);
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    entitle__v1__store_kind__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__grant__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__grant_withdrawal__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__add_grant_request__descriptor;
@@ -1647,6 +1761,8 @@ extern const ProtobufCMessageDescriptor entitle__v1__unlinked_chain__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__counter__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__get_server_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__get_server_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor;
 extern const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor;
 

@@ -169,7 +169,8 @@ struct  Entitle__V1__CustomerSelector
      */
     char *original_transaction_id;
     /*
-     * Any transaction of a chain. Selects the same as the chain.
+     * Any transaction of a chain. Selects the same as the chain. The id of the chain is that of its
+     * first transaction, and selects the chain even if that transaction was never received.
      */
     char *transaction_id;
     /*

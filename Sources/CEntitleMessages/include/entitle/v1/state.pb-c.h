@@ -351,7 +351,9 @@ struct  Entitle__V1__CustomerState
    */
   int64_t revision;
   /*
-   * The moment of this state, in milliseconds since the epoch.
+   * The moment of this state, in milliseconds since the epoch: at_ms where the request has it, else
+   * the moment at which the server answered the call, also from its cache. It does not say how
+   * recent the facts are: see Consistency.
    */
   int64_t evaluated_at_ms;
   /*

@@ -72,17 +72,10 @@ struct  Grpc__Health__V1__HealthCheckResponse
    * numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
    */
   char *version;
-  /*
-   * What is unsafe in the server's settings, a sentence each, such as a root certificate that is
-   * trusted for Production beside Apple's. The same until the server ends; the status does not
-   * depend on it. Not a field of the public protocol either.
-   */
-  size_t n_warnings;
-  char **warnings;
 };
 #define GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&grpc__health__v1__health_check_response__descriptor) \
-    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string, 0,NULL }
+    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string }
 
 
 /* Grpc__Health__V1__HealthCheckRequest methods */
