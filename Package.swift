@@ -136,7 +136,8 @@ let package = Package(
     .target(
       name: "Scenarios",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementService",
+        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "EntitlementService",
         "EntitlementStore", "JSON", "RPCEndpoints", "SQLiteStore", "StoreSimulator",
         "Verification", "Wire", "Yams", logging,
       ]),

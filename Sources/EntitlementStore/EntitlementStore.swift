@@ -139,6 +139,20 @@ extension EntitlementStore {
     return try await customers([lookup])[0].get()
   }
 
+  /// The facts and grants for the state of a customer at a moment (R54).
+  ///
+  /// - Parameter moment: nil: now.
+  package func record(
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds?,
+    _ knowledge: Knowledge
+  ) async throws(StoreError) -> CustomerRecord {
+    guard knowledge == .signedByThen, let moment else {
+      return try await customer(selector, in: scope).record
+    }
+    return try await customer(selector, in: scope, includesVersions: true).record
+      .signed(by: moment)
+  }
+
   /// As ``customers(_:)``; throws the first failure.
   package func customers(
     _ selectors: [CustomerSelector], in scope: AppScope, _ freshness: StoreFreshness

@@ -25,6 +25,8 @@ struct ScenarioStep: Sendable {
     case withdrawal(PlannedWithdrawal)
     case catalog(Catalog)
     case query(ScenarioQuery)
+    /// The states at the signing of all notifications so far say what these said (R54).
+    case asNotified
   }
 
   /// The step's first line in the file, from 1.
@@ -46,6 +48,7 @@ struct ScenarioQuery: Sendable {
   /// Nil while the file is read: the reader then fills in the first chain of the scenario.
   var selector: CustomerSelector?
   let moments: [Milliseconds]
+  let knowledge: Knowledge
   let state: Expectation?
   /// The expected deciding rules, by id of an entitlement or a group.
   let explanation: Expectation?

@@ -33,16 +33,13 @@ package struct ExplanationService: Sendable {
     if let text = query.catalogYAML, text.utf8.count > ExplanationLimits.catalogBytes {
       throw Self.unusable("it is larger than \(ExplanationLimits.catalogBytes) bytes")
     }
-    let signedBy = query.knowledge == .signedByThen ? query.at : nil
-    let stored: CustomerRecord
+    let record: CustomerRecord
     do {
-      stored = try await store.customer(
-        query.selector, in: query.scope, includesVersions: signedBy != nil
-      ).record
+      record = try await store.record(
+        of: query.selector, in: query.scope, at: query.at, query.knowledge)
     } catch {
       throw ServiceError(error)
     }
-    let record = signedBy.map { stored.signed(by: $0) } ?? stored
     let at = query.at ?? clock.now()
     guard let text = query.catalogYAML else {
       return Evaluation.explain(record, catalog: snapshot.catalog, at: at)

@@ -15,15 +15,19 @@ package struct CustomerStates: Sendable {
 
   /// The state of one customer.
   ///
-  /// - Parameter moment: nil: now.
+  /// - Parameters:
+  ///   - moment: nil: now.
+  ///   - knowledge: what the state of the moment is computed from.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
   ///   that the catalog does not name, never NEW (R27).
   package func state(
-    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds? = nil
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds? = nil,
+    knowledge: Knowledge = .signedByThen
   ) async throws(ServiceError) -> CustomerState {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(scope)
-    return try await state(of: selector, in: scope, at: moment, snapshot.catalog)
+    return try await state(
+      of: selector, in: scope, at: moment, knowledge, snapshot.catalog)
   }
 
   /// One page of an app's customers, in the order of their account ids.
@@ -44,17 +48,18 @@ package struct CustomerStates: Sendable {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller cancelled the call") }
       states.append(
         try await state(
-          of: .account(account.accountID), in: scope, at: nil, snapshot.catalog))
+          of: .account(account.accountID), in: scope, at: nil, .now, snapshot.catalog))
     }
     return states
   }
 
   private func state(
-    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds?, _ catalog: Catalog
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds?,
+    _ knowledge: Knowledge, _ catalog: Catalog
   ) async throws(ServiceError) -> CustomerState {
     do {
-      let stored = try await store.customer(selector, in: scope)
-      return Evaluation.state(of: stored.record, catalog: catalog, at: moment ?? clock.now())
+      let record = try await store.record(of: selector, in: scope, at: moment, knowledge)
+      return Evaluation.state(of: record, catalog: catalog, at: moment ?? clock.now())
     } catch {
       throw ServiceError(error)
     }

@@ -1,6 +1,19 @@
 import EntitlementDomain
 import Yams
 
+/// The names of ``Knowledge`` in scenario files.
+private enum KnowledgeName: String, CaseIterable {
+  case signedByThen = "signed_by_then"
+  case now
+
+  var value: Knowledge {
+    switch self {
+    case .signedByThen: .signedByThen
+    case .now: .now
+    }
+  }
+}
+
 // Steps that query a state or an explanation.
 extension ScenarioReader {
   /// The fields that select a customer.
@@ -23,13 +36,16 @@ extension ScenarioReader {
     let explanation = fields.take("explain").flatMap {
       expectations.expectation($0, .explanation, at: "\(frame.path).explain")
     }
+    let knowledge: KnowledgeName? = values.choice(
+      fields.take("knowledge"), at: "\(frame.path).knowledge")
     let moments = moments(frame)
     guard let at = previousMoment ?? moments.min() else { return nil }
     return (
       at,
       .query(
         ScenarioQuery(
-          scope: frame.scope, selector: selector, moments: moments, state: state,
+          scope: frame.scope, selector: selector, moments: moments,
+          knowledge: knowledge?.value ?? .signedByThen, state: state,
           explanation: explanation))
     )
   }

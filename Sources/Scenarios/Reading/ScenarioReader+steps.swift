@@ -14,13 +14,15 @@ extension ScenarioReader {
     "grant": ["at", "account"],
     "withdraw_grant": ["at"],
     "catalog": ["at"],
-    "state": ["at", "account", "customer", "explain"],
-    "explain": ["at", "account", "customer"],
+    "state": ["at", "account", "customer", "explain", "knowledge"],
+    "explain": ["at", "account", "customer", "knowledge"],
+    "as_notified": [],
   ]
 
   private static let fields =
     allowedFields.map(\.key) + [
       "at", "account", "bundle_id", "environment", "name", "expect", "customer",
+      "knowledge",
     ]
 
   mutating func step(_ node: Node, at path: String) -> ScenarioStep? {
@@ -39,6 +41,7 @@ extension ScenarioReader {
     case "grant": action = grant(fields.take(kind), frame)
     case "withdraw_grant": action = withdrawal(fields.take(kind), frame)
     case "catalog": action = catalogChange(fields.take(kind), frame)
+    case "as_notified": action = asNotified(fields.take(kind), frame)
     default: action = query(&fields, frame)
     }
     guard let action else { return nil }
@@ -65,7 +68,7 @@ extension ScenarioReader {
       return nil
     }
     let allowed = Self.allowedFields.first { $0.key == kind }?.value ?? []
-    for name in ["at", "account", "name", "expect", "customer"]
+    for name in ["at", "account", "name", "expect", "customer", "knowledge"]
     where fields.contains(name) && !allowed.contains(name) {
       issues.report("\(kind) has no such field", at: fields.path(of: name), fields.node)
     }
@@ -128,6 +131,20 @@ extension ScenarioReader {
   }
 
   // MARK: Steps without signed payloads
+
+  private mutating func asNotified(
+    _ node: Node?, _ frame: StepFrame
+  ) -> (at: Milliseconds, action: ScenarioStep.Action)? {
+    guard let previousMoment else {
+      issues.report("no notification above", at: "\(frame.path).as_notified", frame.node)
+      return nil
+    }
+    if node?.scalar?.string != "true" {
+      issues.report("true is the only value", at: "\(frame.path).as_notified", frame.node)
+      return nil
+    }
+    return (previousMoment, .asNotified)
+  }
 
   private mutating func repetition(
     _ node: Node?, _ frame: StepFrame

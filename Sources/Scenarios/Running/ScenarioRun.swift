@@ -1,3 +1,4 @@
+import Cryptography
 import EntitlementDomain
 import EntitlementService
 import RPCEndpoints
@@ -13,6 +14,8 @@ struct ScenarioRun {
   /// Each accepted fact once, in the order of acceptance.
   private(set) var accepted: [AcceptedFact] = []
   private var known: Set<AcceptedFact> = []
+  /// What the accepted notifications said, in the order of submission.
+  private var notified: [NotifiedSubscription] = []
 
   init(signer: PayloadSigner) {
     self.signer = signer
@@ -39,6 +42,8 @@ struct ScenarioRun {
       }
     case .catalog(let catalog):
       service.replaceCatalog(catalog)
+    case .asNotified:
+      try await checkAsNotified(in: service, variant: nil)
     case .query(let query):
       for moment in query.moments {
         try await perform(query, at: moment, step, in: service)
@@ -55,6 +60,11 @@ struct ScenarioRun {
       NotificationSubmission(
         signedPayload: Array(notification.utf8), accountID: step.account))
     check(try AnswerValue(SubmitNotificationResponse(result)), step)
+    if result.verdict == .ok, let payload = Self.payload(of: notification),
+      let subscription = NotifiedSubscription(payload: payload, line: step.line)
+    {
+      notified.append(subscription)
+    }
     accept(zip(inner, result.items), account: step.account)
   }
 
@@ -153,7 +163,8 @@ struct ScenarioRun {
     guard let selector = query.selector else { return }
     var comparison = Comparison(at: moment)
     do {
-      let state = try await service.state(of: selector, in: query.scope, at: moment)
+      let state = try await service.state(
+        of: selector, in: query.scope, at: moment, knowledge: query.knowledge)
       let answer = try AnswerValue(state)
       if let expectation = query.state {
         comparison.compare(expectation, with: answer, at: "")
@@ -165,7 +176,7 @@ struct ScenarioRun {
             state: answer, at: moment, selector: selector)))
       if let expectation = query.explanation {
         let explanation = try await service.explanation(
-          of: selector, in: query.scope, at: moment)
+          of: selector, in: query.scope, at: moment, knowledge: query.knowledge)
         comparison.compare(expectation, with: AnswerValue(explanation), at: "explain")
       }
     } catch let error as ServiceError {
@@ -175,18 +186,40 @@ struct ScenarioRun {
     differences += comparison.differences
   }
 
+  private static func payload(of jws: String) -> [UInt8]? {
+    let parts = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 3 ? try? Base64Form.urlWithoutPadding.decode(parts[1]) : nil
+  }
+
+  /// Compares the state at the signing of each notification with what the notification says (R54).
+  private mutating func checkAsNotified(
+    in service: ServiceInstance, variant: String?
+  ) async throws {
+    for subscription in notified {
+      var comparison = Comparison(at: subscription.moment, variant: variant)
+      let state = try await service.state(
+        of: .originalTransaction(subscription.transaction.originalTransactionID),
+        in: subscription.scope, at: subscription.moment)
+      subscription.compare(with: state, in: &comparison)
+      differences += comparison.differences
+    }
+  }
+
   /// Compares the states of two services for each query of the scenario.
   mutating func compare(
     _ other: ServiceInstance, with written: ServiceInstance, steps: [ScenarioStep], variant: String
   ) async throws {
     for step in steps {
+      if case .asNotified = step.action {
+        try await checkAsNotified(in: other, variant: variant)
+      }
       guard case .query(let query) = step.action, let selector = query.selector else {
         continue
       }
       for moment in query.moments {
         guard
-          let expected = try await comparable(written, selector, query.scope, moment),
-          let actual = try await comparable(other, selector, query.scope, moment)
+          let expected = try await comparable(written, selector, query, moment),
+          let actual = try await comparable(other, selector, query, moment)
         else { continue }
         var comparison = Comparison(at: moment, variant: variant)
         comparison.compare(expected, with: actual, line: step.line, at: "")
@@ -198,11 +231,12 @@ struct ScenarioRun {
   /// The state without its revision, which depends on the order of changes. Nil when the query is
   /// refused, which the first run has reported.
   private func comparable(
-    _ service: ServiceInstance, _ selector: CustomerSelector, _ scope: AppScope,
+    _ service: ServiceInstance, _ selector: CustomerSelector, _ query: ScenarioQuery,
     _ moment: Milliseconds
   ) async throws -> AnswerValue? {
     do {
-      var state = try await service.state(of: selector, in: scope, at: moment)
+      var state = try await service.state(
+        of: selector, in: query.scope, at: moment, knowledge: query.knowledge)
       state.revision = 0
       return try AnswerValue(state)
     } catch let error as ServiceError {

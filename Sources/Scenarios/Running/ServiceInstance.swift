@@ -55,17 +55,19 @@ struct ServiceInstance {
 
   /// - Throws: ``ServiceError``.
   func state(
-    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds,
+    knowledge: Knowledge = .signedByThen
   ) async throws(ServiceError) -> CustomerState {
-    try await states.state(of: selector, in: scope, at: moment)
+    try await states.state(of: selector, in: scope, at: moment, knowledge: knowledge)
   }
 
   /// - Throws: ``ServiceError``.
   func explanation(
-    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds
+    of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds,
+    knowledge: Knowledge
   ) async throws(ServiceError) -> Explanation {
     try await explanations.explain(
-      ExplanationQuery(selector: selector, scope: scope, at: moment))
+      ExplanationQuery(selector: selector, scope: scope, at: moment, knowledge: knowledge))
   }
 
   /// Closes the store and removes its file.
