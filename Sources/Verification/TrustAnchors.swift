@@ -60,4 +60,9 @@ package struct TrustAnchors: Hashable, Sendable {
   package func origin(of fingerprint: CertificateFingerprint) -> Origin? {
     origins[fingerprint]
   }
+
+  /// Whether a root is one that the operator named, and not Apple's.
+  func isNamedByOperator(_ fingerprint: CertificateFingerprint) -> Bool {
+    origin(of: fingerprint) == .operatorNamed
+  }
 }
