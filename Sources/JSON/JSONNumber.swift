@@ -1,5 +1,5 @@
-/// Converts the text of a JSON number to an integer, digit by digit. Nothing passes through floating
-/// point, so no value is rounded except as documented.
+/// Converts the text of a JSON number to an integer, digit by digit. Nothing passes through
+/// floating point, so no value is rounded except as documented.
 package enum JSONNumber {
   /// Exponents beyond this are cut to it: 0 is the only number that they leave within 64 bits.
   private static let exponentLimit = 1 << 40

@@ -11,6 +11,9 @@ struct AuthorityCommand: ParsableCommand {
       digits; --trust-root of entitled and entitlectl takes it, and can be repeated. The roots do \
       not change while the directory exists; a root for receipts is added to an older directory \
       without one. Keys are stored in PEM files that only their owner can read.
+
+      With --xcode the two fingerprints are those of certificates like the ones that Xcode signs \
+      with: for payloads, then for receipts.
       """)
 
   @Option(
@@ -18,7 +21,14 @@ struct AuthorityCommand: ParsableCommand {
       "Directory of the authority; created if it does not exist.", valueName: "directory"))
   var directory: String
 
+  @Flag(help: "The certificates of `sign --xcode` and `receipt --xcode` instead.")
+  var xcode = false
+
   func run() throws {
+    guard !xcode else {
+      let authority = try XcodeAuthority.loadOrCreate(inDirectory: directory)
+      return try SimulatorOutput.print("\(authority.fingerprint)\n\(authority.receiptFingerprint)")
+    }
     let authority = try SigningAuthority.loadOrCreate(inDirectory: directory)
     let receiptAuthority = try ReceiptAuthority.loadOrCreate(inDirectory: directory)
     try SimulatorOutput.print(

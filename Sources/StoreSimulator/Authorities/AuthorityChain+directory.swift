@@ -98,8 +98,8 @@ extension AuthorityMember {
     }
   }
 
-  /// - Throws: ``SimulatorError/Code/file``; ``SimulatorError/Code/damagedAuthority`` when one of the
-  ///   files is missing, or they do not belong together.
+  /// - Throws: ``SimulatorError/Code/file``; ``SimulatorError/Code/damagedAuthority`` when one of
+  ///   the files is missing, or they do not belong together.
   init(from files: Files) throws(SimulatorError) {
     try files.requireAll()
     let certificatePEM = try files.directory.read(files.certificateFile)

@@ -1,10 +1,10 @@
 package import Cryptography
 
-/// Signs as StoreKit Testing in Xcode does: payloads with a P-256 certificate, and receipts with an RSA
-/// certificate for code signing. Both are self-signed and stand alone, without marker extensions.
-/// Receipts have indefinite lengths (BER).
+/// Signs as StoreKit Testing in Xcode does: payloads with a P-256 certificate, and receipts with an
+/// RSA certificate for code signing. Both are self-signed and stand alone, without marker
+/// extensions. Receipts have indefinite lengths (BER).
 ///
-/// Verifiers accept both for Xcode and LocalTesting only, where the operator named the certificates.
+/// Verifiers accept both for Xcode and LocalTesting only, if the operator named the certificates.
 package struct XcodeAuthority: SimulatedSigner {
   package let signing: AuthorityMember<SigningKey>
   package let receipts: AuthorityMember<RSASigningKey>

@@ -2,8 +2,8 @@ import EntitlementDomain
 
 extension JSONObjectWriter {
   /// Writes a date as the environment signs it: the App Store in whole milliseconds, Xcode and
-  /// LocalTesting with a fraction of up to four digits. The fraction follows from the date, so that the
-  /// same date has the same text.
+  /// LocalTesting with a fraction of up to four digits. The fraction follows from the date, so that
+  /// the same date has the same text.
   mutating func set(_ name: String, _ date: Milliseconds?, signedIn environment: StoreEnvironment?)
   {
     guard let date else { return }

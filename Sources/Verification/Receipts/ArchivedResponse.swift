@@ -4,8 +4,8 @@ package import EntitlementDomain
 /// An archived response of Apple's former `verifyReceipt` (Apple's "App Store Receipts",
 /// `responseBody`). It has no signature: the operator who imports it vouches for its contents.
 ///
-/// A response to a receipt of one transaction, in the style of iOS 6, is read too. Its `receipt` is the
-/// transaction itself and names the app in `bid`.
+/// A response to a receipt of one transaction, in the style of iOS 6, is read too. Its `receipt` is
+/// the transaction itself and names the app in `bid`.
 package struct ArchivedResponse: Sendable {
   /// `receipt`, with the purchases of ``facts``. It has no device hash.
   package let receipt: Receipt
@@ -17,8 +17,8 @@ package struct ArchivedResponse: Sendable {
   package let facts: [Result<SignedFact, Refusal>]
 
   /// - Parameter json: the response as received, at most ``JSONLimits/length`` bytes.
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not a response about a valid receipt,
-  ///   ``Verdict/wrongEnvironment`` when its environment is not known.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not a response about a valid
+  ///   receipt, ``Verdict/wrongEnvironment`` when its environment is not known.
   package init(_ json: [UInt8]) throws(Refusal) {
     let response: PayloadFields
     let content: PayloadFields
@@ -56,7 +56,7 @@ package struct ArchivedResponse: Sendable {
 }
 
 extension ArchivedResponse {
-  /// 21006 is sent for a receipt in the style of iOS 6: it is valid, and its subscription has expired.
+  /// 21006 is sent for receipts in the style of iOS 6: valid, but the subscription has expired.
   private static let validStatuses: Set<Int64> = [0, 21_006]
 
   /// A purchase of a response. It may lack fields that a fact requires.
@@ -108,8 +108,8 @@ extension ArchivedResponse {
     return purchases
   }
 
-  /// The elements of `pending_renewal_info`. In the style of iOS 6 the response itself has the fields
-  /// of one, about the chain of its transaction.
+  /// The elements of `pending_renewal_info`. In the style of iOS 6 the response itself has the
+  /// fields of one, about the chain of its transaction.
   static func renewals(
     _ response: PayloadFields, _ receipt: PayloadFields
   ) throws(PayloadError) -> [Result<ReceiptRenewal, Refusal>] {

@@ -27,7 +27,7 @@ extension PayloadFields {
     try archivedInteger(name).map(Milliseconds.init(_:))
   }
 
-  /// Whether this is a `receipt` in the style of iOS 6: one transaction, which names the app in `bid`.
+  /// Whether this is a `receipt` in the style of iOS 6: one transaction, with the app in `bid`.
   var isTransaction: Bool { contains("bid") && !contains("bundle_id") }
 
   /// The end of a period. In the style of iOS 6 it is milliseconds under a name that else is a text

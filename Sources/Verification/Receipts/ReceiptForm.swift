@@ -1,7 +1,7 @@
 import Cryptography
 
-/// The encodings of receipts: DER, and standard base64 of it, with optional line breaks. Receipts of
-/// Xcode have indefinite lengths instead (``IndefiniteForm``).
+/// The encodings of receipts: DER, and standard base64 of it, with optional line breaks. Receipts
+/// of Xcode have indefinite lengths instead (``IndefiniteForm``).
 package enum ReceiptForm {
   private static let sequence: UInt8 = 0x30
 

@@ -19,8 +19,8 @@ package final class ReceiptVerifier: Sendable {
   /// creation date, so that receipts still verify after their certificates have expired.
   ///
   /// - Parameters:
-  ///   - receipt: DER, or from Xcode with indefinite lengths; or standard base64 of either, which may
-  ///     contain white space.
+  ///   - receipt: DER, or from Xcode with indefinite lengths; or standard base64 of either, which
+  ///     may contain white space.
   ///   - deviceIdentifier: the expected device; nil accepts any device.
   package func verify(
     _ receipt: [UInt8], policy: VerificationPolicy, deviceIdentifier: [UInt8]? = nil
@@ -167,8 +167,8 @@ extension ReceiptVerifier {
     return key
   }
 
-  /// Refuses the form of Xcode before anything else is checked, unless the operator named one of the
-  /// certificates. So a receipt of the App Store has one encoding.
+  /// Refuses the form of Xcode before anything else is checked, unless the operator named one of
+  /// the certificates. So a receipt of the App Store has one encoding.
   ///
   /// - Throws: ``Refusal`` with ``Verdict/malformed``.
   private func checkIndefiniteLengths(of envelope: ReceiptEnvelope) throws(Refusal) {
@@ -184,8 +184,8 @@ extension ReceiptVerifier {
     throw Self.indefiniteLengths
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` unless the receipt is one of Xcode under a root
-  ///   that the operator named.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` unless the receipt is one of Xcode under a
+  ///   root that the operator named.
   private func checkIndefiniteLengths(
     of receipt: Receipt, _ signer: TrustedReceiptSigner
   ) throws(Refusal) {

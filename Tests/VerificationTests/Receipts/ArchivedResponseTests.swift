@@ -192,8 +192,8 @@ struct ArchivedResponseTests {
       refusal
         == Refusal(
           .malformed,
-          "response: status is neither 0 nor 21006 (valid, the subscription has expired): Apple did "
-            + "not find the receipt valid"))
+          "response: status is neither 0 nor 21006 (valid, the subscription has expired): Apple "
+            + "did not find the receipt valid"))
   }
 
   @Test(

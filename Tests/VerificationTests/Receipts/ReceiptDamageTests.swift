@@ -70,8 +70,8 @@ struct ReceiptDamageTests {
       refusal(ReceiptWorkshop.verifier, whole)
         == Refusal(
           .malformed,
-          "not DER: indefinite lengths are accepted only from Xcode, under a root that the operator "
-            + "named"))
+          "not DER: indefinite lengths are accepted only from Xcode, under a root that the "
+            + "operator named"))
     // One below an element of definite length is not converted, whoever signed it.
     let message = MessageTree(receipt)
     let signedData = message.root.children[1].children[0]

@@ -1,9 +1,9 @@
 /// Converts the structure that Xcode writes around a receipt to DER: elements of indefinite length
 /// (X.690 section 8.1.3.6), and inside them an octet string in segments (section 8.7.3).
 ///
-/// Only these two freedoms of BER are converted. An element of definite length is copied as it is, and
-/// so must be DER itself: no certificate can be encoded in two ways. A signature covers the octets of
-/// the content, not their encoding, so it stays valid.
+/// Only these two freedoms of BER are converted. An element of definite length is copied as it is,
+/// and so must be DER itself: no certificate can be encoded in two ways. A signature covers the
+/// octets of the content, not their encoding, so it stays valid.
 struct IndefiniteForm {
   private let bytes: [UInt8]
   private var reader: DERReader
