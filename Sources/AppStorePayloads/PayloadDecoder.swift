@@ -88,6 +88,7 @@ extension PayloadDecoder {
   package static func transaction(
     _ fields: PayloadFields, digest: PayloadDigest
   ) throws(PayloadError) -> TransactionFact {
+    let fields = fields.withDates(ofEnvironmentIn: "environment")
     var fact = TransactionFact(
       bundleID: BundleID(try fields.requiredIdentifier("bundleId")),
       environment: try environment("environment", in: fields),
@@ -133,6 +134,7 @@ extension PayloadDecoder {
   package static func renewalInfo(
     _ fields: PayloadFields, digest: PayloadDigest, bundleID: BundleID
   ) throws(PayloadError) -> RenewalInfoFact {
+    let fields = fields.withDates(ofEnvironmentIn: "environment")
     var fact = RenewalInfoFact(
       bundleID: bundleID,
       environment: try environment("environment", in: fields),
@@ -169,6 +171,7 @@ extension PayloadDecoder {
   package static func appTransaction(
     _ fields: PayloadFields, digest: PayloadDigest
   ) throws(PayloadError) -> AppTransactionFact {
+    let fields = fields.withDates(ofEnvironmentIn: "receiptType")
     var fact = AppTransactionFact(
       bundleID: BundleID(try fields.requiredIdentifier("bundleId")),
       environment: try environment("receiptType", in: fields),

@@ -19,7 +19,8 @@ package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     case missingField
     /// The JSON type of a field differs from Apple's documentation.
     case wrongType
-    /// A number has a fraction or an exponent where Apple documents an integer.
+    /// A number has a fraction or an exponent where Apple documents an integer. Dates of Xcode and
+    /// LocalTesting may have both (R4).
     case notAnInteger
     /// An integer does not fit 64 bits.
     case outOfRange

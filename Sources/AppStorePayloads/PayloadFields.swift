@@ -8,10 +8,13 @@ package import JSON
 package struct PayloadFields: Sendable {
   package let document: JSONDocument
   let node: Int
+  /// Whether dates may have a fraction of a millisecond (R4).
+  private var acceptsFractions = false
 
-  private init(document: JSONDocument, node: Int) {
+  private init(document: JSONDocument, node: Int, acceptsFractions: Bool) {
     self.document = document
     self.node = node
+    self.acceptsFractions = acceptsFractions
   }
 
   /// Parses a payload and reads its outermost object.
@@ -28,6 +31,21 @@ package struct PayloadFields: Sendable {
     guard document.nodes[0].kind == .object else {
       throw PayloadError(.notAnObject, "the JSON is not an object")
     }
+  }
+
+  /// The same fields, with dates read as the payload's environment writes them (R4): Xcode and
+  /// LocalTesting sign fractions of a millisecond, the App Store never does. The payload alone
+  /// decides, so that a stored one is always read alike.
+  ///
+  /// - Parameter name: the field with the environment.
+  package func withDates(ofEnvironmentIn name: StaticString) -> PayloadFields {
+    guard let index = find(name), document.nodes[index].kind == .string else { return self }
+    var fields = self
+    switch StoreEnvironment(rawValue: document.text(ofStringAt: index)) {
+    case .xcode, .localTesting: fields.acceptsFractions = true
+    case .production, .sandbox, nil: fields.acceptsFractions = false
+    }
+    return fields
   }
 
   /// Whether a field is present and not `null`.
@@ -103,11 +121,18 @@ package struct PayloadFields: Sendable {
     return value
   }
 
-  /// A date: integer milliseconds since the Unix epoch (R4).
+  /// A date: integer milliseconds since the Unix epoch. A fraction is rounded down, if the
+  /// environment signs fractions: see ``withDates(ofEnvironmentIn:)`` (R4).
   ///
   /// - Throws: the errors of ``integer(_:)``.
   package func moment(_ name: StaticString) throws(PayloadError) -> Milliseconds? {
-    try integer(name).map(Milliseconds.init(_:))
+    guard acceptsFractions else { return try integer(name).map(Milliseconds.init(_:)) }
+    guard let index = try find(name, .number, "a number") else { return nil }
+    let number = document.nodes[index]
+    guard let value = JSONNumber.floor(document.bytes[Int(number.start)..<Int(number.end)]) else {
+      throw PayloadError(.outOfRange, field: name, "does not fit 64 bits")
+    }
+    return Milliseconds(value)
   }
 
   /// - Throws: ``PayloadError/Code/missingField``, and the errors of ``integer(_:)``.
@@ -131,7 +156,7 @@ package struct PayloadFields: Sendable {
   /// - Throws: ``PayloadError/Code/wrongType``.
   package func object(_ name: StaticString) throws(PayloadError) -> PayloadFields? {
     guard let index = try find(name, .object, "an object") else { return nil }
-    return PayloadFields(document: document, node: index)
+    return PayloadFields(document: document, node: index, acceptsFractions: acceptsFractions)
   }
 
   /// All members that are objects.
@@ -142,7 +167,8 @@ package struct PayloadFields: Sendable {
     while name < end {
       let value = name + 1
       if document.nodes[value].kind == .object {
-        objects.append(PayloadFields(document: document, node: value))
+        objects.append(
+          PayloadFields(document: document, node: value, acceptsFractions: acceptsFractions))
       }
       name = Int(document.nodes[value].next)
     }
@@ -186,7 +212,8 @@ package struct PayloadFields: Sendable {
       guard document.nodes[element].kind == .object else {
         throw PayloadError(.wrongType, field: name, "contains an element that is not an object")
       }
-      objects.append(PayloadFields(document: document, node: element))
+      objects.append(
+        PayloadFields(document: document, node: element, acceptsFractions: acceptsFractions))
       element = Int(document.nodes[element].next)
     }
     return objects

@@ -20,14 +20,21 @@ package struct CMSBuilder: Sendable {
     self.embeddedCertificates = embeddedCertificates
   }
 
+  /// The encoding of a message.
+  package enum Form: Hashable, Sendable {
+    case der
+    /// BER with indefinite lengths and the content in segments, as in receipts of Xcode.
+    case indefiniteLengths
+  }
+
   /// Signs `content` with RSA and PKCS #1 v1.5 padding. The result is deterministic.
   ///
-  /// - Returns: a ContentInfo in DER.
+  /// - Returns: a ContentInfo in the given form.
   /// - Throws: ``CryptographyError/Code/malformedCertificate``,
   ///   ``CryptographyError/Code/signingFailed`` when the key does not match the certificate or a
   ///   certificate is listed twice, ``CryptographyError/Code/libraryFault``.
   package func signedData(
-    over content: [UInt8], digest: CMSDigest
+    over content: [UInt8], digest: CMSDigest, form: Form = .der
   ) throws(CryptographyError) -> [UInt8] {
     let signer = try OwnedCertificate(der: signerCertificate)
     var embedded: [OwnedCertificate] = []
@@ -35,7 +42,8 @@ package struct CMSBuilder: Sendable {
       embedded.append(try OwnedCertificate(der: certificate))
     }
     let input = try MemoryBuffer(holding: content)
-    let flags = UInt32(CMS_BINARY | CMS_NOATTR | CMS_NOCERTS)
+    var flags = UInt32(CMS_BINARY | CMS_NOATTR | CMS_NOCERTS)
+    if form == .indefiniteLengths { flags |= UInt32(CMS_STREAM) }
     guard let message = CMS_sign(nil, nil, nil, nil, flags | UInt32(CMS_PARTIAL)) else {
       throw Self.failure(.libraryFault, "no memory for a signed message")
     }
@@ -43,10 +51,25 @@ package struct CMSBuilder: Sendable {
     let isSigned = signerKey.withPointer { key in
       CMS_add1_signer(message, signer.pointer, key, digest.algorithm, flags) != nil
         && embedded.allSatisfy { CMS_add1_cert(message, $0.pointer) == 1 }
-        && CMS_final(message, input.pointer, nil, flags) == 1
+        // A message in segments is signed while it is written.
+        && (form == .indefiniteLengths
+          || CMS_final(message, input.pointer, nil, flags) == 1)
     }
     guard isSigned else { throw Self.failure(.signingFailed, "the message could not be signed") }
-    return try Self.encode(message)
+    switch form {
+    case .der: return try Self.encode(message)
+    case .indefiniteLengths: return try Self.encode(message, over: input, flags: flags)
+    }
+  }
+
+  private static func encode(
+    _ message: OpaquePointer, over input: MemoryBuffer, flags: UInt32
+  ) throws(CryptographyError) -> [UInt8] {
+    let output = try MemoryBuffer()
+    guard i2d_CMS_bio_stream(output.pointer, message, input.pointer, Int32(flags)) == 1 else {
+      throw failure(.signingFailed, "the message could not be signed")
+    }
+    return output.bytes
   }
 
   private static func encode(_ message: OpaquePointer) throws(CryptographyError) -> [UInt8] {

@@ -76,6 +76,13 @@ package final class Certificate: @unchecked Sendable {
   /// Whether the key usage extension is present and allows signing data.
   package var maySignData: Bool { hasKeyUsage(UInt32(KU_DIGITAL_SIGNATURE)) }
 
+  /// Whether the extended key usage extension is present and allows signing code.
+  package var maySignCode: Bool {
+    // OpenSSL reports every usage if the extension is absent, so it must be present.
+    flags & UInt32(EXFLAG_XKUSAGE) != 0
+      && X509_get_extended_key_usage(pointer) & UInt32(XKU_CODE_SIGN) != 0
+  }
+
   /// Whether the certificate has a critical extension that is not evaluated. Such a certificate
   /// must be rejected (RFC 5280 section 4.2).
   ///

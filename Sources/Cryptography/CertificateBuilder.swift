@@ -11,6 +11,9 @@ package struct CertificateBuilder: Sendable {
     /// Signs data but is also marked as a CA, as the certificate that StoreKit Testing in Xcode
     /// creates.
     case localSigning
+    /// Signs receipts but is also marked as a CA and for code signing, as the other certificate of
+    /// StoreKit Testing in Xcode.
+    case localReceiptSigning
   }
 
   /// An extension by its object identifier.
@@ -120,6 +123,7 @@ package struct CertificateBuilder: Sendable {
   ) throws(CryptographyError) {
     let constraints: String
     let usage: String
+    var extendedUsage: String?
     switch purpose {
     case .authority(let pathLength):
       constraints = "critical,CA:TRUE" + (pathLength.map { ",pathlen:\($0)" } ?? "")
@@ -130,12 +134,17 @@ package struct CertificateBuilder: Sendable {
     case .localSigning:
       constraints = "critical,CA:TRUE,pathlen:0"
       usage = "critical,digitalSignature"
+    case .localReceiptSigning:
+      constraints = "critical,CA:TRUE"
+      usage = "critical,digitalSignature,keyCertSign"
+      extendedUsage = "critical,codeSigning"
     }
     // The subject key identifier is added first: the authority key identifier of a root copies it.
-    let standard = [
-      (NID_basic_constraints, constraints), (NID_key_usage, usage),
-      (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
-    ]
+    let standard =
+      [
+        (NID_basic_constraints, constraints), (NID_key_usage, usage),
+        (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
+      ] + (extendedUsage.map { [(NID_ext_key_usage, $0)] } ?? [])
     for (identifier, value) in standard where hasKeyUsage || identifier != NID_key_usage {
       var context = X509V3_CTX()
       X509V3_set_ctx(&context, authority.pointer, certificate.pointer, nil, nil, 0)

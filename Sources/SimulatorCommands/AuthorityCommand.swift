@@ -12,6 +12,9 @@ struct AuthorityCommand: ParsableCommand {
       environment before it, it stands for all but Production. The roots do not change while the \
       directory exists; a root for receipts is added to an older directory without one. Keys are \
       stored in PEM files that only their owner can read.
+
+      With --xcode the two fingerprints are those of certificates like the ones that Xcode signs \
+      with: for payloads, then for receipts.
       """)
 
   @Option(
@@ -19,7 +22,14 @@ struct AuthorityCommand: ParsableCommand {
       "Directory of the authority; created if it does not exist.", valueName: "directory"))
   var directory: String
 
+  @Flag(help: "The certificates of `sign --xcode` and `receipt --xcode` instead.")
+  var xcode = false
+
   func run() throws {
+    guard !xcode else {
+      let authority = try XcodeAuthority.loadOrCreate(inDirectory: directory)
+      return try SimulatorOutput.print("\(authority.fingerprint)\n\(authority.receiptFingerprint)")
+    }
     let authority = try SigningAuthority.loadOrCreate(inDirectory: directory)
     let receiptAuthority = try ReceiptAuthority.loadOrCreate(inDirectory: directory)
     try SimulatorOutput.print(

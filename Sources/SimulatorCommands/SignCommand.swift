@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitlementDomain
 import Programs
 import StoreSimulator
 
@@ -23,6 +24,13 @@ struct SignCommand: ParsableCommand {
 
   @OptionGroup var customer: LifeCycleOptions
 
+  @Flag(
+    help: """
+      Sign as Xcode does: with one certificate of its own, which `storesim authority --xcode` \
+      prints. Only in the environments Xcode and LocalTesting.
+      """)
+  var xcode = false
+
   @Option(help: "Kinds of payloads; transactions includes renewal infos and app transactions.")
   var include = SignedLineKinds.transactions
 
@@ -32,10 +40,16 @@ struct SignCommand: ParsableCommand {
   @Option(help: ArgumentHelp("A directory, or - for standard output.", valueName: "directory|-"))
   var output = "-"
 
+  func validate() throws {
+    guard !xcode || customer.environment == .xcode || customer.environment == .localTesting else {
+      throw ValidationError("--xcode needs --environment Xcode or LocalTesting.")
+    }
+  }
+
   func run() throws {
     let timeline = customer.timeline
     let lines = SignedLine.lines(
-      of: try authority.load().sign(timeline.history(until: customer.at)), include: include)
+      of: try signer().sign(timeline.history(until: customer.at)), include: include)
     StandardError.write(
       "\(customer.summary(of: timeline)): \(lines.count) payloads")
     if output == "-" {
@@ -48,5 +62,11 @@ struct SignCommand: ParsableCommand {
     } else {
       try SignedLineDirectory(path: output).write(lines)
     }
+  }
+
+  private func signer() throws(SimulatorError) -> any SimulatedSigner {
+    let appStore = try authority.load()
+    guard xcode else { return appStore }
+    return try XcodeAuthority.loadOrCreate(inDirectory: authority.directory)
   }
 }

@@ -30,6 +30,13 @@ struct SignReceiptCommand: ParsableCommand {
   @Flag(help: "Write the JSON response of verifyReceipt instead of the receipt.")
   var archive = false
 
+  @Flag(
+    help: """
+      Sign as Xcode does: with a certificate for code signing, which `storesim authority --xcode` \
+      prints, and with indefinite lengths (BER). Only in the environment Xcode.
+      """)
+  var xcode = false
+
   @Option(help: "Hash of the signature; receipts before 2023 have sha1.")
   var digest = ReceiptAuthority.Digest.sha256
 
@@ -50,6 +57,12 @@ struct SignReceiptCommand: ParsableCommand {
     guard !archive || customer.environment != .xcode else {
       throw ValidationError("There are no archived responses in the environment Xcode.")
     }
+    guard !xcode || customer.environment == .xcode else {
+      throw ValidationError("--xcode needs --environment Xcode.")
+    }
+    guard !xcode || digest == .sha256 else {
+      throw ValidationError("Xcode signs with sha256.")
+    }
     guard archive || authority != nil else {
       throw ValidationError("Missing expected argument '--authority <directory>'")
     }
@@ -59,23 +72,32 @@ struct SignReceiptCommand: ParsableCommand {
     let timeline = customer.timeline
     var receipt = timeline.receipt(at: customer.at)
     if let deviceIdentifier { receipt.deviceIdentifier = deviceIdentifier.bytes }
-    let signer = try authority.map { directory throws(SimulatorError) in
-      // The keys for receipts are added to an existing authority only.
-      _ = try SigningAuthority.load(fromDirectory: directory)
-      return try ReceiptAuthority.loadOrCreate(inDirectory: directory)
-    }
-    let signed = try signer?.sign(receipt, digest: digest)
+    let (signed, root) = try authority.map { try sign(receipt, inDirectory: $0) } ?? (nil, nil)
     let device = DeviceIdentifier(bytes: receipt.deviceIdentifier)
     let purchases = receipt.items.count == 1 ? "1 purchase" : "\(receipt.items.count) purchases"
     StandardError.write(
       "\(customer.summary(of: timeline)): \(purchases), device \(device)"
-        + (signer.map { ", root \($0.rootFingerprint)" } ?? ""))
+        + (root.map { ", root \($0)" } ?? ""))
     if archive {
       try write(receipt.archivedResponse(latestReceipt: signed) + [UInt8(ascii: "\n")])
     } else if let signed {
       try output == "-"
         ? SimulatorOutput.print(Data(signed).base64EncodedString()) : write(signed)
     }
+  }
+
+  /// - Returns: the signed receipt, and the fingerprint of its root.
+  private func sign(
+    _ receipt: SimulatedReceipt, inDirectory directory: String
+  ) throws(SimulatorError) -> (signed: [UInt8]?, root: String?) {
+    // The keys for receipts are added to an existing authority only.
+    _ = try SigningAuthority.load(fromDirectory: directory)
+    if xcode {
+      let signer = try XcodeAuthority.loadOrCreate(inDirectory: directory)
+      return (try signer.sign(receipt), "\(signer.receiptFingerprint)")
+    }
+    let signer = try ReceiptAuthority.loadOrCreate(inDirectory: directory)
+    return (try signer.sign(receipt, digest: digest), "\(signer.rootFingerprint)")
   }
 
   private func write(_ contents: [UInt8]) throws(CommandFailure) {

@@ -63,7 +63,15 @@ package struct SignedEvent: Hashable, Sendable {
   }
 }
 
-extension SigningAuthority {
+/// Signs payloads as compact JWS.
+package protocol SimulatedSigner: Sendable {
+  /// - Parameter payloadJSON: any bytes; they are signed as they are.
+  /// - Returns: a compact JWS (RFC 7515 §7.1).
+  /// - Throws: ``SimulatorError/Code/cryptography``.
+  func sign(payloadJSON: [UInt8]) throws(SimulatorError) -> String
+}
+
+extension SimulatedSigner {
   /// Signs all payloads of an event.
   ///
   /// - Throws: ``SimulatorError/Code/cryptography``.

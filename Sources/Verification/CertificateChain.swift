@@ -11,6 +11,7 @@ package struct CertificateChain: Sendable {
 
   private static let leafMarker = "1.2.840.113635.100.6.11.1"
   private static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+  private static let extendedKeyUsage = "2.5.29.37"
 
   /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` unless there are three certificates
   ///   or one.
@@ -42,13 +43,20 @@ package struct CertificateChain: Sendable {
 
   /// As ``trustedKey(under:)``, for a key of another kind.
   ///
-  /// - Parameter read: reads the leaf's key after the marker extensions were checked.
+  /// - Parameters:
+  ///   - isOfReceipt: whether it signed a receipt. Xcode does that with a certificate for code
+  ///     signing.
+  ///   - read: reads the leaf's key after the marker extensions were checked.
   func trustedKey<Key>(
-    under anchors: TrustAnchors, reading read: (Certificate) throws(Refusal) -> Key
+    under anchors: TrustAnchors, isOfReceipt: Bool = false,
+    reading read: (Certificate) throws(Refusal) -> Key
   ) throws(Refusal) -> (key: Key, anchor: TrustAnchor) {
-    let markers = [Self.leafMarker, Self.intermediateMarker]
+    var evaluated = [Self.leafMarker, Self.intermediateMarker]
+    if isOfReceipt, isSingleRoot, leaf.maySignCode, anchors.isNamedForXcode(leaf.fingerprint) {
+      evaluated.append(Self.extendedKeyUsage)
+    }
     for certificate in certificates
-    where certificate.hasUnknownCriticalExtension(except: markers) {
+    where certificate.hasUnknownCriticalExtension(except: evaluated) {
       throw Refusal(
         .invalidCertificate, "a certificate has a critical extension that is not supported")
     }

@@ -87,4 +87,9 @@ package struct TrustAnchors: Hashable, Sendable {
   package func anchor(of fingerprint: CertificateFingerprint) -> TrustAnchor? {
     anchors[fingerprint]
   }
+
+  /// Whether the operator named a root for Xcode.
+  func isNamedForXcode(_ fingerprint: CertificateFingerprint) -> Bool {
+    anchors[fingerprint].map { $0.isNamed && $0.environments.contains(.xcode) } ?? false
+  }
 }

@@ -50,6 +50,9 @@ package enum VerificationLimits {
   package static let receiptElements = 4_096
   /// Maximum nesting depth of these elements. Apple's receipts have ten levels.
   package static let receiptDepth = 32
+  /// Maximum nesting depth of elements of indefinite length, which Xcode writes. Its receipts have
+  /// six levels. Each level copies what is inside it once.
+  static let receiptIndefiniteDepth = 16
   /// Bytes of the certificates and of everything else around the signed content and the signature.
   /// Apple's receipts have 4 kB. They are parsed before the sender is known, and cached for each
   /// signer.

@@ -119,7 +119,7 @@ struct VerifiedReceiptTests {
       productID = item.productID
       identifiers = [
         item.transactionID?.rawValue, item.originalTransactionID?.rawValue,
-        item.webOrderLineItemID?.rawValue,
+        item.webOrderLineItemID?.rawValue, item.promotionalOfferID,
       ]
       dates = [
         item.purchaseDate, item.originalPurchaseDate, item.expiresDate, item.cancellationDate,
@@ -132,7 +132,7 @@ struct VerifiedReceiptTests {
       productID = item.productID
       identifiers = [
         item.transactionID?.rawValue, item.originalTransactionID?.rawValue,
-        item.webOrderLineItemID?.rawValue,
+        item.webOrderLineItemID?.rawValue, item.promotionalOfferID,
       ]
       dates = [
         item.purchaseDate, item.originalPurchaseDate, item.expiresDate, item.cancellationDate,

@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
@@ -76,6 +77,71 @@ struct XcodeTests {
         #expect(verdict(JWSVerifier(), jws, policy: Self.local) == .invalidCertificate)
       }
     }
+  }
+
+  @Test(arguments: ["Xcode", "LocalTesting"])
+  func `R4: dates with a fraction are rounded down, and read alike when they are stored`(
+    environment: String
+  ) throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key)
+    let named = try verifier(trusting: [certificate])
+    for (payload, date) in zip(
+      Self.payloads(environment), ["signedDate", "signedDate", "receiptCreationDate"])
+    {
+      let fractional = payload.with(date, "1704067200056.485")
+      let jws = try jws(fractional, key: key, certificate: certificate)
+      let verified = try named.verify(jws, policy: Self.local, now: 0)
+      let decoded: Fact
+      switch verified.content {
+      case .transaction(let fact): decoded = .transaction(fact)
+      case .renewalInfo(let info): decoded = .renewalInfo(info.bound(to: "com.example.scribe"))
+      case .appTransaction(let fact): decoded = .appTransaction(fact)
+      case .notification: throw Refusal(.malformed, "not a fact")
+      }
+      #expect(decoded.precedence.signedDate == 1_704_067_200_056)
+      #expect(
+        try PayloadDecoder.fact(
+          kind: decoded.kind, payload: verified.signed.payload, digest: decoded.digest,
+          bundleID: "com.example.scribe") == decoded)
+    }
+  }
+
+  @Test func `R4: a fraction counts for the validity of the certificate, rounded down`() throws {
+    let key = try SigningKey.generate(.p256)
+    let certificate = try Self.certificate(for: key, validity: Self.signed...Self.signed + 60)
+    let named = try verifier(trusting: [certificate])
+    let first = Self.signed * 1_000
+    for (moment, expected) in [
+      ("\(first - 1).999", Verdict.certificateExpired), ("\(first).001", .ok),
+      ("\(first + 60_000).999", .ok), ("\(first + 60_001).0", .certificateExpired),
+    ] {
+      let payload = Payload.transaction().with("environment", #""Xcode""#)
+        .with("signedDate", moment)
+      let jws = try jws(payload, key: key, certificate: certificate)
+      #expect(verdict(named, jws, policy: Self.local) == expected, "\(moment)")
+    }
+  }
+
+  @Test func `R4: the App Store's environments sign no fractions`() throws {
+    // Whoever signs: the payload decides, not the certificate.
+    let workshop = Workshop.shared
+    for environment in ["Production", "Sandbox"] {
+      for payload in Self.payloads(environment) {
+        for date in ["signedDate", "receiptCreationDate", "originalPurchaseDate", "renewalDate"] {
+          let changed = payload.with(date, "1704067200000.5")
+          guard
+            verdict(workshop.verifier, try workshop.sign(changed), policy: Self.local) != .malformed
+          else { continue }
+          // Fields that a kind does not have are ignored.
+          #expect(payload.members[date] == nil, "\(environment) \(date)")
+        }
+      }
+    }
+    let local = Payload.transaction().with("environment", #""Xcode""#)
+      .with("signedDate", "1704067200000.5")
+    #expect(verdict(workshop.verifier, try workshop.sign(local), policy: Self.local) == .ok)
+    #expect(verdict(JWSVerifier(), try workshop.sign(local), policy: Self.local) == .untrustedChain)
   }
 
   @Test func `a payload without an environment is no local one, even to look at`() throws {

@@ -2,16 +2,18 @@ import Foundation
 import Programs
 import Verification
 
-/// Reads signed payloads from files. A file contains one JWS a line, or JSON as the App Store
-/// Server API returns it: every string under a name that begins with `signed` is a payload. Within
-/// one JSON object, transactions come before renewal infos. A file may also be a legacy receipt or
-/// an archived response.
+/// Reads signed payloads from files. A file contains one payload a line, or JSON as the App Store
+/// Server API returns it. A line is a JWS, a JWS as a JSON string, or a JSON object, such as what a
+/// webhook received. In JSON, every string under a name that begins with `signed` is a payload; within
+/// one object, transactions come before renewal infos. A file may also be a legacy receipt or an
+/// archived response. A UTF-8 byte order mark at its start is ignored.
 enum PayloadSource {
   /// Far above a page of Apple's API. The limit keeps a wrong file from filling the memory.
   static let maximumFileBytes = 256 << 20
 
   /// - Parameter path: `-` is stdin.
-  /// - Throws: ``CommandFailure`` when the file cannot be read or contains no signed payload.
+  /// - Throws: ``CommandFailure`` when the file cannot be read, or a line of it contains no signed
+  ///   payload. Messages contain line numbers and never what is in a line.
   static func payloads(in path: String) throws(CommandFailure) -> [SourcedPayload] {
     var payloads: [SourcedPayload] = []
     for finding in try findings(in: path) {
@@ -42,56 +44,121 @@ enum PayloadSource {
 
   /// - Throws: ``CommandFailure`` when the file cannot be read.
   private static func findings(in path: String) throws(CommandFailure) -> [SourcedFinding] {
-    let bytes = try InputFile.contents(of: path, limit: maximumFileBytes)
-    let name = path == "-" ? "stdin" : path
-    let contents: [SourcedContent]
-    do throws(Refusal) {
-      contents = try self.contents(of: bytes)
-    } catch {
-      return [SourcedFinding(name: name, content: .failure(error))]
-    }
-    return contents.enumerated().map { index, content in
-      SourcedFinding(
-        name: contents.count > 1 ? "\(name)#\(index + 1)" : name, content: .success(content))
+    findings(
+      in: try InputFile.contents(of: path, limit: maximumFileBytes),
+      name: path == "-" ? "stdin" : path)
+  }
+
+  /// - Parameters:
+  ///   - contents: the contents of a file.
+  ///   - name: the name of the file.
+  /// - Returns: the payloads in their order, and an error in the place of each line without one.
+  static func findings(in contents: [UInt8], name: String) -> [SourcedFinding] {
+    let found = self.contents(of: withoutByteOrderMark(contents))
+    return found.enumerated().map { index, content in
+      SourcedFinding(name: found.count > 1 ? "\(name)#\(index + 1)" : name, content: content)
     }
   }
 
-  private static func contents(of bytes: [UInt8]) throws(Refusal) -> [SourcedContent] {
-    if ReceiptForm.isReceipt(bytes) { return [.receipt(bytes)] }
-    if bytes.contains(0) { throw Refusal(.malformed, "no signed payload in it: it is not text") }
+  private static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+  }
+
+  private static func contents(of bytes: [UInt8]) -> [Result<SourcedContent, Refusal>] {
+    if ReceiptForm.isReceipt(bytes) { return [.success(.receipt(bytes))] }
+    if bytes.contains(0) { return [nothing("it is not text")] }
     let first = bytes.first { !isBlank($0) }
-    let contents =
-      first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-      ? try contents(ofJSON: bytes) : lines(of: bytes).map { SourcedContent.jws($0) }
-    if contents.isEmpty { throw Refusal(.malformed, "no signed payload in it") }
-    return contents
+    let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    if isJSON, let contents = contents(ofJSON: bytes) {
+      return contents.isEmpty ? [nothing()] : contents.map { .success($0) }
+    }
+    let lines = lines(of: bytes)
+    // A line that is JSON by itself tells that the others are too. Else the whole was meant.
+    if isJSON, let line = lines.first, contents(ofJSON: line.bytes) == nil {
+      return [nothing("it begins like JSON, but is not valid")]
+    }
+    let found = lines.flatMap { contents(of: $0, isOnly: lines.count == 1) }
+    return found.isEmpty ? [nothing()] : found
   }
 
-  private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
-    bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-      .map { line in
-        Array(line.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+  /// The payloads of one line, or why it has none.
+  private static func contents(
+    of line: Line, isOnly: Bool
+  ) -> [Result<SourcedContent, Refusal>] {
+    let place = isOnly ? nil : line.number
+    switch line.bytes.first {
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      guard let contents = contents(ofJSON: line.bytes) else {
+        return [nothing("it begins like JSON, but is not valid", line: place)]
       }
-      .filter { !$0.isEmpty }
+      return contents.isEmpty ? [nothing(line: place)] : contents.map { .success($0) }
+    case UInt8(ascii: "\""):
+      guard let text = string(ofJSON: line.bytes) else {
+        return [nothing("it begins like a JSON string, but is not valid", line: place)]
+      }
+      return text.isEmpty ? [nothing(line: place)] : [.success(.jws(Array(text.utf8)))]
+    default:
+      return [.success(.jws(line.bytes))]
+    }
+  }
+
+  private static func nothing(
+    _ reason: String? = nil, line: Int? = nil
+  ) -> Result<SourcedContent, Refusal> {
+    .failure(
+      Refusal(
+        .malformed,
+        (line.map { "line \($0): " } ?? "") + "no signed payload in it"
+          + (reason.map { ": \($0)" } ?? "")))
+  }
+
+  /// A line with its number in the file, without blanks around it.
+  private struct Line {
+    let number: Int
+    let bytes: [UInt8]
+  }
+
+  /// The lines that are not blank. A line ends with LF, CR LF, or CR.
+  private static func lines(of bytes: [UInt8]) -> [Line] {
+    var lines: [Line] = []
+    var number = 1
+    var start = bytes.startIndex
+    func end(_ index: Int) {
+      let line = bytes[start..<index].drop(while: isBlank).reversed().drop(while: isBlank)
+      if !line.isEmpty { lines.append(Line(number: number, bytes: line.reversed())) }
+    }
+    for index in bytes.indices {
+      let isCarriageReturn = bytes[index] == UInt8(ascii: "\r")
+      guard isCarriageReturn || bytes[index] == UInt8(ascii: "\n") else { continue }
+      end(index)
+      start = index + 1
+      let isPair = isCarriageReturn && start < bytes.count && bytes[start] == UInt8(ascii: "\n")
+      if !isPair { number += 1 }
+    }
+    end(bytes.endIndex)
+    return lines
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0d).contains(byte)
   }
 
-  private static func contents(ofJSON bytes: [UInt8]) throws(Refusal) -> [SourcedContent] {
-    let value: Any
-    do {
-      value = try JSONSerialization.jsonObject(with: Data(bytes))
-    } catch {
-      throw Refusal(.malformed, "no signed payload in it: it begins like JSON, but is not valid")
-    }
+  /// Nil when the text is not JSON.
+  private static func contents(ofJSON bytes: [UInt8]) -> [SourcedContent]? {
+    guard let value = try? JSONSerialization.jsonObject(with: Data(bytes)) else { return nil }
     if let object = value as? [String: Any], isArchivedResponse(object) {
       return [.archivedResponse(bytes)]
     }
     var texts: [[UInt8]] = []
     collect(value, isSigned: false, into: &texts)
     return texts.map { .jws($0) }
+  }
+
+  /// Nil when the text is not a JSON string.
+  private static func string(ofJSON bytes: [UInt8]) -> String? {
+    let options = JSONSerialization.ReadingOptions.fragmentsAllowed
+    return try? JSONSerialization.jsonObject(with: Data(bytes), options: options) as? String
   }
 
   private static func isArchivedResponse(_ object: [String: Any]) -> Bool {

@@ -28,6 +28,7 @@ struct ReceiptDocument: Encodable {
     let webOrderLineItemId: String?
     let isTrialPeriod: Bool?
     let isInIntroductoryOfferPeriod: Bool?
+    let promotionalOfferId: String?
     let unknownAttributes: [AttributeDocument]
 
     init(_ item: ReceiptItem) {
@@ -42,6 +43,7 @@ struct ReceiptDocument: Encodable {
       webOrderLineItemId = item.webOrderLineItemID?.rawValue
       isTrialPeriod = item.isTrialPeriod
       isInIntroductoryOfferPeriod = item.isInIntroductoryOfferPeriod
+      promotionalOfferId = item.promotionalOfferID
       unknownAttributes = item.unknownAttributes.map { AttributeDocument($0) }
     }
   }
@@ -123,6 +125,7 @@ enum ReceiptText {
   }
 
   private static func offer(of item: ReceiptItem) -> String {
+    if let identifier = item.promotionalOfferID { return identifier }
     if item.isTrialPeriod == true { return "trial" }
     return item.isInIntroductoryOfferPeriod == true ? "introductory" : "-"
   }

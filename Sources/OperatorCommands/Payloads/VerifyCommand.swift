@@ -8,7 +8,7 @@ struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Verifies signed payloads and receipts, without a server.",
     discussion: """
-      Files contain one JWS a line, or JSON as the App Store Server API returns it, or one legacy \
+      Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API returns it, or one legacy \
       receipt, DER or base64. Certificates are checked at the time of signing. A renewal info \
       names no app: --bundle-id is checked against the transactions of its chain in these files. \
       Without such a transaction the verdict is OK, with a reason that says that the app was not \

@@ -13,9 +13,11 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "submit", abstract: "Submits signed notifications, version 2.",
     discussion: """
-      Files contain one JWS a line, or JSON with signedPayload, as Apple sends it. Each \
-      notification is one call; when a call fails, earlier results are still printed. Exit code 2 \
-      when the server refuses a notification.
+      Files contain one notification a line: JSON with signedPayload, as Apple sends it, or the JWS \
+      alone, with or without quotes. So archives of a webhook are read as they are. JSON over \
+      several lines is read too, one value a file. If a line contains no signed payload, nothing \
+      is submitted, and the error names the line. Each notification is one call; when a call \
+      fails, earlier results are still printed. Exit code 2 when the server refuses a notification.
       """)
 
   @Argument(help: "Files, or - for stdin.")

@@ -31,27 +31,19 @@ extension AuthorityChain {
   /// - Throws: ``SimulatorError/Code/file``, ``SimulatorError/Code/damagedAuthority`` when some of
   ///   the files are missing or do not belong together, ``SimulatorError/Code/cryptography``.
   private static func loadIfPresent(from files: Files) throws(SimulatorError) -> AuthorityChain? {
-    for part in Part.allCases {
-      for name in [files.keyFile(part), files.certificateFile(part)]
-      where try files.directory.hasFile(name) {
-        return try load(from: files)
-      }
+    for part in Part.allCases where try files.member(part).existInPart() {
+      return try load(from: files)
     }
     return nil
   }
 
   /// - Throws: as ``loadIfPresent(from:)``, also when none of the files exists.
   static func load(from files: Files) throws(SimulatorError) -> AuthorityChain {
-    for part in Part.allCases {
-      for name in [files.keyFile(part), files.certificateFile(part)]
-      where try !files.directory.hasFile(name) {
-        throw SimulatorError(
-          .damagedAuthority, "\(files.directory.path) has no \(name); \(files.advice)")
-      }
-    }
+    for part in Part.allCases { try files.member(part).requireAll() }
     let chain = AuthorityChain(
-      root: try member(.root, in: files), intermediate: try member(.intermediate, in: files),
-      leaf: try member(.leaf, in: files))
+      root: try AuthorityMember(from: files.member(.root)),
+      intermediate: try AuthorityMember(from: files.member(.intermediate)),
+      leaf: try AuthorityMember(from: files.member(.leaf)))
     guard try chain.isChained() else {
       throw SimulatorError(
         .damagedAuthority, "the certificates in \(files.directory.path) do not belong together")
@@ -63,37 +55,8 @@ extension AuthorityChain {
   ///   ``SimulatorError/Code/cryptography``.
   func save(to files: Files) throws(SimulatorError) {
     for (part, member) in [(Part.root, root), (.intermediate, intermediate), (.leaf, leaf)] {
-      let pem = try SimulatorError.wrapping { () throws(CryptographyError) in
-        (try member.key.privateKeyPEM(), try CertificatePEM.encode(member.certificate))
-      }
-      try files.directory.write(pem.0, toNewFile: files.keyFile(part))
-      try files.directory.write(pem.1, toNewFile: files.certificateFile(part))
+      try member.save(to: files.member(part))
     }
-  }
-
-  private static func member(
-    _ part: Part, in files: Files
-  ) throws(SimulatorError) -> AuthorityMember<Key> {
-    let keyFile = files.keyFile(part)
-    let certificateFile = files.certificateFile(part)
-    let certificatePEM = try files.directory.read(certificateFile)
-    let keyPEM = try files.directory.read(keyFile)
-    let member: AuthorityMember<Key>
-    do throws(CryptographyError) {
-      member = AuthorityMember(
-        certificate: try CertificatePEM.decode(certificatePEM),
-        key: try Key(privateKeyPEM: keyPEM))
-    } catch {
-      throw SimulatorError(
-        .damagedAuthority,
-        "\(certificateFile) or \(keyFile) in \(files.directory.path): \(error.message)")
-    }
-    guard member.key.belongs(toCertificate: member.certificate) else {
-      throw SimulatorError(
-        .damagedAuthority,
-        "\(keyFile) in \(files.directory.path) is not the key of \(certificateFile)")
-    }
-    return member
   }
 
   fileprivate enum Part: String, CaseIterable {
@@ -104,11 +67,66 @@ extension AuthorityChain {
 }
 
 extension AuthorityChain.Files {
-  fileprivate func keyFile(_ part: AuthorityChain.Part) -> String {
-    "\(prefix)\(part.rawValue).key.pem"
+  fileprivate func member(_ part: AuthorityChain.Part) -> AuthorityMember<Key>.Files {
+    AuthorityMember.Files(directory: directory, name: "\(prefix)\(part.rawValue)", advice: advice)
+  }
+}
+
+extension AuthorityMember {
+  /// The files of a certificate and its key in a directory.
+  struct Files {
+    let directory: PrivateDirectory
+    /// The file names without their suffixes.
+    let name: String
+    /// The advice in the error message when one of the files is missing.
+    let advice: String
+
+    fileprivate var keyFile: String { "\(name).key.pem" }
+    fileprivate var certificateFile: String { "\(name).pem" }
+
+    /// Whether at least one of the files exists.
+    func existInPart() throws(SimulatorError) -> Bool {
+      if try directory.hasFile(keyFile) { return true }
+      return try directory.hasFile(certificateFile)
+    }
+
+    /// - Throws: ``SimulatorError/Code/damagedAuthority`` when one of the files is missing.
+    fileprivate func requireAll() throws(SimulatorError) {
+      for file in [keyFile, certificateFile] where try !directory.hasFile(file) {
+        throw SimulatorError(.damagedAuthority, "\(directory.path) has no \(file); \(advice)")
+      }
+    }
   }
 
-  fileprivate func certificateFile(_ part: AuthorityChain.Part) -> String {
-    "\(prefix)\(part.rawValue).pem"
+  /// - Throws: ``SimulatorError/Code/file``; ``SimulatorError/Code/damagedAuthority`` when one of
+  ///   the files is missing, or they do not belong together.
+  init(from files: Files) throws(SimulatorError) {
+    try files.requireAll()
+    let certificatePEM = try files.directory.read(files.certificateFile)
+    let keyPEM = try files.directory.read(files.keyFile)
+    do throws(CryptographyError) {
+      self.init(
+        certificate: try CertificatePEM.decode(certificatePEM),
+        key: try Key(privateKeyPEM: keyPEM))
+    } catch {
+      throw SimulatorError(
+        .damagedAuthority,
+        "\(files.certificateFile) or \(files.keyFile) in \(files.directory.path): \(error.message)")
+    }
+    guard key.belongs(toCertificate: certificate) else {
+      throw SimulatorError(
+        .damagedAuthority,
+        "\(files.keyFile) in \(files.directory.path) is not the key of \(files.certificateFile)")
+    }
+  }
+
+  /// - Throws: ``SimulatorError/Code/file``, also when one of the files exists;
+  ///   ``SimulatorError/Code/cryptography``.
+  func save(to files: Files) throws(SimulatorError) {
+    let pem = try SimulatorError.wrapping { () throws(CryptographyError) in
+      (try key.privateKeyPEM(), try CertificatePEM.encode(certificate))
+    }
+    try files.directory.write(pem.0, toNewFile: files.keyFile)
+    try files.directory.write(pem.1, toNewFile: files.certificateFile)
   }
 }

@@ -67,7 +67,7 @@ struct AuthorityChain<Key: CertificateKey>: Sendable {
 
   /// From the App Store's first day, 2008-07-10, to the last second of the year 2099: wider than
   /// ``SimulatedCalendar/range``.
-  private static var validitySeconds: ClosedRange<Int64> { 1_215_648_000...4_102_444_799 }
+  static var validitySeconds: ClosedRange<Int64> { 1_215_648_000...4_102_444_799 }
 }
 
 /// A certificate in DER and its private key.

@@ -3,7 +3,7 @@ package import Cryptography
 /// A certificate authority with the structure of Apple's: a P-384 root, a P-384 intermediate and a
 /// P-256 leaf with Apple's marker extensions. Only verifiers that trust its root accept its
 /// signatures.
-package struct SigningAuthority: Sendable {
+package struct SigningAuthority: SimulatedSigner {
   package typealias Member = AuthorityMember<SigningKey>
 
   /// The extension that marks a leaf as a signer of App Store data.
@@ -53,26 +53,33 @@ package struct SigningAuthority: Sendable {
   }
 
   /// Signs a payload with ES256 under a header with the three certificates in `x5c`.
-  ///
-  /// - Parameter payloadJSON: any bytes; they are signed as they are.
-  /// - Returns: a compact JWS (RFC 7515 §7.1).
-  /// - Throws: ``SimulatorError/Code/cryptography``.
   package func sign(payloadJSON: [UInt8]) throws(SimulatorError) -> String {
+    try Self.sign(payloadJSON: payloadJSON, header: headerSegment, by: leaf.key)
+  }
+
+  /// - Parameter header: the header in base64url.
+  static func sign(
+    payloadJSON: [UInt8], header: [UInt8], by key: SigningKey
+  ) throws(SimulatorError) -> String {
     let separator = UInt8(ascii: ".")
-    var text = headerSegment
+    var text = header
     text.append(separator)
     text += Base64Form.urlWithoutPadding.encode(payloadJSON)
     let signature = try SimulatorError.wrapping { () throws(CryptographyError) in
-      try leaf.key.signature(over: text)
+      try key.signature(over: text)
     }
     text.append(separator)
     text += Base64Form.urlWithoutPadding.encode(signature)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// - Parameter chain: leaf, intermediate and root, in DER.
-  private static func headerSegment(chain: [[UInt8]]) -> [UInt8] {
+  /// - Parameters:
+  ///   - chain: leaf, intermediate and root, in DER; or one certificate that stands alone.
+  ///   - keyIdentifier: `kid`, which the App Store does not write.
+  static func headerSegment(chain: [[UInt8]], keyIdentifier: String? = nil) -> [UInt8] {
     var header = JSONObjectWriter()
+    header.set("kid", keyIdentifier)
+    header.set("typ", keyIdentifier == nil ? nil : "JWT")
     header.set("alg", "ES256")
     header.set(
       "x5c", chain.map { String(decoding: Base64Form.standard.encode($0), as: UTF8.self) })

@@ -22,6 +22,12 @@ package struct JSONObjectWriter: Sendable {
     contents += String(value).utf8
   }
 
+  /// A number by its text.
+  mutating func set(_ name: String, number text: String) {
+    begin(name)
+    contents += text.utf8
+  }
+
   package mutating func set(_ name: String, _ value: Bool?) {
     guard let value else { return }
     begin(name)

@@ -24,6 +24,8 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
   package var isTrialPeriod = false
   /// 1719.
   package var isInIntroductoryOfferPeriod = false
+  /// 1721: the identifier of a promotional offer; nil leaves it out, as the App Store does.
+  package var promotionalOfferID: String?
   /// Fields that only a response of `verifyReceipt` has.
   package var response = ResponseDetails()
   /// Undocumented attributes, as in real receipts.
@@ -75,6 +77,9 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
     let isFree = transaction.offer?.discountType == .freeTrial
     isTrialPeriod = isIntroductory && isFree
     isInIntroductoryOfferPeriod = isIntroductory && !isFree
+    if transaction.offer?.type == .promotional {
+      promotionalOfferID = transaction.offer?.identifier
+    }
     response.ownership = transaction.ownership
     response.cancellationReason = transaction.revocationReason
     response.isUpgraded = upgraded != nil
@@ -101,6 +106,7 @@ package struct SimulatedReceiptItem: Hashable, Sendable {
       .integer(1713, isTrialPeriod ? 1 : 0),
       .integer(1719, isInIntroductoryOfferPeriod ? 1 : 0),
     ]
+    if let promotionalOfferID { attributes.append(.text(1721, promotionalOfferID)) }
     return attributes + extraAttributes
   }
 

@@ -36,14 +36,15 @@ package struct PayloadClaims: Sendable {
     self.kind = kind
     switch kind {
     case .transaction, .renewalInfo:
-      signedDate = try fields.moment("signedDate")
+      signedDate = try fields.withDates(ofEnvironmentIn: "environment").moment("signedDate")
       bundleID =
         kind == .transaction ? try fields.identifier("bundleId").map(BundleID.init(_:)) : nil
       appAppleID = nil
       environment = Environment(try fields.identifier("environment"))
       notification = nil
     case .appTransaction:
-      signedDate = try fields.moment("receiptCreationDate")
+      signedDate = try fields.withDates(ofEnvironmentIn: "receiptType")
+        .moment("receiptCreationDate")
       bundleID = try fields.identifier("bundleId").map(BundleID.init(_:))
       appAppleID = try fields.integer("appAppleId")
       environment = Environment(try fields.identifier("receiptType"))

@@ -3,6 +3,9 @@ package import EntitlementDomain
 
 /// An archived response of Apple's former `verifyReceipt` (Apple's "App Store Receipts",
 /// `responseBody`). It has no signature: the operator who imports it vouches for its contents.
+///
+/// A response to a receipt of one transaction, in the style of iOS 6, is read too. Its `receipt` is
+/// the transaction itself and names the app in `bid`.
 package struct ArchivedResponse: Sendable {
   /// `receipt`, with the purchases of ``facts``. It has no device hash.
   package let receipt: Receipt
@@ -14,24 +17,25 @@ package struct ArchivedResponse: Sendable {
   package let facts: [Result<SignedFact, Refusal>]
 
   /// - Parameter json: the response as received, at most ``JSONLimits/length`` bytes.
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not a successful response for an
-  ///   app receipt, ``Verdict/wrongEnvironment`` when its environment is not known.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not a response about a valid
+  ///   receipt, ``Verdict/wrongEnvironment`` when its environment is not known.
   package init(_ json: [UInt8]) throws(Refusal) {
     let response: PayloadFields
     let content: PayloadFields
     var receipt: Receipt
     let purchases: [Purchase]
-    let renewals: [PayloadFields]
+    let renewals: [Result<ReceiptRenewal, Refusal>]
     let answered: Milliseconds?
     do throws(PayloadError) {
       response = try PayloadFields(json: json)
-      // Status 21006 also means a valid receipt, but in the single-transaction form of iOS 6, which
-      // has no bundle id.
       guard let status = try response.archivedInteger("status") else {
         throw PayloadError(.missingField, "status is missing")
       }
-      guard status == 0 else {
-        throw PayloadError(.missingField, "status is not 0: Apple did not find the receipt valid")
+      guard Self.validStatuses.contains(status) else {
+        throw PayloadError(
+          .missingField,
+          "status is neither 0 nor 21006 (valid, the subscription has expired): Apple did not find "
+            + "the receipt valid")
       }
       guard let object = try response.object("receipt") else {
         throw PayloadError(.missingField, "receipt is missing")
@@ -40,7 +44,7 @@ package struct ArchivedResponse: Sendable {
       receipt = try Receipt(
         archived: content, environment: try response.identifier("environment"))
       purchases = try Self.purchases(response, content)
-      renewals = try response.objects("pending_renewal_info") ?? []
+      renewals = try Self.renewals(response, content)
       answered = try content.archivedMoment("request_date_ms")
     } catch {
       throw Refusal(error, in: "response")
@@ -52,6 +56,9 @@ package struct ArchivedResponse: Sendable {
 }
 
 extension ArchivedResponse {
+  /// 21006 is sent for receipts in the style of iOS 6: valid, but the subscription has expired.
+  private static let validStatuses: Set<Int64> = [0, 21_006]
+
   /// A purchase of a response. It may lack fields that a fact requires.
   struct Purchase {
     let item: ReceiptItem
@@ -73,8 +80,16 @@ extension ArchivedResponse {
   static func purchases(
     _ response: PayloadFields, _ receipt: PayloadFields
   ) throws(PayloadError) -> [Purchase] {
-    let fields =
-      try (receipt.objects("in_app") ?? []) + (response.objects("latest_receipt_info") ?? [])
+    let fields: [PayloadFields]
+    if receipt.isTransaction {
+      // The latest transaction is an object, in a member of its own once it has expired.
+      fields =
+        try [receipt] + response.objectOrObjects("latest_expired_receipt_info")
+        + response.objectOrObjects("latest_receipt_info")
+    } else {
+      fields =
+        try (receipt.objects("in_app") ?? []) + (response.objects("latest_receipt_info") ?? [])
+    }
     guard fields.count <= VerificationLimits.receiptItems else {
       throw PayloadError(.tooLarge, "more than \(VerificationLimits.receiptItems) purchases")
     }
@@ -93,22 +108,37 @@ extension ArchivedResponse {
     return purchases
   }
 
+  /// The elements of `pending_renewal_info`. In the style of iOS 6 the response itself has the
+  /// fields of one, about the chain of its transaction.
+  static func renewals(
+    _ response: PayloadFields, _ receipt: PayloadFields
+  ) throws(PayloadError) -> [Result<ReceiptRenewal, Refusal>] {
+    guard receipt.isTransaction else {
+      return try (response.objects("pending_renewal_info") ?? [])
+        .map { renewal($0, ofChainIn: $0) }
+    }
+    guard response.contains("auto_renew_status") else { return [] }
+    return [renewal(response, ofChainIn: receipt)]
+  }
+
   /// - Parameter answered: `request_date_ms` of the response; nil if it is absent.
   /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
   static func facts(
-    _ receipt: Receipt, _ purchases: [Purchase], _ renewals: [PayloadFields],
+    _ receipt: Receipt, _ purchases: [Purchase], _ renewals: [Result<ReceiptRenewal, Refusal>],
     response json: [UInt8], answered: Milliseconds?
   ) throws(Refusal) -> [Result<SignedFact, Refusal>] {
     let facts = try ReceiptFacts(
       of: receipt, in: json, authority: .archivedResponse,
       signedDate: answered ?? receipt.creationDate)
     return [facts.app(receipt)] + purchases.map { facts.transaction($0.purchase) }
-      + renewals.map { facts.renewalInfo(Self.renewal($0)) }
+      + renewals.map { facts.renewalInfo($0) }
   }
 
-  private static func renewal(_ fields: PayloadFields) -> Result<ReceiptRenewal, Refusal> {
+  private static func renewal(
+    _ fields: PayloadFields, ofChainIn chain: PayloadFields
+  ) -> Result<ReceiptRenewal, Refusal> {
     do throws(PayloadError) {
-      return .success(try ReceiptRenewal(archived: fields))
+      return .success(try ReceiptRenewal(archived: fields, ofChainIn: chain))
     } catch {
       return .failure(Refusal(error, in: "renewal"))
     }
@@ -131,17 +161,26 @@ extension Receipt {
     let created = try fields.archivedMoment("receipt_creation_date_ms")
     let answered = try fields.archivedMoment("request_date_ms")
     guard let creationDate = created ?? answered else {
-      throw PayloadError(.missingField, "receipt_creation_date_ms is missing")
+      throw PayloadError(
+        .missingField,
+        "receipt_creation_date_ms and request_date_ms are missing: nothing tells the date of the "
+          + "response")
     }
+    let bundleID = try fields.requiredIdentifier(fields.isTransaction ? "bid" : "bundle_id")
     self.init(
-      receiptType: receiptType, bundleID: BundleID(try fields.requiredIdentifier("bundle_id")),
-      bundleIDBytes: [], creationDate: creationDate)
+      receiptType: receiptType, bundleID: BundleID(bundleID), bundleIDBytes: [],
+      creationDate: creationDate)
     // Apple never answers for receipts of Xcode (R9).
     guard self.environment == .production || self.environment == .sandbox else {
       throw PayloadError(.environmentUnknown, "the receipt's environment is not the App Store's")
     }
     guard environment == nil || stated == self.environment else {
       throw PayloadError(.wrongType, "environment is not that of receipt_type")
+    }
+    guard !fields.isTransaction else {
+      // Its dates are those of the transaction, not of the app.
+      applicationVersion = try fields.archivedIdentifier("bvrs")
+      return
     }
     applicationVersion = try fields.archivedIdentifier("application_version")
     originalApplicationVersion = try fields.archivedIdentifier("original_application_version")
@@ -161,10 +200,11 @@ extension ReceiptItem {
       .map(OriginalTransactionID.init(_:))
     purchaseDate = try fields.archivedMoment("purchase_date_ms")
     originalPurchaseDate = try fields.archivedMoment("original_purchase_date_ms")
-    expiresDate = try fields.archivedMoment("expires_date_ms")
+    expiresDate = try fields.archivedExpirationDate()
     webOrderLineItemID = try fields.archivedIdentifier("web_order_line_item_id")
       .map(WebOrderLineItemID.init(_:))
     cancellationDate = try fields.archivedMoment("cancellation_date_ms")
+    promotionalOfferID = try fields.archivedIdentifier("promotional_offer_id")
     isTrialPeriod = try fields.archivedFlag("is_trial_period")
     isInIntroductoryOfferPeriod = try fields.archivedFlag("is_in_intro_offer_period")
   }
@@ -214,14 +254,18 @@ extension ReceiptPurchase {
 }
 
 extension ReceiptRenewal {
-  /// - Parameter fields: an element of `pending_renewal_info`.
+  /// - Parameters:
+  ///   - fields: an element of `pending_renewal_info`.
+  ///   - chain: what names the chain and its product: the same, or a transaction.
   /// - Throws: ``PayloadError``.
-  fileprivate init(archived fields: PayloadFields) throws(PayloadError) {
-    guard let identifier = try fields.archivedIdentifier("original_transaction_id") else {
+  fileprivate init(
+    archived fields: PayloadFields, ofChainIn chain: PayloadFields
+  ) throws(PayloadError) {
+    guard let identifier = try chain.archivedIdentifier("original_transaction_id") else {
       throw PayloadError(.missingField, "original_transaction_id is missing")
     }
     self.init(originalTransactionID: OriginalTransactionID(identifier))
-    productID = try fields.archivedIdentifier("product_id").map(ProductID.init(_:))
+    productID = try chain.archivedIdentifier("product_id").map(ProductID.init(_:))
     autoRenewProductID = try fields.archivedIdentifier("auto_renew_product_id")
       .map(ProductID.init(_:))
     autoRenewStatus = try fields.archivedInteger("auto_renew_status")

@@ -27,6 +27,26 @@ extension PayloadFields {
     try archivedInteger(name).map(Milliseconds.init(_:))
   }
 
+  /// Whether this is a `receipt` in the style of iOS 6: one transaction, with the app in `bid`.
+  var isTransaction: Bool { contains("bid") && !contains("bundle_id") }
+
+  /// The end of a period. In the style of iOS 6 it is milliseconds under a name that else is a text
+  /// for people.
+  ///
+  /// - Throws: ``PayloadError``.
+  func archivedExpirationDate() throws(PayloadError) -> Milliseconds? {
+    if let moment = try archivedMoment("expires_date_ms") { return moment }
+    return try? archivedMoment("expires_date")
+  }
+
+  /// The objects of an array, or one object alone.
+  ///
+  /// - Throws: ``PayloadError``.
+  func objectOrObjects(_ name: StaticString) throws(PayloadError) -> [PayloadFields] {
+    if let object = try? object(name) { return [object] }
+    return try objects(name) ?? []
+  }
+
   /// A flag, encoded as `true`, `"true"`, `1` or `"1"`, and likewise for false.
   ///
   /// - Throws: ``PayloadError``.

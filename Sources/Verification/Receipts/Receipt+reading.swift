@@ -89,11 +89,12 @@ extension ReceiptItem {
     static let cancellationDate: Int64 = 1_712
     static let isTrialPeriod: Int64 = 1_713
     static let isInIntroductoryOfferPeriod: Int64 = 1_719
+    static let promotionalOfferID: Int64 = 1_721
 
     static let all: Set<Int64> = [
       quantity, productID, transactionID, purchaseDate, originalTransactionID,
       originalPurchaseDate, expiresDate, webOrderLineItemID, cancellationDate, isTrialPeriod,
-      isInIntroductoryOfferPeriod,
+      isInIntroductoryOfferPeriod, promotionalOfferID,
     ]
   }
 
@@ -125,6 +126,8 @@ extension ReceiptItem {
     isTrialPeriod = try attributes.flag(Attribute.isTrialPeriod, "trial period flag")
     isInIntroductoryOfferPeriod = try attributes.flag(
       Attribute.isInIntroductoryOfferPeriod, "introductory offer flag")
+    promotionalOfferID = try attributes.text(
+      Attribute.promotionalOfferID, "promotional offer id")
     unknownAttributes = attributes.unknown
   }
 }

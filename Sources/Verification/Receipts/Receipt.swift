@@ -77,6 +77,8 @@ package struct ReceiptItem: Hashable, Sendable {
   package var isTrialPeriod: Bool?
   /// Attribute 1719.
   package var isInIntroductoryOfferPeriod: Bool?
+  /// Attribute 1721: the identifier of a promotional offer.
+  package var promotionalOfferID: String?
   /// Unknown attributes, in order.
   package var unknownAttributes: [ReceiptAttribute]
 

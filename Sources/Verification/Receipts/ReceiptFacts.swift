@@ -101,12 +101,18 @@ extension ReceiptItem {
     purchase.webOrderLineItemID = webOrderLineItemID
     purchase.quantity = quantity
     purchase.revocationDate = cancellationDate
-    if isTrialPeriod == true {
-      purchase.offer = Offer(type: .introductory, discountType: .freeTrial)
-    } else if isInIntroductoryOfferPeriod == true {
-      purchase.offer = Offer(type: .introductory)
-    }
+    purchase.offer = offer
     return .success(purchase)
+  }
+
+  /// The promotional offer precedes the flags, which are set for any trial.
+  private var offer: Offer? {
+    let discount: OfferDiscountType? = isTrialPeriod == true ? .freeTrial : nil
+    if let promotionalOfferID {
+      return Offer(type: .promotional, identifier: promotionalOfferID, discountType: discount)
+    }
+    guard isTrialPeriod == true || isInIntroductoryOfferPeriod == true else { return nil }
+    return Offer(type: .introductory, discountType: discount)
   }
 
   private static func missing(_ field: String) -> Refusal {

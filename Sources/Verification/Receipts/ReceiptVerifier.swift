@@ -19,14 +19,18 @@ package final class ReceiptVerifier: Sendable {
   /// creation date, so that receipts still verify after their certificates have expired.
   ///
   /// - Parameters:
-  ///   - receipt: DER, or standard base64 of it, which may contain white space.
+  ///   - receipt: DER, or from Xcode with indefinite lengths; or standard base64 of either, which
+  ///     may contain white space.
   ///   - deviceIdentifier: the expected device; nil accepts any device.
   package func verify(
     _ receipt: [UInt8], policy: VerificationPolicy, deviceIdentifier: [UInt8]? = nil
   ) throws(Refusal) -> VerifiedReceipt {
-    let envelope = try ReceiptEnvelope(try ReceiptForm.der(of: receipt))
+    let form = try ReceiptForm.der(of: receipt)
+    let envelope = try ReceiptEnvelope(form.der)
+    if form.hadIndefiniteLengths { try checkIndefiniteLengths(of: envelope) }
     let signer = try signer(of: envelope)
     let receipt = try Receipt(envelope)
+    if form.hadIndefiniteLengths { try checkIndefiniteLengths(of: receipt, signer) }
     try signer.chain.checkValidity(at: receipt.creationDate)
     try policy.check(receipt, under: signer.anchor)
     try Self.checkScope(of: receipt, signer)
@@ -67,7 +71,8 @@ extension ReceiptVerifier {
     let message = try Self.message(of: envelope)
     let chain = try chain(
       of: certificates, signer: envelope.der[envelope.signerIdentifier.contents])
-    let (key, anchor) = try chain.trustedKey(under: anchors) { (leaf) throws(Refusal) in
+    let (key, anchor) = try chain.trustedKey(under: anchors, isOfReceipt: true) {
+      (leaf) throws(Refusal) in
       try Self.key(of: leaf, digest: digest)
     }
     try Self.checkSignature(of: message, by: chain.leaf)
@@ -160,6 +165,38 @@ extension ReceiptVerifier {
         "the signer's key has \(key.bits) bits, not \(range.lowerBound) to \(range.upperBound)")
     }
     return key
+  }
+
+  /// Refuses the form of Xcode before anything else is checked, unless the operator named one of
+  /// the certificates. So a receipt of the App Store has one encoding.
+  ///
+  /// - Throws: ``Refusal`` with ``Verdict/malformed``.
+  private func checkIndefiniteLengths(of envelope: ReceiptEnvelope) throws(Refusal) {
+    for range in envelope.certificates {
+      let fingerprint: CertificateFingerprint
+      do {
+        fingerprint = CertificateFingerprint(try SHA256.digest(of: Array(envelope.der[range])))
+      } catch {
+        throw Refusal(error, as: .retryable, in: "certificate")
+      }
+      if anchors.isNamedForXcode(fingerprint) { return }
+    }
+    throw Self.indefiniteLengths
+  }
+
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` unless the receipt is one of Xcode under a
+  ///   root that the operator named.
+  private func checkIndefiniteLengths(
+    of receipt: Receipt, _ signer: TrustedReceiptSigner
+  ) throws(Refusal) {
+    guard receipt.environment == .xcode, let root = signer.chain.certificates.last,
+      anchors.isNamedForXcode(root.fingerprint)
+    else { throw Self.indefiniteLengths }
+  }
+
+  private static var indefiniteLengths: Refusal {
+    DERReader.malformed(
+      "indefinite lengths are accepted only from Xcode, under a root that the operator named")
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` when a single root signed for an

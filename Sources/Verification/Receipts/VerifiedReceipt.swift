@@ -28,11 +28,12 @@ package struct InspectedReceipt: Sendable {
   /// one.
   package let digestAlgorithm: String
 
-  /// - Parameter bytes: DER, or standard base64 of it, which may contain white space.
+  /// - Parameter bytes: DER, or with the indefinite lengths of Xcode, or standard base64 of either,
+  ///   which may contain white space.
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not signed data with the
   ///   attributes of a receipt.
   package init(_ bytes: [UInt8]) throws(Refusal) {
-    let envelope = try ReceiptEnvelope(try ReceiptForm.der(of: bytes))
+    let envelope = try ReceiptEnvelope(try ReceiptForm.der(of: bytes).der)
     // OpenSSL parses the certificates recursively, so the nesting is checked first.
     _ = try DERWalk(envelope.der)
     receipt = try Receipt(envelope)

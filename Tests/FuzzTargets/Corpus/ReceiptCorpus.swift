@@ -29,6 +29,12 @@ enum ReceiptCorpus {
       seeds.append(FuzzSeed("signed-\(name)", der))
       seeds.append(FuzzSeed("signed-\(name)-base64", Base64Form.standard.encode(der)))
     }
+    var xcode = customer.receipt
+    xcode.receiptType = "Xcode"
+    if let content = try? xcode.content() { seeds.append(FuzzSeed("xcode-content", content)) }
+    if let ber = try? FuzzReceiptSigner.shared.xcode.sign(xcode) {
+      seeds.append(FuzzSeed("signed-xcode", ber))
+    }
     return seeds
   }
 

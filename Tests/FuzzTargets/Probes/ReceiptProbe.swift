@@ -36,6 +36,25 @@ enum ReceiptProbe {
       try require(
         refusal.verdict != .invalidSignature, "a signature is valid for any content")
     }
+    try checkXcode(content, receipt)
+  }
+
+  /// The form of Xcode has the same content, and is accepted from Xcode alone.
+  private static func checkXcode(
+    _ content: [UInt8], _ receipt: Receipt
+  ) throws(BrokenInvariant) {
+    let signer = FuzzReceiptSigner.shared
+    guard let signed = try? signer.xcode.sign(receiptContent: content) else { return }
+    switch signer.outcome(of: signed) {
+    case .success(let verified):
+      try require(verified.receipt == receipt, "Xcode's form does not change the content")
+      try require(receipt.environment == .xcode, "Xcode's form is accepted from Xcode alone")
+      try check(verified)
+    case .failure(let refusal):
+      try require(
+        refusal.verdict != .invalidSignature,
+        "a signature in Xcode's form is valid for any content")
+    }
   }
 
   private static func checkArchive(_ json: [UInt8]) throws(BrokenInvariant) {

@@ -129,6 +129,7 @@ struct DocumentContractTests {
     var receipt = timeline.receipt(at: timeline.start.advanced(by: 90 * Milliseconds.dayLength))
     receipt.receiptType = "ProductionVPP"
     receipt.expirationDate = receipt.creationDate
+    receipt.items[0].promotionalOfferID = "spring"
     let path = bench.folder.file("receipt.der")
     try Data(try authority.sign(receipt)).write(to: URL(filePath: path))
     let shown =
@@ -137,7 +138,8 @@ struct DocumentContractTests {
         "inApp[].cancellationMs", "inApp[].expiresMs",
         "inApp[].isInIntroductoryOfferPeriod", "inApp[].isTrialPeriod",
         "inApp[].originalPurchaseMs", "inApp[].originalTransactionId",
-        "inApp[].productId", "inApp[].purchaseMs", "inApp[].quantity",
+        "inApp[].productId", "inApp[].promotionalOfferId", "inApp[].purchaseMs",
+        "inApp[].quantity",
         "inApp[].transactionId", "inApp[].unknownAttributes",
         "inApp[].unknownAttributes[].type", "inApp[].unknownAttributes[].value",
         "inApp[].unknownAttributes[].version", "inApp[].webOrderLineItemId",

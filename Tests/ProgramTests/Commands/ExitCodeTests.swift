@@ -129,6 +129,13 @@ struct ExitCodeTests {
       ["receipt", "--authority", "x", "--life-cycle", "grace", "--device-identifier", "xyz"],
       ["receipt", "--archive", "--life-cycle", "grace", "--environment", "LocalTesting"],
       ["receipt", "--archive", "--life-cycle", "grace", "--environment", "Xcode"],
+      ["sign", "--authority", "x", "--life-cycle", "grace", "--xcode"],
+      ["sign", "--authority", "x", "--life-cycle", "grace", "--xcode", "--environment", "sandbox"],
+      ["receipt", "--authority", "x", "--life-cycle", "grace", "--xcode"],
+      [
+        "receipt", "--authority", "x", "--life-cycle", "grace", "--xcode", "--environment",
+        "Xcode", "--digest", "sha1",
+      ],
       ["submit", "--authority", "x", "--server", "nowhere"],
       ["submit", "--authority", "x", "--server", "[::1]:1", "--customers", "-1"],
       ["submit", "--authority", "x", "--server", "[::1]:1", "--concurrency", "0"],

@@ -96,6 +96,42 @@ struct SimulatorReceiptTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == alone.output)
   }
 
+  @Test func `with --xcode, what Xcode would sign is signed and verifies`() async throws {
+    let roots = try await ProgramRun.of(
+      .storesim, ["authority", "--directory", authority, "--xcode"])
+    #expect(roots.exit == .code(0))
+    #expect(roots.output.wholeMatch(of: /(sha256:[0-9a-f]{64}\n){2}/) != nil)
+    let fingerprints = roots.output.split(separator: "\n").map(String.init)
+    let trust = fingerprints.flatMap { ["--trust-root", $0] } + ["--environment", "Xcode"]
+
+    let run = try await receipt(.upgrade, "--xcode", "--environment", "Xcode")
+    #expect(run.exit == .code(0))
+    #expect(run.output.hasPrefix("MIA"))
+    #expect(run.errors.contains("root \(fingerprints[1])\n"))
+    let payloads = try await ProgramRun.of(
+      .storesim,
+      [
+        "sign", "--authority", authority, "--life-cycle", "upgrade", "--at",
+        "2026-03-01T12:00:00Z", "--xcode", "--environment", "Xcode",
+      ])
+    #expect(payloads.exit == .code(0))
+    for input in [run.output, payloads.output] {
+      let verified = try await ProgramRun.of(
+        .entitlectl, ["verify", "-", "--output", "jsonl"] + trust, input: input)
+      #expect(verified.exit == .code(0), "\(verified.output)")
+      let refused = try await ProgramRun.of(
+        .entitlectl, ["verify", "-", "--output", "jsonl"], input: input)
+      #expect(refused.exit == .code(2))
+    }
+    let inspected = try await ProgramRun.of(
+      .entitlectl, ["inspect", "-", "--output", "jsonl"], input: payloads.output)
+    #expect(inspected.output.contains(/"signedDate": ?[0-9]{13}\.[0-9]{1,4}[,}]/))
+    // The roots of the App Store's form stay what they were.
+    let others = try await ProgramRun.of(.storesim, ["authority", "--directory", authority])
+    #expect(
+      Set(others.output.split(separator: "\n").map(String.init)).isDisjoint(with: fingerprints))
+  }
+
   @Test func `without an authority nothing is signed, and no directory is made`() async throws {
     let none = folder.file("none")
     let run = try await ProgramRun.of(

@@ -110,6 +110,28 @@ struct SubmitCommandTests {
     }
   }
 
+  @Test func `an archive of a webhook is submitted as it is`() async throws {
+    let server = try await bench.startServer()
+    let notifications = try bench.signed(.renewals).compactMap(\.notification).prefix(3)
+    #expect(notifications.count == 3)
+    let lines = notifications.map { #"{"signedPayload":"\#($0)"}"# }
+    let archive = "\u{FEFF}\(lines[0])\r\n\r\n\(lines[1])\r\n\"\(notifications[2])\"\r\n"
+    let run = try await Bench.control(
+      server, "notification", "submit", "-", "--output", "jsonl", input: archive)
+    #expect(run.exit == .code(0))
+    #expect(try column("verdict", run) == Array(repeating: "VERDICT_OK", count: 3))
+    #expect(try column("file", run) == ["stdin#1", "stdin#2", "stdin#3"])
+
+    let broken = try await Bench.control(
+      server, "notification", "submit", "-", input: archive + #"{"signedPayload":"eySECRET"#)
+    #expect(broken.exit == .code(1))
+    #expect(broken.output == "")
+    #expect(
+      broken.errors
+        == "entitlectl: stdin#4: line 5: no signed payload in it: it begins like JSON, but is not "
+        + "valid\n")
+  }
+
   @Test func `the table says what became of each`() async throws {
     let server = try await bench.startServer()
     let event = try #require(try bench.signed(.firstPurchase).first)

@@ -162,7 +162,38 @@ struct ArchivedResponseTests {
     read = try self.read(response)
     #expect(read.receipt.creationDate == 1_710_000_000_123)
     response.receipt["request_date_ms"] = nil
-    #expect(throws: Refusal.self) { try self.read(response) }
+    let refusal = #expect(throws: Refusal.self) { try self.read(response) }
+    #expect(
+      refusal
+        == Refusal(
+          .malformed,
+          "response: receipt_creation_date_ms and request_date_ms are missing: nothing tells the "
+            + "date of the response"))
+  }
+
+  @Test func `a receipt of an expired subscription is valid`() throws {
+    var response = ResponseText()
+    let expected = try read(response)
+    for status in ["21006", #""21006""#] {
+      response.status = status
+      let read = try read(response)
+      #expect(read.receipt == expected.receipt)
+      #expect(
+        try read.facts.map { try $0.get().fact.key } == expected.facts.map { try $0.get().fact.key }
+      )
+    }
+  }
+
+  @Test func `other statuses are refused with the two that are valid`() {
+    var response = ResponseText()
+    response.status = "21010"
+    let refusal = #expect(throws: Refusal.self) { try self.read(response) }
+    #expect(
+      refusal
+        == Refusal(
+          .malformed,
+          "response: status is neither 0 nor 21006 (valid, the subscription has expired): Apple "
+            + "did not find the receipt valid"))
   }
 
   @Test(
@@ -188,7 +219,8 @@ struct ArchivedResponseTests {
 
   @Test(
     arguments: [
-      "21000", "21002", "21003", "21006", "21007", "21010", "null", "-1", "0.0", "[]", #""""#,
+      "21000", "21002", "21003", "21005", "21007", "21010", "-21006", "null", "-1", "0.0", "[]",
+      #""""#,
       "99999999999999999999", #""zero""#,
     ])
   func `a response that Apple did not say yes in is refused`(status: String) {
@@ -198,8 +230,6 @@ struct ArchivedResponseTests {
   }
 
   @Test func `invalid responses are refused`() {
-    var iOS6 = ResponseText()
-    iOS6.receipt = ["bid": #""com.example.scribe""#, "request_date_ms": #""1""#]
     let texts = [
       "", "{}", "[]", "null", #"{"status":0}"#, #"{"status":0,"receipt":[]}"#,
       #"{"status":0,"status":0,"receipt":{}}"#, String(repeating: "[", count: 10_000),
@@ -208,7 +238,6 @@ struct ArchivedResponseTests {
         + #""receipt_type":"ProductionSandbox"}}"#,
     ]
     for text in texts { #expect(verdict(Array(text.utf8)) == .malformed, "\(text.prefix(40))") }
-    #expect(verdict(iOS6.bytes) == .malformed)
     #expect(verdict(Array(repeating: 0x20, count: JSONLimits.length + 1)) == .malformed)
     for name in ["in_app", "latest_receipt_info", "pending_renewal_info"] {
       var response = ResponseText()

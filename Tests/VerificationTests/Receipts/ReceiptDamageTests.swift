@@ -68,6 +68,18 @@ struct ReceiptDamageTests {
     let whole = [0x30, 0x80] + receipt[4...] + [0x00, 0x00]
     #expect(
       refusal(ReceiptWorkshop.verifier, whole)
+        == Refusal(
+          .malformed,
+          "not DER: indefinite lengths are accepted only from Xcode, under a root that the "
+            + "operator named"))
+    // One below an element of definite length is not converted, whoever signed it.
+    let message = MessageTree(receipt)
+    let signedData = message.root.children[1].children[0]
+    let inner = [0x30, 0x80] + signedData.children.flatMap(\.encoded) + [0x00, 0x00]
+    let mixed = DERNode(
+      0x30, [message.root.children[0], DERNode(0xA0, [DERNode(raw: inner)])])
+    #expect(
+      refusal(ReceiptWorkshop.verifier, mixed.encoded)
         == Refusal(.malformed, "not DER: a length is indefinite"))
     // One inside a certificate, where OpenSSL alone would read it.
     let inside = try ReceiptWorkshop.altered { tree in

@@ -111,6 +111,29 @@ struct ReceiptFactTests {
     #expect(try transactions(purchase).first?.offer == offer)
   }
 
+  @Test(
+    arguments: [
+      ("spring", [], Offer(type: .promotional, identifier: "spring")),
+      ("spring", [1_719], Offer(type: .promotional, identifier: "spring")),
+      (
+        "spring", [1_713],
+        Offer(type: .promotional, identifier: "spring", discountType: .freeTrial)
+      ),
+      ("", [], nil), ("", [1_719], Offer(type: .introductory)),
+    ] as [(String, [Int], Offer?)])
+  func `attribute 1721 is the promotional offer, before the flags`(
+    identifier: String, flags: [Int], offer: Offer?
+  ) throws {
+    let purchase = flags.reduce(ReceiptWorkshop.purchase.with(.text(1_721, identifier))) {
+      $0.with(.integer($1, 1))
+    }
+    let (receipt, _) = try verified(ReceiptWorkshop.content.with(.purchase(purchase)))
+    #expect(
+      receipt.receipt.items.first?.promotionalOfferID == (identifier.isEmpty ? nil : "spring"))
+    #expect(receipt.receipt.items.first?.unknownAttributes == [])
+    #expect(try transactions(purchase).first?.offer == offer)
+  }
+
   @Test func `a cancelled purchase is revoked`() throws {
     let facts = try transactions(
       ReceiptWorkshop.purchase.with(.date(1_712, "2024-01-02T00:00:00Z")))

@@ -1,6 +1,7 @@
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
+import TestSupport
 import Testing
 
 @testable import Verification
@@ -78,5 +79,187 @@ struct XcodeReceiptTests {
     let certificate = try Self.certificate()
     let receipt = try Self.receipt(certificate, type: "Xcode")
     #expect(verdict(try Self.verifier(trusting: certificate), receipt) == .wrongEnvironment)
+  }
+
+  // The form of Xcode: indefinite lengths, and a certificate for code signing.
+
+  private static let xcode = Result { try XcodeAuthority.generate() }
+
+  private static var content: ReceiptContent { ReceiptWorkshop.content.with(.text(0, "Xcode")) }
+
+  private static func xcodeVerifier() throws -> ReceiptVerifier {
+    var anchors = ReceiptWorkshop.anchors
+    anchors.trust(try xcode.get().receiptFingerprint, for: [.xcode, .localTesting])
+    return ReceiptVerifier(anchors: anchors)
+  }
+
+  /// The structure of `der` with indefinite lengths, as far down as Xcode writes them.
+  private static func indefinite(_ der: [UInt8]) -> [UInt8] {
+    func open(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, 0x80] + contents + [0, 0] }
+    let tree = MessageTree(der)
+    let octets = tree.content.children[1].children[0]
+    let content = open(
+      0x30,
+      tree.content.children[0].encoded + open(0xA0, open(0x24, octets.encoded)))
+    let parts = tree.signedData
+    let signedData = open(
+      0x30,
+      parts[0].encoded + parts[1].encoded + content + parts[3].encoded + parts[4].encoded)
+    return open(0x30, tree.root.children[0].encoded + open(0xA0, signedData))
+  }
+
+  @Test func `a receipt of Xcode is accepted under the certificate that the operator named`() throws
+  {
+    let authority = try Self.xcode.get()
+    let signed = try authority.sign(receiptContent: Self.content.encoded)
+    #expect(Array(signed.prefix(2)) == [0x30, 0x80])
+    let verifier = try Self.xcodeVerifier()
+    let verified = try verifier.verify(signed, policy: Self.policy)
+    #expect(verified.receipt.environment == .xcode)
+    #expect(verified.facts.count == 2)
+    // In base64, and once more while the signer is cached.
+    for form in [Base64Form.standard.encode(signed), signed] {
+      #expect(verdict(verifier, form, policy: Self.policy) == .ok)
+    }
+    #expect(verifier.cache.count == 1)
+    // What is stored is DER, and is accepted again.
+    guard case .document(let stored) = try verified.facts[0].get().signed.proof else { return }
+    #expect(!IndefiniteForm.isUsed(by: stored))
+    let again = try verifier.verify(stored, policy: Self.policy)
+    #expect(again.receipt == verified.receipt)
+    #expect(try again.facts.map { try $0.get().fact } == verified.facts.map { try $0.get().fact })
+    #expect(
+      try authority.sign(receiptContent: Self.content.encoded, form: .der) == stored)
+    #expect(try InspectedReceipt(signed).receipt == verified.receipt)
+  }
+
+  @Test func `content in many segments is read whole`() throws {
+    let content = (0..<200).reduce(Self.content.without(17)) { content, number in
+      content.adding(.purchase(ReceiptWorkshop.purchase.with(.text(1_703, "\(5_000 + number)"))))
+    }
+    let signed = try Self.xcode.get().sign(receiptContent: content.encoded)
+    let verified = try Self.xcodeVerifier().verify(signed, policy: Self.policy)
+    #expect(
+      verified.receipt.items.map(\.transactionID?.rawValue) == (0..<200).map { "\(5_000 + $0)" })
+  }
+
+  @Test func `its form is accepted under no other root, and for no other environment`() throws {
+    let signed = try Self.xcode.get().sign(receiptContent: Self.content.encoded)
+    let der = try Self.xcode.get().sign(receiptContent: Self.content.encoded, form: .der)
+    for verifier in [ReceiptVerifier(), ReceiptWorkshop.verifier] {
+      #expect(verdict(verifier, signed, policy: Self.policy) == .malformed)
+      #expect(verdict(verifier, der, policy: Self.policy) == .invalidCertificate)
+    }
+    let verifier = try Self.xcodeVerifier()
+    for type in ["Production", "ProductionSandbox", "ProductionVPP", "Unheard of"] {
+      let content = ReceiptWorkshop.content.with(.text(0, type)).encoded
+      let other = try Self.xcode.get().sign(receiptContent: content)
+      #expect(verdict(verifier, other, policy: Self.policy) == .malformed, "\(type)")
+      let definite = try Self.xcode.get().sign(receiptContent: content, form: .der)
+      #expect(verdict(verifier, definite, policy: Self.policy) == .wrongEnvironment, "\(type)")
+    }
+    // A simulator's chain of three: for Xcode alone.
+    let chain = Self.indefinite(try ReceiptWorkshop.sign())
+    #expect(verdict(verifier, chain, policy: Self.policy) == .malformed)
+    let xcode = Self.indefinite(try ReceiptWorkshop.sign(Self.content))
+    #expect(verdict(verifier, xcode, policy: Self.policy) == .ok)
+    #expect(verdict(ReceiptVerifier(), xcode, policy: Self.policy) == .malformed)
+    #expect(verdict(ReceiptVerifier(), chain, policy: Self.policy) == .malformed)
+  }
+
+  @Test func `a named certificate beside another signer's opens nothing`() throws {
+    // The signer is the workshop's, whose root is not named here.
+    var anchors = TrustAnchors.apple
+    anchors.trust(try Self.xcode.get().receiptFingerprint, for: [.xcode, .localTesting])
+    let named = DERNode(parsing: try Self.xcode.get().receipts.certificate)
+    var tree = MessageTree(try ReceiptWorkshop.sign(Self.content))
+    tree.certificates[2] = named
+    #expect(
+      verdict(ReceiptVerifier(anchors: anchors), Self.indefinite(tree.encoded), policy: Self.policy)
+        != .ok)
+    tree.certificates = [tree.certificates[0], named]
+    #expect(
+      verdict(ReceiptVerifier(anchors: anchors), Self.indefinite(tree.encoded), policy: Self.policy)
+        == .invalidCertificate)
+  }
+
+  @Test(
+    arguments: [
+      ("codeSigning", true, Verdict.ok), ("codeSigning", false, .ok),
+      ("codeSigning and another", true, .ok), ("serverAuth", true, .invalidCertificate),
+      ("serverAuth", false, .ok), ("any", true, .invalidCertificate),
+      ("unknown", true, .invalidCertificate),
+    ])
+  func `of critical extended key usages only code signing is accepted`(
+    usage: String, isCritical: Bool, expected: Verdict
+  ) throws {
+    let serverAuth: [UInt8] = [0x06, 8, 0x2B, 6, 1, 5, 5, 7, 3, 1]
+    let codeSigning: [UInt8] = [0x06, 8, 0x2B, 6, 1, 5, 5, 7, 3, 3]
+    let identifiers: [UInt8] =
+      switch usage {
+      case "codeSigning": codeSigning
+      case "codeSigning and another": serverAuth + codeSigning
+      case "serverAuth": serverAuth
+      case "any": [0x06, 4, 0x55, 0x1D, 0x25, 0]
+      default: [0x06, 3, 0x2A, 3, 4]
+      }
+    let certificate = try CertificateBuilder(
+      subject: DistinguishedName(commonName: "StoreKit"), serialNumber: 1,
+      validity: 1_600_000_000...1_900_000_000, purpose: .localSigning,
+      extensions: [
+        .init(
+          objectIdentifier: "2.5.29.37", isCritical: isCritical,
+          value: [0x30, UInt8(identifiers.count)] + identifiers)
+      ]
+    ).certificate(for: ReceiptWorkshop.authority.leaf.key)
+    let receipt = try Self.receipt(certificate, type: "Xcode")
+    let verifier = try Self.verifier(trusting: certificate)
+    #expect(verdict(verifier, receipt, policy: Self.policy) == expected)
+    #expect(
+      verdict(verifier, Self.indefinite(receipt), policy: Self.policy) == expected)
+    #expect(
+      verdict(try Self.verifier(trusting: nil), receipt, policy: Self.policy)
+        == .invalidCertificate)
+  }
+
+  @Test func `another critical extension is not accepted beside code signing`() throws {
+    let certificate = try CertificateBuilder(
+      subject: DistinguishedName(commonName: "StoreKit"), serialNumber: 1,
+      validity: 1_600_000_000...1_900_000_000, purpose: .localReceiptSigning,
+      extensions: [.init(objectIdentifier: "1.2.3.4", isCritical: true)]
+    ).certificate(for: ReceiptWorkshop.authority.leaf.key)
+    let receipt = try Self.receipt(certificate, type: "Xcode")
+    #expect(
+      verdict(try Self.verifier(trusting: certificate), receipt, policy: Self.policy)
+        == .invalidCertificate)
+  }
+
+  @Test func `no byte of it can be changed, and nothing cut`() throws {
+    let signed = try Self.xcode.get().sign(receiptContent: Self.content.encoded)
+    let verifier = try Self.xcodeVerifier()
+    let original = try verifier.verify(signed, policy: Self.policy).receipt
+    var random = SeededRandom(for: "no byte of it can be changed, and nothing cut")
+    for index in signed.indices {
+      var changed = signed
+      changed[index] ^= UInt8.random(in: 1...255, using: &random)
+      // Some octets are not signed, such as NULL parameters; they change nothing that is read.
+      if let verified = try? verifier.verify(changed, policy: Self.policy) {
+        #expect(verified.receipt == original, "byte \(index)")
+      }
+      #expect(verdict(verifier, Array(signed[..<index]), policy: Self.policy) != .ok)
+    }
+    for tail in [[0], [0, 0], [0x05, 0]] as [[UInt8]] {
+      #expect(verdict(verifier, signed + tail, policy: Self.policy) == .malformed)
+    }
+  }
+
+  @Test func `a long one is refused unread`() throws {
+    let limit = VerificationLimits.receiptLength
+    let segment = DERNode.octets(Array(repeating: 0x41, count: 1_000)).encoded
+    let long: [UInt8] =
+      [0x30, 0x80, 0x24, 0x80] + Array(repeating: segment, count: 2_000).flatMap { $0 }
+    #expect(
+      refusal(try Self.xcodeVerifier(), long)
+        == Refusal(.malformed, "longer than \(limit) bytes"))
   }
 }

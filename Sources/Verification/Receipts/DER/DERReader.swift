@@ -93,6 +93,31 @@ package struct DERReader: Sendable {
   }
 }
 
+// The indefinite form of BER (X.690 section 8.1.3.6), which only ``IndefiniteForm`` reads.
+extension DERReader {
+  /// Whether the next element has an indefinite length.
+  var isNextIndefinite: Bool { end - position >= 2 && bytes[position + 1] == 0x80 }
+
+  /// Reads the identifier and the length of an element of indefinite length. Its contents follow.
+  ///
+  /// - Returns: the tag.
+  /// - Throws: ``Refusal`` unless the element contains other elements (X.690 section 8.1.3.2).
+  mutating func enterIndefinite() throws(Refusal) -> UInt8 {
+    guard isNextIndefinite, DERTag.isConstructed(bytes[position]),
+      bytes[position] & 0x1F != 0x1F
+    else { throw Self.malformed("an indefinite length of an element without other elements") }
+    defer { position += 2 }
+    return bytes[position]
+  }
+
+  /// Reads the end-of-contents octets, if they are next.
+  mutating func leaveIndefinite() -> Bool {
+    guard end - position >= 2, bytes[position] == 0, bytes[position + 1] == 0 else { return false }
+    position += 2
+    return true
+  }
+}
+
 extension DERReader {
   /// Reads the next element as an integer.
   ///
