@@ -161,4 +161,6 @@ public enum Notice: Int, Hashable, Sendable, CaseIterable {
   case typeUnknown = 6
   /// An auto-renewable period without `expiresDate`.
   case expiresDateMissing = 7
+  /// A renewal whose period before it is not known. A refetch is due (R60).
+  case predecessorMissing = 8
 }
