@@ -90,4 +90,16 @@ struct SourceEndTests {
         == "Transaction t1 of pro.monthly is in force until 2026-01-10T00:00:00Z, when a period that "
         + "does not confer it goes before it.")
   }
+
+  @Test("R31: a period in force is explained by itself, though its grace is known")
+  func explainedBeforeGrace() throws {
+    let grace = Given.renewal(signed: 29) { $0.gracePeriodExpiresDate = Given.day(46) }
+    let explanation = Evaluation.explain(
+      Given.record([Given.period(1, from: 0)], [grace]), catalog: Given.catalog, at: Given.day(29))
+    let decision = try #require(explanation.entitlements.first { $0.entitlementID == "pro" })
+      .reasoning.decision
+    #expect(decision.rule == 15)
+    #expect(decision.sentence.hasSuffix("until 2026-01-31T00:00:00Z."))
+    #expect(explanation.state.ends(of: "pro") == [Given.day(46)])
+  }
 }

@@ -18,7 +18,11 @@ extension Situation {
       return decision
     }
     let subject = subject(verdict.period, for: entitlement)
-    if verdict.outcome.rule == 15, until > verdict.period.accessEnd {
+    // Grace or leeway alone is no reason yet: the period itself is in force.
+    let periodEnd = verdict.period.accessEnd
+    if verdict.outcome.rule == 15, until > periodEnd,
+      chain.periods.contains(where: { $0.accessStart <= periodEnd && $0.accessEnd > periodEnd })
+    {
       return Decision(
         18,
         "\(subject) is in force, and by what else is known of chain \(chain.id.name) access goes on "
