@@ -60,7 +60,7 @@ struct ConferredByRuleTests {
   func since() {
     let before = state(app(bought: 5), at: 4)
     #expect(before.entitlements.isEmpty)
-    #expect(before.coreState == .inactive)
+    #expect(before.coreState == .new)
     #expect(before.nextTransitionAt == Given.day(5))
     #expect(state(app(bought: 5), at: 5).entitlementIDs == ["pro"])
   }
@@ -69,7 +69,7 @@ struct ConferredByRuleTests {
   func notGranted() {
     let late = state(app(version: "101", bought: 20), at: 60)
     #expect(late.entitlements.isEmpty)
-    #expect(late.coreState == .inactive)
+    #expect(late.coreState == .new)
     #expect(late.grandfathering.map(\.outcome) == [.denied])
     let unknown = state(nil, at: 60)
     #expect(unknown.coreState == .new)

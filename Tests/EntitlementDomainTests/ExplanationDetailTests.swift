@@ -61,9 +61,10 @@ struct ExplanationDetailTests {
       ("unknown", 15, 22, "does not say", false),
       ("another product", 15, 23, "renews as basic.monthly", false),
       ("price", 15, 23, "consents to a higher price", false),
-      ("older", 15, 19, "older than the period", false),
-      ("of another product", 15, 19, "another product", false),
-      ("of an earlier period", 15, 19, "earlier period", false),
+      ("older", 15, 56, "older than the period", false),
+      ("of another product", 15, 56, "another product", false),
+      ("of an earlier period", 15, 56, "earlier period", false),
+      ("of a later subscription", 15, 56, "later subscription", false),
       ("grace", 35, 19, "grace until 2026-02-16T00:00:00Z", true),
       ("retry", 35, 20, "retries the charge", true),
       ("retry in vain", 95, 20, "nothing was heard since", true),
@@ -82,6 +83,7 @@ struct ExplanationDetailTests {
     case "older": info.signedDate = Given.day(-1)
     case "of another product": info.productID = "basic.monthly"
     case "of an earlier period": info.renewalDate = Given.day(0)
+    case "of a later subscription": info.recentSubscriptionStartDate = Given.day(31)
     case "grace": info.gracePeriodExpiresDate = Given.day(46)
     case "retry", "retry in vain": info.isInBillingRetryPeriod = true
     default: break
@@ -92,6 +94,36 @@ struct ExplanationDetailTests {
     #expect(item.decision.sentence.contains(words), "\(item.decision.sentence)")
     #expect(item.isDecisive == isDecisive)
     #expect(item.statedAt == info.signedDate)
+  }
+
+  @Test(
+    "R56, R57: the statement on the renewal info of another period says what counts of it",
+    arguments: [
+      (20.0, true, 57, "that still counts", false), (40, true, 57, "that still counts", false),
+      (70, true, 24, "no renewal is known", true), (40, false, 56, "renewed since", false),
+      (20, false, 56, "has been renewed", false),
+    ])
+  func renewalInfoOfAnotherPeriod(
+    moment: Double, autoRenews: Bool, rule: Int, words: String, isDecisive: Bool
+  ) throws {
+    let periods = [-30.0, 0, 30].enumerated().map { Given.period($0, from: $1) }
+    let reasoning = try reasoning(
+      at: moment, periods,
+      [Given.renewal(signed: 1, autoRenews: autoRenews) { $0.renewalDate = Given.day(30) }])
+    let item = try item("c1", .renewalInfo, in: reasoning)
+    #expect(item.decision.rule == Rule(rule), "\(item.decision.sentence)")
+    #expect(item.decision.sentence.contains(words), "\(item.decision.sentence)")
+    #expect(item.isDecisive == isDecisive)
+  }
+
+  @Test("R56: a renewal info of a later period is not used for the one before the gap")
+  func renewalInfoOfLaterPeriod() throws {
+    let reasoning = try reasoning(
+      at: 20, [Given.period(1, from: 0, to: 10), Given.period(2, from: 30)],
+      [Given.renewal(signed: 30)])
+    let item = try item("c1", .renewalInfo, in: reasoning)
+    #expect(item.decision.rule == 56)
+    #expect(item.decision.sentence == "It speaks of a later period: not used.")
   }
 
   @Test("R18: a renewal info of a period that was charged ahead is used")

@@ -130,7 +130,7 @@ struct PurchaseRulesTests {
     #expect(Given.state([sandbox, other], at: 1).coreState == .new)
   }
 
-  @Test("R27: a customer with only an app transaction is inactive, and is shown the offers")
+  @Test("R27: a customer with only an app transaction is new, and is shown the offers")
   func appOnly() {
     let fact = AppTransactionFact(
       bundleID: Given.scope.bundleID, environment: .production, signedDate: Given.day(0),
@@ -138,8 +138,10 @@ struct PurchaseRulesTests {
     let state = Evaluation.state(
       of: CustomerRecord(scope: Given.scope, facts: [.appTransaction(fact)]),
       catalog: Given.catalog, at: Given.day(1))
-    #expect(state.coreState == .inactive)
+    #expect(state.coreState == .new)
     #expect(state.callsToAction == [.merchandise])
+    // A renewal info tells of a purchase.
+    #expect(Given.state([], [Given.renewal(signed: 0)], at: 1).coreState == .inactive)
   }
 
   @Test("R31: an entitlement has all its sources")

@@ -178,7 +178,7 @@ struct ReceiptSubmissionTests {
       #expect(result.items.map(\.kind) == [.appTransaction])
       #expect(result.items.map(\.disposition) == [.added])
       let state = try await bench.state(of: "anna")
-      #expect(state.coreState == .inactive)
+      #expect(state.coreState == .new)
       #expect(state.callsToAction == [.merchandise])
       #expect(state.entitlements.isEmpty && state.products.isEmpty)
       // Without an account it is unlinked, which is no error.

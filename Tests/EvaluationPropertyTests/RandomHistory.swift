@@ -113,6 +113,9 @@ struct RandomHistory {
     info.autoRenewProductID = random.pick([info.productID, info.productID, nil, "sub.b"])
     info.autoRenews = random.pick([true, true, false, nil])
     info.renewalDate = random.pick([nil, last?.expiresDate, RandomDates.day(day)])
+    info.recentSubscriptionStartDate = random.pick([
+      nil, nil, known.first?.purchaseDate, last?.purchaseDate,
+    ])
     if random.chance(3) {
       info.gracePeriodExpiresDate = last?.expiresDate?.advanced(
         by: Int64(random.pick([-1, 6, 16, 28])) * Milliseconds.dayLength)

@@ -24,7 +24,10 @@ struct StateCheck {
       if case .purchase = source.origin { false } else { true }
     }
     let isGrandfathered = grantedRules.contains { $0.entitlements.isEmpty }
-    let hasFacts = customer.record.facts.contains { $0.scope == customer.record.scope }
+    // R27: an app transaction is no purchase.
+    let hasFacts = customer.record.facts.contains {
+      $0.scope == customer.record.scope && $0.kind != .appTransaction
+    }
     let isActive = hasActiveProduct || hasOther
     switch state.coreState {
     case .active: return isActive || isGrandfathered ? nil : "ACTIVE by nothing"

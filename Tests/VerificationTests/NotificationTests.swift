@@ -1,4 +1,5 @@
 import AppStorePayloads
+import Cryptography
 import EntitlementDomain
 import StoreSimulator
 import TestSupport
@@ -301,6 +302,24 @@ struct NotificationTests {
       let jws = try workshop.sign(.notification(data: data))
       #expect(verdict(verifier, jws, policy: policy) == expected)
     }
+  }
+
+  @Test("R67: the digest is that of the payload as it was signed, whatever its signature")
+  func digest() throws {
+    let (first, again) = try (verifiedRenewalInfo(), verifiedRenewalInfo())
+    #expect(first.signed.payload == again.signed.payload)
+    #expect(first.signed.proof != again.signed.proof)
+    let digests = [first, again].map { verified -> PayloadDigest? in
+      guard case .renewalInfo(let unbound) = verified.content else { return nil }
+      return unbound.bound(to: "com.example.scribe").digest
+    }
+    let expected = PayloadDigest(words: try SHA256.digest(of: first.signed.payload).words)
+    #expect(digests == [expected, expected])
+  }
+
+  private func verifiedRenewalInfo() throws -> VerifiedPayload {
+    try verifier.verify(
+      try workshop.sign(.renewalInfo()), policy: .scribe, now: Workshop.signedDate)
   }
 
   @Test func `a renewal info alone is bound to the app of its chain later`() throws {

@@ -77,11 +77,11 @@ extension History {
       && before.isRevoked(at: now) == after.isRevoked(at: later)
     // A period that begins may use an offer, end a pending change, or replace another product.
     let isQuiet = chain.periods.allSatisfy { period in
-      (period.start <= now) == (period.start <= later)
+      (period.accessStart <= now) == (period.accessStart <= later)
         && (chain.products.count == 1
           || period.isRevoked(at: now) == period.isRevoked(at: later)
             && period.isReplaced(at: now) == period.isReplaced(at: later))
-        && (period.start <= later || period.isRevoked(at: now) == period.isRevoked(at: later))
+        && (period.accessStart <= later || period.isRevoked(at: now) == period.isRevoked(at: later))
     }
     return isAlike && isQuiet ? .none : .possible
   }

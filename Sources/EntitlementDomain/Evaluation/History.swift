@@ -17,7 +17,7 @@ struct History {
   let appTransactions: [Int]
   /// In milliseconds (R24).
   let renewalLeeway: Int64
-  /// Whether no fact is known (R27).
+  /// Whether neither a transaction nor a renewal info is known (R27).
   let isEmpty: Bool
   /// Whether no transaction is known.
   let hasNoPurchase: Bool
@@ -48,8 +48,7 @@ struct History {
     }
     renewalLeeway = catalog.renewalLeeway
     hasNoPurchase = builder.transactions.isEmpty
-    isEmpty =
-      hasNoPurchase && builder.appTransactions.isEmpty && builder.renewalInfos.isEmpty
+    isEmpty = hasNoPurchase && builder.renewalInfos.isEmpty
   }
 }
 

@@ -159,27 +159,41 @@ struct HistoryBuilder {
         ? table.isEarlier(left.period, right.period) : left.chain < right.chain
     }
     var ordered = periods.map(\.period)
-    let renewals = renewals()
-    var chains: [SubscriptionChain] = []
+    var renewals = renewals()
+    // All chains share one array, which is complete before the first of them refers to it.
     var first = 0
     while first < periods.count {
-      let number = periods[first].chain
-      var end = first + 1
-      while end < periods.count, periods[end].chain == number { end += 1 }
-      let products = distinctProducts(of: ordered[first..<end])
+      let range = rangeOfChain(from: first)
       // Most chains have one product, so no period can replace another.
-      if products.count > 1 { Self.markReplaced(&ordered[first..<end]) }
-      let range = first..<end
+      if ordered[range].contains(where: { $0.product != ordered[first].product }) {
+        Self.markReplaced(&ordered[range])
+      }
+      Self.markFirstHeard(&ordered, in: range)
+      first = range.upperBound
+    }
+    var chains: [SubscriptionChain] = []
+    first = 0
+    while first < periods.count {
+      let number = periods[first].chain
+      let range = rangeOfChain(from: first)
+      renewals[number]?.findSubject(in: ordered[range])
       chains.append(
         SubscriptionChain(
           id: chainNumbers.identifier(number), periods: ordered[range],
           renewal: renewals[number], repeats: repeats[number] ?? [],
-          firstPurchaseAt: ordered[range].lazy.map(\.firstPurchaseAt).min() ?? 0, products: products
-        ))
-      first = end
+          firstPurchaseAt: ordered[range].lazy.map(\.firstPurchaseAt).min() ?? 0,
+          products: distinctProducts(of: ordered[range])))
+      first = range.upperBound
     }
     if chains.count > 1 { chains.sort { $0.id < $1.id } }
     return chains
+  }
+
+  /// The positions of the chain that begins at a position of the sorted periods.
+  private func rangeOfChain(from first: Int) -> Range<Int> {
+    var end = first + 1
+    while end < periods.count, periods[end].chain == periods[first].chain { end += 1 }
+    return first..<end
   }
 
   /// The renewals by chain number; nil for a chain without a renewal info.
@@ -239,6 +253,24 @@ struct HistoryBuilder {
     }
   }
 
+  /// Finds the renewals whose period before them is not known (R60).
+  ///
+  /// - Parameter chain: the positions of the periods of one chain.
+  private static func markFirstHeard(_ periods: inout [Period], in chain: Range<Int>) {
+    for index in chain where periods[index].isRenewal {
+      // Mostly the period in front, which ends first, is the one before it.
+      if index > chain.lowerBound, periods[index - 1].isBefore(periods[index]) { continue }
+      let period = periods[index]
+      let isFirst = !periods[chain].contains { $0.start < period.start }
+      if isFirst { periods[index].isFirstKnownRenewal = true }
+      if period.signedDate < period.start,
+        isFirst || !periods[chain].contains(where: { $0.isBefore(period) })
+      {
+        periods[index].accessStart = period.signedDate
+      }
+    }
+  }
+
   /// The purchases of each product that does not renew.
   ///
   /// - Parameter order: the positions of the products, sorted by id.
@@ -278,6 +310,9 @@ struct TransactionOutline {
     let isOwn = transaction.ownership.map { $0 == .purchased } ?? true
     let offer = isOwn ? transaction.offer : nil
     let purchaseDate = transaction.purchaseDate
+    // Most transactions are renewals, and equal short strings are compared faster than others.
+    let isRenewal = transaction.transactionReason == "RENEWAL"
+    let isPurchase = !isRenewal && transaction.transactionReason == "PURCHASE"
     return TransactionOutline(
       chain: transaction.originalTransactionID, productID: transaction.productID,
       oneTimeKind: OneTimeKind(type),
@@ -285,11 +320,20 @@ struct TransactionOutline {
       lineItemHash: transaction.webOrderLineItemID.map { IdentifierInterner.hash(of: $0) },
       period: Period(
         fact: position, start: purchaseDate, end: transaction.expiresDate ?? purchaseDate,
-        hasEnd: transaction.expiresDate != nil, revocationDate: transaction.revocationDate,
-        signedDate: transaction.signedDate, isUpgraded: transaction.isUpgraded,
-        isPurchase: transaction.transactionReason == "PURCHASE",
+        signedDate: transaction.signedDate,
+        firstPurchaseAt: min(purchaseDate, transaction.originalPurchaseDate ?? purchaseDate),
+        accessStart: purchaseDate, revocationDate: transaction.revocationDate,
+        hasEnd: transaction.expiresDate != nil, isUpgraded: transaction.isUpgraded,
+        isPurchase: isPurchase, isRenewal: isRenewal,
         usesTrial: offer?.discountType == .freeTrial,
-        usesIntroductoryOffer: offer?.type == .introductory,
-        firstPurchaseAt: min(purchaseDate, transaction.originalPurchaseDate ?? purchaseDate)))
+        usesIntroductoryOffer: offer?.type == .introductory))
+  }
+}
+
+extension Period {
+  /// Whether this period began before the other one and reaches its start, so that the other one
+  /// may have renewed it.
+  fileprivate func isBefore(_ other: Period) -> Bool {
+    start < other.start && end >= other.start
   }
 }

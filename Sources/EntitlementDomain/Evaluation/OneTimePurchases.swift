@@ -5,6 +5,8 @@ struct OneTimePurchases {
   let product: Int
   /// At least one window, sorted by purchase date, then transaction id.
   let windows: [Window]
+  /// Whether purchases with an end follow each other (R13).
+  let isStacking: Bool
 
   /// One purchase and the span in which it confers access (R11–R13). It has no strings, because a
   /// customer may have hundreds of purchases.
@@ -69,9 +71,8 @@ struct OneTimePurchases {
           < table.transaction(right.fact).transactionID
         : left.purchaseDate < right.purchaseDate
     }
-    if let duration, inCatalog?.stacking == true {
-      Self.stack(&windows, duration: duration)
-    }
+    isStacking = duration != nil && inCatalog?.stacking == true
+    if let duration, isStacking { Self.stack(&windows, duration: duration) }
     self.windows = windows
   }
 
@@ -84,7 +85,7 @@ struct OneTimePurchases {
         windows[index].end = duration.end(from: stackEnd)
         windows[index].rule = 13
       }
-      // A refunded purchase occupies the time until its refund; later purchases follow it (R16).
+      // A refunded purchase occupies the time until its refund; later purchases follow it (R66).
       if let end = windows[index].accessEnd { stackEnd = max(stackEnd ?? end, end) }
     }
   }
@@ -140,14 +141,13 @@ struct OneTimePurchases {
     return notices
   }
 
-  /// The end of access from a purchase, with the stacked purchases that follow it without a gap
-  /// (R13). Nil when it has no end.
+  /// The end of access from a purchase, with the purchases of the same stack that follow it without
+  /// a gap (R58). Nil when it has no end.
   func accessEnd(from window: Window) -> Milliseconds? {
-    var end = window.accessEnd
-    for next in windows where next.rule == 13 {
-      guard let known = end else { return nil }
-      guard next.start <= known else { continue }
-      end = next.accessEnd.map { max(known, $0) }
+    guard isStacking, window.end != nil, var end = window.accessEnd else { return window.accessEnd }
+    // Stacked windows are sorted by start.
+    for next in windows where next.end != nil && next.start <= end {
+      if let nextEnd = next.accessEnd { end = max(end, nextEnd) }
     }
     return end
   }

@@ -1,5 +1,7 @@
 /// One period of an auto-renewable chain: the fields of its transaction that decide its status.
 struct Period {
+  // Small fields are next to each other: periods are sorted, and a customer may have hundreds.
+
   /// The position of the transaction in ``FactTable/facts``.
   let fact: Int
   /// The position in ``FactTable/products``. ``HistoryBuilder`` sets it.
@@ -7,20 +9,27 @@ struct Period {
   let start: Milliseconds
   /// `expiresDate`. If Apple gave none, the start of the period, so that it confers nothing.
   let end: Milliseconds
-  let hasEnd: Bool
-  let revocationDate: Milliseconds?
   let signedDate: Milliseconds
-  let isUpgraded: Bool
-  /// A purchase by the customer and not a renewal (`transactionReason` is PURCHASE).
-  let isPurchase: Bool
+  /// The earliest purchase of the chain that the transaction mentions.
+  let firstPurchaseAt: Milliseconds
+  /// The start of access: that of the period. For a renewal that was charged ahead, its signing, if
+  /// the period before it is not known (R60).
+  var accessStart: Milliseconds
+  let revocationDate: Milliseconds?
   /// The start of the successor that replaced the period before its end; nil when there is none, or
   /// when it is not known (R17).
   var replacedAt: Milliseconds?
+  let hasEnd: Bool
+  let isUpgraded: Bool
+  /// A purchase by the customer and not a renewal (`transactionReason` is PURCHASE).
+  let isPurchase: Bool
+  /// `transactionReason` is RENEWAL: a period before this one was paid for (R60).
+  let isRenewal: Bool
+  /// Whether it is a renewal, and no period of the chain that began earlier is known (R60).
+  var isFirstKnownRenewal = false
   /// Whether this customer used a free trial, or any introductory offer, in this period (R29).
   let usesTrial: Bool
   let usesIntroductoryOffer: Bool
-  /// The earliest purchase of the chain that the transaction mentions.
-  let firstPurchaseAt: Milliseconds
 
   var isSuccessorMissing: Bool { isUpgraded && replacedAt == nil }
 
@@ -44,7 +53,13 @@ struct Period {
 
   /// Whether the period gives access (R15).
   func isInForce(at now: Milliseconds) -> Bool {
-    start <= now && now < accessEnd
+    accessStart <= now && now < accessEnd
+  }
+
+  /// Whether the period gives access before its start, because the period before it is not known
+  /// (R60).
+  func isInForceEarly(at now: Milliseconds) -> Bool {
+    now < start && isInForce(at: now)
   }
 }
 
@@ -60,8 +75,8 @@ extension FactTable {
   /// The order of periods by the end of access, then as ``isEarlier(_:_:)``. For a period that was
   /// revoked before its start, the start counts.
   func gaveAccessEarlier(_ left: Period, _ right: Period) -> Bool {
-    let leftEnd = max(left.accessEnd, left.start)
-    let rightEnd = max(right.accessEnd, right.start)
+    let leftEnd = max(left.accessEnd, left.accessStart)
+    let rightEnd = max(right.accessEnd, right.accessStart)
     return leftEnd == rightEnd ? isEarlier(left, right) : leftEnd < rightEnd
   }
 

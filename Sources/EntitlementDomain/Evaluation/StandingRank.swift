@@ -1,6 +1,7 @@
-/// The order of standings (R28): active, grace, billing retry, expired, revoked. Ties are decided
-/// by the catalog level, then the latest end, then the transaction id. An active product that is
-/// not in the catalog ranks below active and grace of the others (R14).
+/// The order of standings (R28): active, grace, the same outside the catalog, billing retry,
+/// expired, revoked. Ties are decided by the catalog level, then the latest end, then the
+/// transaction id (R63). A product that is not in the catalog confers nothing, and ranks with its
+/// access below active and grace of the others (R14).
 enum StandingRank {
   /// Whether `left` ranks above `right`.
   ///
@@ -27,31 +28,30 @@ extension Standing {
     return productType == .autoRenewable ? periodStart : Milliseconds(.max)
   }
 
-  /// The rank; 0 is the best. An active product that is not in the catalog confers nothing (R14).
+  /// The rank; 0 is the best. Access to a product that is not in the catalog confers nothing (R14).
   /// It ranks below access and grace of other products, and above every status without access.
   fileprivate var rank: Int {
     let isUnknown = notices.contains(.productUnknown)
-    return isUnknown && coreState == .active ? DetailedStatus.unknownActiveRank : status.rank
+    return status.rank + (isUnknown && coreState == .active ? DetailedStatus.unknownRanks : 0)
   }
 }
 
 extension DetailedStatus {
-  /// Between grace and billing retry.
-  fileprivate static let unknownActiveRank = 2
+  /// Active and grace outside the catalog rank this much lower: between grace and billing retry.
+  fileprivate static let unknownRanks = 2
 
-  /// The rank; 0 is the best. R28 does not order all statuses: replaced and upcoming rank between
-  /// expired and revoked, and the others last.
+  /// The rank; 0 is the best (R28).
   fileprivate var rank: Int {
     switch self {
     case .active: 0
     case .grace: 1
-    case .billingRetry: 3
-    case .expired: 4
-    case .replaced: 5
-    case .upcoming: 6
-    case .revoked: 7
-    case .undetermined: 8
-    case .consumed: 9
+    case .billingRetry: 4
+    case .expired: 5
+    case .replaced: 6
+    case .upcoming: 7
+    case .revoked: 8
+    case .undetermined: 9
+    case .consumed: 10
     }
   }
 }

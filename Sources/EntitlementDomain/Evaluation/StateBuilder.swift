@@ -68,7 +68,7 @@ struct StateBuilder {
     _ verdict: SubscriptionChain.Verdict, of chain: SubscriptionChain,
     groupID: SubscriptionGroupID
   ) {
-    let begun = chain.periods.lazy.filter { [now] in $0.start <= now }
+    let begun = chain.periods.lazy.filter { [now] in $0.accessStart <= now }
     let usedTrial = begun.contains { $0.usesTrial }
     let usedIntroductory = begun.contains { $0.usesIntroductoryOffer }
     let level = history.table.products[verdict.period.product].level
@@ -96,14 +96,17 @@ struct StateBuilder {
     let period = verdict.period
     let conferred = history.table.products[period.product].entitlements
     if conferred.isEmpty { return }
-    let end = chain.conferringEnd(of: verdict, leeway: history.renewalLeeway)
     let renewal = verdict.outcome.dependsOnRenewal ? chain.renewal?.fact : nil
+    func end(_ entitlement: EntitlementID) -> Milliseconds {
+      chain.conferringEnd(of: entitlement, by: period, verdict.outcome, in: history, at: now)
+    }
+    // All entitlements of one product end together.
+    let shared = chain.products.count == 1 ? end(conferred[0]) : nil
     for entitlement in conferred {
-      let until = chain.accessEnd(of: entitlement, from: end, in: history.table)
       add(
         ConferringSource(
-          ground: .purchase(fact: period.fact, renewal: renewal), since: period.start,
-          until: until),
+          ground: .purchase(fact: period.fact, renewal: renewal), since: period.accessStart,
+          until: shared ?? end(entitlement)),
         to: entitlement)
     }
   }
@@ -231,23 +234,5 @@ extension Standing {
 extension ProductState {
   fileprivate mutating func merge(_ other: Standing, groupID: SubscriptionGroupID?) {
     if standing.merge(other, level: 0) { self.groupID = groupID }
-  }
-}
-
-extension SubscriptionChain {
-  /// The end of access from the deciding period, without later periods.
-  func conferringEnd(of verdict: Verdict, leeway: Int64) -> Milliseconds {
-    let period = verdict.period
-    let end: Milliseconds
-    if let graceEnd = verdict.outcome.graceEnd {
-      end = graceEnd
-    } else if verdict.outcome.rule == 24 {
-      // Active although overdue.
-      end = period.end.advanced(by: leeway)
-    } else {
-      return period.accessEnd
-    }
-    // A later revocation that is already known ends grace and leeway too (R16).
-    return period.revocationDate.map { min(end, $0) } ?? end
   }
 }

@@ -28,17 +28,30 @@ extension SubscriptionChain {
   /// The period that represents a product which does not decide the chain; nil when it has none.
   func followedPeriod(of product: Int, at now: Milliseconds) -> Period? {
     let own = periods.lazy.filter { $0.product == product }
-    return own.last { $0.start <= now } ?? own.first
+    return own.last { $0.accessStart <= now } ?? own.first
   }
 
   func firstPurchase(of product: Int) -> Milliseconds? {
     periods.lazy.filter { $0.product == product }.map(\.start).min()
   }
 
-  /// The subscription group: from the transaction, or else from the catalog.
+  /// The subscription group of the chain (R59).
+  ///
+  /// - Parameter period: the period that decides the chain.
   func groupID(of period: Period, in table: FactTable) -> SubscriptionGroupID? {
     table.transaction(period.fact).subscriptionGroupID
       ?? table.products[period.product].inCatalog?.group
+      ?? groupIDOfOtherPeriods(in: table)
+  }
+
+  private func groupIDOfOtherPeriods(in table: FactTable) -> SubscriptionGroupID? {
+    for period in periods.reversed() {
+      if let group = table.transaction(period.fact).subscriptionGroupID { return group }
+    }
+    for period in periods.reversed() {
+      if let group = table.products[period.product].inCatalog?.group { return group }
+    }
+    return nil
   }
 
   /// The standing by a period and its outcome (R29), without the renewal.
@@ -55,11 +68,9 @@ extension SubscriptionChain {
     standing.periodEnd = transaction.expiresDate
     standing.graceEnd = outcome.graceEnd
     standing.addDetails(of: transaction, at: now)
-    standing.notices = outcome.notices
-    if table.products[period.product].inCatalog == nil {
-      standing.notices.append(.productUnknown)
-    }
-    if standing.notices.count > 1 { standing.notices.sort { $0.rawValue < $1.rawValue } }
+    var notices = outcome.notices
+    if table.products[period.product].inCatalog == nil { notices.insert(.productUnknown) }
+    standing.notices = notices.inOrder
     return standing
   }
 
@@ -74,17 +85,28 @@ extension SubscriptionChain {
       standing.pendingChange = PendingChange(
         productID: table.products[change.product].id, effectiveAt: change.start)
     }
-    // The renewal info belongs to the latest charge.
+    // The latest charge decides whether another one follows.
     let latest = ahead.last ?? period
-    if let renewal = relevantRenewal(for: latest) {
+    if let renewal, renewal.speaks(of: latest) {
       let info = table.renewalInfo(renewal.fact)
       addRenewal(info, latest: latest, outcome: outcome, to: &standing, in: table)
       standing.callToAction = Self.callToAction(for: standing)
       if standing.callToAction == .winBack {
         standing.winBackOfferIDs = info.eligibleWinBackOfferIDs
       }
-    } else {
-      standing.callToAction = Self.callToAction(for: standing)
+      return
+    }
+    if let renewal, renewal.continues(to: latest), Self.renews(outcome) {
+      standing.willRenew = true
+    }
+    standing.callToAction = Self.callToAction(for: standing)
+  }
+
+  /// Whether a period with this outcome renews if auto-renew is on (R22).
+  private static func renews(_ outcome: Outcome) -> Bool {
+    switch outcome.status {
+    case .active, .grace, .billingRetry, .upcoming: true
+    default: outcome.notices.contains(.renewalOverdue)
     }
   }
 
@@ -92,14 +114,7 @@ extension SubscriptionChain {
     _ info: RenewalInfoFact, latest: Period, outcome: Outcome, to standing: inout Standing,
     in table: FactTable
   ) {
-    switch outcome.status {
-    case .active, .grace, .billingRetry, .upcoming:
-      standing.willRenew = info.autoRenews
-    default:
-      standing.willRenew = info.autoRenews.map {
-        $0 && outcome.notices.contains(.renewalOverdue)
-      }
-    }
+    standing.willRenew = info.autoRenews.map { $0 && Self.renews(outcome) }
     guard outcome.status == .active || outcome.status == .grace, info.autoRenews != false else {
       return
     }

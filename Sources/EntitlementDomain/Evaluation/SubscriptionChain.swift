@@ -23,7 +23,7 @@ struct SubscriptionChain {
     var latest: Period?
     var upcoming: Period?
     for period in periods.reversed() {
-      if period.start > now {
+      if period.accessStart > now {
         let isSooner = upcoming.map { (period.start, period.end) <= ($0.start, $0.end) } ?? true
         if isSooner { upcoming = period }
       } else if period.isInForce(at: now) {
@@ -40,14 +40,9 @@ struct SubscriptionChain {
     return latest ?? upcoming ?? periods[periods.startIndex]
   }
 
-  /// The renewal info, if it belongs to this period (R19).
-  func relevantRenewal(for period: Period) -> Renewal? {
-    renewal.flatMap { $0.isRelevant(to: period) ? $0 : nil }
-  }
-
   /// The later periods that were already charged and follow this one without a gap, in order (R18).
   func chargedAhead(of period: Period, at now: Milliseconds) -> [Period] {
-    var ahead = periods.filter { $0.start > now && !$0.isRevoked(at: now) }
+    var ahead = periods.filter { $0.accessStart > now && !$0.isRevoked(at: now) }
     if ahead.isEmpty { return [] }
     ahead.sort { ($0.start, $0.end) < ($1.start, $1.end) }
     var end = period.end
@@ -68,7 +63,7 @@ struct SubscriptionChain {
     var reason: ExpirationReason?
     /// The end of the grace period; set only in grace.
     var graceEnd: Milliseconds?
-    var notices: [Notice] = []
+    var notices = NoticeSet()
 
     /// Whether the period gives access.
     var isActive: Bool { status == .active || status == .grace }
@@ -85,26 +80,40 @@ struct SubscriptionChain {
 
   /// The outcome of the period that decides the chain.
   func outcome(of period: Period, leeway: Int64, at now: Milliseconds) -> Outcome {
-    if period.start > now { return Outcome(.upcoming, 15) }
-    if period.isInForce(at: now) {
-      var outcome = Outcome(.active, 15)
-      if period.isSuccessorMissing {
-        outcome.rule = 17
-        outcome.notices.append(.successorMissing)
-      }
+    if period.accessStart > now { return Outcome(.upcoming, 15) }
+    if period.isInForce(at: now) { return outcomeInForce(of: period, at: now) }
+    if period.isRevoked(at: now) {
+      var outcome = Outcome(.revoked, 16)
+      if period.isFirstKnownRenewal { outcome.notices.insert(.predecessorMissing) }
       return outcome
     }
-    if period.isRevoked(at: now) { return Outcome(.revoked, 16) }
     var outcome = outcomeAfterEnd(of: period, leeway: leeway, at: now)
-    if period.isSuccessorMissing { outcome.notices.append(.successorMissing) }
-    if !period.hasEnd { outcome.notices.append(.expiresDateMissing) }
+    if period.isSuccessorMissing { outcome.notices.insert(.successorMissing) }
+    if !period.hasEnd { outcome.notices.insert(.expiresDateMissing) }
+    return outcome
+  }
+
+  private func outcomeInForce(of period: Period, at now: Milliseconds) -> Outcome {
+    var outcome = Outcome(.active, 15)
+    if period.isSuccessorMissing {
+      outcome.rule = 17
+      outcome.notices.insert(.successorMissing)
+    }
+    if period.isInForceEarly(at: now) {
+      outcome.rule = 60
+      outcome.notices.insert(.predecessorMissing)
+    }
     return outcome
   }
 
   /// R19–R21 and R24, in this order: grace, billing retry, overdue, expired.
   private func outcomeAfterEnd(of period: Period, leeway: Int64, at now: Milliseconds) -> Outcome {
-    guard let renewal = relevantRenewal(for: period) else {
-      return Outcome(.expired, 21, reason: .unknown)
+    guard let renewal else { return Outcome(.expired, 21, reason: .unknown) }
+    guard renewal.speaks(of: period) else {
+      // Grace, retry and leeway beside a grace date are of the period that the info speaks of.
+      return renewal.continues(to: period)
+        ? outcomeOverdue(of: period, leeway: leeway, at: now)
+        : Outcome(.expired, 21, reason: .unknown)
     }
     if let graceEnd = renewal.graceEnd, graceEnd > period.end, now < graceEnd {
       var outcome = Outcome(.grace, 19)
@@ -119,57 +128,97 @@ struct SubscriptionChain {
         return Outcome(.billingRetry, 20)
       }
       var outcome = Outcome(.expired, 20, reason: .billingError)
-      outcome.notices.append(.inferred)
+      outcome.notices.insert(.inferred)
       return outcome
     }
     if renewal.autoRenews == true, renewal.expirationIntent == nil {
-      let leewayEnd = period.end.advanced(by: leeway)
-      let isWithinLeeway = renewal.graceEnd == nil && now < leewayEnd
-      var outcome =
-        isWithinLeeway ? Outcome(.active, 24) : Outcome(.expired, 24, reason: .unknown)
-      outcome.notices.append(.renewalOverdue)
-      return outcome
+      // Apple's own promise of a grace period stands in for the leeway (R64).
+      return outcomeOverdue(of: period, leeway: renewal.graceEnd == nil ? leeway : 0, at: now)
     }
     return Outcome(.expired, 21, reason: ExpirationReason(renewal.expirationIntent))
   }
 
+  /// The outcome of a period whose renewal is overdue (R24).
+  private func outcomeOverdue(of period: Period, leeway: Int64, at now: Milliseconds) -> Outcome {
+    let isWithinLeeway = now < period.end.advanced(by: leeway)
+    var outcome = isWithinLeeway ? Outcome(.active, 24) : Outcome(.expired, 24, reason: .unknown)
+    outcome.notices.insert(.renewalOverdue)
+    return outcome
+  }
+
   /// The outcome of a period that does not decide its chain, because another product followed it.
   func outcomeOfFollowed(_ period: Period, at now: Milliseconds) -> Outcome {
-    if period.start > now { return Outcome(.upcoming, 15) }
+    if period.accessStart > now { return Outcome(.upcoming, 15) }
     if period.isRevoked(at: now) { return Outcome(.revoked, 16) }
     return Outcome(.replaced, period.isReplaced(at: now) ? 17 : 18)
   }
 
   // MARK: Access
 
-  /// The end of access to an entitlement, with the known later periods that follow without a gap
-  /// (R18).
-  func accessEnd(
-    of entitlement: EntitlementID, from end: Milliseconds, in table: FactTable
+  /// The first later moment at which the chain stops conferring an entitlement, as far as the facts
+  /// say (R58).
+  ///
+  /// - Parameters:
+  ///   - period: the period that decides the chain, and confers the entitlement.
+  ///   - outcome: its outcome at `now`.
+  func conferringEnd(
+    of entitlement: EntitlementID, by period: Period, _ outcome: Outcome, in history: History,
+    at now: Milliseconds
   ) -> Milliseconds {
-    var following = periods.filter { period in
-      period.accessEnd > end
-        && table.products[period.product].entitlements.contains(entitlement)
+    var (period, outcome, now) = (period, outcome, now)
+    var product = period.product
+    while true {
+      let end = accessEnd(of: period, outcome, leeway: history.renewalLeeway)
+      var next = end
+      // Mostly no other period is or comes in force, so that this period decides afterwards too.
+      var decidesAlone = period.replacedAt == nil
+      for other in periods where other.fact != period.fact {
+        if other.accessStart > now {
+          next = min(next, other.accessStart)
+          decidesAlone = false
+        } else if other.accessEnd >= end {
+          decidesAlone = false
+        }
+      }
+      now = next
+      if !decidesAlone { period = decisivePeriod(in: history.table, at: now) }
+      outcome = self.outcome(of: period, leeway: history.renewalLeeway, at: now)
+      guard outcome.isActive else { return now }
+      if period.product != product {
+        product = period.product
+        guard history.table.products[product].entitlements.contains(entitlement) else { return now }
+      }
     }
-    if following.isEmpty { return end }
-    following.sort { $0.start < $1.start }
-    var end = end
-    for period in following where period.start <= end && period.accessEnd > end {
-      end = period.accessEnd
+  }
+
+  /// The end of access by the outcome of a period that gives access, without other periods.
+  private func accessEnd(of period: Period, _ outcome: Outcome, leeway: Int64) -> Milliseconds {
+    let end: Milliseconds
+    if let graceEnd = outcome.graceEnd {
+      end = graceEnd
+    } else if outcome.rule == 24 {
+      end = period.end.advanced(by: leeway)
+    } else {
+      return period.accessEnd
     }
-    return end
+    // A later revocation that is already known ends grace and leeway too (R16).
+    return period.revocationDate.map { min(end, $0) } ?? end
   }
 
   /// Adds the moments at which a rule may change the outcome (R30).
   func noteMoments(leeway: Int64, in moments: inout TransitionMoments) {
     for period in periods {
       moments.note(period.start)
+      if period.accessStart != period.start { moments.note(period.accessStart) }
       moments.note(period.end)
       if let replacedAt = period.replacedAt { moments.note(replacedAt) }
       if let revocationDate = period.revocationDate { moments.note(revocationDate) }
-      guard let renewal, renewal.isRelevant(to: period) else { continue }
-      moments.note(period.end.advanced(by: Self.billingRetryLength))
-      if leeway > 0 { moments.note(period.end.advanced(by: leeway)) }
+      guard let renewal else { continue }
+      let isSubject = renewal.speaks(of: period)
+      if isSubject { moments.note(period.end.advanced(by: Self.billingRetryLength)) }
+      if leeway > 0, isSubject || renewal.continues(to: period) {
+        moments.note(period.end.advanced(by: leeway))
+      }
     }
     if let graceEnd = renewal?.graceEnd { moments.note(graceEnd) }
   }
@@ -189,53 +238,15 @@ extension ExpirationReason {
   }
 }
 
-/// The fields of a chain's renewal info that decide the status.
-struct Renewal {
-  /// The position in ``FactTable/facts``.
-  let fact: Int
-  let signedDate: Milliseconds
-  /// The position of the product in ``FactTable/products``; ``otherProduct`` for a product without
-  /// a known transaction; nil when the renewal info names none.
-  let product: Int?
-  let renewalDate: Milliseconds?
-  let graceEnd: Milliseconds?
-  let isRetrying: Bool
-  let autoRenews: Bool?
-  let expirationIntent: ExpirationIntent?
+/// The notices of an outcome. A set of bits needs no allocation: an evaluation computes many outcomes
+/// to find the moments of change, and tells one.
+struct NoticeSet: Equatable {
+  private var bits: UInt32 = 0
 
-  static let otherProduct = -1
+  mutating func insert(_ notice: Notice) { bits |= 1 << UInt32(notice.rawValue) }
 
-  static func of(_ info: RenewalInfoFact, fact: Int, product: Int?) -> Renewal {
-    Renewal(
-      fact: fact, signedDate: info.signedDate, product: product, renewalDate: info.renewalDate,
-      graceEnd: info.gracePeriodExpiresDate, isRetrying: info.isInBillingRetryPeriod == true,
-      autoRenews: info.autoRenews, expirationIntent: info.expirationIntent)
-  }
+  func contains(_ notice: Notice) -> Bool { bits & 1 << UInt32(notice.rawValue) != 0 }
 
-  /// Whether the renewal info belongs to this period (R19): it has the same product, and is not
-  /// older.
-  ///
-  /// A renewal may be charged before its period begins (R18), and its renewal info is signed at
-  /// that time. So the info is too old only if it was signed before both the period's start and the
-  /// signing of the period's transaction. A renewal date takes precedence over these: if it is the
-  /// period's end, the info belongs to the period; if it is not after the period's start, the info
-  /// belongs to an earlier period. Such an info may have been signed later, because a renewal that
-  /// is paid within grace begins at the end of the period before it.
-  func isRelevant(to period: Period) -> Bool { mismatch(with: period) == nil }
-
-  /// The reason why a renewal info does not belong to a period.
-  enum Mismatch {
-    case otherProduct
-    /// The renewal date is not after the period's start.
-    case earlierPeriod
-    case older
-  }
-
-  /// - Returns: nil when the renewal info belongs to the period.
-  func mismatch(with period: Period) -> Mismatch? {
-    if let product, product != period.product { return .otherProduct }
-    if let renewalDate, renewalDate <= period.start { return .earlierPeriod }
-    let isOlder = signedDate < min(period.start, period.signedDate) && renewalDate != period.end
-    return isOlder ? .older : nil
-  }
+  /// The notices in the order of the raw values.
+  var inOrder: [Notice] { bits == 0 ? [] : Notice.allCases.filter(contains) }
 }

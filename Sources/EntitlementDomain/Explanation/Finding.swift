@@ -93,9 +93,10 @@ extension Situation {
   /// Whether the renewal info decides the standing of a chain. It does only after the period's end.
   func dependsOnRenewal(_ position: Int) -> Bool {
     let verdict = verdicts[position]
+    guard let renewal = history.chains[position].renewal else { return false }
     switch verdict.outcome.rule.number {
-    case 19, 20, 21, 24:
-      return history.chains[position].relevantRenewal(for: verdict.period) != nil
+    case 19, 20, 21: return renewal.speaks(of: verdict.period)
+    case 24: return true
     default: return false
     }
   }

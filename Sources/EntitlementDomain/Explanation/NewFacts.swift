@@ -111,6 +111,10 @@ struct NewFacts {
       ? Decision(16, "The end of the sharing or assignment of transaction \(id) ends it.")
       : Decision(16, "A refund of transaction \(id) ends it.")
     switch verdict.outcome.status {
+    case .active where verdict.outcome.rule == 60:
+      return [
+        Decision(60, "The transactions of chain \(chain) before \(id) tell what came before."), end,
+      ]
     case .active where verdict.outcome.rule == 17:
       return [
         Decision(17, "The transaction that replaced \(id) tells how access goes on."), end,

@@ -62,13 +62,8 @@ extension Situation {
     }
     let last = until.map { "until \($0.rfc3339)" } ?? "without an end"
     return Decision(
-      purchases.isStacked ? 13 : rule,
+      13,
       "\(subject) is in force from \(start) until \(end.rfc3339), and further purchases follow "
         + "without a gap, \(last).")
   }
-}
-
-extension OneTimePurchases {
-  /// Whether a purchase begins at the end of the one before it (R13).
-  fileprivate var isStacked: Bool { windows.contains { $0.rule == 13 } }
 }

@@ -1,4 +1,4 @@
-// The sentences about subscriptions (R15–R24).
+// The sentences about subscriptions (R15–R24, R56–R60).
 
 extension Situation {
   /// The decision on a chain, by its deciding period.
@@ -13,17 +13,35 @@ extension Situation {
   func bareDecision(onChain position: Int, for entitlement: EntitlementID?) -> Decision {
     let chain = history.chains[position]
     let verdict = verdicts[position]
-    if let entitlement, verdict.outcome.rule == 15, verdict.outcome.status == .active {
-      let origin = table.origin(verdict.period.fact)
-      let source = sources(of: entitlement).first { $0.origin == origin }
-      if let until = source?.until, until > verdict.period.accessEnd {
-        return Decision(
-          18,
-          "\(subject(verdict.period, for: entitlement)) is in force, and what chain "
-            + "\(chain.id.name) holds besides follows without a gap, until \(until.rfc3339).")
-      }
+    let decision = decision(on: verdict.period, outcome: verdict.outcome, for: entitlement)
+    guard let entitlement, let until = until(of: entitlement, onChain: position) else {
+      return decision
     }
-    return decision(on: verdict.period, outcome: verdict.outcome, for: entitlement)
+    let subject = subject(verdict.period, for: entitlement)
+    // Grace or leeway alone is no reason yet: the period itself is in force.
+    let periodEnd = verdict.period.accessEnd
+    if verdict.outcome.rule == 15, until > periodEnd,
+      chain.periods.contains(where: { $0.accessStart <= periodEnd && $0.accessEnd > periodEnd })
+    {
+      return Decision(
+        18,
+        "\(subject) is in force, and by what else is known of chain \(chain.id.name) access goes on "
+          + "without a gap, until \(until.rfc3339).")
+    }
+    let end = verdict.outcome.graceEnd ?? verdict.period.accessEnd
+    if verdict.outcome.rule == 15 || verdict.outcome.rule == 19, until < end {
+      return Decision(
+        verdict.outcome.rule,
+        "\(subject) is \(verdict.outcome.status == .grace ? "in grace" : "in force") until "
+          + "\(until.rfc3339), when a period that does not confer it goes before it.")
+    }
+    return decision
+  }
+
+  /// The end of a chain as a source of an entitlement (R58); nil when it is none.
+  private func until(of entitlement: EntitlementID, onChain position: Int) -> Milliseconds? {
+    let origin = table.origin(verdicts[position].period.fact)
+    return sources(of: entitlement).first { $0.origin == origin }?.until
   }
 
   /// The decision on a period with an outcome, without its authority.
@@ -74,6 +92,11 @@ extension Situation {
         17,
         "\(subject) was upgraded; what replaced it is not known, so access is kept until "
           + "\(period.accessEnd.rfc3339)\(unnamed).")
+    case 60:
+      return Decision(
+        60,
+        "\(subject) renews a period that is not known; it was charged ahead, so access is given from "
+          + "its signing until \(period.accessEnd.rfc3339)\(unnamed).")
     case 24:
       return Decision(
         24,
@@ -143,7 +166,7 @@ extension Situation {
     on period: Period, of position: Int, for entitlement: EntitlementID?
   ) -> Decision {
     let subject = subject(period, for: entitlement)
-    if period.start > now {
+    if period.accessStart > now {
       return decision(
         on: period, outcome: SubscriptionChain.Outcome(.upcoming, 15), for: entitlement)
     }
@@ -192,28 +215,30 @@ extension TransactionFact {
 }
 
 extension Situation {
-  /// The statement about a chain's renewal info (R19–R24).
+  /// The statement about a chain's renewal info (R19–R24, R56, R57).
   func statement(on renewal: Renewal, of position: Int) -> Decision {
     let chain = history.chains[position]
     let verdict = verdicts[position]
     let period = verdict.period
-    // The renewal info belongs to the latest charge, which may be that of a later period (R18).
+    // The latest charge, which may be that of a later period, decides the next renewal (R18).
     let latest =
       verdict.outcome.status == .active
       ? chain.chargedAhead(of: period, at: now).last ?? period : period
-    if let mismatch = renewal.mismatch(with: period), !renewal.isRelevant(to: latest) {
-      return Decision(19, Self.sentence(on: mismatch))
-    }
-    return dependsOnRenewal(position)
-      ? decisive(renewal, outcome: verdict.outcome)
-      : intent(of: table.renewalInfo(renewal.fact), latest: latest)
-  }
-
-  private static func sentence(on mismatch: Renewal.Mismatch) -> String {
-    switch mismatch {
-    case .otherProduct: "It speaks of another product than that of the period: not used."
-    case .earlierPeriod: "It speaks of the renewal of an earlier period: not used."
-    case .older: "It is older than the period: not used."
+    switch renewal.relation(to: latest) {
+    case .none(let mismatch):
+      // An earlier period that it speaks of may be the one that decides.
+      return Decision(
+        56,
+        renewal.speaks(of: period)
+          ? "It speaks of this period, which has been renewed: not used." : mismatch.sentence)
+    case .autoRenew:
+      return verdict.outcome.rule == 24
+        ? Decision(24, "It says of an earlier period that auto-renew is on; no renewal is known.")
+        : Decision(57, "It says of an earlier period that auto-renew is on; that still counts.")
+    case .subject:
+      return dependsOnRenewal(position)
+        ? decisive(renewal, outcome: verdict.outcome)
+        : intent(of: table.renewalInfo(renewal.fact), latest: latest)
     }
   }
 
@@ -253,5 +278,21 @@ extension Situation {
       return Decision(23, "It says that the subscription renews as \(next.name).")
     }
     return Decision(22, "It says that auto-renew is on.")
+  }
+}
+
+extension Renewal.Mismatch {
+  /// The sentence about a renewal info that says nothing of a period (R56, R57).
+  fileprivate var sentence: String {
+    switch self {
+    case .otherProduct: "It speaks of another product than that of the period: not used."
+    case .earlierPeriod: "It speaks of the renewal of an earlier period: not used."
+    case .renewedSince:
+      "It says that auto-renew was off, but the subscription was renewed since: not used."
+    case .older: "It is older than the period: not used."
+    case .laterPeriod: "It speaks of a later period: not used."
+    case .laterSubscription:
+      "It speaks of a later subscription, of which no transaction is known: not used."
+    }
   }
 }

@@ -63,4 +63,6 @@ public enum RefetchReason: Int, Hashable, Sendable, CaseIterable {
   case payloadMissing = 3
   /// A renewal is overdue without an explanation (R24).
   case renewalOverdue = 4
+  /// A renewal is known, and not the period before it (R60).
+  case predecessorMissing = 5
 }

@@ -30,6 +30,9 @@ package enum NotificationReview {
     if chain.isSuccessorMissing {
       events.append(content.refetchDue(.successorMissing))
     }
+    if chain.isPredecessorMissing {
+      events.append(content.refetchDue(.predecessorMissing))
+    }
     if let mismatch = chain.statusMismatch {
       events.append(content.refetchDue(.statusMismatch, detail: mismatch))
     } else if chain.isRenewalUnexplained {
@@ -169,6 +172,9 @@ struct ReviewedChain {
 
   /// Whether the successor of an upgraded period is unknown (R17).
   var isSuccessorMissing: Bool { standing.notices.contains(.successorMissing) }
+
+  /// Whether the period before a renewal is unknown (R60).
+  var isPredecessorMissing: Bool { standing.notices.contains(.predecessorMissing) }
 
   /// A text with both statuses, if Apple's view and the evaluated status differ (R47).
   ///

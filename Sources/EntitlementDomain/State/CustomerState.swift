@@ -47,11 +47,12 @@ public struct CustomerState: Hashable, Sendable {
 
 /// R27. Raw values are the numbers on the wire.
 public enum CoreState: Int, Hashable, Sendable, CaseIterable {
-  /// No fact of this customer is known in this environment.
+  /// Neither a transaction nor a renewal info of this customer is known in this environment, and
+  /// nothing confers access.
   case new = 1
   /// Something confers access now; this includes grace.
   case active = 2
-  /// Facts are known, and none confers access now.
+  /// Purchases are known, and nothing confers access now.
   case inactive = 3
 }
 
@@ -144,7 +145,8 @@ public struct EntitlementSource: Hashable, Sendable {
   public var origin: Origin
   /// When it began to confer the entitlement.
   public var since: Milliseconds
-  /// Nil when the source has no end.
+  /// The first moment at which its chain, its stack of purchases, its grant or its rule stops
+  /// conferring the entitlement, as far as the facts say (R58). Nil when the source has no end.
   public var until: Milliseconds?
   /// The authority of the purchase, or of the app transaction that decided a grandfathering rule
   /// (R51). If a renewal info also decides, the lower of both. Nil for a grant, and for a rule with

@@ -20,7 +20,7 @@ public struct Standing: Hashable, Sendable {
   public var periodEnd: Milliseconds?
   /// The end of the grace period; set only in grace.
   public var graceEnd: Milliseconds?
-  /// Nil when no renewal info of this period is known, or when the product does not renew.
+  /// Nil when nothing is known of it (R56, R57), or when the product does not renew.
   public var willRenew: Bool?
   /// A change of the product at the next renewal; nil when there is none.
   public var pendingChange: PendingChange?
@@ -161,4 +161,6 @@ public enum Notice: Int, Hashable, Sendable, CaseIterable {
   case typeUnknown = 6
   /// An auto-renewable period without `expiresDate`.
   case expiresDateMissing = 7
+  /// A renewal whose period before it is not known. A refetch is due (R60).
+  case predecessorMissing = 8
 }

@@ -202,7 +202,7 @@ struct DocumentContractTests {
     #expect(
       names(Notice.self) == [
         "SUCCESSOR_MISSING", "RENEWAL_OVERDUE", "INFERRED", "DURATION_MISSING", "PRODUCT_UNKNOWN",
-        "TYPE_UNKNOWN", "EXPIRES_DATE_MISSING",
+        "TYPE_UNKNOWN", "EXPIRES_DATE_MISSING", "PREDECESSOR_MISSING",
       ])
     #expect(
       names(SubmissionVerdict.self) == [
@@ -240,6 +240,7 @@ struct DocumentContractTests {
     #expect(
       names(RefetchReason.self) == [
         "SUCCESSOR_MISSING", "STATUS_MISMATCH", "PAYLOAD_MISSING", "RENEWAL_OVERDUE",
+        "PREDECESSOR_MISSING",
       ])
     #expect(
       names(ChangeKind.self) == [

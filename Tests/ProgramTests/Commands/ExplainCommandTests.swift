@@ -60,7 +60,7 @@ struct ExplainCommandTests {
     let parts = (entitlements?.elements ?? []) + (explanation["groups"]?.elements ?? [])
     for part in parts {
       let decision = part["reasoning"]?["decision"]
-      #expect((1...52).contains(decision?["rule"]?.integer ?? 0))
+      #expect((1...67).contains(decision?["rule"]?.integer ?? 0))
       #expect(decision?["sentence"]?.text?.isEmpty == false)
     }
     // The decisive fact is the one that confers the entitlement.

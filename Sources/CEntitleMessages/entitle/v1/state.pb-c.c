@@ -1905,7 +1905,7 @@ const ProtobufCEnumDescriptor entitle__v1__price_consent__descriptor =
   entitle__v1__price_consent__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__notice__enum_values_by_number[8] =
+static const ProtobufCEnumValue entitle__v1__notice__enum_values_by_number[9] =
 {
   { "NOTICE_UNSPECIFIED", "ENTITLE__V1__NOTICE__NOTICE_UNSPECIFIED", 0 },
   { "NOTICE_SUCCESSOR_MISSING", "ENTITLE__V1__NOTICE__NOTICE_SUCCESSOR_MISSING", 1 },
@@ -1915,15 +1915,17 @@ static const ProtobufCEnumValue entitle__v1__notice__enum_values_by_number[8] =
   { "NOTICE_PRODUCT_UNKNOWN", "ENTITLE__V1__NOTICE__NOTICE_PRODUCT_UNKNOWN", 5 },
   { "NOTICE_TYPE_UNKNOWN", "ENTITLE__V1__NOTICE__NOTICE_TYPE_UNKNOWN", 6 },
   { "NOTICE_EXPIRES_DATE_MISSING", "ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING", 7 },
+  { "NOTICE_PREDECESSOR_MISSING", "ENTITLE__V1__NOTICE__NOTICE_PREDECESSOR_MISSING", 8 },
 };
 static const ProtobufCIntRange entitle__v1__notice__value_ranges[] = {
-{0, 0},{0, 8}
+{0, 0},{0, 9}
 };
-static const ProtobufCEnumValueIndex entitle__v1__notice__enum_values_by_name[8] =
+static const ProtobufCEnumValueIndex entitle__v1__notice__enum_values_by_name[9] =
 {
   { "NOTICE_DURATION_MISSING", 4 },
   { "NOTICE_EXPIRES_DATE_MISSING", 7 },
   { "NOTICE_INFERRED", 3 },
+  { "NOTICE_PREDECESSOR_MISSING", 8 },
   { "NOTICE_PRODUCT_UNKNOWN", 5 },
   { "NOTICE_RENEWAL_OVERDUE", 2 },
   { "NOTICE_SUCCESSOR_MISSING", 1 },
@@ -1937,9 +1939,9 @@ const ProtobufCEnumDescriptor entitle__v1__notice__descriptor =
   "Notice",
   "Entitle__V1__Notice",
   "entitle.v1",
-  8,
+  9,
   entitle__v1__notice__enum_values_by_number,
-  8,
+  9,
   entitle__v1__notice__enum_values_by_name,
   1,
   entitle__v1__notice__value_ranges,

@@ -1746,20 +1746,22 @@ const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
   entitle__v1__feed_event_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__refetch_reason__enum_values_by_number[5] =
+static const ProtobufCEnumValue entitle__v1__refetch_reason__enum_values_by_number[6] =
 {
   { "REFETCH_REASON_UNSPECIFIED", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED", 0 },
   { "REFETCH_REASON_SUCCESSOR_MISSING", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_SUCCESSOR_MISSING", 1 },
   { "REFETCH_REASON_STATUS_MISMATCH", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH", 2 },
   { "REFETCH_REASON_PAYLOAD_MISSING", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING", 3 },
   { "REFETCH_REASON_RENEWAL_OVERDUE", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE", 4 },
+  { "REFETCH_REASON_PREDECESSOR_MISSING", "ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PREDECESSOR_MISSING", 5 },
 };
 static const ProtobufCIntRange entitle__v1__refetch_reason__value_ranges[] = {
-{0, 0},{0, 5}
+{0, 0},{0, 6}
 };
-static const ProtobufCEnumValueIndex entitle__v1__refetch_reason__enum_values_by_name[5] =
+static const ProtobufCEnumValueIndex entitle__v1__refetch_reason__enum_values_by_name[6] =
 {
   { "REFETCH_REASON_PAYLOAD_MISSING", 3 },
+  { "REFETCH_REASON_PREDECESSOR_MISSING", 5 },
   { "REFETCH_REASON_RENEWAL_OVERDUE", 4 },
   { "REFETCH_REASON_STATUS_MISMATCH", 2 },
   { "REFETCH_REASON_SUCCESSOR_MISSING", 1 },
@@ -1772,9 +1774,9 @@ const ProtobufCEnumDescriptor entitle__v1__refetch_reason__descriptor =
   "RefetchReason",
   "Entitle__V1__RefetchReason",
   "entitle.v1",
-  5,
+  6,
   entitle__v1__refetch_reason__enum_values_by_number,
-  5,
+  6,
   entitle__v1__refetch_reason__enum_values_by_name,
   1,
   entitle__v1__refetch_reason__value_ranges,

@@ -162,6 +162,7 @@ extension Notice: MappedEnumeration {
     case ENTITLE__V1__NOTICE__NOTICE_PRODUCT_UNKNOWN: self = .productUnknown
     case ENTITLE__V1__NOTICE__NOTICE_TYPE_UNKNOWN: self = .typeUnknown
     case ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING: self = .expiresDateMissing
+    case ENTITLE__V1__NOTICE__NOTICE_PREDECESSOR_MISSING: self = .predecessorMissing
     default: return nil
     }
   }
@@ -175,6 +176,7 @@ extension Notice: MappedEnumeration {
     case .productUnknown: ENTITLE__V1__NOTICE__NOTICE_PRODUCT_UNKNOWN
     case .typeUnknown: ENTITLE__V1__NOTICE__NOTICE_TYPE_UNKNOWN
     case .expiresDateMissing: ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING
+    case .predecessorMissing: ENTITLE__V1__NOTICE__NOTICE_PREDECESSOR_MISSING
     }
   }
 }

@@ -250,6 +250,7 @@ extension RefetchReason: MappedEnumeration {
     case ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH: self = .statusMismatch
     case ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING: self = .payloadMissing
     case ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE: self = .renewalOverdue
+    case ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PREDECESSOR_MISSING: self = .predecessorMissing
     default: return nil
     }
   }
@@ -260,6 +261,7 @@ extension RefetchReason: MappedEnumeration {
     case .statusMismatch: ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH
     case .payloadMissing: ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING
     case .renewalOverdue: ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE
+    case .predecessorMissing: ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PREDECESSOR_MISSING
     }
   }
 }

@@ -59,7 +59,8 @@ typedef enum _Entitle__V1__CoreState {
    */
   ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED = 0,
   /*
-   * Nothing is known of this customer in this environment.
+   * No purchase of this customer is known in this environment, and nothing confers access. An app
+   * transaction alone is no purchase.
    */
   ENTITLE__V1__CORE_STATE__CORE_STATE_NEW = 1,
   /*
@@ -226,7 +227,12 @@ typedef enum _Entitle__V1__Notice {
   /*
    * An auto-renewable transaction without an expiry date.
    */
-  ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING = 7
+  ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING = 7,
+  /*
+   * A renewal whose period before it is not known: a refetch is due. With access, the renewal was
+   * charged ahead, and access is given from its signing on.
+   */
+  ENTITLE__V1__NOTICE__NOTICE_PREDECESSOR_MISSING = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTICE)
 } Entitle__V1__Notice;
 /*
@@ -468,7 +474,9 @@ struct  Entitle__V1__EntitlementSource
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
     /*
-     * End (exclusive), in milliseconds since the epoch; absent when it has no end.
+     * The first moment at which its chain, its stack of purchases, its grant or its rule stops
+     * conferring the entitlement, as far as the facts say, in milliseconds since the epoch; absent
+     * when it has no end.
      */
     int64_t until_ms;
   };

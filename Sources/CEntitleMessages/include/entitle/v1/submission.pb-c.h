@@ -253,7 +253,11 @@ typedef enum _Entitle__V1__RefetchReason {
   /*
    * A renewal is overdue, and no fact says why.
    */
-  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE = 4
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE = 4,
+  /*
+   * A renewal is known, and not the period before it.
+   */
+  ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PREDECESSOR_MISSING = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REFETCH_REASON)
 } Entitle__V1__RefetchReason;
 
