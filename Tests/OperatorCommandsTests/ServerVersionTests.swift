@@ -48,18 +48,6 @@ struct ServerVersionTests {
     return String(decoding: try encoder.encode(try answer.document), as: UTF8.self)
   }
 
-  @Test func `health shows each warning on a line of its own`() {
-    var response = HealthCheckResponse(status: .serving, warnings: ["a root", "two\nlines"])
-    #expect(
-      HealthCommand.text(of: response) == """
-        SERVING
-        warning: a root
-        warning: two\\u{a}lines
-        """)
-    response.version = "1.2.3"
-    #expect(HealthCommand.text(of: response).hasPrefix("SERVING, version 1.2.3\nwarning: a root\n"))
-  }
-
   @Test func `statistics show it before the counters, if the server sends it`() {
     let counters = [StatisticsCounter(name: "grants.added", value: 12)]
     let old = GetStatisticsResponse(counters: counters)

@@ -43,7 +43,7 @@ struct ScenarioRun {
     case .catalog(let catalog):
       service.replaceCatalog(catalog)
     case .asNotified:
-      try await checkAsNotified(in: service, variant: nil)
+      try await checkAsNotified(step, in: service, variant: nil)
     case .query(let query):
       for moment in query.moments {
         try await perform(query, at: moment, step, in: service)
@@ -193,8 +193,14 @@ struct ScenarioRun {
 
   /// Compares the state at the signing of each notification with what the notification says (R54).
   private mutating func checkAsNotified(
-    in service: ServiceInstance, variant: String?
+    _ step: ScenarioStep, in service: ServiceInstance, variant: String?
   ) async throws {
+    if notified.isEmpty {
+      var comparison = Comparison(at: step.at, variant: variant)
+      comparison.differ(
+        step.line, "\(step.path).as_notified", "notifications about a subscription", "none")
+      differences += comparison.differences
+    }
     for subscription in notified {
       var comparison = Comparison(at: subscription.moment, variant: variant)
       let state = try await service.state(
@@ -211,7 +217,7 @@ struct ScenarioRun {
   ) async throws {
     for step in steps {
       if case .asNotified = step.action {
-        try await checkAsNotified(in: other, variant: variant)
+        try await checkAsNotified(step, in: other, variant: variant)
       }
       guard case .query(let query) = step.action, let selector = query.selector else {
         continue
