@@ -1,6 +1,6 @@
 /// A seeded random number generator (SplitMix64). Its numbers are the same on every machine and in
 /// every version, so results can be repeated and compared.
-package struct SeededGenerator: Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   package init(seed: UInt64) {

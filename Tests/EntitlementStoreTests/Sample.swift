@@ -68,7 +68,8 @@ enum Sample {
     return fact
   }
 
-  /// The payload tells facts apart that differ in more than the signing date.
+  /// The payload tells facts apart that differ in more than the signing date, and the digest depends
+  /// on the whole payload.
   private static func signed(_ fact: Fact) -> SignedFact {
     var statement = fact
     statement.digest = digest("")
@@ -80,6 +81,8 @@ enum Sample {
       {"statement":"\(digest("\(statement)").hexadecimal)",\
       "signedDate":\(fact.precedence.signedDate)}
       """
+    var fact = fact
+    fact.digest = digest(payload)
     return SignedFact(
       fact: fact,
       signed: SignedPayload(header: [1], payload: Array(payload.utf8), signature: [2]))

@@ -18,32 +18,53 @@ package struct FactVersion: Hashable, Sendable {
 
 extension CustomerRecord {
   /// The record as it was signed by a moment (R54): of each transaction and renewal info, the version
-  /// that was signed last at or before it. A transaction that was signed later only, and whose
-  /// purchase had taken place, has its first version. App transactions are those of today.
+  /// that was signed last at or before it. A transaction that was signed later only has its first
+  /// version once it was bought, unless Apple had signed that its charge failed. App transactions are
+  /// those of today.
   package func signed(by moment: Milliseconds) -> CustomerRecord {
     var record = self
     record.versions = []
+    record.facts = []
     let known = Dictionary(grouping: versions) { $0.fact.key }
-    record.facts = facts.compactMap { fact in
-      if case .appTransaction = fact { return fact }
+    var signedLater: [TransactionFact] = []
+    var uncharged: [OriginalTransactionID: Milliseconds] = [:]
+    for fact in facts {
+      if case .appTransaction = fact {
+        record.facts.append(fact)
+        continue
+      }
       let only = FactVersion(fact: fact, moments: SigningMoments(fact.precedence.signedDate))
-      return Self.version(of: known[fact.key] ?? [only], signedBy: moment)
+      let candidates = known[fact.key] ?? [only]
+      let signed = candidates.compactMap { $0.signed(by: moment) }
+      if let last = signed.max(by: { $0.precedence < $1.precedence }) {
+        record.facts.append(last)
+        if case .renewalInfo(let info) = last, let end = info.unchargedPeriodEnd {
+          uncharged[info.originalTransactionID] = end
+        }
+        continue
+      }
+      let first = candidates.map { $0.fact.signed(at: $0.moments.first) }
+        .min { $0.isStatedBefore($1) }
+      if case .transaction(let transaction) = first { signedLater.append(transaction) }
     }
+    record.facts += signedLater.filter { transaction in
+      // What was bought later is no part of the past.
+      guard transaction.purchaseDate <= moment else { return false }
+      // A renewal that is paid for within grace begins at the end of the period before it, and so
+      // before its charge.
+      guard let end = uncharged[transaction.originalTransactionID] else { return true }
+      return transaction.purchaseDate > end
+    }.map { .transaction($0) }
     return record
   }
+}
 
-  private static func version(
-    of candidates: [FactVersion], signedBy moment: Milliseconds
-  ) -> Fact? {
-    let signed = candidates.compactMap { $0.signed(by: moment) }
-    if let last = signed.max(by: { $0.precedence < $1.precedence }) { return last }
-    let first = candidates.map { $0.fact.signed(at: $0.moments.first) }
-      .min { $0.isStatedBefore($1) }
-    // What was bought later is no part of the past. Nor is the renewal of a later time.
-    guard case .transaction(let transaction) = first, transaction.purchaseDate <= moment else {
-      return nil
-    }
-    return first
+extension RenewalInfoFact {
+  /// The latest moment at which the renewal that failed could have begun; nil unless the renewal info
+  /// tells of a failed renewal.
+  fileprivate var unchargedPeriodEnd: Milliseconds? {
+    guard isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil else { return nil }
+    return max(signedDate, renewalDate ?? signedDate)
   }
 }
 

@@ -12,6 +12,7 @@ struct NotifiedSubscription {
   let moment: Milliseconds
   private let status: SubscriptionStatus
   let transaction: TransactionFact
+  /// Nil for a notification about a single transaction, which may be an earlier one.
   private let renewalInfo: RenewalInfoFact?
 
   /// Nil for a notification that is not about an auto-renewable subscription, or names no status.
@@ -41,11 +42,16 @@ struct NotifiedSubscription {
     moment = max(signedDate, transaction.signedDate, renewalInfo?.signedDate ?? signedDate)
     self.status = status
     self.transaction = transaction
-    self.renewalInfo = renewalInfo
+    self.renewalInfo = Self.singular.contains(notification.type) ? nil : renewalInfo
   }
 
-  /// Compares the state at ``moment`` with the notification. A transaction alone, as in a refund,
-  /// may be an earlier one: then only the status is compared.
+  /// Types about one transaction of the subscription, and not about its renewal (rules.md §8).
+  private static let singular: Set<String> = [
+    "REFUND", "REFUND_REVERSED", "REFUND_DECLINED", "CONSUMPTION_REQUEST", "REVOKE",
+  ]
+
+  /// Compares the state at ``moment`` with the notification. Of a notification about a single
+  /// transaction, only the status is compared.
   func compare(with state: CustomerState, in comparison: inout Comparison) {
     let chain = transaction.originalTransactionID
     let standing =

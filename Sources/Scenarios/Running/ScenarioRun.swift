@@ -266,15 +266,10 @@ extension ScenarioRun {
     service.setClock(steps.last?.at ?? 0)
     switch order {
     case .reversed:
-      var unbound: [AcceptedFact] = []
-      for fact in accepted.reversed() {
-        for _ in 1...2 {
-          if try await !submit([fact], in: service) { unbound.append(fact) }
-        }
-      }
-      // A renewal info names no app: without a transaction of its chain it is refused. It is
-      // submitted again at the end, as a client does.
-      for fact in unbound { _ = try await submit([fact], in: service) }
+      try await submitOneByOne(accepted.reversed().flatMap { [$0, $0] }, in: service)
+    case .shuffled(let seed):
+      var generator = SeededGenerator(seed: seed)
+      try await submitOneByOne(accepted.shuffled(using: &generator), in: service)
     case .together:
       // One call names one account.
       var accounts: [String?] = []
@@ -283,6 +278,16 @@ extension ScenarioRun {
         _ = try await submit(accepted.filter { $0.account == account }, in: service)
       }
     }
+  }
+
+  private func submitOneByOne(
+    _ facts: [AcceptedFact], in service: ServiceInstance
+  ) async throws {
+    var unbound: [AcceptedFact] = []
+    for fact in facts where try await !submit([fact], in: service) { unbound.append(fact) }
+    // A renewal info names no app: without a transaction of its chain it is refused. It is submitted
+    // again at the end, as a client does.
+    for fact in unbound { _ = try await submit([fact], in: service) }
   }
 
   /// - Parameter facts: facts of the same account.
@@ -332,17 +337,23 @@ struct AcceptedFact: Hashable {
 }
 
 /// Orders in which the accepted facts are submitted again. Each must give the same states (R3).
-enum ReplayOrder: CaseIterable {
+package enum ReplayOrder: Hashable, Sendable {
   /// One call for each fact, made twice, in reverse order.
   case reversed
   /// All facts of an account in one call.
   case together
+  /// One call for each fact, in a random order.
+  case shuffled(seed: UInt64)
+
+  /// The orders in which every scenario is run.
+  package static let standard: [ReplayOrder] = [.reversed, .together]
 
   /// The name of the order in a report.
   var label: String {
     switch self {
     case .reversed: "facts one by one in reverse order"
     case .together: "facts in one call"
+    case .shuffled(let seed): "facts one by one in random order \(seed)"
     }
   }
 }

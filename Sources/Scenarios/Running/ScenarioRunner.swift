@@ -35,14 +35,17 @@ package final class ScenarioRunner: Sendable {
 
   /// Runs a scenario as it is written, and in other orders where it allows that (R3).
   ///
+  /// - Parameter orders: the other orders.
   /// - Throws: ``ScenarioError/Code/internalFault`` when the run itself failed.
-  package func run(_ scenario: Scenario) async throws(ScenarioError) -> ScenarioReport {
+  package func run(
+    _ scenario: Scenario, in orders: [ReplayOrder] = ReplayOrder.standard
+  ) async throws(ScenarioError) -> ScenarioReport {
     do {
       var run = ScenarioRun(signer: PayloadSigner(authority: authority))
       let written = try service(of: scenario.catalog, for: scenario)
       for step in scenario.steps { try await run.perform(step, in: written) }
       if scenario.isShuffled {
-        try await compareReplayOrders(of: scenario, with: written, run: &run)
+        try await compareReplayOrders(of: scenario, in: orders, with: written, run: &run)
       }
       await written.close()
       return ScenarioReport(
@@ -53,12 +56,13 @@ package final class ScenarioRunner: Sendable {
   }
 
   private func compareReplayOrders(
-    of scenario: Scenario, with written: ServiceInstance, run: inout ScenarioRun
+    of scenario: Scenario, in orders: [ReplayOrder], with written: ServiceInstance,
+    run: inout ScenarioRun
   ) async throws {
     let catalogs = scenario.steps.compactMap { step -> Catalog? in
       if case .catalog(let catalog) = step.action { catalog } else { nil }
     }
-    for order in ReplayOrder.allCases {
+    for order in orders {
       let service = try service(of: catalogs.last ?? scenario.catalog, for: scenario)
       try await run.perform(order, in: service, steps: scenario.steps)
       try await run.compare(
