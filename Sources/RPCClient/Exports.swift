@@ -114,6 +114,7 @@
 
 // MARK: Links
 
+@_exported public import enum EntitlementDomain.Knowledge
 @_exported public import enum EntitlementDomain.LinkReason
 @_exported public import enum EntitlementDomain.LinkTarget
 @_exported public import struct Wire.AccountLink

@@ -8,6 +8,7 @@ import Testing
 struct StatementPlanTests {
   private static let statements: [PostgresStatement] =
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
+    + VersionStatements.all
     + FeedStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
@@ -139,8 +140,8 @@ struct StatementPlanTests {
     INSERT INTO scopes (environment, bundle_id)
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
-    INSERT INTO commit_tokens (token, base)
-      SELECT decode(md5(i::text), 'hex'), i FROM generate_series(1, 3000) i;
+    INSERT INTO commit_tokens (token, base, writer_schema)
+      SELECT decode(md5(i::text), 'hex'), i, 2 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
     INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
       FROM generate_series(1, 10000) i;
@@ -159,6 +160,10 @@ struct StatementPlanTests {
         CASE WHEN f = 1 THEN decode(md5(links.target), 'hex') END, '{}'
       FROM links, generate_series(1, 2) f;
     INSERT INTO transactions SELECT scope, identifier, target FROM facts;
+    INSERT INTO versions
+      SELECT scope, target, kind, authority, header, identifier, decode(md5(identifier || v), 'hex'),
+        '', '{}'
+      FROM facts, generate_series(1, 2) v;
     INSERT INTO hints SELECT DISTINCT scope, 'a' || token, target FROM facts;
     INSERT INTO tokens SELECT 1, 'token-' || i, 'account-' || i FROM generate_series(1, 10000) i;
     INSERT INTO grants

@@ -65,8 +65,9 @@ struct PostgresFoundCustomer {
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
           digest: try rows.digest(row, 11), payload: try rows.data(row, 12), scope: scope))
     case .factHistory:
+      guard let history = try rows.optionalData(row, 11) else { break }
       let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.string(row, 5))
-      stored.add(try FactHistory(encoded: try rows.data(row, 11)), of: key)
+      stored.add(try FactHistory(encoded: history), of: key)
     case .version:
       guard let statement = StatementDigest(try rows.data(row, 11)) else {
         throw StoreError(.corrupt, "the digest of a stored version has another length")

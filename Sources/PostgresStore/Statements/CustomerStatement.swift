@@ -272,10 +272,9 @@ enum CustomerStatement: String, CaseIterable {
   }
 
   private static func factHistory(from: String) -> String {
-    let rows = arm(
+    arm(
       .factHistory, numbers: ["facts.kind"], texts: ["facts.identifier"],
       bytes: ["facts.history"], from: from)
-    return rows + (from.contains("WHERE") ? " AND" : " WHERE") + " facts.history IS NOT NULL"
   }
 
   private static func version(from: String) -> String {
@@ -330,8 +329,8 @@ enum CustomerRowKind: Int64 {
   case hintedAccount = 5
   /// Only on a standby. Numbers: the feed watermark.
   case watermark = 6
-  /// A fact with several versions or signing moments. Numbers: kind. Texts: identifier. Bytes:
-  /// history.
+  /// The versions of a fact. Numbers: kind. Texts: identifier. Bytes: history, NULL for one version
+  /// that was signed once.
   case factHistory = 7
   /// A version that does not stand. Numbers: kind, authority. Bytes: statement, payload.
   case version = 8
