@@ -189,6 +189,46 @@ struct EntitlementEndpointTests {
     }
   }
 
+  @Test("A past moment is answered as it was signed by then, or as it is known now (R54)")
+  func knowledge() async throws {
+    try await ServiceBench.run { bench async throws in
+      // The refund counts from an hour before it was signed.
+      let account = try await bench.submit(.refunded)
+      let customer = CustomerSelector.account(account)
+      guard case .state(let now) = try await bench.state(of: customer),
+        let refundedAt = now.groups.first?.standing.revocation?.date
+      else {
+        Issue.record("the refund is not known")
+        return
+      }
+      let between = refundedAt.advanced(by: Milliseconds.hourLength / 2)
+      for (knowledge, core): (Knowledge, CoreState) in [
+        (.signedByThen, .active), (.now, .inactive),
+      ] {
+        let one = try await bench.client.customerState(
+          GetCustomerStateRequest(
+            customer: customer, scope: ServiceBench.scope, at: between, knowledge: knowledge))
+        guard case .state(let state) = one else { return }
+        #expect(state.coreState == core)
+        #expect(state.evaluatedAt == between)
+        let batch = try await bench.client.customerStates(
+          BatchGetCustomerStateRequest(
+            customers: [customer, customer], scope: ServiceBench.scope, at: between,
+            knowledge: knowledge))
+        #expect(batch.results == [one, one])
+        let check = try await bench.client.checkEntitlement(
+          CheckEntitlementRequest(
+            customer: customer, scope: ServiceBench.scope, entitlementID: "basic", at: between,
+            knowledge: knowledge))
+        #expect(check.isGranted == (core == .active))
+        let explained = try await bench.client.explain(
+          ExplainCustomerStateRequest(
+            customer: customer, scope: ServiceBench.scope, at: between, knowledge: knowledge))
+        #expect(explained.explanation.state.coreState == core)
+      }
+    }
+  }
+
   @Test("Customers are listed in pages, each once")
   func pages() async throws {
     try await ServiceBench.run { bench async throws in

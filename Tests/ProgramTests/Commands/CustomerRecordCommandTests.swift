@@ -118,9 +118,11 @@ struct CustomerRecordCommandTests {
       [
         "accountId", "appAccountTokens", "bundleId", "changedAtMs", "documents",
         "environment", "facts", "grants", "linkHistory", "links", "mergedAccounts",
-        "notifications", "revision", "state",
+        "notifications", "revision", "state", "versions",
       ]
       + ["evidence", "identifier", "kind", "payload", "signedPayload"].map { "facts[].\($0)" }
+      + ["evidence", "identifier", "kind", "payload", "signedDatesMs", "signedPayload", "standing"]
+      .map { "versions[].\($0)" }
       + (target + ["reason", "sinceMs"]).map { "links[].\($0)" }
       + (target + ["atMs", "reason", "toAccountId"]).map { "linkHistory[].\($0)" }
       + [

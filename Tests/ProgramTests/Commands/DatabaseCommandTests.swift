@@ -81,6 +81,15 @@ struct DatabaseCommandTests {
     #expect(current.errors == "")
     #expect(try current.document(JSONTree.self) == after)
 
+    // As an interrupted run leaves it.
+    let name = try #require(url.split(separator: "?").first?.split(separator: "/").last)
+    try EphemeralPostgres.shared.execute(
+      "UPDATE meta SET versions_added_through = ''", database: String(name))
+    let interrupted = try await run("status")
+    #expect(interrupted.exit == .code(1))
+    #expect(interrupted.errors.contains("entitlectl database migrate"))
+    #expect(try interrupted.document(JSONTree.self)["lacksVersions"] == .boolean(true))
+
     let again = try await run("migrate", output: "table")
     #expect(again.exit == .code(0))
     #expect(!again.errors.contains("applied"))

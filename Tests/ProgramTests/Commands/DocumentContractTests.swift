@@ -114,7 +114,7 @@ struct DocumentContractTests {
           ["health", "--server", "\(server.address)"], "",
           [
             "server", "server.catalogDigest", "server.nodeName", "server.storeKind",
-            "server.version", "status", "version",
+            "server.version", "server.warnings", "status", "version",
           ]
         )
       ], closed: [])
