@@ -84,6 +84,46 @@ struct FactVersionTests {
     #expect(record.signed(by: Given.day(9)).facts == [.transaction(signed)])
   }
 
+  /// A period [0, 30) whose renewal failed on day 30 with grace until 46, and its renewal [30, 60),
+  /// paid for on day 35. Both transactions were signed on day 50 only.
+  @Test(
+    "A renewal that was paid for in grace is not known before, and what was paid for is",
+    arguments: [(Given.day(30), 31.0), (nil, 31), (Given.day(30), 29.5)]
+      as [(Milliseconds?, Double)])
+  func failedRenewal(renewalDate: Milliseconds?, signed: Double) throws {
+    let paid = Given.period(1, from: 0) { $0.signedDate = Given.day(50) }
+    let recovered = Given.period(2, from: 30) { $0.signedDate = Given.day(50) }
+    let failing = Self.renewal(3, signed: signed) {
+      $0.isInBillingRetryPeriod = true
+      $0.gracePeriodExpiresDate = Given.day(46)
+      $0.renewalDate = renewalDate
+    }
+    let renewed = Self.renewal(4, signed: 36) { $0.renewalDate = Given.day(60) }
+    let record = CustomerRecord(
+      scope: Given.scope, facts: [.transaction(paid), .transaction(recovered), renewed],
+      versions: [try Self.version(failing, signed), try Self.version(renewed, 36)])
+    func known(_ day: Double) -> Set<Fact> { Set(record.signed(by: Given.day(day)).facts) }
+    #expect(known(20) == [.transaction(paid)])
+    #expect(known(32) == [.transaction(paid), failing])
+    #expect(known(36) == [.transaction(paid), .transaction(recovered), renewed])
+  }
+
+  @Test("The standing version is that of every moment from its signing on, whatever ties it won")
+  func ties() throws {
+    let standing = Given.period(1, from: 0) { $0.signedDate = Given.day(5) }
+    let other = Given.period(1, from: 0) {
+      $0.signedDate = Given.day(5)
+      $0.digest = PayloadDigest([UInt8](repeating: 255, count: 32))
+      $0.storefront = "CAN"
+    }
+    let record = CustomerRecord(
+      scope: Given.scope, facts: [.transaction(standing)],
+      versions: [
+        try Self.version(.transaction(standing), 5), try Self.version(.transaction(other), 5),
+      ])
+    #expect(record.signed(by: Given.day(5)).facts == [.transaction(standing)])
+  }
+
   @Test("App transactions and grants are those of today")
   func others() {
     let fact = AppTransactionFact(

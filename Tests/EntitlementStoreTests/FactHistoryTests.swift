@@ -24,6 +24,7 @@ struct FactHistoryTests {
     arguments: [
       #"{"a":2,"b":"x"}"#, #"{"a":1,"b":"y"}"#, #"{"a":1}"#, #"{"a":1,"b":"x","c":null}"#,
       #"{"a":1,"b":{"signedDate":7}}"#, #"{"a":1,"b":"x","d":{"signedDate":7}}"#,
+      #"{"a":"1","b":"x"}"#,
     ])
   func otherStatement(payload: String) throws {
     #expect(try Self.digest(payload) != Self.digest(#"{"a":1,"b":"x"}"#))

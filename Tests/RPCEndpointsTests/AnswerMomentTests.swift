@@ -1,6 +1,8 @@
 import EntitlementDomain
+import EntitlementService
 import RPCClient
 import StoreSimulator
+import TestSupport
 import Testing
 import Wire
 
@@ -33,6 +35,15 @@ struct AnswerMomentTests {
       let account = try await bench.submit(lifeCycle)
       let first = try #require(try await state(bench, account))
       #expect(first.evaluatedAt == ServiceBench.now)
+      // Following the submission drops the answer once more. Then a read caches it.
+      try await eventually {
+        bench.watermark.isCurrent && bench.watermark.position >= first.revision
+      }
+      try await eventually {
+        let before = try await self.hits(bench)
+        _ = try await state(bench, account)
+        return try await self.hits(bench) != before
+      }
       let hits = try #require(try await hits(bench))
       bench.time.set(later)
       // The usual form of a request, and one that the general path answers from the cache.

@@ -27,7 +27,7 @@ extension CustomerRecord {
     record.facts = []
     let known = Dictionary(grouping: versions) { $0.fact.key }
     var signedLater: [TransactionFact] = []
-    var uncharged: [OriginalTransactionID: Milliseconds] = [:]
+    var failedRenewals: [OriginalTransactionID: RenewalInfoFact] = [:]
     for fact in facts {
       if case .appTransaction = fact {
         record.facts.append(fact)
@@ -35,11 +35,16 @@ extension CustomerRecord {
       }
       let only = FactVersion(fact: fact, moments: SigningMoments(fact.precedence.signedDate))
       let candidates = known[fact.key] ?? [only]
-      let signed = candidates.compactMap { $0.signed(by: moment) }
-      if let last = signed.max(by: { $0.precedence < $1.precedence }) {
+      // The standing version goes before all others, so also before those that were signed by then.
+      let last =
+        fact.precedence.signedDate <= moment
+        ? fact
+        : candidates.compactMap { $0.signed(by: moment) }
+          .max { $0.precedence < $1.precedence }
+      if let last {
         record.facts.append(last)
-        if case .renewalInfo(let info) = last, let end = info.unchargedPeriodEnd {
-          uncharged[info.originalTransactionID] = end
+        if case .renewalInfo(let info) = last, info.tellsOfFailedRenewal {
+          failedRenewals[info.originalTransactionID] = info
         }
         continue
       }
@@ -52,19 +57,31 @@ extension CustomerRecord {
       guard transaction.purchaseDate <= moment else { return false }
       // A renewal that is paid for within grace begins at the end of the period before it, and so
       // before its charge.
-      guard let end = uncharged[transaction.originalTransactionID] else { return true }
-      return transaction.purchaseDate > end
+      guard let info = failedRenewals[transaction.originalTransactionID] else { return true }
+      return !info.tellsOfFailure(of: transaction)
     }.map { .transaction($0) }
     return record
   }
 }
 
 extension RenewalInfoFact {
-  /// The latest moment at which the renewal that failed could have begun; nil unless the renewal info
-  /// tells of a failed renewal.
-  fileprivate var unchargedPeriodEnd: Milliseconds? {
-    guard isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil else { return nil }
-    return max(signedDate, renewalDate ?? signedDate)
+  /// Whether a charge had failed. A grace date that is not after the renewal is a stale one (R65).
+  fileprivate var tellsOfFailedRenewal: Bool {
+    if let gracePeriodExpiresDate {
+      return renewalDate.map { gracePeriodExpiresDate > $0 } ?? true
+    }
+    return isInBillingRetryPeriod == true
+  }
+
+  /// Whether a transaction is the renewal that had failed: it begins at the renewal date or later, and
+  /// not after the renewal info was signed. Without that date: it had begun, and was not over.
+  fileprivate func tellsOfFailure(of transaction: TransactionFact) -> Bool {
+    if let renewalDate {
+      return transaction.purchaseDate >= renewalDate
+        && transaction.purchaseDate <= max(signedDate, renewalDate)
+    }
+    return transaction.purchaseDate <= signedDate
+      && transaction.expiresDate.map { $0 > signedDate } ?? false
   }
 }
 

@@ -36,11 +36,11 @@ package struct StatementDigest: Hashable, Comparable, Sendable {
     text.reserveCapacity(payload.count)
     for (name, value) in document.members.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) })
     where !Self.namesOfSigning.contains(name) {
-      text += name
-      // No name and no value contains a NUL.
-      text.append(0)
-      text += value
-      text.append(0)
+      for part in [name[...], value] {
+        // Lengths instead of separators, which a name could contain.
+        withUnsafeBytes(of: UInt32(part.count).bigEndian) { text += $0 }
+        text += part
+      }
     }
     do throws(CryptographyError) {
       let digest = PayloadDigest(words: try SHA256.digest(of: text).words)
@@ -81,15 +81,19 @@ package struct StatementDigest: Hashable, Comparable, Sendable {
 }
 
 extension JSONDocument {
-  /// The members of the outermost object: the name, and the text of the value, without the quotes of
-  /// strings.
+  /// The members of the outermost object: the unescaped name, and the text of the value.
   fileprivate var members: [(name: [UInt8], value: ArraySlice<UInt8>)] {
     var members: [(name: [UInt8], value: ArraySlice<UInt8>)] = []
     var index = 1
     while index < Int(nodes[0].next) {
       let value = nodes[index + 1]
+      // The bounds of a string exclude its quotes.
+      let quote = value.kind == .string ? 1 : 0
       members.append(
-        (content(ofStringAt: index), bytes[Int(value.start)..<Int(value.end)]))
+        (
+          content(ofStringAt: index),
+          bytes[(Int(value.start) - quote)..<(Int(value.end) + quote)]
+        ))
       index = Int(value.next)
     }
     return members
