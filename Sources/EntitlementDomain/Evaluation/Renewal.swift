@@ -26,9 +26,9 @@ struct Renewal {
     /// The position of the transaction in ``FactTable/facts``.
     let fact: Int
     let start: Milliseconds
-    /// Auto-renew stays on for the periods that begin after the subject and before this moment
+    /// Auto-renew stays on for the periods that begin after the subject and before this moment; nil: all of them
     /// (R57).
-    let continuesUntil: Milliseconds
+    let continuesUntil: Milliseconds?
   }
 
   static func of(_ info: RenewalInfoFact, fact: Int, product: Int?) -> Renewal {
@@ -92,7 +92,7 @@ struct Renewal {
   /// or after a lapse, unless it is itself a renewal (R57).
   private static func continuationEnd(
     of subject: Period, in periods: ArraySlice<Period>
-  ) -> Milliseconds {
+  ) -> Milliseconds? {
     guard periods.contains(where: { $0.start > subject.start }) else { return subject.start }
     var later = periods.filter { $0.start > subject.start }
     later.sort { ($0.start, $0.end) < ($1.start, $1.end) }
@@ -103,7 +103,7 @@ struct Renewal {
       }
       end = max(end, period.end)
     }
-    return Milliseconds(.max)
+    return nil
   }
 
   // MARK: The relation to a period
@@ -134,7 +134,8 @@ struct Renewal {
   /// Whether auto-renew, which was on for an earlier period, is still on for this one (R57).
   func continues(to period: Period) -> Bool {
     guard let subject else { return false }
-    return subject.start < period.start && period.start < subject.continuesUntil
+    return subject.start < period.start
+      && (subject.continuesUntil.map { period.start < $0 } ?? true)
   }
 
   func relation(to period: Period) -> Relation {
