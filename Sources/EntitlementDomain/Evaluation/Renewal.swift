@@ -26,8 +26,8 @@ struct Renewal {
     /// The position of the transaction in ``FactTable/facts``.
     let fact: Int
     let start: Milliseconds
-    /// Auto-renew stays on for the periods that begin after the subject and before this moment; nil: all of them
-    /// (R57).
+    /// Auto-renew stays on for the periods that begin after the subject and before this moment;
+    /// nil: for all of them (R57).
     let continuesUntil: Milliseconds?
   }
 
