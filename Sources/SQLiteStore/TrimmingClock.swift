@@ -1,5 +1,6 @@
-import EntitlementDomain
-import EntitlementStore
+package import EntitlementDomain
+package import EntitlementStore
+import GRDB
 
 /// The time that the embedded store trusts for trimming: a high-water mark, which is stored.
 ///
@@ -34,7 +35,8 @@ struct TrimmingClock: Hashable {
     let seconds = (isTooLarge ? .max : ahead) / Milliseconds.secondsLength
     return TrimmingTime(
       now: measured,
-      doubt: "the clock is \(seconds) s ahead of the time that was measured since the feed was last "
+      doubt:
+        "the clock is \(seconds) s ahead of the time that was measured since the feed was last "
         + "trimmed; entries are deleted by the measured time. If the server was not off for so "
         + "long, correct the clock")
   }

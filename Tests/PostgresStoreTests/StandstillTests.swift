@@ -49,7 +49,8 @@ struct StandstillTests {
       try await eventually { (try? await store.submit(number, number, by: account)) != nil }
     }
     let latest = try await store.submit("5", "5", by: "dora").latest
-    #expect(try await store.customer(.account("alice"), in: StoreSample.scope).record.facts.count == 2)
+    #expect(
+      try await store.customer(.account("alice"), in: StoreSample.scope).record.facts.count == 2)
     let feed = try await store.feed(through: latest)
     #expect(feed.count == 5)
     // A follower is told of every change, so that no node keeps an answer without it.
@@ -60,7 +61,8 @@ struct StandstillTests {
   }
 
   @Test(
-    "Health is told by a connection of its own, within the limit of a probe", .timeLimit(.minutes(3)))
+    "Health is told by a connection of its own, within the limit of a probe",
+    .timeLimit(.minutes(3)))
   func health() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let store = try await TestDatabases.open(try await cluster.makeMigratedDatabase()) {
