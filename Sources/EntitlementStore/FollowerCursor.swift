@@ -8,7 +8,7 @@ package struct FollowerCursor: Hashable, Sendable {
   /// The transactions in flight that may commit below ``latest``, in the store's own format; nil:
   /// none.
   package var inFlight: String?
-  /// The history (timeline) of the database that the numbers belong to, in the store's own format.
+  /// The history of the database that the numbers belong to, in the store's own format.
   /// Another history may lack returned changes and give their numbers to other changes. Nil: the
   /// store has only one.
   package var history: String?

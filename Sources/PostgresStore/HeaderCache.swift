@@ -22,13 +22,15 @@ final class HeaderCache: Sendable {
   }
 
   /// The ids of headers. A header that has none is inserted.
-  func interned(_ headers: [HeaderKey]) async throws(StoreError) -> HeaderIDs {
+  func interned(
+    _ headers: [HeaderKey], by deadline: ContinuousClock.Instant
+  ) async throws(StoreError) -> HeaderIDs {
     var found = HeaderIDs()
     for header in headers {
       if let id = state.withLock({ $0.ids[header] }) {
         found.add(header, id)
       } else {
-        found.add(header, try await intern(header))
+        found.add(header, try await intern(header, by: deadline))
       }
     }
     return found
@@ -42,14 +44,16 @@ final class HeaderCache: Sendable {
     }
   }
 
-  private func intern(_ header: HeaderKey) async throws(StoreError) -> HeaderID {
+  private func intern(
+    _ header: HeaderKey, by deadline: ContinuousClock.Instant
+  ) async throws(StoreError) -> HeaderID {
     let generation = state.withLock { $0.generation }
     // A transaction of its own: an id that is never used does no harm.
     let results = try await pool.write(
       [
         PostgresCommand(Self.insert, [.bytes(header.bytes)]),
         PostgresCommand(Self.find, [.bytes(header.bytes)]),
-      ], within: limits.writeTimeLimit)
+      ], within: ContinuousClock.now.duration(to: deadline))
     guard let rows = results.last, rows.count > 0 else {
       throw StoreError(.internalFault, "the id of a header was not stored")
     }

@@ -26,6 +26,20 @@ extension PostgresPool {
   /// In addition to the sessions of writers, for occasional calls.
   private static let spareSessions = 1
 
+  /// One connection, whose failures are returned and not logged.
+  static func forProbe(
+    _ configuration: PostgresStoreConfiguration
+  ) throws(StoreError) -> PostgresPool {
+    var limits = poolLimits(configuration.limits)
+    limits.readingConnections = 1
+    // The least that libpq accepts, so that an attempt does not block the next probes for long.
+    limits.connectTimeout = .seconds(2)
+    limits.longestBackoff = configuration.limits.probeTimeLimit / 2
+    return try make(
+      configuration.connection, limits: limits, target: .primary, plannerSettings: plannerSettings,
+      logger: Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() })
+  }
+
   static func forReplica(
     _ connection: String, _ configuration: PostgresStoreConfiguration, logger: Logger
   ) throws(StoreError) -> PostgresPool {

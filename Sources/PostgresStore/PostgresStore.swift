@@ -9,6 +9,8 @@ import Synchronization
 /// acknowledged after the server has flushed its log. A read is one statement on one snapshot.
 package final class PostgresStore: EntitlementStore {
   let primary: PostgresPool
+  /// One connection to the primary for ``checkHealth()``, so that a probe does not wait behind reads.
+  private let probe: PostgresPool
   let replicas: ReplicaSet
   let limits: PostgresStoreLimits
   let scopes: ScopeCache
@@ -34,12 +36,13 @@ package final class PostgresStore: EntitlementStore {
       try await SequenceOffset.raise(
         pool, limit: configuration.limits.writeTimeLimit, logger: logger)
       let counters = PostgresCounters()
+      let probe = try PostgresPool.forProbe(configuration)
       var replicas: [PostgresPool] = []
       for replica in configuration.replicas {
         replicas.append(try .forReplica(replica, configuration, logger: logger))
       }
       let store = PostgresStore(
-        pool,
+        pool, probe: probe,
         replicas: ReplicaSet(replicas, counters: counters, logger: logger),
         limits: configuration.limits, counters: counters, logger: logger)
       try await store.scopes.load()
@@ -51,10 +54,11 @@ package final class PostgresStore: EntitlementStore {
   }
 
   private init(
-    _ primary: PostgresPool, replicas: ReplicaSet, limits: PostgresStoreLimits,
-    counters: PostgresCounters, logger: Logger
+    _ primary: PostgresPool, probe: PostgresPool, replicas: ReplicaSet,
+    limits: PostgresStoreLimits, counters: PostgresCounters, logger: Logger
   ) {
     self.primary = primary
+    self.probe = probe
     self.replicas = replicas
     self.limits = limits
     self.counters = counters
@@ -133,7 +137,8 @@ package final class PostgresStore: EntitlementStore {
     }
   }
 
-  /// Runs `decide` within a transaction that other writes may share. Returns after the commit.
+  /// Runs `decide` within a transaction that other writes may share. Returns after the commit, or
+  /// throws at the deadline of the call (``CallTime``), when the outcome may be unknown.
   ///
   /// - Parameters:
   ///   - keys: what the ledger will probably read.
@@ -145,12 +150,14 @@ package final class PostgresStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<LoadedRows>) throws ->
       @Sendable (ChangeNumbering) -> Value
   ) async throws(StoreError) -> Value {
+    let deadline = CallTime.writeDeadline(within: limits.writeTimeLimit)
     for _ in 0..<Self.maximumIDLookups {
-      let scopeIDs = try await scopes.interned(wanted)
-      let headerIDs = try await self.headers.interned(headers)
+      let scopeIDs = try await scopes.interned(wanted, by: deadline)
+      let headerIDs = try await self.headers.interned(headers, by: deadline)
       let written: Value? = try await queue.commit { complete in
         WriteJob(
           keys: keys, scopes: scopeIDs, headers: headerIDs, byteCount: byteCount,
+          deadline: deadline,
           decide: { ledger in
             let receipt = try decide(&ledger)
             return { numbering in complete(.success(receipt(numbering))) }
@@ -174,8 +181,16 @@ package final class PostgresStore: EntitlementStore {
 
   package func announcements() -> AsyncStream<Void> { hub.subscribe() }
 
+  /// Asks the primary within ``PostgresStoreLimits/probeTimeLimit``.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` once the primary has reported damaged data; otherwise an
+  ///   error of the database.
   package func checkHealth() async throws(StoreError) {
-    _ = try await primary.query(Self.health, [], within: limits.readTimeLimit)
+    if let state = primary.statistics.damage {
+      throw StoreError(
+        .corrupt, "PostgreSQL reported damaged data (SQLSTATE \(state.code)); restore a backup")
+    }
+    _ = try await probe.query(Self.health, [], within: limits.probeTimeLimit)
   }
 
   private static let health = PostgresStatement(
@@ -184,6 +199,7 @@ package final class PostgresStore: EntitlementStore {
   package func close() async {
     await queue.close()
     hub.close()
+    await probe.close()
     await primary.close()
     await replicas.close()
   }
@@ -242,12 +258,20 @@ enum ServerCheck {
       logger.warning(
         "fsync is off in PostgreSQL: commits may be lost when its operating system stops")
     }
+    if try rows.string(0, 4) == "off" {
+      logger.warning(
+        """
+        data_checksums is off in PostgreSQL: pages that a disk damages may be served unnoticed; \
+        enable them with pg_checksums while the server is stopped
+        """)
+    }
   }
 
   private static let settings = PostgresStatement(
     """
     SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'),
-      current_setting('synchronous_commit'), current_setting('fsync')
+      current_setting('synchronous_commit'), current_setting('fsync'),
+      current_setting('data_checksums')
     """, name: "server_settings")
 }
 

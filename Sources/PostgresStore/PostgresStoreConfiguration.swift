@@ -64,9 +64,20 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// Time limit of a read, including the wait for a connection.
   package var readTimeLimit: Duration = .seconds(10)
 
-  /// Time limit of one round trip of a write, including waits for locks and for the disk. A write
-  /// that is older than this is not started.
+  /// Time limit of a write, from the beginning of its call to its answer. A caller's deadline may be
+  /// earlier. A write is not started after it, and is answered then even if its outcome is not known
+  /// yet: see ``WriteQueue``.
   package var writeTimeLimit: Duration = .seconds(20)
+
+  /// Time limit of one round trip of a write, including waits for locks and for the disk. Half of
+  /// ``writeTimeLimit``, so that the other half is left to repeat the transaction, or to learn the
+  /// fate of its commit, on another connection. The deadlines of callers do not shorten it: a slow
+  /// database would lose a connection for each of them.
+  package var exchangeTimeLimit: Duration = .seconds(10)
+
+  /// Time limit of a health probe, which includes making its connection. Two probes in a row decide,
+  /// so that health follows the database within 5 seconds.
+  package var probeTimeLimit: Duration = .milliseconds(1_500)
 
   /// Lock timeout for tables, which a schema change may hold, and for the lock of an app and
   /// environment in one attempt. Another write holds that lock exclusively when it changes a very
@@ -86,7 +97,7 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   package var maximumAttempts = 8
 
   /// Time limit for resolving the outcome of a commit whose connection was lost. Allows for a
-  /// failover.
+  /// failover. The callers are answered by their own deadlines meanwhile.
   package var resolutionTimeLimit: Duration = .seconds(30)
 
   /// Headers whose ids are cached. Apple uses a few signers at a time.

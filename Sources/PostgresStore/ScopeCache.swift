@@ -27,9 +27,13 @@ final class ScopeCache: Sendable {
   }
 
   /// Nil when nothing was ever stored for the app and environment.
-  func id(of scope: AppScope) async throws(StoreError) -> Int64? {
+  ///
+  /// - Parameter deadline: nil: that of a read.
+  func id(
+    of scope: AppScope, by deadline: ContinuousClock.Instant? = nil
+  ) async throws(StoreError) -> Int64? {
     if let id = known(scope) { return id }
-    return try await load().ids.id(of: scope)
+    return try await load(by: deadline).ids.id(of: scope)
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when no app and environment has the id; errors of the
@@ -43,23 +47,27 @@ final class ScopeCache: Sendable {
   }
 
   /// The ids of apps and environments. A scope that has none is inserted.
-  func interned(_ scopes: Set<AppScope>) async throws(StoreError) -> PostgresScopeIDs {
+  func interned(
+    _ scopes: Set<AppScope>, by deadline: ContinuousClock.Instant
+  ) async throws(StoreError) -> PostgresScopeIDs {
     var ids = PostgresScopeIDs()
     for scope in scopes {
-      ids.add(scope, try await interned(scope))
+      ids.add(scope, try await interned(scope, by: deadline))
     }
     return ids
   }
 
-  private func interned(_ scope: AppScope) async throws(StoreError) -> Int64 {
-    if let id = try await id(of: scope) { return id }
+  private func interned(
+    _ scope: AppScope, by deadline: ContinuousClock.Instant
+  ) async throws(StoreError) -> Int64 {
+    if let id = try await id(of: scope, by: deadline) { return id }
     // A transaction of its own: an id that is never used does no harm.
     _ = try await pool.write(
       [
         PostgresCommand(
           Self.insert, [.text(scope.environment.rawValue), .text(scope.bundleID.rawValue)])
-      ], within: limits.writeTimeLimit)
-    guard let id = try await id(of: scope) else {
+      ], within: ContinuousClock.now.duration(to: deadline))
+    guard let id = try await id(of: scope, by: deadline) else {
       throw StoreError(.internalFault, "the id of an app and environment was not stored")
     }
     return id
@@ -72,10 +80,11 @@ final class ScopeCache: Sendable {
 
   /// Reads and returns all rows. They are not cached if ``forget()`` was called meanwhile.
   @discardableResult
-  func load() async throws(StoreError) -> Contents {
+  func load(by deadline: ContinuousClock.Instant? = nil) async throws(StoreError) -> Contents {
     let generation = state.withLock { $0.generation }
+    let timeLeft = deadline.map { ContinuousClock.now.duration(to: $0) } ?? limits.readTimeLimit
     let results = try await pool.query(
-      [PostgresCommand(Self.all)], within: limits.readTimeLimit)
+      [PostgresCommand(Self.all)], within: min(limits.readTimeLimit, timeLeft))
     guard let rows = results.first else {
       throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
     }

@@ -65,6 +65,36 @@ package struct HealthEndpoint: Sendable {
   }
 }
 
+/// Decides the health status by probes of the store. Two probes in a row must agree on a change, so
+/// that one slow answer does not move clients to another node. Damaged data needs no second probe.
+package struct HealthRule: Sendable {
+  package enum Outcome: Sendable {
+    case answered, failed, damaged
+  }
+
+  package private(set) var isServing: Bool
+  /// The last probe disagreed with the status.
+  private var isDoubted = false
+
+  package init(isServing: Bool) {
+    self.isServing = isServing
+  }
+
+  /// - Returns: whether the next probe must follow at once, as it decides.
+  package mutating func observed(_ outcome: Outcome) -> Bool {
+    let seemsServing = outcome == .answered
+    if seemsServing == isServing {
+      isDoubted = false
+    } else if isDoubted || outcome == .damaged {
+      isServing = seemsServing
+      isDoubted = false
+    } else {
+      isDoubted = true
+    }
+    return isDoubted
+  }
+}
+
 /// The health status of the server, and the watchers of its changes.
 package final class HealthStatus: Sendable {
   package struct WatchID: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import EntitlementService
+import EntitlementStore
 import Framing
 import NIOCore
 import RPCServer
@@ -25,7 +26,7 @@ extension RPCAnswer {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        perform(work)
+        perform(work, CallTime(deadline: call.instant))
       case .elsewhere:
         break
       }
@@ -34,11 +35,13 @@ extension RPCAnswer {
     }
   }
 
-  private func perform(_ work: @escaping @Sendable () async throws -> ByteBuffer) {
+  private func perform(
+    _ work: @escaping @Sendable () async throws -> ByteBuffer, _ time: CallTime
+  ) {
     let task = Task {
       do {
         try Task.checkCancellation()
-        succeed(try await work())
+        succeed(try await CallTime.$current.withValue(time) { try await work() })
       } catch {
         fail(RPCStatus(mapping: error))
       }

@@ -66,7 +66,7 @@ struct CommitFateTests {
   func runningIsWaitedFor() async throws {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
-    let store = try await TestDatabases.open(connection) { $0.writeTimeLimit = .seconds(2) }
+    let store = try await TestDatabases.open(connection) { $0.exchangeTimeLimit = .seconds(2) }
     try await store.submit("1", "1", by: "alice")
     let blocker = try await OpenTransaction(connection, Self.feedLock)
     async let receipt = store.submit("2", "2", by: "alice")
@@ -94,7 +94,7 @@ struct CommitFateTests {
     let cluster = try EphemeralPostgres.start(Self.options)
     let connection = try await cluster.makeMigratedDatabase()
     let store = try await TestDatabases.open(connection) {
-      $0.writeTimeLimit = .seconds(2)
+      $0.exchangeTimeLimit = .seconds(2)
       $0.resolutionTimeLimit = .seconds(3)
     }
     try await store.submit("1", "1", by: "alice")

@@ -66,7 +66,7 @@ final class GatedWork: Sendable {
 /// A job that only requires locks, made from grant ids. Its chain chooses the writer.
 func sampleJob(
   _ number: Int, _ locks: Set<String>, chain: String? = nil, bytes: Int = 0,
-  submittedAt: ContinuousClock.Instant = .now,
+  deadline: ContinuousClock.Instant = .now + .seconds(60),
   _ tell: @escaping @Sendable (Result<Int, StoreError>) -> Void = { _ in }
 ) -> WriteJob {
   var keys = Set(
@@ -77,7 +77,7 @@ func sampleJob(
   }
   return WriteJob(
     keys: keys, scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: bytes,
-    submittedAt: submittedAt,
+    deadline: deadline,
     decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
     refreshIDs: {})
 }

@@ -16,7 +16,7 @@ final class OpenTransaction: Sendable {
   convenience init(
     _ connection: String, locking accounts: [AccountID], in store: PostgresStore
   ) async throws {
-    let numbers = try await store.scopes.interned([StoreSample.scope])
+    let numbers = try await store.scopes.interned([StoreSample.scope], by: .now + .seconds(60))
     let names = accounts.map { account in
       LockName.of(.account(ScopedAccount(StoreSample.scope, account)), numbers)
     }

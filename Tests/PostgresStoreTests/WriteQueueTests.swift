@@ -81,7 +81,7 @@ struct WriteQueueTests {
     let grant = LedgerKey.grant(ScopedGrant(StoreSample.scope, "0"))
     let job = WriteJob(
       keys: [grant, account], scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: 0,
-      decide: { _ in { _ in } }, fail: { _ in }, refreshIDs: {})
+      deadline: .now + .seconds(60), decide: { _ in { _ in } }, fail: { _ in }, refreshIDs: {})
     #expect(job.shardKey == "a0:alice")
   }
 
@@ -138,21 +138,19 @@ struct WriteQueueTests {
     #expect(await Self.failure(of: 4, in: queue)?.code == .closed)
   }
 
-  @Test("A write past its time limit is not started")
+  @Test("A write past its deadline is not started")
   func late() async throws {
     let time = Mutex(ContinuousClock.now)
     let start = time.withLock { $0 }
     let work = GatedWork()
     let queue = WriteQueue(
-      limits: limits {
-        $0.writingConnections = 1
-        $0.writeTimeLimit = .seconds(20)
-      }, clock: { time.withLock { $0 } }, work: { await work.run($0) })
+      limits: limits { $0.writingConnections = 1 }, clock: { time.withLock { $0 } },
+      work: { await work.run($0) })
     let failures = await withTaskGroup(of: (Int, StoreError?).self) { group in
       // The first job is in flight. Two of the others are too old when it ends.
-      for (number, age) in [0, 25, 10, 20].enumerated() {
+      for (number, limit) in [30, 5, 20, 10].enumerated() {
         group.addTask {
-          (number, await Self.failure(of: number, in: queue, at: start - .seconds(age - 10)))
+          (number, await Self.failure(of: number, in: queue, by: start + .seconds(limit)))
         }
         try? await eventually { queue.pendingCount == number + 1 }
       }
@@ -164,6 +162,38 @@ struct WriteQueueTests {
     #expect(failures[1]??.code == .unavailable)
     #expect(work.numbers == [[0], [2]])
     await queue.close()
+  }
+
+  @Test("Each caller is answered by its deadline, while the database does not answer")
+  func answeredByDeadline() async throws {
+    let time = Mutex(ContinuousClock.now)
+    let start = time.withLock { $0 }
+    let work = GatedWork()
+    let queue = WriteQueue(
+      limits: limits { $0.writingConnections = 1 }, clock: { time.withLock { $0 } },
+      work: { await work.run($0) })
+    let calls = (0..<4).map { number in
+      Task { await Self.failure(of: number, in: queue, by: start + .seconds(number < 2 ? 10 : 20)) }
+    }
+    try await eventually { queue.pendingCount == 4 && work.batches.count == 1 }
+    let inFlight = try #require(work.numbers.first)
+    time.withLock { $0 += .seconds(10) }
+    for number in 0..<2 {
+      let failure = await calls[number].value
+      #expect(failure?.code == .unavailable)
+      #expect(
+        failure?.message.contains(
+          inFlight.contains(number) ? "submitting the same again is safe" : "nothing was stored")
+          == true)
+    }
+    // The batch in flight still counts, and those that wait for longer.
+    #expect(queue.pendingCount == 2 + inFlight.count { $0 < 2 })
+    work.open()
+    // The database answers at last: what was not expired is committed.
+    for number in 2..<4 { #expect(await calls[number].value == nil) }
+    #expect(Set(work.numbers.joined()).isSuperset(of: [2, 3]))
+    await queue.close()
+    #expect(queue.pendingCount == 0)
   }
 
   @Test("Closing waits for writes in flight and for waiting writes")
@@ -229,11 +259,11 @@ struct WriteQueueTests {
 
   private static func failure(
     of number: Int, _ locks: Set<String>? = nil, in queue: WriteQueue,
-    at moment: ContinuousClock.Instant = .now
+    by deadline: ContinuousClock.Instant = .now + .seconds(60)
   ) async -> StoreError? {
     do throws(StoreError) {
       let value = try await queue.commit {
-        sampleJob(number, locks ?? ["\(number)"], submittedAt: moment, $0)
+        sampleJob(number, locks ?? ["\(number)"], deadline: deadline, $0)
       }
       #expect(value == number)
       return nil

@@ -3,6 +3,29 @@ import RPCEndpoints
 import Testing
 import Wire
 
+@Suite("The rule of the health status")
+struct HealthRuleTests {
+  @Test(
+    "Two probes in a row change the status; damaged data does at once",
+    arguments: [
+      // a: answered, f: failed, d: damaged. Then the status after each probe, and whether the next
+      // probe follows at once.
+      ("aaa", "+++", "---"), ("afa", "+++", "-!-"), ("afafa", "+++++", "-!-!-"),
+      ("aff", "++-", "-!-"), ("affa", "++--", "-!-!"), ("affaa", "++--+", "-!-!-"),
+      ("affafaa", "++----+", "-!-!-!-"), ("ad", "+-", "--"), ("adaa", "+--+", "--!-"),
+    ])
+  func rule(probes: String, statuses: String, haste: String) {
+    var rule = HealthRule(isServing: true)
+    var seen = (statuses: "", haste: "")
+    for probe in probes {
+      let mustConfirm = rule.observed(probe == "a" ? .answered : probe == "f" ? .failed : .damaged)
+      seen.statuses += rule.isServing ? "+" : "-"
+      seen.haste += mustConfirm ? "!" : "-"
+    }
+    #expect(seen == (statuses, haste))
+  }
+}
+
 @Suite("Health on the wire")
 struct HealthEndpointTests {
   private func answer(_ status: HealthCheckResponse.ServingStatus) -> HealthCheckResponse {

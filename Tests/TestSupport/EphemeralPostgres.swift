@@ -176,6 +176,12 @@ package final class EphemeralPostgres: Sendable {
     return standby
   }
 
+  /// Starts a stopped primary as a standby that follows no server. It can be promoted.
+  package func startAsStandby() throws {
+    try installation.write("", to: "\(dataFolder)/standby.signal")
+    try start()
+  }
+
   /// Promotes a standby to a primary, and waits until it is one.
   package func promote() throws {
     try installation.run("pg_ctl", ["promote", "-w", "-t", "60", "-D", dataFolder])

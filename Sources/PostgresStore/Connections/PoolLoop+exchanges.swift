@@ -1,4 +1,5 @@
 import DequeModule
+import Logging
 
 extension PoolLoop {
   func readWanted(_ pending: PendingExchange) {
@@ -55,6 +56,7 @@ extension PoolLoop {
     {
       return pending.fail(preparationFailure)
     }
+    if error.state.saysDamage { damageReported(error.state) }
     if error.isFatal { connection.isRetiring = true }
     if error.invalidatesConnections { invalidateGeneration(connection, error.state) }
     if connection.role == .reading, error.isConnectionSpecific {
@@ -62,6 +64,17 @@ extension PoolLoop {
     } else {
       pending.fail(failure)
     }
+  }
+
+  /// Only the first error of this kind is logged: each later read of the same page repeats it.
+  private func damageReported(_ state: SQLState) {
+    guard statistics.damage == nil else { return }
+    statistics.damage = state
+    logger.critical(
+      """
+      PostgreSQL reported damaged data: find the damage in its log, and restore the database from a \
+      backup, or promote a standby without it; a damaged index alone can be rebuilt with REINDEX
+      """, metadata: ["state": "\(state)"])
   }
 
   /// Retries a read. It is sent at most twice, because the read itself may cause the loss of its

@@ -247,7 +247,7 @@ extension PoolLoop {
     consider(retryAt)
     consider(closing?.deadline)
     guard let next else { return -1 }
-    return now.duration(to: next).wholeMilliseconds
+    return now.duration(to: next).settingMilliseconds
   }
 
   private func consider(_ deadline: ContinuousClock.Instant) {
@@ -308,7 +308,7 @@ struct PoolClosing {
 
 extension Duration {
   /// Rounded up and bounded to the range of `poll` and of server settings.
-  var wholeMilliseconds: Int32 {
+  var settingMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard seconds < 2_000_000 else { return 2_000_000_000 }
     guard self > .zero else { return 0 }

@@ -15,7 +15,7 @@ struct PostgresConnector: Sendable {
     }
     string.setDefault("application_name", configuration.applicationName)
     string.setDefault("connect_timeout", "\(max(limits.connectTimeout.components.seconds, 2))")
-    string.setDefault("tcp_user_timeout", "\(limits.tcpUserTimeout.wholeMilliseconds)")
+    string.setDefault("tcp_user_timeout", "\(limits.tcpUserTimeout.settingMilliseconds)")
     string.setDefault("keepalives_idle", "10")
     string.setDefault("keepalives_interval", "5")
     string.setDefault("keepalives_count", "3")
@@ -24,9 +24,9 @@ struct PostgresConnector: Sendable {
     string.set("client_encoding", "UTF8")
     string.prependServerOptions(
       """
-      -c statement_timeout=\(limits.statementTimeout.wholeMilliseconds) \
-      -c lock_timeout=\(limits.lockTimeout.wholeMilliseconds) \
-      -c idle_in_transaction_session_timeout=\(limits.idleTransactionTimeout.wholeMilliseconds)
+      -c statement_timeout=\(limits.statementTimeout.settingMilliseconds) \
+      -c lock_timeout=\(limits.lockTimeout.settingMilliseconds) \
+      -c idle_in_transaction_session_timeout=\(limits.idleTransactionTimeout.settingMilliseconds)
       """)
     self.string = string
     notices = NoticeSink(logger: configuration.logger)

@@ -66,6 +66,9 @@ struct SQLState: Hashable, Sendable, CustomStringConvertible {
   var category: Substring { code.prefix(2) }
 
   var description: String { code }
+
+  /// Whether the server found a damaged page or index: `data_corrupted`, `index_corrupted`.
+  var saysDamage: Bool { self == .dataCorrupted || self == .indexCorrupted }
 }
 
 extension SQLState {
@@ -86,6 +89,8 @@ extension SQLState {
   static let adminShutdown = SQLState("57P01")
   static let crashShutdown = SQLState("57P02")
   static let cannotConnectNow = SQLState("57P03")
+  static let dataCorrupted = SQLState("XX001")
+  static let indexCorrupted = SQLState("XX002")
 }
 
 /// An error reported by the server.

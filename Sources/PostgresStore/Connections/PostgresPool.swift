@@ -213,6 +213,8 @@ struct PostgresPoolStatistics: Hashable, Sendable {
   var rejected = 0
   /// Reads sent again on another connection.
   var retriedReads = 0
+  /// The first error of the server that says that its data or an index is damaged.
+  var damage: SQLState?
 }
 
 /// The latest statistics, published by the pool's thread.

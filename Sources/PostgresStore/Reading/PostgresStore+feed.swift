@@ -40,11 +40,20 @@ extension PostgresStore {
   // MARK: Following
 
   package func followerCursor() async throws(StoreError) -> FollowerCursor {
-    let rows = try await query(FeedStatements.followerCursor, [])
-    return FollowerCursor(
-      position: try rows.number(0, 0), latest: try rows.optionalNumber(0, 1),
-      inFlight: try rows.string(0, 2), history: try rows.optionalString(0, 3))
+    for _ in 0..<Self.maximumHistoryAttempts {
+      let rows = try await query(FeedStatements.followerCursor, [])
+      if let history = try rows.optionalString(0, 3) {
+        return FollowerCursor(
+          position: try rows.number(0, 0), latest: try rows.optionalNumber(0, 1),
+          inFlight: try rows.string(0, 2), history: history)
+      }
+      try await DatabaseHistory.begin(primary, limit: limits.exchangeTimeLimit)
+    }
+    throw StoreError(.unavailable, "the database changes its history again and again")
   }
+
+  /// One attempt begins the history of a new primary. A failover may come between it and the next.
+  private static let maximumHistoryAttempts = 3
 
   package func changedCustomers(since cursor: FollowerCursor) async throws(StoreError)
     -> ChangedCustomers
@@ -56,11 +65,12 @@ extension PostgresStore {
         .int64(Self.maximumChangesAtOnce),
       ])
     let history = try rows.optionalString(0, 3)
+    // A history without an id is another one too: see ``DatabaseHistory``.
     if cursor.history != nil, cursor.history != history {
       // Ids that were assigned in the lost part of the history may be missing or reassigned.
       scopes.forget()
       headers.forget()
-      throw StoreError(.cursorExpired, "the database is on another timeline than the cursor")
+      throw StoreError(.cursorExpired, "the database has another history than the cursor")
     }
     try checkFeedReaches(cursor.position, rows)
     var subjects: Set<CustomerSubject> = []
@@ -81,7 +91,7 @@ extension PostgresStore {
       cursor: FollowerCursor(
         // A transaction that ends in another database can temporarily move the watermark back.
         position: max(cursor.position, isComplete ? end : min(end, latest)), latest: latest,
-        inFlight: try rows.string(0, 2), history: history),
+        inFlight: try rows.string(0, 2), history: cursor.history),
       isComplete: isComplete)
   }
 
@@ -92,6 +102,28 @@ extension PostgresStore {
   private static let emptySnapshot = "1:1:"
 
   // MARK: Trimming
+
+  /// The clock of the database, which is the same for all nodes. The clock of this node is a witness:
+  /// if the two differ by more than is plausible, one is wrong, and this node trims nothing.
+  ///
+  /// Commit times are those of the nodes, as all other moments of a write are. A wrong one deletes
+  /// nothing but itself early: trimming stops at the first entry that has to stay.
+  package func trimmingTime(
+    clock: Milliseconds, elapsed: Duration, retention: Duration
+  ) async throws(StoreError) -> TrimmingTime {
+    let rows = try await query(FeedStatements.clock, [])
+    let now = try rows.moment(0, 0)
+    let (difference, isTooLarge) = clock.rawValue.subtractingReportingOverflow(now.rawValue)
+    let distance = isTooLarge ? UInt64.max : difference.magnitude
+    guard distance <= TrimmingTime.bound(retention: retention).wholeMilliseconds.magnitude else {
+      return TrimmingTime(
+        now: nil,
+        doubt:
+          "the clocks of this node and of PostgreSQL differ by \(distance / 1_000) s; this node "
+          + "deletes no entries. Correct the clock that is wrong")
+    }
+    return TrimmingTime(now: now)
+  }
 
   package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int

@@ -39,7 +39,7 @@ enum FeedStatements {
     SELECT \(endOfFeed),
       (SELECT changes.sequence FROM changes WHERE changes.sequence > meta.trimmed_through
         ORDER BY changes.sequence DESC LIMIT 1),
-      pg_current_snapshot()::text, \(FeedNumbers.timeline)
+      pg_current_snapshot()::text, \(FeedNumbers.history)
     FROM meta
     """, name: "follower_cursor")
 
@@ -52,7 +52,7 @@ enum FeedStatements {
   static let changedCustomers = PostgresStatement(
     """
     SELECT meta.trimmed_through, \(endOfFeed), pg_current_snapshot()::text,
-      \(FeedNumbers.timeline), change.*
+      \(FeedNumbers.history), change.*
     FROM meta LEFT JOIN LATERAL (
       (SELECT \(customerColumns) FROM changes WHERE changes.sequence > $1::bigint
         ORDER BY changes.sequence LIMIT $3::bigint)
@@ -104,5 +104,7 @@ enum FeedStatements {
     SELECT count(*) FROM gone
     """, name: "trim_feed")
 
-  static let all = [page, end, moment, followerCursor, changedCustomers, trim]
+  static let clock = PostgresStatement(
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", name: "clock")
+  static let all = [clock, page, end, moment, followerCursor, changedCustomers, trim]
 }

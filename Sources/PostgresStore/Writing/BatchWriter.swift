@@ -54,13 +54,17 @@ final class BatchWriter: Sendable {
   }
 
   private func commitPart(_ jobs: ArraySlice<WriteJob>, _ outcome: inout BatchOutcome) async {
-    let now = ContinuousClock.now
-    let isLate = jobs.allSatisfy { $0.submittedAt + limits.writeTimeLimit <= now }
+    let isLate = Self.deadline(of: jobs) <= .now
     if let failure = outcome.unreachable ?? (isLate ? Self.notAttempted : nil) {
       for job in jobs { job.fail(failure) }
     } else {
       await commit(jobs, .brief, &outcome)
     }
+  }
+
+  /// The latest deadline of the jobs: until then it is worth the effort for one of them.
+  private static func deadline(of jobs: ArraySlice<WriteJob>) -> ContinuousClock.Instant {
+    jobs.lazy.map(\.deadline).max() ?? .now
   }
 
   /// The failure of halves that were not attempted in time. It does not contain the failure
@@ -75,8 +79,12 @@ final class BatchWriter: Sendable {
   ) async throws(BatchFailure) -> [@Sendable () -> Void] {
     var keys: Set<LedgerKey> = []
     var last = PostgresFailure(.server(.lockNotAvailable), "the locks were not available")
+    let deadline = Self.deadline(of: jobs)
     for attempt in 0..<max(1, limits.maximumAttempts) {
-      if attempt > 0 { counters.retries.add(1, ordering: .relaxed) }
+      if attempt > 0 {
+        guard deadline > .now else { break }
+        counters.retries.add(1, ordering: .relaxed)
+      }
       let token = Self.newToken()
       switch try await runOnce(jobs, wait, keys: keys, token: token) {
       case .done(let answers, let numbering, let hasChanges):
@@ -90,9 +98,7 @@ final class BatchWriter: Sendable {
       case .locksUnavailable(let needed):
         keys = needed
       case .scopeLockUnavailable(let failure):
-        guard let job = jobs.first, job.submittedAt + limits.writeTimeLimit > .now else {
-          throw BatchFailure(failure)
-        }
+        guard deadline > .now else { throw BatchFailure(failure) }
         last = failure
       case .staleIDs:
         return jobs.map(\.refreshIDs)
@@ -124,7 +130,7 @@ final class BatchWriter: Sendable {
       if isFormerKept, let former { resolvedTokens.withLock { $0.append(former) } }
     }
     do {
-      let outcome = try await pool.withSession(within: limits.writeTimeLimit) { session in
+      let outcome = try await pool.withSession(within: limits.exchangeTimeLimit) { session in
         var transaction = WriteTransaction(
           session: session, jobs: jobs, keys: keys, wait: wait, limits: limits)
         return try await transaction.run(token: token, formerToken: former)
@@ -165,7 +171,7 @@ final class BatchWriter: Sendable {
   private func resolve(_ token: [UInt8]) async throws(BatchFailure) -> Int64? {
     let deadline = ContinuousClock.now + limits.resolutionTimeLimit
     var timeLeft: Duration {
-      min(limits.writeTimeLimit, ContinuousClock.now.duration(to: deadline))
+      min(limits.exchangeTimeLimit, ContinuousClock.now.duration(to: deadline))
     }
     while timeLeft > .zero {
       do {

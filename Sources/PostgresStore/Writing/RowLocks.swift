@@ -55,7 +55,7 @@ struct RowLocks {
       LockStatements.lockScopes,
       [
         .int64s(ids), .bools(ids.map { exclusiveScopes.contains($0) }),
-        .text("\(rowLockTimeout.wholeMilliseconds)"),
+        .text("\(rowLockTimeout.settingMilliseconds)"),
       ])
   }
 
@@ -67,7 +67,7 @@ struct RowLocks {
       PostgresCommand(LockStatements.lockRows, [rowNames]),
       PostgresCommand(
         LockStatements.lockAccounts,
-        accountNames + [.text("\(tableLockTimeout.wholeMilliseconds)")]),
+        accountNames + [.text("\(tableLockTimeout.settingMilliseconds)")]),
     ] + tryMergedAccounts
   }
 

@@ -19,7 +19,8 @@ final class WriteJob: Sendable {
   let locks: [String]
   /// Bytes of payloads and documents.
   let byteCount: Int
-  let submittedAt: ContinuousClock.Instant
+  /// When the caller must have an answer. The job is not started or repeated after it.
+  let deadline: ContinuousClock.Instant
   /// May run several times. Only the decision of the last run is written.
   let decide: @Sendable (inout Ledger<LoadedRows>) throws -> Answer
   let fail: @Sendable (StoreError) -> Void
@@ -28,7 +29,7 @@ final class WriteJob: Sendable {
 
   init(
     from caller: String? = nil, keys: Set<LedgerKey>, scopes: PostgresScopeIDs,
-    headers: HeaderIDs, byteCount: Int, submittedAt: ContinuousClock.Instant = .now,
+    headers: HeaderIDs, byteCount: Int, deadline: ContinuousClock.Instant,
     decide: @escaping @Sendable (inout Ledger<LoadedRows>) throws -> Answer,
     fail: @escaping @Sendable (StoreError) -> Void,
     refreshIDs: @escaping @Sendable () -> Void
@@ -38,7 +39,7 @@ final class WriteJob: Sendable {
     self.scopes = scopes
     self.headers = headers
     self.byteCount = byteCount
-    self.submittedAt = submittedAt
+    self.deadline = deadline
     self.decide = decide
     self.fail = fail
     self.refreshIDs = refreshIDs
@@ -69,6 +70,10 @@ final class WriteJob: Sendable {
 ///
 /// A batch waits once for a lock of another session. ``LockCircuitBreaker`` remembers the lock, so
 /// that later batches do not wait for it.
+///
+/// Every caller is answered by the deadline of its job. A job that waits is removed then. A job in
+/// flight goes on: it may be committed, its caller is told so, and the change feed brings the
+/// outcome to the caches of all nodes.
 final class WriteQueue: Sendable {
   /// Commits a batch, and answers or fails each of its jobs.
   typealias Work = @Sendable (WriteBatch) async -> BatchOutcome
@@ -76,6 +81,8 @@ final class WriteQueue: Sendable {
   private struct Shard {
     /// In order of arrival.
     var waiting: [WriteJob] = []
+    /// The batch in flight.
+    var running: [WriteJob] = []
     var isRunning = false
   }
 
@@ -84,9 +91,14 @@ final class WriteQueue: Sendable {
     /// Jobs that wait or are in flight.
     var pending = 0
     var lockBreaker = LockCircuitBreaker()
+    /// Whether a task looks for expired jobs, which it does as long as jobs are pending.
+    var isExpiring = false
     var isClosed = false
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
+
+  /// How late an answer may come after its deadline: expired jobs are looked for at this interval.
+  private static let expiryInterval: Duration = .milliseconds(250)
 
   private let limits: PostgresStoreLimits
   private let clock: @Sendable () -> ContinuousClock.Instant
@@ -110,7 +122,8 @@ final class WriteQueue: Sendable {
     _ job: (@escaping @Sendable (Result<Value, StoreError>) -> Void) -> WriteJob
   ) async throws(StoreError) -> Value {
     let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-      append(job { continuation.resume(returning: $0) })
+      let answer = OneAnswer(continuation)
+      append(job { answer.give($0) })
     }
     return try outcome.get()
   }
@@ -135,18 +148,59 @@ final class WriteQueue: Sendable {
 
   private func append(_ job: WriteJob) {
     let shard = shard(of: job.shardKey)
-    let (refusal, startsWriter): (StoreError?, Bool) = state.withLock { state in
-      if state.isClosed { return (StoreError(.closed, "the store is closed"), false) }
-      if state.pending >= limits.maximumWaitingCommits {
-        return (StoreError(.unavailable, "too many writes are waiting"), false)
+    var refusal: StoreError?
+    var startsWriter = false
+    var startsExpiry = false
+    state.withLock { state in
+      if state.isClosed {
+        refusal = StoreError(.closed, "the store is closed")
+      } else if state.pending >= limits.maximumWaitingCommits {
+        refusal = StoreError(.unavailable, "too many writes are waiting")
+      } else {
+        state.pending += 1
+        state.shards[shard].waiting.append(job)
+        startsWriter = !state.shards[shard].isRunning
+        startsExpiry = !state.isExpiring
+        state.shards[shard].isRunning = true
+        state.isExpiring = true
       }
-      state.pending += 1
-      state.shards[shard].waiting.append(job)
-      defer { state.shards[shard].isRunning = true }
-      return (nil, !state.shards[shard].isRunning)
     }
     if let refusal { job.fail(refusal) }
     if startsWriter { Task { await run(shard) } }
+    if startsExpiry { Task { await expire() } }
+  }
+
+  // MARK: Deadlines
+
+  /// Answers jobs at their deadlines, until no job is pending.
+  private func expire() async {
+    repeat {
+      try? await Task.sleep(for: Self.expiryInterval)
+      let now = clock()
+      let (waiting, running) = state.withLock { removeExpired(of: &$0, at: now) }
+      for job in waiting { job.fail(Self.expired) }
+      for job in running { job.fail(Self.unanswered) }
+    } while state.withLock({ state in
+      state.isExpiring = state.pending > 0
+      return state.isExpiring
+    })
+  }
+
+  /// - Returns: the expired jobs: those that waited, which are removed, and those in flight.
+  private func removeExpired(
+    of state: inout State, at now: ContinuousClock.Instant
+  ) -> (waiting: [WriteJob], running: [WriteJob]) {
+    var waiting: [WriteJob] = []
+    var running: [WriteJob] = []
+    for shard in state.shards.indices {
+      running += state.shards[shard].running.filter { $0.deadline <= now }
+      let expired = state.shards[shard].waiting.filter { $0.deadline <= now }
+      if expired.isEmpty { continue }
+      state.shards[shard].waiting.removeAll { $0.deadline <= now }
+      waiting += expired
+    }
+    removePending(waiting.count, &state)
+    return (waiting, running)
   }
 
   // MARK: Writers
@@ -180,7 +234,7 @@ final class WriteQueue: Sendable {
     var taken = 0
     for job in state.shards[shard].waiting {
       let admission = state.lockBreaker.admission(of: job.locks, at: now)
-      let isExpired = job.submittedAt + limits.writeTimeLimit <= now
+      let isExpired = job.deadline <= now
       if isExpired || admission == .refused {
         refused.append((job, isExpired ? Self.expired : .lockedElsewhere))
         taken += 1
@@ -202,6 +256,7 @@ final class WriteQueue: Sendable {
       }
     }
     state.shards[shard].waiting.removeFirst(taken)
+    state.shards[shard].running = batch.jobs
     if batch.isTrial { state.lockBreaker.trialStarted(batch.jobs[0].locks, at: now) }
     return (batch.jobs.isEmpty ? nil : batch, refused)
   }
@@ -220,17 +275,40 @@ final class WriteQueue: Sendable {
 
   /// - Returns: whether the writer has no more jobs.
   private func end(_ count: Int, _ shard: Int, _ state: inout State) -> Bool {
-    state.pending -= count
-    if state.pending == 0 {
-      for continuation in state.waitingForDrain { continuation.resume() }
-      state.waitingForDrain = []
-    }
+    state.shards[shard].running = []
     state.shards[shard].isRunning = !state.shards[shard].waiting.isEmpty
+    removePending(count, &state)
     return !state.shards[shard].isRunning
   }
 
+  private func removePending(_ count: Int, _ state: inout State) {
+    state.pending -= count
+    guard state.pending == 0 else { return }
+    for continuation in state.waitingForDrain { continuation.resume() }
+    state.waitingForDrain = []
+  }
+
   private static let expired = StoreError(
-    .unavailable, "the write did not start within its time limit")
+    .unavailable, "the write did not start within its time limit; nothing was stored")
+  static let unanswered = StoreError(
+    .unavailable,
+    "the database did not answer in time, and the outcome of the write is unknown; submitting the "
+      + "same again is safe")
+}
+
+/// The caller of a job, who is answered once. An outcome after the deadline is dropped.
+private final class OneAnswer<Value: Sendable>: Sendable {
+  private let continuation: CheckedContinuation<Result<Value, StoreError>, Never>
+  private let isGiven = Atomic(false)
+
+  init(_ continuation: CheckedContinuation<Result<Value, StoreError>, Never>) {
+    self.continuation = continuation
+  }
+
+  func give(_ outcome: Result<Value, StoreError>) {
+    if isGiven.exchange(true, ordering: .relaxed) { return }
+    continuation.resume(returning: outcome)
+  }
 }
 
 /// Jobs that share a transaction.

@@ -76,7 +76,7 @@ struct WriteTransaction {
   private func rollBack() async {
     // The server rolls back itself when the connection is lost.
     _ = try? await session.exchange(
-      [PostgresCommand(Self.rollback)], within: limits.writeTimeLimit)
+      [PostgresCommand(Self.rollback)], within: limits.exchangeTimeLimit)
   }
 
   private mutating func attempt(
@@ -130,7 +130,7 @@ struct WriteTransaction {
     case .brief:
       let wait = limits.briefLockTimeLimit
       commands += [
-        PostgresCommand(LockStatements.setLockTimeout, [.text("\(wait.wholeMilliseconds)")]),
+        PostgresCommand(LockStatements.setLockTimeout, [.text("\(wait.settingMilliseconds)")]),
         locks.scopeLocks(rowLockTimeout: wait),
       ]
     }
@@ -175,7 +175,7 @@ struct WriteTransaction {
     let results: [PostgresRows]
     do throws(PostgresFailure) {
       results = try await session.exchange(
-        prelude + locking + loader.commands, within: limits.writeTimeLimit)
+        prelude + locking + loader.commands, within: limits.exchangeTimeLimit)
     } catch {
       // The last command of the prelude locks apps and environments.
       let isScopeLock =
@@ -227,7 +227,7 @@ struct WriteTransaction {
     do throws(PostgresFailure) {
       results = try await session.exchange(
         [stamp] + writer.commands + [PostgresCommand(Self.commit)],
-        within: limits.writeTimeLimit)
+        within: limits.exchangeTimeLimit)
     } catch {
       return error.leavesCommitUnknown ? .unknown(answers, error) : .failed(error)
     }
