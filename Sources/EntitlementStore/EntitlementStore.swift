@@ -74,6 +74,16 @@ package protocol EntitlementStore: Sendable {
   func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
 
+  /// The time by which the feed may be trimmed.
+  ///
+  /// - Parameters:
+  ///   - clock: the present time by the clock of this node.
+  ///   - elapsed: the time since the previous successful call, by a monotonic clock; zero at the first.
+  ///   - retention: how long changes are kept.
+  func trimmingTime(
+    clock: Milliseconds, elapsed: Duration, retention: Duration
+  ) async throws(StoreError) -> TrimmingTime
+
   /// Adds a grant (R32), and its account when it is not known. Idempotent: a grant with a known id
   /// is not changed.
   func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt

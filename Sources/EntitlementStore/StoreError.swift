@@ -12,9 +12,11 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case newerSchema
     /// The database has an older schema, or none. `entitlectl database migrate` updates it.
     case olderSchema
+    /// There is no database, and none was to be created.
+    case missing
     /// The feed no longer contains the position.
     case cursorExpired
-    /// Stored data cannot be read.
+    /// Stored data is damaged. The database must be restored from a backup.
     case corrupt
     case closed
     /// Any other fault.

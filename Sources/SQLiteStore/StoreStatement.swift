@@ -424,6 +424,10 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case commitTimeOfChange = "SELECT committed_at FROM changes WHERE sequence = ?"
   case deleteEvents = "DELETE FROM change_events WHERE sequence <= ?"
   case deleteChanges = "DELETE FROM changes WHERE sequence <= ?"
+  case trimmingClock = "SELECT trimming_time, clock_stepped_at FROM feed WHERE id = 1"
+  case setTrimmingClock =
+    "UPDATE feed SET trimming_time = ?, clock_stepped_at = ? WHERE id = 1"
+  case lastCommitTime = "SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1"
   case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"
 
   // MARK: Notifications

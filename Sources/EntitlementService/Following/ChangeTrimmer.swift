@@ -3,8 +3,9 @@ package import EntitlementStore
 package import Logging
 import Synchronization
 
-/// Deletes changes of the feed that are older than the retention time. It works in small steps, so
-/// that writers are blocked only briefly. Several nodes may trim at the same time.
+/// Deletes changes of the feed that are older than the retention time, by the time that the store
+/// trusts. It works in small steps, so that writers are blocked only briefly. Several nodes may trim
+/// at the same time.
 package final class ChangeTrimmer: Sendable {
   /// The largest number of changes that one step deletes.
   package static let stepSize = 1_000
@@ -36,18 +37,30 @@ package final class ChangeTrimmer: Sendable {
     [StatisticValue("changes.trimmed", trimmed.load(ordering: .relaxed))]
   }
 
+  /// The time between two errors in the log about the same clock.
+  package static let reportInterval = Duration.seconds(86_400)
+
+  /// What one run knows from the runs before it.
+  private struct Progress {
+    /// When the store last said by which time to trim, by the timer.
+    var asked: Duration?
+    /// When a clock was last reported, by the timer; nil while no clock is in doubt.
+    var reported: Duration?
+  }
+
   /// Trims every ``interval`` until the task is cancelled. Call it once.
   package func run() async {
+    var progress = Progress()
     repeat {
-      if let retention { await trim(olderThan: retention) }
+      if let retention { await trim(olderThan: retention, &progress) }
     } while (try? await timer.sleep(Self.interval)) != nil
   }
 
-  private func trim(olderThan retention: Duration) async {
-    let now = clock.now()
-    let moment = now.advanced(by: -retention.milliseconds)
+  private func trim(olderThan retention: Duration, _ progress: inout Progress) async {
     var count = 0
     do {
+      guard let now = try await time(retention, &progress) else { return }
+      let moment = now.advanced(by: -retention.wholeMilliseconds)
       while !Task.isCancelled {
         let step = try await store.trimChanges(
           committedBefore: moment, now: now, limit: Self.stepSize)
@@ -65,12 +78,25 @@ package final class ChangeTrimmer: Sendable {
       logger.info("trimmed the change feed", metadata: ["changes": "\(count)"])
     }
   }
-}
 
-extension Duration {
-  /// Rounded down, and clamped to the largest value.
-  fileprivate var milliseconds: Int64 {
-    let (product, isTooLarge) = components.seconds.multipliedReportingOverflow(by: 1_000)
-    return isTooLarge ? .max : product
+  /// The time by which to trim. The store decides it: the clock of this node may be wrong.
+  private func time(
+    _ retention: Duration, _ progress: inout Progress
+  ) async throws(StoreError) -> Milliseconds? {
+    let asked = timer.now()
+    let time = try await store.trimmingTime(
+      clock: clock.now(), elapsed: progress.asked.map { asked - $0 } ?? .zero,
+      retention: retention)
+    progress.asked = asked
+    if let doubt = time.doubt {
+      if progress.reported.map({ asked - $0 >= Self.reportInterval }) ?? true {
+        logger.error("a clock is wrong: the change feed is kept", metadata: ["reason": "\(doubt)"])
+        progress.reported = asked
+      }
+    } else if progress.reported != nil {
+      logger.notice("the clock is trusted again: the change feed is trimmed by it")
+      progress.reported = nil
+    }
+    return time.now
   }
 }

@@ -56,7 +56,7 @@ struct DatabaseOptions: ParsableArguments {
       switch error.code {
       case .unavailable: .unreachable
       case .newerSchema, .olderSchema, .locked: .refused
-      case .full, .cursorExpired, .corrupt, .closed, .internalFault: .failed
+      case .full, .missing, .cursorExpired, .corrupt, .closed, .internalFault: .failed
       }
     return CommandFailure(reason, error.message)
   }

@@ -1,0 +1,24 @@
+import Cryptography
+package import EntitlementDomain
+
+/// What a store keeps with its digest, and checks when it reads it: damage by a disk, a file system or
+/// another program gives another digest. The check costs less than a microsecond for each kilobyte.
+package enum StoredPayload {
+  /// The SHA-256 of what is stored.
+  ///
+  /// - Throws: ``StoreError/Code/internalFault`` when hashing fails.
+  package static func digest(of bytes: [UInt8]) throws(StoreError) -> PayloadDigest {
+    do throws(CryptographyError) {
+      return PayloadDigest(words: try SHA256.digest(of: bytes).words)
+    } catch {
+      throw StoreError(.internalFault, "hashing what is stored failed")
+    }
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the digest is not that of the bytes.
+  package static func check(_ bytes: [UInt8], digest: PayloadDigest) throws(StoreError) {
+    guard try Self.digest(of: bytes) == digest else {
+      throw StoreError(.corrupt, "a stored payload does not have its digest")
+    }
+  }
+}
