@@ -93,6 +93,27 @@ extension PostgresStore {
 
   // MARK: Trimming
 
+  /// The clock of the database, which is the same for all nodes. The clock of this node is a witness:
+  /// if the two differ by more than is plausible, one is wrong, and this node trims nothing.
+  ///
+  /// Commit times are those of the nodes, as all other moments of a write are. A wrong one deletes
+  /// nothing but itself early: trimming stops at the first entry that has to stay.
+  package func trimmingTime(
+    clock: Milliseconds, elapsed: Duration, retention: Duration
+  ) async throws(StoreError) -> TrimmingTime {
+    let rows = try await query(FeedStatements.clock, [])
+    let now = try rows.moment(0, 0)
+    let (difference, isTooLarge) = clock.rawValue.subtractingReportingOverflow(now.rawValue)
+    let distance = isTooLarge ? UInt64.max : difference.magnitude
+    guard distance <= TrimmingTime.bound(retention: retention).wholeMilliseconds.magnitude else {
+      return TrimmingTime(
+        now: nil,
+        doubt: "the clocks of this node and of PostgreSQL differ by \(distance / 1_000) s; this node "
+          + "deletes no entries. Correct the clock that is wrong")
+    }
+    return TrimmingTime(now: now)
+  }
+
   package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   {

@@ -104,5 +104,7 @@ enum FeedStatements {
     SELECT count(*) FROM gone
     """, name: "trim_feed")
 
-  static let all = [page, end, moment, followerCursor, changedCustomers, trim]
+  static let clock = PostgresStatement(
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", name: "clock")
+  static let all = [clock, page, end, moment, followerCursor, changedCustomers, trim]
 }
