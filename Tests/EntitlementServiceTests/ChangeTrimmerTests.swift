@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Logging
 import SQLiteStore
 import Testing
 
