@@ -19,7 +19,7 @@ package enum NotificationFacts {
       (.renewalInfo, notification.signedRenewalInfo),
     ] {
       guard let jws, let signed = SignedPayload(compactJWS: jws) else { continue }
-      let digest = try digest(of: signed.payload)
+      let digest = try StoredPayload.digest(of: signed.payload)
       if let fact = try? PayloadDecoder.fact(
         kind: kind, payload: signed.payload, digest: digest, bundleID: bundleID)
       {
@@ -27,14 +27,6 @@ package enum NotificationFacts {
       }
     }
     return facts
-  }
-
-  private static func digest(of payload: [UInt8]) throws(StoreError) -> PayloadDigest {
-    do throws(CryptographyError) {
-      return PayloadDigest(words: try SHA256.digest(of: payload).words)
-    } catch {
-      throw StoreError(.internalFault, "hashing a payload failed")
-    }
   }
 }
 

@@ -117,12 +117,14 @@ extension Database {
   private static func receivedNotification(
     _ row: Row, _ proofs: inout ProofReader
   ) throws -> ReceivedNotification {
-    ReceivedNotification(
+    let record = try record(row)
+    let payload = try row.bytes(9)
+    try StoredPayload.check(payload, digest: record.digest)
+    return ReceivedNotification(
       notification: SignedNotification(
-        record: try record(row),
+        record: record,
         signed: SignedPayload(
-          header: try proofs.header(row[11]), payload: try row.bytes(9),
-          signature: try row.bytes(10))),
+          header: try proofs.header(row[11]), payload: payload, signature: try row.bytes(10))),
       receivedAt: Milliseconds(row[8]))
   }
 

@@ -5,29 +5,67 @@ import Synchronization
 
 /// The database file, locked by this process for the lifetime of this object.
 ///
-/// The lock is an `flock` on a separate file, which the kernel releases when the process exits. The
-/// database file itself is never opened here while SQLite may have it open: closing any descriptor
-/// of a file releases all POSIX locks of the process on it, including SQLite's.
+/// The lock is on the file itself and not on its name, so that no other name leads around it: neither
+/// a hard link, a symbolic link, a bind mount nor a new name while it is open. It is a lock of an open
+/// file description (`F_OFD_SETLK`), which the kernel releases when the process ends. It stands for
+/// nothing to SQLite: its byte is far behind those that SQLite locks.
+///
+/// Closing any descriptor of a file releases all POSIX locks of the process on it, including SQLite's.
+/// So this object opens the file before SQLite does, closes it after SQLite did, and opens no file that
+/// this process has open already.
 final class DatabaseFile: Sendable {
-  /// Absolute, with symbolic links resolved, so that two names of one file share one lock.
+  /// A file, whatever its name.
+  private struct Identity: Hashable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(_ status: stat) {
+      device = status.st_dev
+      inode = status.st_ino
+    }
+  }
+
+  private struct Lock {
+    let descriptor: Int32
+    let identity: Identity
+  }
+
+  private struct State {
+    /// Nil when released.
+    var database: Lock?
+    /// The write-ahead log, which SQLite finds by its name: a copy of the database under the former
+    /// name would share it. SQLite takes no lock on it.
+    var log: Lock?
+  }
+
+  /// Absolute, with symbolic links resolved.
   let path: String
-  /// Nil when released.
-  private let lockDescriptor: Mutex<Int32?>
+  private let state = Mutex(State())
+
+  /// The databases that are open in this process.
+  private static let openDatabases = Mutex<Set<Identity>>([])
 
   /// Owner only: purchases of customers are personal data. SQLite uses the same mode for its log.
   private static let mode: mode_t = 0o600
 
-  /// - Throws: ``StoreError/Code/locked``, ``StoreError/Code/newerSchema``,
-  ///   ``StoreError/Code/corrupt`` when it is another kind of file, ``StoreError/Code/full``, or
-  ///   ``StoreError/Code/internalFault`` when the path cannot be used. The file is not changed
-  ///   then.
-  init(at path: String) throws(StoreError) {
-    let resolved = try Self.resolve(path)
-    let descriptor = try Self.lock(beside: resolved)
-    self.path = resolved
-    self.lockDescriptor = Mutex(descriptor)
+  /// 2^62. SQLite locks 512 bytes from 2^30 (SQLite, "File Locking And Concurrency", 3), and no
+  /// database is longer than 2^48 bytes.
+  private static let lockedByte: off_t = 1 << 62
+
+  /// `F_OFD_SETLK` of <fcntl.h>, which Swift does not import. It is the same on all architectures.
+  private static let setLock: Int32 = 37
+
+  /// - Parameter creates: whether a missing or empty file becomes a new database.
+  /// - Throws: ``StoreError/Code/locked``, ``StoreError/Code/missing``,
+  ///   ``StoreError/Code/newerSchema``, ``StoreError/Code/corrupt`` when it is another kind of file,
+  ///   ``StoreError/Code/full``, or ``StoreError/Code/internalFault`` when the path cannot be used.
+  ///   The file is not changed then.
+  init(at path: String, creates: Bool) throws(StoreError) {
+    self.path = try Self.resolve(path)
+    try lock(creates: creates)
     do throws(StoreError) {
-      try Self.prepare(resolved)
+      try prepare(creates: creates)
+      try lockLog()
     } catch {
       release()
       throw error
@@ -38,13 +76,49 @@ final class DatabaseFile: Sendable {
     release()
   }
 
-  /// Releases the lock. Has no effect the second time.
+  /// Releases the lock. SQLite must have closed the file. Has no effect the second time.
   func release() {
-    lockDescriptor.withLock { descriptor in
-      if let descriptor { _ = close(descriptor) }
-      descriptor = nil
+    state.withLock { state in
+      if let log = state.log { _ = close(log.descriptor) }
+      if let database = state.database {
+        _ = Self.openDatabases.withLock { $0.remove(database.identity) }
+        _ = close(database.descriptor)
+      }
+      state = State()
     }
   }
+
+  /// Locks the write-ahead log, if there is one. Called before SQLite opens the database, and again
+  /// when SQLite has created the log.
+  ///
+  /// - Throws: ``StoreError/Code/locked`` when a server has it open whose database was moved.
+  func lockLog() throws(StoreError) {
+    let path = "\(path)-wal"
+    guard let identity = Self.identity(of: path), state.withLock({ $0.log?.identity }) != identity
+    else { return }
+    let lock = try Self.lock(path, creates: false)
+    state.withLock { state in
+      if let former = state.log { _ = close(former.descriptor) }
+      state.log = lock
+    }
+  }
+
+  /// Checks that the files still have their names. Writes to a file that was deleted, or that a backup
+  /// has replaced, would be lost.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt``.
+  func checkName() throws(StoreError) {
+    let (database, log) = state.withLock { ($0.database?.identity, $0.log?.identity) }
+    guard database == nil || Self.identity(of: path) == database,
+      log == nil || Self.identity(of: "\(path)-wal") == log
+    else {
+      throw StoreError(
+        .corrupt,
+        "the database file or its log was moved, deleted or replaced while the server had it open")
+    }
+  }
+
+  // MARK: Names
 
   private static func resolve(_ path: String) throws(StoreError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -74,33 +148,92 @@ final class DatabaseFile: Sendable {
     return String(cString: resolved)
   }
 
-  private static func lock(beside path: String) throws(StoreError) -> Int32 {
-    let descriptor = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
-    guard descriptor >= 0 else { throw fault("the lock file cannot be opened", errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      _ = close(descriptor)
-      if code == EWOULDBLOCK {
-        throw StoreError(.locked, "another process has the database \(path) open")
-      }
-      throw fault("the lock file cannot be locked", code)
-    }
-    return descriptor
+  private static func identity(of path: String) -> Identity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Identity(status) : nil
   }
 
-  /// Creates the file if it is missing, checks which program it belongs to, and restricts its mode.
-  private static func prepare(_ path: String) throws(StoreError) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+  // MARK: Locking
+
+  private func lock(creates: Bool) throws(StoreError) {
+    let path = path
+    let lock = try Self.openDatabases.withLock { (open) throws(StoreError) -> Lock in
+      let identity = Self.identity(of: path)
+      if let identity, open.contains(identity) { throw Self.locked(path) }
+      if identity == nil, !creates { throw Self.missing("does not exist") }
+      if identity == nil { try Self.checkIsAlone(path) }
+      let lock = try Self.lock(path, creates: identity == nil)
+      guard open.insert(lock.identity).inserted else {
+        // The name was given to an open database after it was looked at. The descriptor stays open:
+        // closing it would release SQLite's locks.
+        throw Self.locked(path)
+      }
+      return lock
+    }
+    state.withLock { $0.database = lock }
+  }
+
+  private static func lock(_ path: String, creates: Bool) throws(StoreError) -> Lock {
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT | O_EXCL : 0)
+    let descriptor = Glibc.open(path, flags, mode)
     guard descriptor >= 0 else { throw fault("the database file cannot be opened", errno) }
-    defer { _ = close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      let code = errno
+      _ = close(descriptor)
+      throw fault("the database file cannot be read", code)
+    }
+    var range = flock()
+    range.l_type = Int16(F_WRLCK)
+    range.l_whence = Int16(SEEK_SET)
+    range.l_start = lockedByte
+    range.l_len = 1
+    guard fcntl(descriptor, setLock, &range) == 0 else {
+      let code = errno
+      _ = close(descriptor)
+      throw code == EAGAIN || code == EACCES
+        ? locked(path) : fault("the database file cannot be locked", code)
+    }
+    return Lock(descriptor: descriptor, identity: Identity(status))
+  }
+
+  // MARK: Contents
+
+  /// Checks that the file is a database of this program, and restricts its mode.
+  private func prepare(creates: Bool) throws(StoreError) {
+    guard let descriptor = state.withLock({ $0.database?.descriptor }) else { return }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw Self.fault("the database file cannot be read", errno)
+    }
+    guard status.st_nlink <= 1 else {
+      throw StoreError(
+        .internalFault,
+        "the file has \(status.st_nlink) names (hard links), and each would have a log of its own: "
+          + "remove the other names, or copy the file")
+    }
+    if status.st_size == 0 {
+      if !creates { throw Self.missing("is empty") }
+      try Self.checkIsAlone(path)
+    }
     var header = [UInt8](repeating: 0, count: FileHeader.length)
     let count = pread(descriptor, &header, header.count, 0)
-    guard count >= 0 else { throw fault("the database file cannot be read", errno) }
-    if try FileHeader.owner(Array(header.prefix(count))) == .unknown, hasLog(path) {
-      try checkTables(path)
+    guard count >= 0 else { throw Self.fault("the database file cannot be read", errno) }
+    if try FileHeader.owner(Array(header.prefix(count))) == .unknown, Self.hasLog(path) {
+      try Self.checkTables(path)
     }
-    guard fchmod(descriptor, mode) == 0 else {
-      throw fault("the mode of the database file cannot be set", errno)
+    guard fchmod(descriptor, Self.mode) == 0 else {
+      throw Self.fault("the mode of the database file cannot be set", errno)
+    }
+  }
+
+  /// SQLite would delete the log of a database that is missing or empty. It has what was last written.
+  private static func checkIsAlone(_ path: String) throws(StoreError) {
+    for suffix in ["-wal", "-shm"] where identity(of: "\(path)\(suffix)") != nil {
+      throw StoreError(
+        .corrupt,
+        "the database is missing or empty, but \(path)\(suffix) exists: it was moved, or is damaged. "
+          + "Put it back, or restore a backup without that file")
     }
   }
 
@@ -122,6 +255,20 @@ final class DatabaseFile: Sendable {
     } catch {
       throw StoreError(translating: error)
     }
+  }
+
+  // MARK: Errors
+
+  /// - Parameter what: the rest of the sentence.
+  static func missing(_ what: String) -> StoreError {
+    StoreError(
+      .missing,
+      "it \(what). If it is new, create it once with --create. If it is not, restore a backup: with "
+        + "--create every customer would be new")
+  }
+
+  private static func locked(_ path: String) -> StoreError {
+    StoreError(.locked, "another process has the database \(path) open")
   }
 
   private static func fault(_ message: String, _ code: Int32) -> StoreError {

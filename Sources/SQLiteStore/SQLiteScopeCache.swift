@@ -1,4 +1,3 @@
-import Cryptography
 import EntitlementDomain
 import EntitlementStore
 import GRDB
@@ -50,12 +49,7 @@ extension Database {
   /// - Throws: ``StoreError/Code/internalFault`` when the document cannot be hashed; errors of
   ///   SQLite.
   func internedDocumentID(_ document: [UInt8]) throws -> Int64 {
-    let digest: PayloadDigest
-    do throws(CryptographyError) {
-      digest = PayloadDigest(words: try SHA256.digest(of: document).words)
-    } catch {
-      throw StoreError(.internalFault, "a document cannot be hashed")
-    }
+    let digest = try StoredPayload.digest(of: document)
     if let row = try row(.findDocument, [digest.stored]) { return row[0] }
     try run(.insertDocument, [digest.stored, document.stored])
     return lastInsertedRowID

@@ -18,7 +18,7 @@ extension SQLiteStore {
                 includesVersions: lookup.includesVersions
               ).customer(lookup.selector)
             } catch {
-              throw StoreError(translating: error)
+              throw self.noting(StoreError(translating: error))
             }
           }
         }
@@ -166,6 +166,8 @@ extension SQLiteStore {
   }
 
   package func checkHealth() async throws(StoreError) {
+    try checkFiles()
+    try checkDamage()
     // Reads the file, so that this fails if only the connection works.
     try await read { database in
       _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema")

@@ -10,7 +10,11 @@ import Synchronization
 /// they are acknowledged. Reads run concurrently, each on a snapshot. Both run on their own
 /// threads, never on the caller's.
 package final class SQLiteStore: EntitlementStore {
+  /// What the check at the start found out.
+  package let check: IntegrityCheck
   private let file: DatabaseFile
+  /// The first sign of damage. Kept until the process ends: only a restored backup heals it.
+  private let damage = Mutex<StoreError?>(nil)
   private let pool: DatabasePool
   private let queue: CommitQueue
   private let commits: AdmissionGate
@@ -20,31 +24,43 @@ package final class SQLiteStore: EntitlementStore {
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
 
-  /// Opens the database at a path, or creates it if it is missing. Its folder must exist. Blocks
-  /// during crash recovery and migration.
+  /// Opens the database at a path, and checks the file. Its folder must exist. Blocks during crash
+  /// recovery, the check and migration.
   ///
+  /// - Parameter creates: whether a missing or empty file becomes a new database. A server creates one
+  ///   only where the operator says so: if the file was lost, every customer would be new.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
-  ///   has it open; ``StoreError/Code/newerSchema``, without changing the file;
-  ///   ``StoreError/Code/corrupt`` when it is not a database of this program;
+  ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
+  ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
-    at path: String, limits: SQLiteStoreLimits = SQLiteStoreLimits()
+    at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits()
   ) throws(StoreError) -> SQLiteStore {
-    let file = try DatabaseFile(at: path)
+    let file = try DatabaseFile(at: path, creates: creates)
+    var opened: DatabasePool?
     do {
       let pool = try DatabasePool(path: file.path, configuration: configuration(limits))
+      opened = pool
+      let check = try IntegrityCheck.run(pool, within: limits.checkTime)
       try pool.writeWithoutTransaction { database in
         try setUpWriter(database, limits: limits)
-        try Schema.migrate(database)
+        try Schema.migrate(database, creates: creates)
         try VersionMigration.run(database)
       }
-      return SQLiteStore(file: file, pool: pool, limits: limits)
+      try file.lockLog()
+      return SQLiteStore(file: file, pool: pool, check: check, limits: limits)
     } catch {
+      // The file is closed after SQLite has closed it.
+      try? opened?.close()
+      file.release()
       throw StoreError(translating: error)
     }
   }
 
-  private init(file: DatabaseFile, pool: DatabasePool, limits: SQLiteStoreLimits) {
+  private init(
+    file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits
+  ) {
+    self.check = check
     self.file = file
     self.pool = pool
     self.queue = CommitQueue(
@@ -53,11 +69,22 @@ package final class SQLiteStore: EntitlementStore {
     self.reads = AdmissionGate(limit: limits.maximumWaitingReads, name: "reads")
   }
 
+  deinit {
+    guard !wasClosed.exchange(true, ordering: .relaxed) else { return }
+    // The file is closed after SQLite has closed it.
+    try? pool.close()
+    file.release()
+  }
+
   private static func configuration(_ limits: SQLiteStoreLimits) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SQLiteStore"
     configuration.busyMode = .timeout(limits.lockTimeoutSeconds)
     configuration.maximumReaderCount = max(1, limits.maximumReaders)
+    configuration.prepareDatabase { database in
+      // Cells that do not fit are found when their page is read, and not when they are used.
+      try database.execute(sql: "PRAGMA cell_size_check = ON")
+    }
     return configuration
   }
 
@@ -127,7 +154,41 @@ package final class SQLiteStore: EntitlementStore {
   ) async throws(StoreError) -> Value {
     try commits.enter()
     defer { commits.leave() }
-    return try await queue.commit(body)
+    // A write would build on what is damaged, and would be lost with the restored backup.
+    try checkDamage()
+    do throws(StoreError) {
+      return try await queue.commit(body)
+    } catch {
+      throw noting(error)
+    }
+  }
+
+  // MARK: Damage
+
+  /// Keeps the first sign of damage, for ``checkHealth()``.
+  func noting(_ error: StoreError) -> StoreError {
+    guard error.code == .corrupt else { return error }
+    damage.withLock { if $0 == nil { $0 = error } }
+    return error
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` if damage was seen since the start.
+  func checkDamage() throws(StoreError) {
+    if let seen = damage.withLock({ $0 }) {
+      throw StoreError(
+        .corrupt,
+        "the database is damaged, and nothing is written until it is restored from a "
+          + "backup: \(seen.message)")
+    }
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` if the files no longer have their names.
+  func checkFiles() throws(StoreError) {
+    do throws(StoreError) {
+      try file.checkName()
+    } catch {
+      throw noting(error)
+    }
   }
 
   package func close() async {
@@ -152,7 +213,7 @@ package final class SQLiteStore: EntitlementStore {
     _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     // Fails only while a statement runs, and none does. On failure the connections close with the
     // process, and no acknowledged write is lost.
-    try? pool.close()
+    guard (try? pool.close()) != nil else { return }
     file.release()
   }
 
@@ -168,7 +229,7 @@ package final class SQLiteStore: EntitlementStore {
         do {
           outcome = .success(try body(try access.get()))
         } catch {
-          outcome = .failure(StoreError(translating: error))
+          outcome = .failure(self.noting(StoreError(translating: error)))
         }
         continuation.resume(returning: outcome)
       }
@@ -203,6 +264,10 @@ package struct SQLiteStoreLimits: Hashable, Sendable {
   /// How long a statement waits for an SQLite lock, in seconds. Only other programs that open the
   /// file, such as a backup, hold one.
   package var lockTimeoutSeconds = 5.0
+
+  /// How long the check of the file at the start may take; zero: none. SQLite reads about 1 GB a second
+  /// from memory, and a disk seldom less than 0.1.
+  package var checkTime = Duration.seconds(10)
 
   package init() {}
 }

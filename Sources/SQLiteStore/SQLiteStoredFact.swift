@@ -6,10 +6,13 @@ import GRDB
 /// Decodes facts. They are stored as signed payloads.
 enum SQLiteStoredFact {
   /// - Parameter row: a row that starts with `kind`, `authority`, `digest` and `payload`.
-  /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or is of another
-  ///   scope.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest, cannot be
+  ///   decoded or is of another scope.
   static func decode(_ row: Row, scope: AppScope) throws -> Fact {
-    try decode(row, digest: try row.digest(2), scope: scope)
+    let digest = try row.digest(2)
+    let payload = try row.bytes(3)
+    try StoredPayload.check(payload, digest: digest)
+    return try decode(row, payload, digest: digest, scope: scope)
   }
 
   /// Decodes a version that does not stand. Its digest is that of the statement.
@@ -17,19 +20,23 @@ enum SQLiteStoredFact {
   /// - Parameter row: a row that starts with `kind`, `authority`, `statement` and `payload`.
   /// - Throws: as ``decode(_:scope:)``.
   static func version(_ row: Row, statement: StatementDigest, scope: AppScope) throws -> Fact {
-    try decode(row, digest: statement.payloadDigest, scope: scope)
+    let payload = try row.bytes(3)
+    guard try StatementDigest(of: payload, authority: authority(row, at: 1)) == statement else {
+      throw StoreError(.corrupt, "a stored version does not have its digest")
+    }
+    return try decode(row, payload, digest: statement.payloadDigest, scope: scope)
   }
 
   private static func decode(
-    _ row: Row, digest: PayloadDigest, scope: AppScope
+    _ row: Row, _ payload: [UInt8], digest: PayloadDigest, scope: AppScope
   ) throws -> Fact {
     let kind = try kind(row, at: 0)
     let authority = try authority(row, at: 1)
     var fact: Fact
-    do {
+    do throws(PayloadError) {
       fact = try PayloadDecoder.fact(
-        kind: kind, payload: try row.bytes(3), digest: digest, bundleID: scope.bundleID)
-    } catch is PayloadError {
+        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
+    } catch {
       throw StoreError(.corrupt, "a stored fact cannot be decoded")
     }
     guard fact.scope == scope else {
@@ -164,6 +171,7 @@ struct ProofReader {
       throw StoreError(.corrupt, "a document of a fact is not stored")
     }
     let bytes = try row.bytes(0)
+    try StoredPayload.check(bytes, digest: try row.digest(1))
     documents[id] = bytes
     return bytes
   }

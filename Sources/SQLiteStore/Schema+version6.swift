@@ -3,7 +3,8 @@ extension Schema {
   static let version6 = """
     -- The latest time that was trusted for trimming (`TrimmingClock`); NULL before the first trimming.
     ALTER TABLE feed ADD COLUMN trimming_time INTEGER;
-    -- That time when the clock stepped ahead; NULL while the clock is trusted.
+    -- That time when the clock stepped ahead, and how far; NULL while the clock is trusted.
     ALTER TABLE feed ADD COLUMN clock_stepped_at INTEGER;
+    ALTER TABLE feed ADD COLUMN clock_step INTEGER;
     """
 }

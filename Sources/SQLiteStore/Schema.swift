@@ -15,9 +15,10 @@ enum Schema {
 
   /// Applies the missing migrations in one transaction.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/corrupt`` when the tables are of
-  ///   another program; errors of SQLite.
-  static func migrate(_ database: Database) throws {
+  /// - Parameter creates: whether a database without tables becomes a new one.
+  /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/missing``;
+  ///   ``StoreError/Code/corrupt`` when the tables are of another program; errors of SQLite.
+  static func migrate(_ database: Database, creates: Bool) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     try checkSupported(version: version)
     if version == currentVersion { return }
@@ -25,6 +26,7 @@ enum Schema {
       if version == 0, try tableCount(database) > 0 {
         throw foreign
       }
+      if version == 0, !creates { throw DatabaseFile.missing("has no tables") }
       for step in steps[version...] {
         try database.execute(sql: step)
       }

@@ -23,10 +23,13 @@ extension StoreError {
     // An exhausted quota appears as a failed write, and a full disk as a log index that cannot
     // grow.
     case .SQLITE_FULL, .SQLITE_IOERR_WRITE, .SQLITE_IOERR_SHMSIZE: .full
+    // The disk or the file system cannot return what was written.
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ,
+      .SQLITE_IOERR_DATA, .SQLITE_IOERR_CORRUPTFS:
+      .corrupt
     case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_IOERR, .SQLITE_INTERRUPT,
       .SQLITE_ABORT:
       .unavailable
-    case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
     // GRDB's code for a closed connection.
     case .SQLITE_MISUSE: .closed
     default: .internalFault

@@ -13,7 +13,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertHeader = "INSERT INTO headers (bytes) VALUES (?)"
 
   case findDocument = "SELECT id FROM documents WHERE digest = ?"
-  case documentBytes = "SELECT bytes FROM documents WHERE id = ?"
+  case documentBytes = "SELECT bytes, digest FROM documents WHERE id = ?"
   case insertDocument = "INSERT INTO documents (digest, bytes) VALUES (?, ?)"
   case deleteUnusedDocument = """
     DELETE FROM documents
@@ -424,10 +424,15 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case commitTimeOfChange = "SELECT committed_at FROM changes WHERE sequence = ?"
   case deleteEvents = "DELETE FROM change_events WHERE sequence <= ?"
   case deleteChanges = "DELETE FROM changes WHERE sequence <= ?"
-  case trimmingClock = "SELECT trimming_time, clock_stepped_at FROM feed WHERE id = 1"
-  case setTrimmingClock =
-    "UPDATE feed SET trimming_time = ?, clock_stepped_at = ? WHERE id = 1"
-  case lastCommitTime = "SELECT committed_at FROM changes ORDER BY sequence DESC LIMIT 1"
+  case trimmingClock = """
+    SELECT trimming_time, clock_stepped_at, clock_step FROM feed WHERE id = 1
+    """
+  case setTrimmingClock = """
+    UPDATE feed SET trimming_time = ?, clock_stepped_at = ?, clock_step = ? WHERE id = 1
+    """
+  case lastCommitTime = """
+    SELECT committed_at FROM changes WHERE sequence = (SELECT MAX(sequence) FROM changes)
+    """
   case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"
 
   // MARK: Notifications

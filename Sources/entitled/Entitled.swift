@@ -18,7 +18,7 @@ struct Entitled: AsyncParsableCommand {
       change of the catalog file.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
-      available, 70 shutdown timed out, 73 the database cannot be opened, 74 the database has to \
+      available, 70 shutdown timed out, 72 the database is missing or damaged, 73 the database cannot be opened, 74 the database has to \
       be migrated, 75 the database is locked, 76 the database is of a newer version, 77 address \
       not permitted, 78 bad configuration.
       """,
@@ -42,6 +42,19 @@ struct Entitled: AsyncParsableCommand {
       a password here: use the configuration file or PGPASSFILE. Default: sqlite:entitle.sqlite.
       """)
   var store: String?
+
+  @Flag(
+    help: """
+      SQLite: make a missing or empty file a new database. Without it, such a file is an error: it \
+      may have been lost, and in a new database every customer is new.
+      """)
+  var create = false
+
+  @Option(
+    help: """
+      SQLite: seconds for the check of the file at the start; 0: no check. Default: 10.
+      """)
+  var storeCheckSeconds: String?
 
   @Option(
     help: """
@@ -165,6 +178,7 @@ struct Entitled: AsyncParsableCommand {
       (.logLevel, logLevel), (.logFormat, logFormat),
     ]
     let numbers: [(SettingKey, String?)] = [
+      (.storeCheckSeconds, storeCheckSeconds),
       (.storeReaders, storeReaders), (.storeWriters, storeWriters),
       (.stalenessSeconds, stalenessSeconds), (.changeRetentionDays, changeRetentionDays),
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),
@@ -181,6 +195,7 @@ struct Entitled: AsyncParsableCommand {
     if !listen.isEmpty { flags[.listen] = .stringArray(listen) }
     if !storeReplicas.isEmpty { flags[.storeReplicas] = .stringArray(storeReplicas) }
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }
+    if create { flags[.create] = .bool(true) }
     if allowUnprotectedListen { flags[.allowUnprotectedListen] = .bool(true) }
     return flags
   }
@@ -193,6 +208,7 @@ struct StartFailure: Error, CustomStringConvertible {
     case failed = 1
     case badCatalog = 65
     case addressUnavailable = 69
+    case missingOrDamagedStore = 72
     case cannotOpenStore = 73
     case olderSchema = 74
     case storeLocked = 75

@@ -113,8 +113,8 @@ struct Server {
   private func openStore(logger: Logger) async throws(StartFailure) -> OpenedStore {
     do {
       switch settings.store {
-      case .sqlite(let path):
-        return OpenedStore(try SQLiteStore.open(at: path), statistics: { [] })
+      case .sqlite(let file):
+        return OpenedStore(try openSQLite(file, logger: logger), statistics: { [] })
       case .postgres(let configuration):
         let store = try await PostgresStore.open(configuration, logger: logger)
         return OpenedStore(store, statistics: { store.statistics.values })
@@ -122,13 +122,36 @@ struct Server {
     } catch {
       let reason: StartFailure.Reason =
         switch error.code {
+        case .missing, .corrupt: .missingOrDamagedStore
         case .locked: .storeLocked
         case .olderSchema: .olderSchema
         case .newerSchema: .newerSchema
         default: .cannotOpenStore
         }
-      throw StartFailure(reason, "the database \(settings.store.location): \(error.message)")
+      var message = "the database \(settings.store.location): \(error.message)"
+      if error.code == .corrupt {
+        message +=
+          ". Nothing is served from a damaged database: restore a backup (operations.md, SQLite)"
+      }
+      throw StartFailure(reason, message)
     }
+  }
+
+  private func openSQLite(_ file: SQLiteFile, logger: Logger) throws(StoreError) -> SQLiteStore {
+    var limits = SQLiteStoreLimits()
+    limits.checkTime = file.checkTime
+    let store = try SQLiteStore.open(at: file.path, creates: file.creates, limits: limits)
+    let left: String
+    switch store.check {
+    case .complete: return store
+    case .withoutIndexes: left = "its indexes were not compared with its tables"
+    case .unfinished: left = "a part of the file was not read"
+    case .skipped: left = "store_check_seconds is 0"
+    }
+    logger.warning(
+      "the database was not checked completely",
+      metadata: ["left": "\(left)", "seconds": "\(file.checkTime.components.seconds)"])
+    return store
   }
 }
 

@@ -143,6 +143,17 @@ extension Settings {
       (.listen, listen.map(\.description).joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, store.description),
+    ]
+    let databases: [(SettingKey, String)] =
+      if case .sqlite(let file) = store {
+        [
+          (.create, String(file.creates)),
+          (.storeCheckSeconds, String(file.checkTime.components.seconds)),
+        ]
+      } else {
+        []
+      }
+    let others: [(SettingKey, String)] = [
       (.nodeName, nodeName),
       (.stalenessSeconds, String(staleness.components.seconds)),
       (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
@@ -159,7 +170,7 @@ extension Settings {
       (.logLevel, logLevel.rawValue),
       (.logFormat, logFormat.rawValue),
     ]
-    var lines = settings.map { "\($0.rawValue): \($1)" }
+    var lines = (settings + databases + others).map { "\($0.rawValue): \($1)" }
     lines += warnings.map { "warning: \($0)" }
     lines += catalog.warnings.map { "\(catalogPath): \($0)" }
     let counts = catalog.catalog
@@ -232,18 +243,26 @@ private struct SettingsReader {
     let replicas = await strings(.storeReplicas) ?? []
     let readers = await optionalInteger(.storeReaders, range: 1...256)
     let writers = await optionalInteger(.storeWriters, range: 1...256)
+    let creates = await boolean(.create)
+    let checkSeconds = await optionalInteger(.storeCheckSeconds, range: 0...3_600)
     for replica in replicas where StoreChoice(parsing: replica)?.isPostgres != true {
       report(.storeReplicas, "postgresql://USER@HOST/DATABASE is expected")
     }
     switch StoreChoice(parsing: text) {
-    case .sqlite(let path):
+    case .sqlite(var file):
       let given: [(SettingKey, Bool)] = [
         (.storeReplicas, !replicas.isEmpty), (.storeReaders, readers != nil),
         (.storeWriters, writers != nil),
       ]
       for (key, isGiven) in given where isGiven { report(key, "requires a PostgreSQL store") }
-      return .sqlite(path: path)
+      file.creates = creates ?? false
+      if let checkSeconds { file.checkTime = .seconds(checkSeconds) }
+      return .sqlite(file)
     case .postgres(var configuration):
+      let given: [(SettingKey, Bool)] = [
+        (.create, creates == true), (.storeCheckSeconds, checkSeconds != nil),
+      ]
+      for (key, isGiven) in given where isGiven { report(key, "requires an SQLite store") }
       configuration.replicas = replicas
       if let readers { configuration.limits.readingConnections = readers }
       if let writers { configuration.limits.writingConnections = writers }
@@ -349,6 +368,8 @@ enum SettingKey: String, CaseIterable {
   case catalog
   case store
   case nodeName = "node_name"
+  case create
+  case storeCheckSeconds = "store_check_seconds"
   case storeReplicas = "store_replicas"
   case storeReaders = "store_readers"
   case storeWriters = "store_writers"

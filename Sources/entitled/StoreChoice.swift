@@ -3,14 +3,14 @@ import SQLiteStore
 
 /// The database of the server.
 enum StoreChoice: Sendable, CustomStringConvertible {
-  case sqlite(path: String)
+  case sqlite(SQLiteFile)
   case postgres(PostgresStoreConfiguration)
 
   /// Parses `sqlite:PATH` or a connection URI of PostgreSQL. Nil if the text is neither.
   init?(parsing text: String) {
     let scheme = "sqlite:"
     if text.hasPrefix(scheme), text.count > scheme.count {
-      self = .sqlite(path: String(text.dropFirst(scheme.count)))
+      self = .sqlite(SQLiteFile(path: String(text.dropFirst(scheme.count))))
     } else if text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") {
       self = .postgres(PostgresStoreConfiguration(connection: text))
     } else {
@@ -33,7 +33,7 @@ enum StoreChoice: Sendable, CustomStringConvertible {
   /// The location of the database for messages, without passwords.
   var location: String {
     switch self {
-    case .sqlite(let path): path
+    case .sqlite(let file): file.path
     case .postgres(let configuration): configuration.description
     }
   }
@@ -41,8 +41,17 @@ enum StoreChoice: Sendable, CustomStringConvertible {
   /// The setting's value, without passwords.
   var description: String {
     switch self {
-    case .sqlite(let path): "sqlite:\(path)"
+    case .sqlite(let file): "sqlite:\(file.path)"
     case .postgres(let configuration): configuration.description
     }
   }
+}
+
+/// The settings of an SQLite database.
+struct SQLiteFile: Sendable {
+  var path: String
+  /// Whether a missing or empty file becomes a new database.
+  var creates = false
+  /// How long the check at the start may take; zero: none.
+  var checkTime = SQLiteStoreLimits().checkTime
 }

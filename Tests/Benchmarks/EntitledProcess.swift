@@ -54,7 +54,7 @@ final class EntitledProcess {
       [
         Self.path(of: "entitled"), "--listen", listening, "--catalog", catalogFile, "--store",
         store, "--log-format", "json",
-      ] + arguments
+      ] + (store.hasPrefix("sqlite:") ? ["--create"] : []) + arguments
     program = try ProcessorAffinity.with(processor) {
       try Subprocess(command, errors: .file(log))
     }

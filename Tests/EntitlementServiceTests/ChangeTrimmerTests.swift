@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Logging
 import SQLiteStore
 import Testing
 
@@ -31,7 +32,7 @@ struct ChangeTrimmerTests {
       #expect(trimmer.values.map(\.value) == [1])
 
       bench.clock.set(later.advanced(by: Milliseconds.dayLength + 1))
-      timer.advance(by: ChangeTrimmer.interval)
+      timer.advance(by: .milliseconds(Milliseconds.dayLength + 1))
       await timer.sleepersBegun(1)
       #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
       #expect(trimmer.values.map(\.value) == [2])
@@ -51,10 +52,46 @@ struct ChangeTrimmerTests {
       _ = try await grant(bench)
       bench.clock.set(ServiceBench.now)
       _ = try await grant(bench)
-      bench.clock.set(ServiceBench.now.advanced(by: Milliseconds.dayLength + 1))
       let task = Task { await trimmer.run() }
       await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 10).count == 2)
+      bench.clock.set(ServiceBench.now.advanced(by: Milliseconds.dayLength + 1))
+      timer.advance(by: .milliseconds(Milliseconds.dayLength + 1))
+      await timer.sleepersBegun(1)
       #expect(try await bench.store.changes(after: 0, limit: 10).isEmpty)
+      task.cancel()
+      await task.value
+    }
+  }
+
+  @Test("A clock that is 31 days ahead deletes nothing, and is an error in the log once a day")
+  func clockJumped() async throws {
+    try await ServiceBench.run { bench async throws in
+      let timer = MovableTimer()
+      let trimmer = ChangeTrimmer(
+        store: bench.store, retention: .seconds(30 * 86_400), clock: bench.clock.clock,
+        timer: timer.timer, logger: bench.log.logger)
+      for _ in 1...20 { _ = try await grant(bench) }
+      let ahead = ServiceBench.now.advanced(by: 31 * Milliseconds.dayLength)
+      bench.clock.set(ahead)
+      let task = Task { await trimmer.run() }
+      await timer.sleepersBegun(1)
+      func errors() -> Int { bench.log.lines(at: .error).count }
+      #expect(try await bench.store.changes(after: 0, limit: 100).count == 20)
+      #expect(errors() == 1)
+      for run in 1...29 {
+        bench.clock.set(ahead.advanced(by: Int64(run) * Milliseconds.dayLength / 2))
+        timer.advance(by: .milliseconds(Milliseconds.dayLength / 2))
+        await timer.sleepersBegun(1)
+      }
+      #expect(try await bench.store.changes(after: 0, limit: 100).count == 20)
+      #expect(errors() == 15)
+      // It was corrected.
+      bench.clock.set(ServiceBench.now.advanced(by: 15 * Milliseconds.dayLength))
+      timer.advance(by: .milliseconds(Milliseconds.dayLength / 2))
+      await timer.sleepersBegun(1)
+      #expect(try await bench.store.changes(after: 0, limit: 100).count == 20)
+      #expect(bench.log.lines(at: .notice).count == 1)
       task.cancel()
       await task.value
     }

@@ -103,6 +103,7 @@ func start(directory string) (*process, error) {
 		arguments := []string{
 			"--listen", started.tcp, "--listen", "unix:" + started.socket,
 			"--catalog", catalogFile, "--store", "sqlite:" + filepath.Join(directory, "store.sqlite"),
+			"--create",
 		}
 		// One root for what is signed as a JWS, one for receipts.
 		for _, fingerprint := range strings.Fields(string(fingerprints)) {

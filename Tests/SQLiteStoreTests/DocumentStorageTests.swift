@@ -18,13 +18,8 @@ struct DocumentStorageTests {
 
   /// Fact `number` as a receipt says it that was made at a moment.
   private func fact(_ number: Int, in receipt: [UInt8], at moment: Int64 = 2) -> SignedFact {
-    var signed = testFact(number)
-    if case .transaction(var fact) = signed.fact {
-      fact.authority = .receipt
-      fact.signedDate = Milliseconds(moment)
-      fact.digest = PayloadDigest(words: (UInt64(number), UInt64(moment), 0, 0))
-      signed.fact = .transaction(fact)
-    }
+    var signed = testFact(number, signedAt: moment)
+    signed.fact.authority = .receipt
     signed.signed.proof = .document(receipt)
     return signed
   }
@@ -133,7 +128,7 @@ struct DocumentStorageTests {
     }
     let counter = Counter()
     try queue.inDatabase { database in
-      try Schema.migrate(database)
+      try Schema.migrate(database, creates: true)
       database.trace { event in
         if "\(event)".contains("FROM documents WHERE digest") { counter.value += 1 }
       }

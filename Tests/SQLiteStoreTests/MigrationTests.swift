@@ -27,7 +27,7 @@ struct MigrationTests {
     #expect(
       Schema.steps.map { fingerprint($0) } == [
         0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112, 0x3998_7ef4_cb5b_3ee5,
-        0x8185_c415_efba_698a, 0x4532_8ce8_e4df_35ba,
+        0x8185_c415_efba_698a, 0x4532_8ce8_e4df_35ba, 0x9dcc_a1e1_539b_1a26,
       ])
   }
 
@@ -79,12 +79,8 @@ struct MigrationTests {
       following.fact = .transaction(fact)
     }
     #expect(try await store.submit(following).links == [.linked])
-    var newer = receiptFact
-    if case .transaction(var fact) = newer.fact {
-      fact.signedDate = 9_000
-      fact.digest = PayloadDigest([UInt8](repeating: 255, count: 32))
-      newer.fact = .transaction(fact)
-    }
+    var newer = testFact(2, signedAt: 9_000)
+    newer.fact.authority = .receipt
     newer.signed.proof = .document(Array("a receipt".utf8))
     #expect(try await store.submit(newer).dispositions == [.replaced])
     #expect(try await store.signedFact(newer.fact.key, in: testScope)?.signed == newer.signed)
@@ -122,13 +118,8 @@ struct MigrationTests {
     try VersionOneFile.make(at: path)
     let store = try SQLiteStore.open(at: path)
     #expect(try await store.submit(VersionOneFile.facts[0]).dispositions == [.duplicate])
-    var fromReceipt = VersionOneFile.facts[0]
-    if case .transaction(var fact) = fromReceipt.fact {
-      fact.authority = .receipt
-      fact.signedDate = 9_000
-      fact.digest = PayloadDigest([UInt8](repeating: 255, count: 32))
-      fromReceipt.fact = .transaction(fact)
-    }
+    var fromReceipt = testFact(1, signedAt: 9_000)
+    fromReceipt.fact.authority = .receipt
     #expect(try await store.submit(fromReceipt).dispositions == [.superseded])
     let grant = Grant(
       id: "5d0c9f2a-7b1e-4e63-9a44-000000000001", scope: testScope, accountID: "alice",

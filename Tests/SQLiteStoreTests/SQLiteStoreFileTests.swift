@@ -54,7 +54,7 @@ struct SQLiteStoreFileTests {
     #expect(try contents() == bytes)
     #expect(try mode(of: path) == 0o640)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names == ["entitle.sqlite", "entitle.sqlite.lock"])
+    #expect(names == ["entitle.sqlite"])
   }
 
   @Test("A newer schema's message names both versions")
@@ -68,7 +68,7 @@ struct SQLiteStoreFileTests {
       Issue.record("the database was opened")
     } catch {
       #expect(error.message.contains("256"))
-      #expect(error.message.contains("up to 5"))
+      #expect(error.message.contains("up to 6"))
     }
   }
 
@@ -103,7 +103,7 @@ struct SQLiteStoreFileTests {
     #expect(try contents() == bytes)
     #expect(try mode(of: path) == 0o640)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names == ["entitle.sqlite", "entitle.sqlite.lock"])
+    #expect(names == ["entitle.sqlite"])
   }
 
   @Test("A database of another program whose tables are only in its log is refused, too")
@@ -144,34 +144,7 @@ struct SQLiteStoreFileTests {
     for path in ["", folder.path, folder.file("missing/entitle.sqlite"), "a\u{0}b", "/"] {
       #expect(code(opening: path) == .internalFault, "path \(path)")
     }
-    // No other file is left next to the file that is not a database.
-    #expect(!FileManager.default.fileExists(atPath: "\(folder.path).lock"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-  }
-
-  @Test("A second store is locked out, by whatever name, until the first closes")
-  func locked() async throws {
-    let store = try SQLiteStore.open(at: path)
-    let alias = folder.file("alias.sqlite")
-    try FileManager.default.createSymbolicLink(atPath: alias, withDestinationPath: path)
-    #expect(code(opening: path) == .locked)
-    #expect(code(opening: alias) == .locked)
-    // The refusal did not harm the first.
-    try await store.submit(testFact(1))
-    await store.close()
-    #expect(code(opening: alias) == nil)
-    #expect(code(opening: path) == nil)
-  }
-
-  @Test("A lock that another holds is respected, and freed with its holder")
-  func lockedByAnother() throws {
-    let descriptor = Glibc.open("\(path).lock", O_RDWR | O_CREAT, 0o600)
-    #expect(descriptor >= 0)
-    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-    #expect(code(opening: path) == .locked)
-    #expect(!FileManager.default.fileExists(atPath: path))
-    #expect(close(descriptor) == 0)
-    #expect(code(opening: path) == nil)
   }
 
   @Test("A failed opening lets go of the lock")
@@ -191,7 +164,7 @@ struct SQLiteStoreFileTests {
     try await store.submit(testFact(2))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(
-      names == ["", "-shm", "-wal", ".lock"].map { "entitle.sqlite\($0)" }.sorted())
+      names == ["", "-shm", "-wal"].map { "entitle.sqlite\($0)" }.sorted())
     for name in names {
       #expect(try mode(of: folder.file(name)) == 0o600, "mode of \(name)")
     }

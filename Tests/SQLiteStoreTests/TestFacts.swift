@@ -4,26 +4,35 @@ import EntitlementStore
 let testScope = AppScope(bundleID: "com.example.reader", environment: .production)
 
 /// A transaction of a chain of its own, with as many bytes of an unknown field as asked for.
-func testFact(_ number: Int, padding: Int = 0) -> SignedFact {
+func testFact(_ number: Int, padding: Int = 0, signedAt: Int64 = 2) -> SignedFact {
   let id = String(number)
   let payload = Array(
     """
     {"transactionId":"\(id)","originalTransactionId":"\(id)",\
     "bundleId":"\(testScope.bundleID)","environment":"\(testScope.environment.rawValue)",\
     "productId":"com.example.reader.lifetime","type":"Non-Consumable","purchaseDate":1,\
-    "signedDate":2,"padding":"\(String(repeating: "x", count: padding))"}
+    "signedDate":\(signedAt),"padding":"\(String(repeating: "x", count: padding))"}
     """.utf8)
-  let digest = PayloadDigest((0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 8)) })
+  let digest = testDigest(payload)
   let fact = TransactionFact(
     bundleID: testScope.bundleID, environment: testScope.environment,
     originalTransactionID: OriginalTransactionID(id), transactionID: TransactionID(id),
     productID: "com.example.reader.lifetime", type: .nonConsumable, purchaseDate: 1,
-    signedDate: 2, digest: digest)
+    signedDate: Milliseconds(signedAt), digest: digest)
   return SignedFact(
     fact: .transaction(fact),
     signed: SignedPayload(
       header: Array("eyJhbGciOiJFUzI1NiJ9".utf8), payload: payload,
       signature: [UInt8](repeating: 7, count: 64)))
+}
+
+/// A failure of the library is a defect of the machine.
+func testDigest(_ bytes: [UInt8]) -> PayloadDigest {
+  do {
+    return try StoredPayload.digest(of: bytes)
+  } catch {
+    preconditionFailure("\(error)")
+  }
 }
 
 extension EntitlementStore {

@@ -97,7 +97,7 @@ struct VersionMigrationTests {
     try makeFile(version: 4, entries: try NotificationArchive.entries(count))
     let queue = try DatabaseQueue(path: path)
     let isUnfinished = try queue.inDatabase { database in
-      try Schema.migrate(database)
+      try Schema.migrate(database, creates: true)
       return try VersionMigration.step(database)
     }
     #expect(isUnfinished)

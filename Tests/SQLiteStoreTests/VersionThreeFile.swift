@@ -56,7 +56,7 @@ enum VersionThreeFile {
       arguments: [event.kind.rawValue, event.notificationUUID.rawValue])
     try database.execute(
       sql: "INSERT INTO documents VALUES (1, ?, ?)",
-      arguments: [PayloadDigest([UInt8](repeating: 8, count: 32)).stored, receipt.stored])
+      arguments: [testDigest(receipt).stored, receipt.stored])
     let signed = documentFact
     try database.execute(
       sql: """

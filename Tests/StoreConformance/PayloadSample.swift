@@ -1,5 +1,6 @@
 import AppStorePayloads
 import EntitlementDomain
+import EntitlementStore
 
 /// A payload of the form that the App Store signs. Stores keep it and read facts from it.
 ///
@@ -54,14 +55,12 @@ struct PayloadSample {
   private static let header = [UInt8](
     String(repeating: "eyJhbGciOiJFUzI1NiIsIng1YyI6", count: 150).utf8)
 
-  /// 32 bytes that depend on all of `bytes`: FNV-1a with four start values. Stores compare digests
-  /// and never compute them.
+  /// A failure of the library is a defect of the machine.
   static func digest(of bytes: [UInt8]) -> PayloadDigest {
-    PayloadDigest(
-      (0..<4).flatMap { (word: UInt64) -> [UInt8] in
-        var hash = 0xcbf2_9ce4_8422_2325 &+ word
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
-      })
+    do {
+      return try StoredPayload.digest(of: bytes)
+    } catch {
+      preconditionFailure("\(error)")
+    }
   }
 }

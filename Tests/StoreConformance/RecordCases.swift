@@ -79,10 +79,10 @@ extension StoreConformanceSuite {
   private static func notification(
     _ uuid: NotificationUUID, _ change: (inout NotificationRecord) -> Void
   ) -> SignedNotification {
-    var record = NotificationRecord(
-      uuid: uuid, type: "SUBSCRIBED", digest: PayloadSample.digest(of: Array(uuid.rawValue.utf8)))
-    change(&record)
     let payload = Array("{\"notificationUUID\":\"\(uuid)\",\"signedDate\":0}".utf8)
+    var record = NotificationRecord(
+      uuid: uuid, type: "SUBSCRIBED", digest: PayloadSample.digest(of: payload))
+    change(&record)
     return SignedNotification(record: record, signed: PayloadSample.signedPayload(payload))
   }
 }

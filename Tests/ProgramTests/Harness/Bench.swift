@@ -31,6 +31,7 @@ final class Bench: Sendable {
   var serverArguments: [String] {
     [
       "--listen", "127.0.0.1:0", "--catalog", catalogPath, "--store", "sqlite:\(databasePath)",
+      "--create",
       "--trust-root", "\(authority.rootFingerprint)",
       "--trust-root", "production=\(authority.rootFingerprint)", "--log-format", "json",
       // Small numbers, so that concurrent tests leave each other processors.

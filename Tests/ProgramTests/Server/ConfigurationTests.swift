@@ -68,6 +68,7 @@ struct ConfigurationTests {
           "Apple's, xcode=\(roots[1]), sandbox=\(roots[2])",
           "Apple's, xcode=\(roots[3]), local-testing=\(roots[3])",
         ]),
+      plain("store_check_seconds", ["0", "20", "30"]),
       plain("verification_workers", ["1", "2", "3"]),
       plain("verification_queue", ["1000", "2000", "3000"]),
       // `off` without quotes is `false` in YAML.
@@ -153,7 +154,7 @@ struct ConfigurationTests {
         let server = try await RunningServer.start(
           [
             "--listen", "127.0.0.1:0", "--catalog", bench.catalogPath, "--store",
-            "sqlite:\(bench.databasePath)", "--log-format", "json",
+            "sqlite:\(bench.databasePath)", "--create", "--log-format", "json",
           ] + flags)
         #expect(
           try server.log.filter { $0.level == "warning" }.map(\.issue)

@@ -98,13 +98,37 @@ struct StartFailureTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `73: the database cannot be opened`() async throws {
+  @Test func `72: the database is missing, empty or damaged, and is left as it was`() async throws {
+    let missing = bench.folder.file("missing.sqlite")
+    let empty = try bench.folder.write("", to: "empty.sqlite")
+    for path in [missing, empty] {
+      let arguments = bench.serverArguments.filter { $0 != "--create" }
+      let run = try await ProgramRun.of(.entitled, arguments + ["--store", "sqlite:\(path)"])
+      expect(run, code: 72, "the database \(path): it ")
+      #expect(run.errors.contains("--create"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: missing))
+    #expect(try Data(contentsOf: URL(filePath: empty)).isEmpty)
     let text = try bench.folder.write("It was a dark and stormy night.", to: "text.sqlite")
-    for path in [bench.folder.file("none/e.sqlite"), bench.folder.path, "/proc/e.sqlite", text] {
+    expect(
+      try await start(["--store": "sqlite:\(text)"]), code: 72,
+      "the database \(text): the file is not a database. Nothing is served")
+    #expect(try String(contentsOfFile: text, encoding: .utf8) == "It was a dark and stormy night.")
+    // A page of a database that was served.
+    let server = try await bench.startServer()
+    try await bench.submit(Bench.population(20), to: server)
+    #expect(try await server.stop() == .code(0))
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: bench.databasePath)))
+    bytes.replaceSubrange(4_096..<8_192, with: [UInt8](repeating: 0, count: 4_096))
+    try Data(bytes).write(to: URL(filePath: bench.databasePath))
+    expect(try await start(), code: 72, "the database \(bench.databasePath): the file is damaged")
+  }
+
+  @Test func `73: the database cannot be opened`() async throws {
+    for path in [bench.folder.file("none/e.sqlite"), bench.folder.path, "/proc/e.sqlite"] {
       expect(
         try await start(["--store": "sqlite:\(path)"]), code: 73, "the database \(path): ")
     }
-    #expect(try String(contentsOfFile: text, encoding: .utf8) == "It was a dark and stormy night.")
   }
 
   @Test func `75: another process holds the database`() async throws {
