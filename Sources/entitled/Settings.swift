@@ -213,7 +213,8 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
       allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
-      memoryBudget: memory << 20, maximumConnections: connections, shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
+      memoryBudget: memory << 20, maximumConnections: connections,
+      shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
       shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
   }
 

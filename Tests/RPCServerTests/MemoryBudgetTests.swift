@@ -32,7 +32,8 @@ struct MemoryBudgetTests {
     }
   }
 
-  @Test("Incomplete requests of many connections stay within the budget, and the largest goes first")
+  @Test(
+    "Incomplete requests of many connections stay within the budget, and the largest goes first")
   func incompleteRequests() async throws {
     try await TestServer.run(Self.limits) { test in
       var largest = 0
@@ -73,7 +74,8 @@ struct MemoryBudgetTests {
         try client.send(Frames.request(UInt32(2 * number + 1), "Hold", name))
       }
       #expect(
-        await test.service.expect(.held(names[0]), .held(names[1]), .held(names[2]), .held(names[3])))
+        await test.service.expect(
+          .held(names[0]), .held(names[1]), .held(names[2]), .held(names[3])))
       let other = try RawClient(test.unix)
       try other.send(Frames.request(1, "Echo", String(repeating: "y", count: Self.megabyte)))
       #expect(try other.receiveText() == "1 RESOURCE_EXHAUSTED")

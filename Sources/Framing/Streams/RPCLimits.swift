@@ -60,8 +60,9 @@ package struct RPCLimits: Hashable, Sendable {
   /// and what waits for its answer.
   package static let memoryPerCall = 1_024
 
-  /// How many bytes of memory each byte of a request is counted for, until its work ends. Measured:
-  /// a submission of 4 MiB takes 3.2 times its size while it waits for the store.
+  /// How many bytes of memory each byte of a request is counted for, until its work ends: a
+  /// submission has its decoded text, the bytes to verify and those to store, all as long as the
+  /// request, and its facts.
   package static let memoryPerRequestByte = 4
 
   /// How often a connection that may not be read looks whether there is memory again.

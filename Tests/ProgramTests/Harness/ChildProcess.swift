@@ -71,6 +71,20 @@ final class ChildProcess: Sendable {
     }
   }
 
+  /// Changes its soft limit of open files while it runs. Swift does not see prlimit(2), so
+  /// prlimit(1) of util-linux does it.
+  func setOpenFiles(_ count: Int) throws {
+    guard let number = identifier.withLock({ $0 }) else { throw HarnessFailure("it has ended") }
+    let program = Process()
+    program.executableURL = URL(filePath: "/usr/bin/prlimit")
+    program.arguments = ["--pid", "\(number)", "--nofile=\(count):"]
+    try program.run()
+    program.waitUntilExit()
+    guard program.terminationStatus == 0 else {
+      throw HarnessFailure("its limit cannot be changed")
+    }
+  }
+
   private func file(_ name: String) throws -> String {
     guard let number = identifier.withLock({ $0 }) else { throw HarnessFailure("it has ended") }
     return try String(contentsOfFile: "/proc/\(number)/\(name)", encoding: .utf8)

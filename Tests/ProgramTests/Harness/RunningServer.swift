@@ -116,6 +116,11 @@ final class RunningServer: Sendable {
     get throws { try child.processorTime }
   }
 
+  /// Changes its soft limit of open files.
+  func setOpenFiles(_ count: Int) throws {
+    try child.setOpenFiles(count)
+  }
+
   func signal(_ number: Int32) {
     child.signal(number)
   }
