@@ -14,6 +14,11 @@ extension RPCServerStatistics {
       StatisticValue("connections.broken_frames", brokenFrames),
       StatisticValue("connections.broken", connectionsBroken),
       StatisticValue("connections.accept_pauses", acceptPauses),
+      StatisticValue("connections.accept_failures", acceptFailures),
+      StatisticValue("connections.closed_for_memory", connectionsClosedForMemory),
+      StatisticValue("memory.bytes", memoryInUse),
+      StatisticValue("memory.refused", memoryRefusals),
+      StatisticValue("memory.dropped_requests", droppedRequests),
       StatisticValue("calls.total", calls.total),
       StatisticValue("calls.stream_messages", streamMessages),
     ] + RPCCode.allCases.map { StatisticValue("calls.\($0.name)", calls[$0]) }

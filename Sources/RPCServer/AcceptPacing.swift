@@ -1,4 +1,5 @@
 import Framing
+import Logging
 import NIOCore
 import Synchronization
 import Wire
@@ -77,6 +78,75 @@ final class AcceptPacingHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     pausedRead?.cancel()
     pausedRead = nil
+    context.fireChannelInactive()
+  }
+}
+
+/// Counts and logs accepts that failed for lack of a file descriptor. For all listeners of a server.
+final class AcceptFailures: Sendable {
+  private let total = Atomic(0)
+  private let log = ShortageLog()
+  private let logger: Logger
+
+  init(logger: Logger) {
+    self.logger = logger
+  }
+
+  var count: Int {
+    total.load(ordering: .relaxed)
+  }
+
+  func occurred(_ error: IOError) {
+    let count = total.add(1, ordering: .relaxed).newValue
+    guard log.isDue(now: .now()) else {
+      return
+    }
+    logger.error(
+      "no connection can be accepted; accepting pauses",
+      metadata: ["error": "\(error)", "failures": "\(count)"])
+  }
+}
+
+/// Stops accepting for ``RPCLimits/acceptFailurePause`` after an accept failed. Usually no file
+/// descriptor is left (EMFILE, ENFILE), and the next attempt would fail immediately.
+///
+/// After a failed accept the channel stays registered for readable events, even if no handler asks
+/// for the next read. As the connection still waits, the event loop would not rest. Only without
+/// `autoRead` is the channel unregistered. Therefore swift-nio's `AcceptBackoffHandler` does not
+/// suffice.
+final class AcceptFailureHandler: ChannelInboundHandler {
+  typealias InboundIn = any Channel
+
+  private let failures: AcceptFailures
+  private var pause: Scheduled<Void>?
+
+  init(_ failures: AcceptFailures) {
+    self.failures = failures
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard let error = error as? IOError else {
+      context.fireErrorCaught(error)
+      return
+    }
+    failures.occurred(error)
+    guard pause == nil else {
+      return
+    }
+    let options = context.channel.syncOptions
+    // Fails only if the listener is closed.
+    try? options?.setOption(.autoRead, value: false)
+    pause = context.eventLoop.assumeIsolated().scheduleTask(
+      in: TimeAmount(RPCLimits.acceptFailurePause)
+    ) {
+      self.pause = nil
+      try? options?.setOption(.autoRead, value: true)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    pause?.cancel()
+    pause = nil
     context.fireChannelInactive()
   }
 }

@@ -1,4 +1,5 @@
 import Framing
+import Logging
 import NIOCore
 import Synchronization
 import Wire
@@ -14,11 +15,15 @@ final class ConnectionRegistry: Sendable {
     var statistics = RPCServerStatistics()
   }
 
+  let memory: MemoryBudget
   private let limit: Int
+  private let refusalLog = ShortageLog()
+  private let memoryLog = ShortageLog()
   private let state = Mutex(State())
 
   init(limits: RPCLimits) {
     limit = limits.connections
+    memory = MemoryBudget(capacity: limits.memory)
   }
 
   /// Admits a new connection.
@@ -60,8 +65,35 @@ final class ConnectionRegistry: Sendable {
     state.withLock { state in
       var statistics = state.statistics
       statistics.connectionsOpen = state.open.count
+      statistics.memoryInUse = memory.bytesInUse
       return statistics
     }
+  }
+
+  /// Logs that connections are refused because of the limit.
+  func logRefusal(to logger: Logger) {
+    guard refusalLog.isDue(now: .now()) else {
+      return
+    }
+    let statistics = statistics
+    logger.warning(
+      "connections are refused: the limit of open connections is reached",
+      metadata: ["limit": "\(limit)", "refused": "\(statistics.connectionsRefused)"])
+  }
+
+  /// Logs that calls are refused or connections closed because the memory is in use.
+  func logMemoryShortage(to logger: Logger) {
+    guard memoryLog.isDue(now: .now()) else {
+      return
+    }
+    let statistics = statistics
+    logger.warning(
+      "the memory for calls is in use",
+      metadata: [
+        "bytes": "\(statistics.memoryInUse)", "refused": "\(statistics.memoryRefusals)",
+        "dropped_requests": "\(statistics.droppedRequests)",
+        "closed_connections": "\(statistics.connectionsClosedForMemory)",
+      ])
   }
 
   /// Admits no more connections, and starts the shutdown of every open one.
@@ -87,6 +119,23 @@ final class ConnectionRegistry: Sendable {
       if isEmpty {
         continuation.resume()
       }
+    }
+  }
+}
+
+/// Limits the lines of the log about a shortage, which clients can cause at will.
+final class ShortageLog: Sendable {
+  private let next = Mutex(NIODeadline.distantPast)
+
+  /// Whether a line may be logged now. If so, the next one may be logged
+  /// ``RPCLimits/shortageLogTime`` later.
+  func isDue(now: NIODeadline) -> Bool {
+    next.withLock { next in
+      guard now >= next else {
+        return false
+      }
+      next = now + TimeAmount(RPCLimits.shortageLogTime)
+      return true
     }
   }
 }

@@ -33,6 +33,8 @@ package struct RPCAnswer: Sendable {
   let deadline: NIODeadline?
   let peer: RPCPeer
   let connection: NIOLoopBound<ServerConnectionHandler>
+  /// Counts the call's memory until the last copy of the answer is gone.
+  let memory: CallMemory
 
   /// The event loop of the call's connection.
   package var eventLoop: any EventLoop { peer.eventLoop }

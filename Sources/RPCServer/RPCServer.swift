@@ -33,6 +33,7 @@ package final class RPCServer: Sendable {
   private let registry: ConnectionRegistry
   /// Shared by all TCP listeners.
   private let pacing: AcceptPacing
+  private let acceptFailures: AcceptFailures
   private let state = Mutex(State.idle)
 
   /// - Parameter group: The event loops of the connections. Must outlive the server.
@@ -48,11 +49,13 @@ package final class RPCServer: Sendable {
     self.logger = logger
     self.registry = ConnectionRegistry(limits: limits)
     self.pacing = AcceptPacing(limits: limits)
+    self.acceptFailures = AcceptFailures(logger: logger)
   }
 
   package var statistics: RPCServerStatistics {
     var statistics = registry.statistics
     statistics.acceptPauses = pacing.pauses
+    statistics.acceptFailures = acceptFailures.count
     return statistics
   }
 
@@ -139,13 +142,13 @@ package final class RPCServer: Sendable {
   }
 
   private func bootstrap(pacing: AcceptPacing?) -> ServerBootstrap {
-    ServerBootstrap(group: group)
+    let acceptFailures = acceptFailures
+    return ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // Delays the next accept if file descriptors are exhausted.
-          try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+          try channel.pipeline.syncOperations.addHandler(AcceptFailureHandler(acceptFailures))
           if let pacing {
             try channel.pipeline.syncOperations.addHandler(AcceptPacingHandler(pacing))
           }
@@ -176,6 +179,7 @@ package final class RPCServer: Sendable {
     let acceptedAt = eventLoop.now
     guard let id = registry.admit(channel) else {
       pacing?.connectionRefused(now: acceptedAt)
+      registry.logRefusal(to: logger)
       throw ConnectionRefused()
     }
     let pause = limits.writeBufferPause

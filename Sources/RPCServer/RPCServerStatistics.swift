@@ -21,6 +21,17 @@ package struct RPCServerStatistics: Hashable, Sendable {
   /// How often an accept was delayed because of short-lived connections.
   package var acceptPauses = 0
 
+  /// How often no connection could be accepted for lack of a file descriptor.
+  package var acceptFailures = 0
+  /// Bytes of incomplete requests, calls in flight and unread output now.
+  package var memoryInUse = 0
+  /// Calls and answers refused because the connection had its share of the memory.
+  package var memoryRefusals = 0
+  /// Incomplete requests given up so that others get memory.
+  package var droppedRequests = 0
+  /// Connections closed because of unread output, so that others get memory.
+  package var connectionsClosedForMemory = 0
+
   package init() {}
 
   /// Adds the counters of `other` and resets them.
@@ -34,6 +45,11 @@ package struct RPCServerStatistics: Hashable, Sendable {
     connectionsTimedOut += exchange(&other.connectionsTimedOut, with: 0)
     connectionsBroken += exchange(&other.connectionsBroken, with: 0)
     acceptPauses += exchange(&other.acceptPauses, with: 0)
+    acceptFailures += exchange(&other.acceptFailures, with: 0)
+    memoryInUse += exchange(&other.memoryInUse, with: 0)
+    memoryRefusals += exchange(&other.memoryRefusals, with: 0)
+    droppedRequests += exchange(&other.droppedRequests, with: 0)
+    connectionsClosedForMemory += exchange(&other.connectionsClosedForMemory, with: 0)
   }
 }
 

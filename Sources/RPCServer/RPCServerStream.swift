@@ -14,15 +14,18 @@ package final class RPCServerStream: Sendable {
   private let connection: NIOLoopBound<ServerConnectionHandler>
   private let ended = Atomic(false)
   private let deadline: NIODeadline?
+  /// Counts the call's memory until the stream is deallocated.
+  private let memory: CallMemory
 
   init(
     call: CallID, deadline: NIODeadline?, peer: RPCPeer,
-    connection: NIOLoopBound<ServerConnectionHandler>
+    connection: NIOLoopBound<ServerConnectionHandler>, memory: CallMemory
   ) {
     self.call = call
     self.deadline = deadline
     self.peer = peer
     self.connection = connection
+    self.memory = memory
   }
 
   /// Whether the stream was finished, failed or cancelled, so that nothing more can be sent.

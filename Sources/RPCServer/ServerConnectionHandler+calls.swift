@@ -93,6 +93,10 @@ extension ServerConnectionHandler {
     if ServerStreams.breaksProtocol(decoded, action) {
       statistics.brokenFrames += 1
     }
+    perform(action)
+  }
+
+  func perform(_ action: ServerAction) {
     switch action {
     case .ignore:
       break
@@ -113,6 +117,15 @@ extension ServerConnectionHandler {
   }
 
   private func start(_ call: ServerCall) {
+    if memory.waitingBytes > 0 {
+      // The request was counted while it was incomplete.
+      countMemory()
+    }
+    guard let memory = memory.count(requestLength: call.request.payload.readableBytes) else {
+      lackedMemory()
+      fail(call.id, ServerStreams.memoryExhausted)
+      return
+    }
     let request = RPCCall(
       payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
       peer: peer)
@@ -121,10 +134,13 @@ extension ServerConnectionHandler {
     case .unary(let body):
       body(
         request,
-        RPCAnswer(call: call.id, deadline: call.deadline, peer: peer, connection: connection))
+        RPCAnswer(
+          call: call.id, deadline: call.deadline, peer: peer, connection: connection,
+          memory: memory))
     case .serverStreaming(let body):
       let stream = RPCServerStream(
-        call: call.id, deadline: call.deadline, peer: peer, connection: connection)
+        call: call.id, deadline: call.deadline, peer: peer, connection: connection,
+        memory: memory)
       openCalls[call.id] = OpenCall(stream: stream)
       body(request, stream)
     }
@@ -135,13 +151,17 @@ extension ServerConnectionHandler {
   /// Sends the answer of a unary call.
   func answer(_ call: CallID, with payload: ByteBuffer) {
     let length = payload.readableBytes
-    switch streams.answerProduced(call, payloadLength: length, waiting: waitingBytes) {
+    let room = room(for: length)
+    switch streams.answerProduced(
+      call, payloadLength: length, waiting: waitingBytes, room: room)
+    {
     case .ignore:
       return
     case .send:
       statistics.calls.count(.ok)
       write(StampedMessage(payload), for: call.streamID)
     case .sendFailure(let status):
+      if length > room { lackedMemory() }
       writeFailure(call.streamID, status)
     }
     forget(call)
@@ -159,8 +179,9 @@ extension ServerConnectionHandler {
   /// Sends the next message of a stream.
   func send(_ payload: ByteBuffer, cursor: String?, on call: CallID) {
     let length = payload.readableBytes
+    let room = room(for: length)
     let action = streams.streamItemProduced(
-      call, payloadLength: length, waiting: waitingBytes,
+      call, payloadLength: length, waiting: waitingBytes, room: room,
       lastCursor: openCalls[call]?.lastCursor)
     switch action {
     case .ignore:
@@ -174,6 +195,7 @@ extension ServerConnectionHandler {
         streamID: call.streamID, payloadLength: length, into: &batch)
       writePayload(payload)
     case .sendFailure(let status):
+      if length > room { lackedMemory() }
       writeFailure(call.streamID, status)
       cancel(call)
     }
@@ -261,6 +283,11 @@ struct OpenCall {
   var lastCursor: String?
   var cancellations: [@Sendable () -> Void] = []
   var pendingSends: CircularBuffer<PendingSend> = []
+
+  /// The bytes of ``pendingSends``.
+  var pendingBytes: Int {
+    pendingSends.reduce(0) { $0 + $1.messages.reduce(0) { $0 + $1.payload.readableBytes } }
+  }
 
   /// The call is over.
   func end() {

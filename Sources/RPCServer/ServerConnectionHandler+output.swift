@@ -50,6 +50,7 @@ extension ServerConnectionHandler {
       batch.writeImmutableBuffer(payload)
     } else {
       writeBatch()
+      channelBytes += payload.readableBytes
       context?.write(wrapOutboundOut(payload), promise: nil)
     }
     batchGrew()
@@ -106,6 +107,7 @@ extension ServerConnectionHandler {
     }
     // The next batch probably has a similar size.
     let capacity = min(batch.readableBytes, RPCLimits.fullBatch)
+    channelBytes += batch.readableBytes
     context?.write(wrapOutboundOut(batch), promise: nil)
     batch = ByteBuffer()
     batchCapacity = capacity
@@ -126,6 +128,7 @@ extension ServerConnectionHandler {
     if isFlushDue || batch.readableBytes > 0 {
       flush()
     }
+    countMemory()
     if streams.isFinished {
       closeGracefully()
     }

@@ -7,7 +7,8 @@ import Wire
 extension ServerConnectionHandler {
   /// Schedules the timer for the next deadline, unless the timer is set for an earlier time.
   func scheduleTimer() {
-    let next = min(timing.next(earliestCall: streams.earliestDeadline), stallTime)
+    let next = min(
+      timing.next(earliestCall: streams.earliestDeadline), stallTime, memoryCheck)
     guard next < timerDeadline, context?.channel.isActive == true else {
       return
     }
@@ -25,6 +26,9 @@ extension ServerConnectionHandler {
     let now = peer.eventLoop.now
     end(streams.deadlinesPassed(now: now), ServerStreams.deadlineExceeded)
     endStalledStreams(now: now)
+    if memoryCheck <= now {
+      checkMemory(now: now)
+    }
     let isBusy = streams.isBusy && !isInputClosed
     switch timing.due(now: now, isBusy: isBusy, isWritable: isWritable) {
     case .nothing:

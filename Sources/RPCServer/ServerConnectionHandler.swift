@@ -39,6 +39,15 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var batchCapacity = 0
   var statistics = RPCServerStatistics()
 
+  let memory: ConnectionMemory
+  /// Bytes written to the channel that may not be sent yet: those that the channel had when it was
+  /// last asked, and all that were written since.
+  var channelBytes = 0
+  /// When ``checkMemory(now:)`` is due.
+  var memoryCheck = NIODeadline.distantFuture
+  /// Whether the budget knows this connection.
+  var isMemoryRegistered = false
+
   private(set) var context: ChannelHandlerContext?
   /// The socket's file descriptor; nil unless TCP.
   private var tcpSocket: CInt?
@@ -55,7 +64,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var isPaused = false
   /// When the oldest undecoded bytes arrived; nil if decoding is not paused.
   var undecodedSince: NIODeadline?
-  private var isReadDeferred = false
+  var isReadDeferred = false
   private(set) var isInputClosed = false
 
   var timing: ConnectionTiming
@@ -71,6 +80,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     self.peer = peer
     self.registry = registry
     self.logger = logger
+    self.memory = ConnectionMemory(registry.memory)
     self.slowReaderTime = TimeAmount(limits.slowReaderTime)
     self.timing = ConnectionTiming(limits: limits, now: peer.eventLoop.now)
     self.streams = ServerStreams(methods: methods, limits: limits)
@@ -120,11 +130,16 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    if isWritable, !streams.hasFailed {
-      context.read()
-    } else {
+    guard isWritable, !streams.hasFailed else {
       isReadDeferred = true
+      return
     }
+    guard !memory.isOverShare else {
+      isReadDeferred = true
+      awaitMemory()
+      return
+    }
+    context.read()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -138,10 +153,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
         handleFrames(receivedAt: now)
         settle()
       }
-      if isReadDeferred, isWritable, !streams.hasFailed {
-        isReadDeferred = false
-        context.read()
-      }
+      resumeReading()
     }
     context.fireChannelWritabilityChanged()
   }
@@ -178,6 +190,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     abandonCalls()
     timer?.cancel()
     timer = nil
+    releaseMemory()
     publishStatistics()
     context.fireChannelInactive()
   }

@@ -115,7 +115,14 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "Memory for cached answers, in megabytes. Default: 256.")
   var cacheMegabytes: String?
 
-  @Option(help: "Open connections. Default: 10000.")
+  @Option(
+    help: """
+      Memory for incomplete requests, calls in flight and unread answers of all connections, in \
+      megabytes. Default: 128.
+      """)
+  var memoryBudgetMegabytes: String?
+
+  @Option(help: "Open connections. Default: 10000; less if fewer files may be open.")
   var maximumConnections: String?
 
   @Option(
@@ -182,7 +189,8 @@ struct Entitled: AsyncParsableCommand {
       (.storeReaders, storeReaders), (.storeWriters, storeWriters),
       (.stalenessSeconds, stalenessSeconds), (.changeRetentionDays, changeRetentionDays),
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),
-      (.cacheMegabytes, cacheMegabytes), (.maximumConnections, maximumConnections),
+      (.cacheMegabytes, cacheMegabytes), (.memoryBudgetMegabytes, memoryBudgetMegabytes),
+      (.maximumConnections, maximumConnections),
       (.shortConnectionsPerSecond, shortConnectionsPerSecond), (.idleSeconds, idleSeconds),
       (.shutdownSeconds, shutdownSeconds),
     ]

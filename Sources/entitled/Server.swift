@@ -34,6 +34,7 @@ struct Server {
       logger.warning("configuration", metadata: ["issue": "\(warning)"])
     }
     try settings.checkAddresses()
+    let connections = try FileDescriptors.connections(for: settings, logger: logger)
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
     // Taken before the file is read: any later change causes a reload.
     let catalogVersion = catalogFile.version
@@ -44,7 +45,7 @@ struct Server {
     let opened = try await openStore(logger: logger)
     let store = opened.store
     let components = ServerComponents(
-      settings: settings,
+      settings: settings, connections: connections,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.source, opened: opened, logger: logger)
@@ -181,8 +182,9 @@ private struct ServerComponents {
   let health = HealthStatus()
   private let reader: CustomerReader
 
+  /// - Parameter connections: The limit of open connections.
   init(
-    settings: Settings, catalog: CatalogHolder, source: CatalogSource,
+    settings: Settings, connections: Int, catalog: CatalogHolder, source: CatalogSource,
     opened: OpenedStore, logger: Logger
   ) {
     let store = opened.store
@@ -249,9 +251,10 @@ private struct ServerComponents {
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(
-        connections: settings.maximumConnections, idleTime: settings.idleTime,
+        connections: connections, idleTime: settings.idleTime,
         shutdownTime: settings.shutdownTime,
-        shortConnectionsPerSecond: settings.shortConnectionsPerSecond),
+        shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
+        memory: settings.memoryBudget),
       logger: logger)
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.

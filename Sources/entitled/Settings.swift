@@ -30,6 +30,8 @@ struct Settings: Sendable {
   /// Whether the status of certificates is checked, and whether a missing answer is accepted.
   var certificateStatus: StatusPolicy
   var cacheBytes: Int
+  /// The memory of all connections together: see ``RPCLimits/memory``.
+  var memoryBudget: Int
   var maximumConnections: Int
   var shortConnectionsPerSecond: Int
   var idleTime: Duration
@@ -163,6 +165,7 @@ extension Settings {
       (.verificationQueue, String(verificationQueue)),
       (.certificateStatus, certificateStatus.rawValue),
       (.cacheMegabytes, String(cacheBytes >> 20)),
+      (.memoryBudgetMegabytes, String(memoryBudget >> 20)),
       (.maximumConnections, String(maximumConnections)),
       (.shortConnectionsPerSecond, String(shortConnectionsPerSecond)),
       (.idleSeconds, String(idleTime.components.seconds)),
@@ -205,6 +208,8 @@ private struct SettingsReader {
       range: SubmitSignedTransactionsRequest.maximumItems...1_000_000)
     let status = await choice(.certificateStatus, default: StatusPolicy.off)
     let cache = await integer(.cacheMegabytes, default: 256, range: 1...1_048_576)
+    // One connection must be able to send the longest request and get the longest answer.
+    let memory = await integer(.memoryBudgetMegabytes, default: 128, range: 48...1_048_576)
     let connections = await integer(.maximumConnections, default: 10_000, range: 1...1_000_000)
     let accepts = await integer(.shortConnectionsPerSecond, default: 2500, range: 1...1_000_000)
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
@@ -219,7 +224,8 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
       allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
-      maximumConnections: connections, shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
+      memoryBudget: memory << 20, maximumConnections: connections,
+      shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
       shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
   }
 
@@ -381,6 +387,7 @@ enum SettingKey: String, CaseIterable {
   case verificationQueue = "verification_queue"
   case certificateStatus = "certificate_status"
   case cacheMegabytes = "cache_megabytes"
+  case memoryBudgetMegabytes = "memory_budget_megabytes"
   case maximumConnections = "maximum_connections"
   case shortConnectionsPerSecond = "short_connections_per_second"
   case idleSeconds = "idle_seconds"

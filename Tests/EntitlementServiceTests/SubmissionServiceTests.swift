@@ -52,6 +52,25 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
+  @Test("Repeated items are verified and committed once, and each has its result")
+  func repeatedItems() async throws {
+    let bench = try Bench()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
+    let bytes = [facts[0], "not.a.jws", facts[0], facts[0], "not.a.jws"].map { Array($0.utf8) }
+    let submission = TransactionSubmission(signedPayloads: bytes, accountID: "anna")
+    #expect(submission.signedPayloads == [bytes[0], bytes[1]])
+    #expect(submission.items == [0, 1, 0, 0, 1])
+    let result = try await bench.submit(
+      [facts[0], "not.a.jws", facts[0], facts[0], "not.a.jws"], account: "anna")
+    #expect(result.items.map(\.verdict) == [.ok, .malformed, .ok, .ok, .malformed])
+    #expect(
+      result.items.map(\.disposition) == [.added, nil, .duplicate, .duplicate, nil])
+    #expect(result.items.map(\.link) == [.linked, nil, .unchanged, .unchanged, nil])
+    #expect(result.items[2].transactionID == result.items[0].transactionID)
+    #expect(result.customers.count == 1)
+    await bench.close()
+  }
+
   @Test("A renewal info is bound by its transaction or the store only")
   func binding() async throws {
     let bench = try Bench()

@@ -109,6 +109,27 @@ struct FrameDecoderTests {
     }
   }
 
+  @Test("An incomplete frame can be given up: its rest is skipped, and the next frames are decoded")
+  func dropped() {
+    let long = Self.frame(Array(repeating: 7, count: 3_000))
+    let bytes = Self.encoded([long] + Self.frames)
+    for length in [0, 9, 10, 11, 1_000, 3_009, 3_010] {
+      var decoder = FrameDecoder()
+      decoder.append(ByteBuffer(bytes: bytes.readableBytesView.prefix(length)))
+      let isIncomplete = (10..<3_010).contains(length)
+      if isIncomplete {
+        #expect(decoder.next() == nil)
+        decoder.compact()
+      }
+      #expect(decoder.dropPartialFrame() == (isIncomplete ? long.header : nil), "\(length)")
+      #expect(decoder.dropPartialFrame() == nil)
+      if isIncomplete { #expect(decoder.bufferedBytes == 0) }
+      decoder.append(ByteBuffer(bytes: bytes.readableBytesView.dropFirst(length)))
+      let expected = (isIncomplete ? [] : [long]) + Self.frames
+      #expect(Self.decodeAll(&decoder) == expected.map(DecodedFrame.frame))
+    }
+  }
+
   @Test("The longest frame passes")
   func longest() {
     let data = [UInt8](repeating: 1, count: RPCLimits.maximumFrameData)

@@ -41,6 +41,15 @@ final class TestService: Sendable {
     streams.withLock { $0[name] }
   }
 
+  /// Releases the answers of all held calls, as when their work ends.
+  func forgetAnswers() {
+    let answers = answers.withLock { answers in
+      defer { answers = [:] }
+      return answers
+    }
+    withExtendedLifetime(answers) {}
+  }
+
   /// Waits for the given events, in order.
   func expect(_ expected: Event...) async -> Bool {
     var iterator = events.makeAsyncIterator()

@@ -3,8 +3,11 @@ package import Verification
 
 /// Signed transactions, renewal infos and app transactions to submit.
 package struct TransactionSubmission: Sendable {
-  /// Each a JWS in compact form.
-  package var signedPayloads: [[UInt8]]
+  /// Each a JWS in compact form, without repetitions.
+  package let signedPayloads: [[UInt8]]
+  /// The items of the submission, as indices of their payloads. A repeated item is verified and
+  /// stored once.
+  package let items: [Int]
   /// The app that every payload must belong to; nil: any app of the catalog. The app of a renewal
   /// info is always that of its chain's transactions.
   package var bundleID: BundleID?
@@ -12,14 +15,33 @@ package struct TransactionSubmission: Sendable {
   package var accountID: AccountID?
   package var priority: WorkPriority
 
+  /// - Parameter signedPayloads: One for each item. Equal ones are kept once.
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
     priority: WorkPriority = .interactive
   ) {
-    self.signedPayloads = signedPayloads
     self.bundleID = bundleID
     self.accountID = accountID
     self.priority = priority
+    var indices: [Payload: Int] = [:]
+    var distinct: [[UInt8]] = []
+    items = signedPayloads.map { bytes in
+      let payload = Payload(bytes: bytes)
+      if let index = indices[payload] { return index }
+      indices[payload] = distinct.count
+      distinct.append(bytes)
+      return distinct.count - 1
+    }
+    self.signedPayloads = distinct
+  }
+
+  /// Hashes all bytes at once. An array hashes each element.
+  private struct Payload: Hashable {
+    let bytes: [UInt8]
+
+    func hash(into hasher: inout Hasher) {
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
   }
 }
 

@@ -9,11 +9,19 @@ package struct ItemResult: Sendable {
   package let detail: String?
   package let kind: SignedKind?
   /// Nil when refused.
-  package let disposition: FactDisposition?
+  package private(set) var disposition: FactDisposition?
   package let originalTransactionID: OriginalTransactionID?
   package let transactionID: TransactionID?
   /// The effect on the owner (R42, R44); nil when refused.
-  package let link: LinkOutcome?
+  package private(set) var link: LinkOutcome?
+
+  /// The outcome of the same payload when it is submitted again.
+  var repeated: ItemResult {
+    var repeated = self
+    if disposition == .added || disposition == .replaced { repeated.disposition = .duplicate }
+    if link == .linked || link == .transferred { repeated.link = .unchanged }
+    return repeated
+  }
 
   init(refusal: Refusal, kind: SignedKind? = nil) {
     verdict = refusal.verdict
@@ -52,6 +60,17 @@ package struct SubmissionResult: Sendable {
   /// The customers of the accepted payloads, with their revisions after the commit. The owner of a
   /// chain whose claim was refused is not included (R44).
   package let customers: [CustomerRevision]
+
+  /// - Parameter payloads: The outcome of each payload of the request.
+  init(
+    of request: TransactionSubmission, payloads: [ItemResult], customers: [CustomerRevision]
+  ) {
+    var answered = Set<Int>()
+    items = request.items.map { index in
+      answered.insert(index).inserted ? payloads[index] : payloads[index].repeated
+    }
+    self.customers = customers
+  }
 }
 
 /// The outcome of a receipt or an archived response.

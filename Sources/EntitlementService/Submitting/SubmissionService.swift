@@ -28,7 +28,7 @@ package struct SubmissionService: Sendable {
   }
 
   /// Verifies each payload on its own and commits all valid ones together. A refused payload does
-  /// not affect the others.
+  /// not affect the others. A repeated item is verified and committed once.
   ///
   /// - Parameters:
   ///   - deadline: verification that has not begun by then is not done. A submission that was
@@ -70,7 +70,7 @@ package struct SubmissionService: Sendable {
       }
     }
     guard !facts.isEmpty else {
-      return SubmissionResult(items: items.compactMap(\.self), customers: [])
+      return SubmissionResult(of: request, payloads: items.compactMap(\.self), customers: [])
     }
 
     let receipt = try await commit(
@@ -81,7 +81,8 @@ package struct SubmissionService: Sendable {
     for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: receipt)) {
       items[entry.position] = result
     }
-    return SubmissionResult(items: items.compactMap(\.self), customers: receipt.customers)
+    return SubmissionResult(
+      of: request, payloads: items.compactMap(\.self), customers: receipt.customers)
   }
 
   /// Verifies a notification with its nested payloads and commits it with its facts. A known

@@ -39,6 +39,27 @@ package struct FrameDecoder: Sendable {
     buffer.readableBytes == 0
   }
 
+  /// Bytes that wait to be decoded.
+  package var bufferedBytes: Int {
+    buffer.readableBytes
+  }
+
+  /// Gives up an incomplete frame: its bytes are released, and the rest is skipped. Call only after
+  /// ``next()`` has returned nil.
+  ///
+  /// - Returns: The frame's header; nil if no frame with a complete header is incomplete, so that
+  ///   nothing was given up.
+  package mutating func dropPartialFrame() -> FrameHeader? {
+    guard !isStopped, skippedBytesLeft == 0, let header = peekHeader(),
+      buffer.readableBytes < FrameHeader.encodedSize + Int(header.dataLength)
+    else {
+      return nil
+    }
+    _ = skipFrame(header)
+    compact()
+    return header
+  }
+
   /// Adds received bytes. Call ``next()`` until it returns nil, then ``compact()``.
   package mutating func append(_ bytes: ByteBuffer) {
     if isStopped {

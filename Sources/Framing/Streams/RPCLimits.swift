@@ -51,6 +51,34 @@ package struct RPCLimits: Hashable, Sendable {
   /// protocol count too.
   package static let shortConnectionTime: Duration = .seconds(2)
 
+  /// What each connection may hold of ``memory`` in any case, in bytes, so that small calls are
+  /// answered however much other connections hold. Output and incomplete requests up to this size
+  /// are not counted: most connections have no more.
+  package static let guaranteedMemory = 16_384
+
+  /// How much memory a call in flight is counted for, in bytes, in addition to its request: its task
+  /// and what waits for its answer.
+  package static let memoryPerCall = 1_024
+
+  /// How many bytes of memory each byte of a request is counted for, until its work ends: a
+  /// submission has its decoded text, the bytes to verify and those to store, all as long as the
+  /// request, and its facts.
+  package static let memoryPerRequestByte = 4
+
+  /// How often a connection that may not be read looks whether there is memory again.
+  package static let memoryRetryTime: Duration = .milliseconds(25)
+
+  /// How often a connection that holds counted output looks how much of it was sent. The channel
+  /// reports that only sometimes.
+  package static let memoryCheckTime: Duration = .seconds(1)
+
+  /// How long a listener stops accepting when the process or the system has no file descriptor
+  /// left.
+  package static let acceptFailurePause: Duration = .seconds(1)
+
+  /// The shortest time between two lines of the log about the same shortage.
+  package static let shortageLogTime: Duration = .seconds(60)
+
   /// Open connections of a server. Bounds sockets and their memory.
   package var connections: Int
 
@@ -104,6 +132,11 @@ package struct RPCLimits: Hashable, Sendable {
   /// RESOURCE_EXHAUSTED.
   package var streamReadBuffer: Int
 
+  /// The memory of all connections of a server together, in bytes: incomplete requests, calls in
+  /// flight and unread output. At least 48 MiB, so that a single connection can send the longest
+  /// request and get the longest answer.
+  package var memory: Int
+
   package init(
     connections: Int = 16_384,
     streamsPerConnection: Int = 1024,
@@ -116,7 +149,8 @@ package struct RPCLimits: Hashable, Sendable {
     brokenFrames: Int = 16,
     shortConnectionsPerSecond: Int = 2500,
     lingerTime: Duration = .seconds(1),
-    streamReadBuffer: Int = 4_194_304
+    streamReadBuffer: Int = 4_194_304,
+    memory: Int = 134_217_728
   ) {
     self.connections = connections
     self.streamsPerConnection = streamsPerConnection
@@ -130,5 +164,6 @@ package struct RPCLimits: Hashable, Sendable {
     self.shortConnectionsPerSecond = shortConnectionsPerSecond
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer
+    self.memory = memory
   }
 }

@@ -237,6 +237,14 @@ package struct ServerStreams: ~Copyable {
     return header.type == .request ? .respond(header.streamID, status) : .ignore
   }
 
+  /// An incomplete frame was given up for lack of memory.
+  package mutating func frameDropped(_ header: FrameHeader) -> ServerAction {
+    guard !hasFailed, header.type == .request else {
+      return .ignore
+    }
+    return refusal(of: header.streamID) ?? .respond(header.streamID, Self.memoryExhausted)
+  }
+
   /// The client closed its sending side. Calls in flight are still answered.
   package mutating func inputClosed() {
     inputIsClosed = true
@@ -254,9 +262,11 @@ package struct ServerStreams: ~Copyable {
 
   /// A unary call produced its answer.
   ///
-  /// - Parameter waiting: Bytes written that the client has not read.
+  /// - Parameters:
+  ///   - waiting: Bytes written that the client has not read.
+  ///   - room: Bytes that the connection may hold in addition.
   package mutating func answerProduced(
-    _ call: CallID, payloadLength: Int, waiting: Int
+    _ call: CallID, payloadLength: Int, waiting: Int, room: Int = .max
   ) -> AnswerAction {
     guard let stream = streams[call.streamID], stream.serial == call.serial,
       stream.kind == .unary
@@ -271,6 +281,9 @@ package struct ServerStreams: ~Copyable {
     if waiting + length > limits.writeBuffer {
       return .sendFailure(
         RPCStatus(.resourceExhausted, "too many unread answers on this connection"))
+    }
+    if length > room {
+      return .sendFailure(Self.memoryExhausted)
     }
     return .send
   }
@@ -289,9 +302,10 @@ package struct ServerStreams: ~Copyable {
   ///
   /// - Parameters:
   ///   - waiting: Bytes written that the client has not read.
+  ///   - room: Bytes that the connection may hold in addition.
   ///   - lastCursor: Where a slow reader can resume, if the stream has cursors.
   package mutating func streamItemProduced(
-    _ call: CallID, payloadLength: Int, waiting: Int, lastCursor: String? = nil
+    _ call: CallID, payloadLength: Int, waiting: Int, room: Int = .max, lastCursor: String? = nil
   ) -> AnswerAction {
     guard let stream = streams[call.streamID], stream.serial == call.serial,
       stream.kind == .serverStreaming
@@ -305,6 +319,10 @@ package struct ServerStreams: ~Copyable {
     if waiting + payloadLength + FrameHeader.encodedSize > limits.writeBuffer {
       close(call.streamID)
       return .sendFailure(Self.slowReader(lastCursor))
+    }
+    if payloadLength > room {
+      close(call.streamID)
+      return .sendFailure(Self.memoryExhausted(lastCursor))
     }
     return .send
   }
@@ -372,6 +390,19 @@ package struct ServerStreams: ~Copyable {
     .unavailable, "the server is shutting down",
     errorInfo: RPCStatus.ErrorInfo(reason: RPCStatus.shuttingDownReason, domain: "entitle"),
     retryDelay: .seconds(1))
+
+  /// The request, its work or its answer does not fit the connection's share of the memory.
+  package static let memoryExhausted = memoryExhausted(nil)
+
+  private static func memoryExhausted(_ lastCursor: String?) -> RPCStatus {
+    RPCStatus(
+      .resourceExhausted,
+      "the server's memory for calls is in use, and this connection has its share of it",
+      errorInfo: RPCStatus.ErrorInfo(
+        reason: "MEMORY_LIMIT", domain: "entitle",
+        metadata: lastCursor.map { ["cursor": $0] } ?? [:]),
+      retryDelay: .milliseconds(200))
+  }
 
   package static let protocolBroken = RPCStatus(
     .unavailable, "the connection was closed because the client broke the protocol")

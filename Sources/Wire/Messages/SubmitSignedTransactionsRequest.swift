@@ -1,5 +1,6 @@
 import CEntitleMessages
 public import EntitlementDomain
+import Glibc
 import NIOCore
 
 /// Request of `SubmitSignedTransactions`: submits transactions, renewal infos and app transactions.
@@ -33,9 +34,28 @@ extension SubmitSignedTransactionsRequest {
       message.account_id, "account_id", limit: MessageLimits.identifierLength)
     try Self.checkNotEmpty(message.n_items, "items")
     try Self.checkCount(message.n_items, "items", limit: Self.maximumItems)
-    signedPayloads = try Self.list(message.items, count: message.n_items, of: SignedItem.self)
-      .map(\.signedPayload)
+    signedPayloads = try Self.signedPayloads(of: message)
     priority = try Self.required(message.priority, as: SubmissionPriority.self, "priority")
+  }
+
+  /// Equal payloads share their storage: 500 times the same takes the memory of one.
+  private static func signedPayloads(
+    of message: Entitle__V1__SubmitSignedTransactionsRequest
+  ) throws(MessageError) -> [String] {
+    var known: [ItemBytes: String] = [:]
+    var payloads: [String] = []
+    payloads.reserveCapacity(message.n_items)
+    for case let item? in UnsafeBufferPointer(start: message.items, count: message.n_items) {
+      let bytes = ItemBytes(item.pointee)
+      if let payload = known[bytes] {
+        payloads.append(payload)
+      } else {
+        let payload = try SignedItem(reading: item.pointee).signedPayload
+        known[bytes] = payload
+        payloads.append(payload)
+      }
+    }
+    return payloads
   }
 
   func write(
@@ -47,6 +67,25 @@ extension SubmitSignedTransactionsRequest {
     message.items = try Self.list(
       signedPayloads.map(SignedItem.init(signedPayload:)), in: arena)
     if priority != .interactive { message.priority = priority.number }
+  }
+}
+
+/// The payload of a decoded item, compared by its bytes: the comparison of texts is slow if they are
+/// not ASCII. Valid while the decoded message is.
+private struct ItemBytes: Hashable {
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ item: Entitle__V1__SignedItem) {
+    bytes = UnsafeRawBufferPointer(
+      start: item.signed_payload, count: item.signed_payload.map { strlen($0) } ?? 0)
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.bytes.elementsEqual(right.bytes)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(bytes: bytes)
   }
 }
 

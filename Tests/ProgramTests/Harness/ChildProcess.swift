@@ -48,6 +48,48 @@ final class ChildProcess: Sendable {
     }
   }
 
+  /// A number of `/proc/PID/status`; see proc(5).
+  func status(_ name: String) throws -> Int {
+    let lines = try file("status").split(separator: "\n")
+    let words = lines.first { $0.hasPrefix(name + ":") }?.split(whereSeparator: \.isWhitespace)
+    guard let words, words.count > 1, let number = Int(words[1]) else {
+      throw HarnessFailure("/proc has no \(name)")
+    }
+    return number
+  }
+
+  /// User and system time of all its threads, in seconds.
+  var processorTime: Double {
+    get throws {
+      // The name of the program, in parentheses, may contain spaces. After it, the fields 14 and 15
+      // of proc(5) are the 12th and 13th.
+      let fields = try file("stat").split(separator: ")").last?.split(separator: " ") ?? []
+      guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+        throw HarnessFailure("/proc has no times")
+      }
+      return (user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
+    }
+  }
+
+  /// Changes its soft limit of open files while it runs. Swift does not see prlimit(2), so
+  /// prlimit(1) of util-linux does it.
+  func setOpenFiles(_ count: Int) throws {
+    guard let number = identifier.withLock({ $0 }) else { throw HarnessFailure("it has ended") }
+    let program = Process()
+    program.executableURL = URL(filePath: "/usr/bin/prlimit")
+    program.arguments = ["--pid", "\(number)", "--nofile=\(count):"]
+    try program.run()
+    program.waitUntilExit()
+    guard program.terminationStatus == 0 else {
+      throw HarnessFailure("its limit cannot be changed")
+    }
+  }
+
+  private func file(_ name: String) throws -> String {
+    guard let number = identifier.withLock({ $0 }) else { throw HarnessFailure("it has ended") }
+    return try String(contentsOfFile: "/proc/\(number)/\(name)", encoding: .utf8)
+  }
+
   func exit() async throws -> ProgramExit {
     try await journal.first("exit") { $0.exit }
   }

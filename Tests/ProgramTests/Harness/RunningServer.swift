@@ -22,6 +22,7 @@ final class RunningServer: Sendable {
     let reason: String?
     let version: String?
     let issue: String?
+    let connections: String?
     let node: String?
   }
 
@@ -38,12 +39,15 @@ final class RunningServer: Sendable {
   ///
   /// - Parameters:
   /// - arguments: must select a log in JSON.
+  ///   - script: see ``ChildProcess``.
   ///   - largestFile: in KiB; see ``ChildProcess``.
   /// - Throws: ``HarnessFailure`` with its output when it ends instead.
   static func start(
-    _ arguments: [String], listeners: Int = 1, largestFile: Int? = nil
+    _ arguments: [String], listeners: Int = 1, through script: String? = nil,
+    largestFile: Int? = nil
   ) async throws -> RunningServer {
-    let child = try ChildProcess(.entitled, arguments, largestFile: largestFile)
+    let child = try ChildProcess(
+      .entitled, arguments, through: script, largestFile: largestFile)
     do {
       let addresses = try await child.journal.first("listening server") { contents in
         if let exit = contents.exit {
@@ -100,6 +104,21 @@ final class RunningServer: Sendable {
       to: address,
       configuration: EntitlementClientConfiguration(
         timeout: .seconds(ProcessJournal.patience), retries: .off))
+  }
+
+  /// Its resident memory in bytes (proc(5), `VmRSS`).
+  var residentMemory: Int {
+    get throws { try child.status("VmRSS") * 1_024 }
+  }
+
+  /// User and system time of all its threads, in seconds.
+  var processorTime: Double {
+    get throws { try child.processorTime }
+  }
+
+  /// Changes its soft limit of open files.
+  func setOpenFiles(_ count: Int) throws {
+    try child.setOpenFiles(count)
   }
 
   func signal(_ number: Int32) {

@@ -75,6 +75,7 @@ struct ConfigurationTests {
       plain("certificate_status", ["off", "soft", "strict"]),
       plain("certificate_status", ["soft", "strict", "off"]),
       plain("cache_megabytes", ["11", "22", "33"]),
+      plain("memory_budget_megabytes", ["64", "65", "66"]),
       plain("maximum_connections", ["100", "200", "300"]),
       plain("short_connections_per_second", ["400", "500", "600"]),
       plain("idle_seconds", ["1", "2", "3"]),

@@ -1,0 +1,161 @@
+import Framing
+import NIOCore
+import Synchronization
+import Wire
+
+/// The memory of all connections together, in bytes: what was received and is not complete, calls in
+/// flight, and output that clients have not read.
+///
+/// Each connection may hold as much as is still free (the dynamic threshold of Choudhury and Hahne
+/// for switches with shared memory, with a factor of one). So one connection may hold half of the
+/// budget, and the share of each shrinks as more connections want one; some memory is always free
+/// for the next connection. ``RPCLimits/guaranteedMemory`` is allowed in any case.
+///
+/// Calls give their memory back when their work ends. Incomplete requests and unread output wait for
+/// clients, possibly for ever. While they take most of the used memory and a connection lacks some,
+/// the largest connection loses its own: see ``reclaim(now:)``.
+final class MemoryBudget: Sendable {
+  private struct State {
+    /// Connections that have counted output or incomplete requests since they opened.
+    var connections: [UInt64: Entry] = [:]
+    var nextReclaim = NIODeadline.distantPast
+  }
+
+  private struct Entry {
+    let memory: ConnectionMemory
+    let giveUp: @Sendable () -> Void
+  }
+
+  /// The shortest time between two connections that lose their memory: enough for the first to
+  /// have given it back.
+  private static let reclaimInterval = TimeAmount.milliseconds(10)
+
+  private let capacity: Int
+  private let used = Atomic(0)
+  /// The part of ``used`` that waits for clients.
+  private let waiting = Atomic(0)
+  private let state = Mutex(State())
+
+  init(capacity: Int) {
+    self.capacity = capacity
+  }
+
+  /// Bytes in use.
+  var bytesInUse: Int {
+    used.load(ordering: .relaxed)
+  }
+
+  /// How much each connection may hold now.
+  var share: Int {
+    max(RPCLimits.guaranteedMemory, capacity - bytesInUse)
+  }
+
+  fileprivate func add(_ bytes: Int) {
+    used.add(bytes, ordering: .relaxed)
+  }
+
+  fileprivate func addWaiting(_ bytes: Int) {
+    used.add(bytes, ordering: .relaxed)
+    waiting.add(bytes, ordering: .relaxed)
+  }
+
+  /// Makes a connection known to ``reclaim(now:)``.
+  ///
+  /// - Parameter giveUp: Makes the connection give up what waits for its client. Called on any
+  ///   thread.
+  func register(_ memory: ConnectionMemory, id: UInt64, giveUp: @escaping @Sendable () -> Void) {
+    state.withLock { $0.connections[id] = Entry(memory: memory, giveUp: giveUp) }
+  }
+
+  func remove(id: UInt64) {
+    state.withLock { _ = $0.connections.removeValue(forKey: id) }
+  }
+
+  /// A connection lacks memory. If most of the used memory waits for clients, the connection for
+  /// whose client most of it waits must give it up. If most of it is for calls in flight, it
+  /// becomes free without that.
+  func reclaim(now: NIODeadline) {
+    guard waiting.load(ordering: .relaxed) > bytesInUse / 2 else {
+      return
+    }
+    let largest = state.withLock { state -> Entry? in
+      guard now >= state.nextReclaim else {
+        return nil
+      }
+      state.nextReclaim = now + Self.reclaimInterval
+      return state.connections.values.max { $0.memory.waitingBytes < $1.memory.waitingBytes }
+    }
+    largest?.giveUp()
+  }
+}
+
+/// The memory of one connection.
+final class ConnectionMemory: Sendable {
+  private let budget: MemoryBudget
+  private let calls = Atomic(0)
+  private let waiting = Atomic(0)
+
+  init(_ budget: MemoryBudget) {
+    self.budget = budget
+  }
+
+  /// What waits for the client, as last counted.
+  var waitingBytes: Int {
+    waiting.load(ordering: .relaxed)
+  }
+
+  private var held: Int {
+    calls.load(ordering: .relaxed) + waitingBytes
+  }
+
+  /// Whether the connection holds more than its share.
+  var isOverShare: Bool {
+    let held = held
+    // The first comparison needs no access to memory of other threads.
+    return held > RPCLimits.guaranteedMemory && held > budget.share
+  }
+
+  /// How much more the connection may hold; negative if it holds more than its share.
+  var room: Int {
+    budget.share - held
+  }
+
+  /// Counts what waits for the client. Called on the connection's event loop.
+  func setWaiting(_ bytes: Int) {
+    let former = waiting.exchange(bytes, ordering: .relaxed)
+    budget.addWaiting(bytes - former)
+  }
+
+  /// Counts a call with a request of this length until the result is deallocated. Nil if it does
+  /// not fit.
+  func count(requestLength: Int) -> CallMemory? {
+    let bytes = RPCLimits.memoryPerCall + requestLength * RPCLimits.memoryPerRequestByte
+    guard held + bytes <= RPCLimits.guaranteedMemory || bytes <= room else {
+      return nil
+    }
+    calls.add(bytes, ordering: .relaxed)
+    budget.add(bytes)
+    return CallMemory(self, bytes)
+  }
+
+  fileprivate func release(_ bytes: Int) {
+    calls.subtract(bytes, ordering: .relaxed)
+    budget.add(-bytes)
+  }
+}
+
+/// The memory of one call, until the last reference to it is gone. Its work may end later than the
+/// call, as when the deadline passes while the store is committing.
+final class CallMemory: Sendable {
+  private let connection: ConnectionMemory
+  private let bytes: Int
+
+  fileprivate init(_ connection: ConnectionMemory, _ bytes: Int) {
+    self.connection = connection
+    self.bytes = bytes
+  }
+
+  deinit {
+    connection.release(bytes)
+  }
+}
