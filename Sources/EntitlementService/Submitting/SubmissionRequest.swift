@@ -1,5 +1,5 @@
 package import EntitlementDomain
-package import Verification
+package import Workers
 
 /// Signed transactions, renewal infos and app transactions to submit.
 package struct TransactionSubmission: Sendable {
@@ -11,15 +11,19 @@ package struct TransactionSubmission: Sendable {
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    priority: WorkPriority = .interactive
+    priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.signedPayloads = signedPayloads
     self.bundleID = bundleID
     self.accountID = accountID
     self.priority = priority
+    self.source = source
   }
 }
 
@@ -28,13 +32,17 @@ package struct NotificationSubmission: Sendable {
   package var signedPayload: [UInt8]
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   package init(
-    signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive
+    signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.signedPayload = signedPayload
     self.accountID = accountID
     self.priority = priority
+    self.source = source
   }
 }
 
@@ -49,16 +57,20 @@ package struct ReceiptSubmission: Sendable {
   /// The account that the caller names as the owner of all purchases (R42, R44).
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   package init(
     receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, bundleID: BundleID? = nil,
-    accountID: AccountID? = nil, priority: WorkPriority = .interactive
+    accountID: AccountID? = nil, priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
     self.bundleID = bundleID
     self.accountID = accountID
     self.priority = priority
+    self.source = source
   }
 }
 
@@ -70,10 +82,16 @@ package struct ArchiveSubmission: Sendable {
   package var bundleID: BundleID
   /// The account that owns the purchases. It gets the unlinked ones, and none of another account.
   package var accountID: AccountID?
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
-  package init(response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil) {
+  package init(
+    response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
+    source: WorkSource = .server
+  ) {
     self.response = response
     self.bundleID = bundleID
     self.accountID = accountID
+    self.source = source
   }
 }
