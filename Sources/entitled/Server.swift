@@ -209,7 +209,8 @@ private struct ServerComponents {
 
     var router = RPCRouter()
     EntitlementEndpoint(
-      reader: reader, states: CustomerStates(
+      reader: reader,
+      states: CustomerStates(
         store: store, catalog: catalog, clock: .system, evaluations: evaluations),
       explanations: ExplanationService(
         store: store, catalog: catalog, clock: .system, evaluations: evaluations),

@@ -60,7 +60,8 @@ struct VerificationPoolTests {
     }
     let honest = VerificationPool.Item(jws: try workshop.sign(.transaction()))
     @Sendable func run(
-      _ items: [VerificationPool.Item], _ source: WorkSource, _ begins: @escaping @Sendable () -> Void
+      _ items: [VerificationPool.Item], _ source: WorkSource,
+      _ begins: @escaping @Sendable () -> Void
     ) async throws -> [Result<VerifiedPayload, Refusal>] {
       try await pool.run(
         items, policy: .scribe, now: Workshop.signedDate, of: source,

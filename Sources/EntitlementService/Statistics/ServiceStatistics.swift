@@ -96,7 +96,8 @@ extension WorkerPool.Work {
     [
       StatisticValue("evaluations.queued", queued), StatisticValue("evaluations.running", running),
       StatisticValue("evaluations.facts", weight), StatisticValue("evaluations.done", done),
-      StatisticValue("evaluations.given_up", givenUp), StatisticValue("evaluations.shed", turnedAway),
+      StatisticValue("evaluations.given_up", givenUp),
+      StatisticValue("evaluations.shed", turnedAway),
       StatisticValue("evaluations.waiting_microseconds", waitingTime.microseconds),
       StatisticValue("evaluations.working_microseconds", workingTime.microseconds),
     ]

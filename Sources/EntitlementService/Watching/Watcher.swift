@@ -134,7 +134,9 @@ package final class Watcher {
       for (subject, sequence) in latest {
         if started >= watch.limits.loads, let state = await group.next() { states.append(state) }
         started += 1
-        group.addTask { (subject, await reader.state(of: subject, including: sequence, for: source)) }
+        group.addTask {
+          (subject, await reader.state(of: subject, including: sequence, for: source))
+        }
       }
       for await state in group { states.append(state) }
       return states

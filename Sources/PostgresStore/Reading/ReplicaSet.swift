@@ -21,7 +21,9 @@ final class ReplicaSet: Sendable {
   private let logger: Logger
   private let rotation: Mutex<Rotation>
 
-  init(_ pools: [PostgresPool], evaluations: EvaluationPool, counters: PostgresCounters, logger: Logger) {
+  init(
+    _ pools: [PostgresPool], evaluations: EvaluationPool, counters: PostgresCounters, logger: Logger
+  ) {
     self.pools = pools
     self.evaluations = evaluations
     self.counters = counters
