@@ -68,14 +68,19 @@ let package = Package(
     .target(name: "AppStorePayloads", dependencies: ["EntitlementDomain", "JSON"]),
     .target(name: "CatalogFiles", dependencies: ["EntitlementDomain", "Yams"]),
 
-    // A lock that ThreadSanitizer understands.
+    // A lock that ThreadSanitizer understands, and threads for computations.
     .target(name: "Locks"),
+    .target(
+      name: "Workers",
+      dependencies: ["Locks", .product(name: "DequeModule", package: "swift-collections")]),
 
     // What Apple signed: certificates, signatures and their verdicts.
     .target(name: "Cryptography", dependencies: ["COpenSSL", "Locks"]),
     .target(
       name: "Verification",
-      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks"]),
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks", "Workers",
+      ]),
     .target(
       name: "CertificateStatus",
       dependencies: [
@@ -86,7 +91,7 @@ let package = Package(
     // What is kept: the store protocol, what a write decides, and the two implementations.
     .target(
       name: "EntitlementStore",
-      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON"]),
+      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Workers"]),
     .target(
       name: "SQLiteStore",
       dependencies: [
@@ -98,7 +103,7 @@ let package = Package(
       name: "PostgresStore",
       dependencies: [
         "AppStorePayloads", "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "Locks", logging, .product(name: "DequeModule", package: "swift-collections"),
+        "Locks", "Workers", logging, .product(name: "DequeModule", package: "swift-collections"),
       ],
       resources: [.embedInCode("Migrations")]),
     .target(
@@ -120,13 +125,13 @@ let package = Package(
       name: "EntitlementService",
       dependencies: [
         "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification",
-        logging, nio.core,
+        "Workers", logging, nio.core,
       ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
         "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
-        "RPCServer", "Verification", "Wire", nio.core,
+        "RPCServer", "Verification", "Wire", "Workers", nio.core,
       ]),
 
     // The App Store in a box.
@@ -170,7 +175,7 @@ let package = Package(
       dependencies: [
         "CatalogFiles", "CertificateStatus", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer",
-        "SQLiteStore", "Verification", "Wire", "Yams", argumentParser, logging, nio.core,
+        "SQLiteStore", "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -250,8 +255,9 @@ let package = Package(
       name: "VerificationTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks", "StoreSimulator",
-        "TestSupport", "Verification",
+        "TestSupport", "Verification", "Workers",
       ]),
+    .testTarget(name: "WorkersTests", dependencies: ["Locks", "TestSupport", "Workers"]),
     .testTarget(
       name: "CertificateStatusTests",
       dependencies: [
@@ -297,7 +303,7 @@ let package = Package(
         "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing", "SQLiteStore", "StoreConformance", "StoreSimulator",
         "TestSupport",
-        "Verification", "Wire", logging, nio.core, nio.posix,
+        "Verification", "Wire", "Workers", logging, nio.core, nio.posix,
       ]),
     .testTarget(
       name: "RPCEndpointsTests",
@@ -394,7 +400,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
     "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
     "EvaluationPropertyTests", "Framing", "FuzzTargets", "JSON", "StoreSimulator", "Verification",
-    "Wire",
+    "Wire", "Workers",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))

@@ -1,5 +1,5 @@
 import EntitlementStore
-import Verification
+import Workers
 
 /// The error of the use cases. The front maps each code to one status of the protocol. Messages
 /// never contain payloads, tokens or SQL.
@@ -56,10 +56,16 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  init(_ error: PoolError) {
+  /// The pools whose work can fail.
+  enum Work: String {
+    case verification, evaluation
+  }
+
+  init(_ error: PoolError, of work: Work) {
     switch error {
-    case .full: self.init(.resourceExhausted, "the verification queue is full")
-    case .deadlineExceeded: self.init(.deadlineExceeded, "the deadline passed before verification")
+    case .full: self.init(.resourceExhausted, "the \(work.rawValue) queue is full")
+    case .deadlineExceeded:
+      self.init(.deadlineExceeded, "the deadline passed before \(work.rawValue)")
     case .cancelled: self.init(.cancelled, "the caller cancelled the call")
     case .shutdown: self.init(.unavailable, "the server is shutting down")
     }

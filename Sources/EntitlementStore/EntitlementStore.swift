@@ -149,18 +149,15 @@ extension EntitlementStore {
     return try await customers([lookup])[0].get()
   }
 
-  /// The facts and grants for the state of a customer at a moment (R54).
+  /// What ``CustomerRecord/known(at:_:)`` needs for the state of a customer at a moment (R54).
   ///
   /// - Parameter moment: nil: now.
   package func record(
     of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds?,
     _ knowledge: Knowledge
   ) async throws(StoreError) -> CustomerRecord {
-    guard knowledge == .signedByThen, let moment else {
-      return try await customer(selector, in: scope).record
-    }
-    return try await customer(selector, in: scope, includesVersions: true).record
-      .signed(by: moment)
+    let includesVersions = knowledge == .signedByThen && moment != nil
+    return try await customer(selector, in: scope, includesVersions: includesVersions).record
   }
 
   /// As ``customers(_:)``; throws the first failure.
@@ -181,6 +178,16 @@ extension EntitlementStore {
     async throws(StoreError) -> Int
   {
     try await trimChanges(committedBefore: moment, now: Milliseconds(.max), limit: limit)
+  }
+}
+
+extension CustomerRecord {
+  /// The facts and grants for the state at a moment (R54).
+  ///
+  /// - Parameter moment: nil: now.
+  package func known(at moment: Milliseconds?, _ knowledge: Knowledge) -> CustomerRecord {
+    guard knowledge == .signedByThen, let moment else { return self }
+    return signed(by: moment)
   }
 }
 

@@ -18,16 +18,19 @@ package final class PostgresStore: EntitlementStore {
   private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
+  let evaluations: EvaluationPool
   private let counters: PostgresCounters
 
   /// Connects to a database whose schema `entitlectl database migrate` has created.
   ///
+  /// - Parameter evaluations: decodes the rows of large customers.
   /// - Throws: ``StoreError/Code/olderSchema`` or ``StoreError/Code/newerSchema`` when the version
   ///   of the schema is not the program's; ``StoreError/Code/unavailable`` when the database cannot
   ///   be reached; ``StoreError/Code/internalFault`` when the connection string is malformed or a
   ///   server setting is not supported.
   package static func open(
-    _ configuration: PostgresStoreConfiguration, logger: Logger
+    _ configuration: PostgresStoreConfiguration, logger: Logger,
+    evaluations: EvaluationPool = EvaluationPool()
   ) async throws(StoreError) -> PostgresStore {
     let pool = try PostgresPool.forStore(configuration, logger: logger)
     do throws(StoreError) {
@@ -43,8 +46,9 @@ package final class PostgresStore: EntitlementStore {
       }
       let store = PostgresStore(
         pool, probe: probe,
-        replicas: ReplicaSet(replicas, counters: counters, logger: logger),
-        limits: configuration.limits, counters: counters, logger: logger)
+        replicas: ReplicaSet(
+          replicas, evaluations: evaluations, counters: counters, logger: logger),
+        limits: configuration.limits, evaluations: evaluations, counters: counters, logger: logger)
       try await store.scopes.load()
       return store
     } catch {
@@ -55,12 +59,14 @@ package final class PostgresStore: EntitlementStore {
 
   private init(
     _ primary: PostgresPool, probe: PostgresPool, replicas: ReplicaSet,
-    limits: PostgresStoreLimits, counters: PostgresCounters, logger: Logger
+    limits: PostgresStoreLimits, evaluations: EvaluationPool, counters: PostgresCounters,
+    logger: Logger
   ) {
     self.primary = primary
     self.probe = probe
     self.replicas = replicas
     self.limits = limits
+    self.evaluations = evaluations
     self.counters = counters
     scopes = ScopeCache(pool: primary, limits: limits)
     headers = HeaderCache(pool: primary, limits: limits)

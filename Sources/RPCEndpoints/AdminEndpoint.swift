@@ -132,12 +132,13 @@ package struct AdminEndpoint: Sendable {
   @Sendable
   private func importArchivedResponse(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
+    let source = call.source
     answer.respond(to: call, ImportArchivedResponseRequest.self) { request in
       .later {
         let result = try await submissions.importArchive(
           ArchiveSubmission(
             response: request.response, bundleID: request.bundleID,
-            accountID: request.accountID),
+            accountID: request.accountID, source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }
@@ -162,8 +163,10 @@ package struct AdminEndpoint: Sendable {
   private func exportCustomer(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
       let request = try ExportCustomerRequest.decode(from: call.payload)
+      let source = call.source
       stream.produce(within: records.exportLimits.time) { [records] producer in
-        let export = try await records.export(request.accountID, in: request.scope)
+        let export = try await records.export(
+          request.accountID, in: request.scope, for: source)
         var document = ExportDocument(export)
         while let piece = try document.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())

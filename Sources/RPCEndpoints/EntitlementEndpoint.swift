@@ -5,6 +5,7 @@ import Framing
 import NIOCore
 package import RPCServer
 import Wire
+import Workers
 
 /// `entitle.v1.EntitlementService`: the entitlements of customers.
 ///
@@ -29,10 +30,13 @@ package struct EntitlementEndpoint: Sendable {
   /// Encodes a state for ``CustomerReader`` as the response of GetCustomerState.
   @Sendable
   package static func encode(_ state: CustomerState) throws(ServiceError) -> EncodedState {
+    let bytes = try encoded(GetCustomerStateResponse.state(state))
+    return EncodedState(bytes, momentOffset: GetCustomerStateResponse.evaluationOffset(in: bytes))
+  }
+
+  private static func encoded(_ message: some WireMessage) throws(ServiceError) -> ByteBuffer {
     do throws(MessageError) {
-      let bytes = try GetCustomerStateResponse.state(state).encoded()
-      return EncodedState(
-        bytes, momentOffset: GetCustomerStateResponse.evaluationOffset(in: bytes))
+      return try message.encoded()
     } catch {
       throw ServiceError(.internalFault, "the state does not fit a message: \(error)")
     }
@@ -110,7 +114,7 @@ package struct EntitlementEndpoint: Sendable {
         to: BatchQuery(
           selectors: request.customers, scope: request.scope,
           consistency: request.consistency.serviceConsistency, at: request.at,
-          knowledge: request.knowledge),
+          knowledge: request.knowledge, source: call.source),
         on: call.eventLoop,
         orFinish: { result in answer.finish(Result { try Self.joined(try result.get()) }) },
         isWaiting: { !answer.isCancelled })
@@ -159,14 +163,17 @@ package struct EntitlementEndpoint: Sendable {
   @Sendable
   private func explainCustomerState(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
+    let source = call.source
     answer.respond(to: call, ExplainCustomerStateRequest.self) { request in
       .later {
-        let explanation = try await explanations.explain(
+        try await explanations.explain(
           ExplanationQuery(
             selector: request.customer, scope: request.scope, at: request.at,
             knowledge: request.knowledge, catalogYAML: request.catalogYAML),
-          deadline: deadline, isCancelled: { answer.isCancelled })
-        return try ExplainCustomerStateResponse(explanation: explanation).encoded()
+          for: source, deadline: deadline, isCancelled: { answer.isCancelled }
+        ) { explanation throws(ServiceError) in
+          try Self.encoded(ExplainCustomerStateResponse(explanation: explanation))
+        }
       }
     }
   }
@@ -174,7 +181,8 @@ package struct EntitlementEndpoint: Sendable {
   @Sendable
   private func watchCustomerStates(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
-      let request = try WatchRequest(try WatchCustomerStatesRequest.decode(from: call.payload))
+      let request = try WatchRequest(
+        try WatchCustomerStatesRequest.decode(from: call.payload), from: call.source)
       stream.produce { [watch] producer in
         let watcher = try await watch.start(request)
         while true {
@@ -192,11 +200,13 @@ package struct EntitlementEndpoint: Sendable {
 
   @Sendable
   private func listCustomers(_ call: RPCCall, _ answer: RPCAnswer) {
+    let source = call.source
     answer.respond(to: call, ListCustomersRequest.self) { request in
       .later {
         let size = request.effectivePageSize
         let customers = try await states.page(
-          in: request.scope, after: request.pageToken.map { AccountID($0) }, limit: size)
+          in: request.scope, after: request.pageToken.map { AccountID($0) }, limit: size,
+          for: source)
         // The token is the last account of the page, so that pages stay correct while accounts are
         // added.
         let next = customers.count < size ? nil : customers.last?.accountID?.rawValue
@@ -250,12 +260,12 @@ extension ReadConsistency {
 // MARK: Messages of watches
 
 extension WatchRequest {
-  init(_ request: WatchCustomerStatesRequest) throws {
+  init(_ request: WatchCustomerStatesRequest, from source: WorkSource) throws {
     self.init(
       cursor: try request.cursor.map { try WatchCursor(parsing: $0) }, bundleID: request.bundleID,
       environment: request.environment, accounts: Set(request.accountIDs),
       kinds: ChangeKinds(request.kinds.map { ChangeKinds($0) }),
-      isWithoutStates: request.isWithoutStates)
+      isWithoutStates: request.isWithoutStates, source: source)
   }
 }
 

@@ -4,6 +4,7 @@ import Framing
 import NIOCore
 import RPCServer
 import Wire
+import Workers
 
 /// How a method answers a call.
 enum Response: Sendable {
@@ -66,6 +67,8 @@ final class ReadCall: ReadWaiter {
 
   var eventLoop: (any EventLoop)? { answer.eventLoop }
 
+  var source: WorkSource { answer.peer.source }
+
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
     answer.finish(Result { try payload(try result.get()) })
   }
@@ -82,12 +85,19 @@ extension RPCAnswer {
 }
 
 extension RPCCall {
+  /// The source of the work that the call causes.
+  var source: WorkSource { peer.source }
+
   /// The deadline on the clock of the use cases.
   var instant: ContinuousClock.Instant? {
     deadline.map { deadline in
       ContinuousClock.now + .nanoseconds((deadline - .now()).nanoseconds)
     }
   }
+}
+
+extension RPCPeer {
+  var source: WorkSource { .connection(connectionID) }
 }
 
 extension RPCRouter {

@@ -4,6 +4,7 @@ import EntitlementStore
 package import RPCServer
 import Verification
 package import Wire
+import Workers
 
 /// `entitle.v1.SubmissionService`: accepts payloads that the App Store signed.
 package struct SubmissionEndpoint: Sendable {
@@ -22,13 +23,14 @@ package struct SubmissionEndpoint: Sendable {
   @Sendable
   private func submitSignedTransactions(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
+    let source = call.source
     answer.respond(to: call, SubmitSignedTransactionsRequest.self) { request in
       .later {
         let result = try await submissions.submit(
           TransactionSubmission(
             signedPayloads: request.signedPayloads.map { Array($0.utf8) },
             bundleID: request.bundleID, accountID: request.accountID,
-            priority: WorkPriority(request.priority)),
+            priority: WorkPriority(request.priority), source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitSignedTransactionsResponse(result).encoded()
       }
@@ -38,12 +40,13 @@ package struct SubmissionEndpoint: Sendable {
   @Sendable
   private func submitNotification(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
+    let source = call.source
     answer.respond(to: call, SubmitNotificationRequest.self) { request in
       .later {
         let result = try await submissions.submit(
           NotificationSubmission(
             signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID,
-            priority: WorkPriority(request.priority)),
+            priority: WorkPriority(request.priority), source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitNotificationResponse(result).encoded()
       }
@@ -53,13 +56,14 @@ package struct SubmissionEndpoint: Sendable {
   @Sendable
   private func submitReceipt(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
+    let source = call.source
     answer.respond(to: call, SubmitReceiptRequest.self) { request in
       .later {
         let result = try await submissions.submit(
           ReceiptSubmission(
             receipt: request.receipt, deviceIdentifier: request.deviceIdentifier,
             bundleID: request.bundleID, accountID: request.accountID,
-            priority: WorkPriority(request.priority)),
+            priority: WorkPriority(request.priority), source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }

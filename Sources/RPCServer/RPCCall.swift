@@ -31,7 +31,7 @@ package struct RPCCall: Sendable {
 package struct RPCAnswer: Sendable {
   let call: CallID
   let deadline: NIODeadline?
-  let peer: RPCPeer
+  package let peer: RPCPeer
   let connection: NIOLoopBound<ServerConnectionHandler>
   /// Counts the call's memory until the last copy of the answer is gone.
   let memory: CallMemory

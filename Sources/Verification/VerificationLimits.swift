@@ -17,23 +17,20 @@ package enum VerificationLimits {
   /// Cached refusals of headers. They only save work, so a flood may evict them.
   static let cachedRefusals = 256
   /// Queued interactive payloads: at 10,000 a second on one core, 0.4 s of work. Imports have a
-  /// separate limit, see ``bulkShare``.
+  /// separate limit of half of it.
   package static let queuedItems = 4_096
   /// Bytes of queued and running interactive payloads, 64 MiB: ``queuedItems`` of 16 kB each. As
   /// many of ``signedLength`` would take 1 GiB. Imports have a separate limit.
   package static let queuedBytes = 67_108_864
-  /// The limits of imports are the interactive ones divided by this, in items and in bytes. The
-  /// queues are separate, so imports never displace interactive work.
-  static let bulkShare = 2
-  /// While both wait, an import gets one payload for this many interactive ones. This is 6 % of the
-  /// work, so it hardly delays interactive work but still makes progress.
-  static let interactiveItemsPerBulkItem = 16
   /// Minimum payloads of a chunk, about 0.5 ms of work. Waking another worker for fewer is not
   /// worth it.
   static let minimumItemsPerChunk = 8
   /// Maximum payloads of a chunk, about 2 ms of work. An interactive payload may wait this long
   /// behind an import.
   static let maximumItemsPerChunk = 32
+  /// Working time of a turn: about that of ``maximumItemsPerChunk``. A payload of an unknown signer
+  /// costs fifteen usual ones, so its sender gets fewer of them in a turn.
+  static let turnTime = Duration.milliseconds(4)
   /// Maximum bytes of a chunk: 32 payloads of twice the usual length. A longer payload is a chunk
   /// of its own.
   static let maximumBytesPerChunk = 262_144

@@ -15,6 +15,7 @@ import ServiceLifecycle
 import UnixSignals
 import Verification
 import Wire
+import Workers
 
 /// Creates and starts the components in the order of their dependencies, and stops them in reverse
 /// order.
@@ -42,13 +43,14 @@ struct Server {
     for warning in contents.warnings {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
-    let opened = try await openStore(logger: logger)
+    let evaluations = EvaluationPool()
+    let opened = try await openStore(evaluations, logger: logger)
     let store = opened.store
     let components = ServerComponents(
       settings: settings, connections: connections,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
-      source: catalogFile.source, opened: opened, logger: logger)
+      source: catalogFile.source, opened: opened, evaluations: evaluations, logger: logger)
     let addresses: [ServerAddress]
     do {
       addresses = try await components.rpcServer.start(on: settings.listen)
@@ -111,13 +113,16 @@ struct Server {
     return quiet
   }
 
-  private func openStore(logger: Logger) async throws(StartFailure) -> OpenedStore {
+  private func openStore(
+    _ evaluations: EvaluationPool, logger: Logger
+  ) async throws(StartFailure) -> OpenedStore {
     do {
       switch settings.store {
       case .sqlite(let file):
         return OpenedStore(try openSQLite(file, logger: logger), statistics: { [] })
       case .postgres(let configuration):
-        let store = try await PostgresStore.open(configuration, logger: logger)
+        let store = try await PostgresStore.open(
+          configuration, logger: logger, evaluations: evaluations)
         return OpenedStore(store, statistics: { store.statistics.values })
       }
     } catch {
@@ -185,7 +190,7 @@ private struct ServerComponents {
   /// - Parameter connections: The limit of open connections.
   init(
     settings: Settings, connections: Int, catalog: CatalogHolder, source: CatalogSource,
-    opened: OpenedStore, logger: Logger
+    opened: OpenedStore, evaluations: EvaluationPool, logger: Logger
   ) {
     let store = opened.store
     let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)
@@ -200,7 +205,7 @@ private struct ServerComponents {
     let reader = CustomerReader(
       store: store, catalog: catalog, clock: .system, watermark: watermark,
       cacheBytes: settings.cacheBytes, limits: ReadLimits(permits: settings.store.readPermits),
-      encode: EntitlementEndpoint.encode)
+      evaluations: evaluations, encode: EntitlementEndpoint.encode)
     self.reader = reader
     follower = ChangeFollower(
       store: store, watermark: watermark, limits: FollowingLimits(staleness: settings.staleness),
@@ -221,7 +226,7 @@ private struct ServerComponents {
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
-      { pool.statistics.values },
+      { pool.statistics.values }, { evaluations.statistics.evaluationValues },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values },
@@ -229,8 +234,11 @@ private struct ServerComponents {
 
     var router = RPCRouter()
     EntitlementEndpoint(
-      reader: reader, states: CustomerStates(store: store, catalog: catalog, clock: .system),
-      explanations: ExplanationService(store: store, catalog: catalog, clock: .system),
+      reader: reader,
+      states: CustomerStates(
+        store: store, catalog: catalog, clock: .system, evaluations: evaluations),
+      explanations: ExplanationService(
+        store: store, catalog: catalog, clock: .system, evaluations: evaluations),
       watch: watch
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
@@ -240,7 +248,8 @@ private struct ServerComponents {
       grants: grants, catalog: catalog, reloader: reloader, feed: ChangeFeed(store: store),
       submissions: submissions,
       records: CustomerRecords(
-        store: store, catalog: catalog, clock: .system, changes: audited),
+        store: store, catalog: catalog, clock: .system, changes: audited,
+        evaluations: evaluations),
       statistics: statistics,
       server: ServerDescription(
         version: ProgramVersion.current, nodeName: settings.nodeName,

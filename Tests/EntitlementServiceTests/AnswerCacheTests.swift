@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import NIOCore
 import Testing
+import Workers
 
 @testable import EntitlementService
 
@@ -31,6 +32,7 @@ struct AnswerCacheTests {
   }
 
   private final class Caller: ReadWaiter {
+    let source = WorkSource.server
     let isWaiting = true
     let eventLoop: (any EventLoop)? = nil
     func finish(_ result: Result<CustomerAnswer, ServiceError>) {}

@@ -4,6 +4,7 @@ import EntitlementStore
 import NIOCore
 import Synchronization
 import Testing
+import Workers
 
 @Suite("Customer reader")
 struct CustomerReaderTests {
@@ -141,6 +142,7 @@ struct CustomerReaderTests {
 
   /// A caller that records its result.
   private final class Caller: ReadWaiter {
+    let source = WorkSource.server
     let isWaiting: Bool
     let eventLoop: (any EventLoop)? = nil
     private let received = Mutex<Result<CustomerAnswer, ServiceError>?>(nil)

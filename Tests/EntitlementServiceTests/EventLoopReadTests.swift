@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
+import Workers
 
 @Suite("Reads on event loops", .timeLimit(.minutes(1)))
 struct EventLoopReadTests {
@@ -21,6 +22,7 @@ struct EventLoopReadTests {
 
   /// Succeeds with whether it was answered on its event loop.
   private final class Caller: ReadWaiter {
+    let source = WorkSource.server
     let eventLoop: (any EventLoop)?
     let isWaiting = true
     private let answered: EventLoopPromise<Bool>
@@ -106,7 +108,7 @@ struct EventLoopReadTests {
     store.set(facts: facts, changedAt: 1)
     let caller = try await read(["a"], on: group.next(), with: makeReader())[0]
     #expect(try await caller.isAnsweredOnItsLoop())
-    #expect(encodings.onEventLoop.withLock { $0 } == [count < LoopTime.maximumFacts])
+    #expect(encodings.onEventLoop.withLock { $0 } == [count < EvaluationPool.factsInPlace])
     try await group.shutdownGracefully()
   }
 }

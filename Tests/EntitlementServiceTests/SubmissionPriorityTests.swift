@@ -3,6 +3,7 @@ import EntitlementService
 import StoreSimulator
 import TestSupport
 import Testing
+import Workers
 import Verification
 
 @Suite("Priorities of submissions")

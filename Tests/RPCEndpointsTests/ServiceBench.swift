@@ -82,9 +82,11 @@ struct ServiceBench {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let watermark = FeedWatermark(staleness: .seconds(5), timer: .system)
     self.watermark = watermark
+    let evaluations = EvaluationPool()
     let reader = CustomerReader(
       store: readingStore(store), catalog: catalog, clock: clock, watermark: watermark,
-      cacheBytes: 1 << 20, limits: reads, encode: EntitlementEndpoint.encode)
+      cacheBytes: 1 << 20, limits: reads, evaluations: evaluations,
+      encode: EntitlementEndpoint.encode)
     let follower = ChangeFollower(
       store: store, watermark: watermark,
       limits: FollowingLimits(interval: .milliseconds(20), pause: .zero), logger: logger,
@@ -109,7 +111,7 @@ struct ServiceBench {
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
-      { [pool] in pool.statistics.values },
+      { [pool] in pool.statistics.values }, { evaluations.statistics.evaluationValues },
       { follower.statistics.values }, { watch.values },
     ])
     AdminEndpoint(

@@ -1,8 +1,13 @@
+import Cryptography
+import Dispatch
 import EntitlementDomain
 import StoreSimulator
+import Locks
 import TestSupport
 import Testing
-import Verification
+import Workers
+
+@testable import Verification
 
 @Suite("Verification in batches")
 struct VerificationPoolTests {
@@ -34,6 +39,72 @@ struct VerificationPoolTests {
       pool.statistics.verdicts == [.ok: 10, .malformed: 20, .untrustedChain: 10])
     await pool.shutdown()
     #expect(pool.statistics.work.done == 40)
+  }
+
+  /// The number of other payloads that a worker begins before that of an honest sender, when two
+  /// senders of unknown signers were there before. Each unknown signer costs a chain check.
+  ///
+  /// - Parameter sources: those of the two senders and of the honest one.
+  private func wait(_ sources: [WorkSource]) async throws -> Int {
+    let pool = VerificationPool(verifier: workshop.verifier, width: 1)
+    let payloads = 100
+    // Public certificates under a header of one's own: the chain is valid, the signature is not.
+    let unknown = try (0..<payloads).map { index in
+      VerificationPool.Item(
+        jws: try workshop.sign(
+          header: {
+            var header = Header(x5c: workshop.chain)
+            header.more = ",\"n\":\(index)"
+            return header
+          }(), key: Workshop.twin.authority.leaf.key))
+    }
+    let honest = VerificationPool.Item(jws: try workshop.sign(.transaction()))
+    @Sendable func run(
+      _ items: [VerificationPool.Item], _ source: WorkSource,
+      _ begins: @escaping @Sendable () -> Void
+    ) async throws -> [Result<VerifiedPayload, Refusal>] {
+      try await pool.run(
+        items, policy: .scribe, now: Workshop.signedDate, of: source,
+        isCancelled: {
+          begins()
+          return false
+        })
+    }
+    // Called on the only worker before its first payload, which then waits until all are queued.
+    let gate = DispatchSemaphore(value: 0)
+    async let first = run([honest], .server) { gate.wait() }
+    while pool.statistics.work.running == 0 { await Task.yield() }
+    let begun = LockedValue(0)
+    let position = LockedValue(0)
+    let floods = sources.prefix(2).map { source in
+      Task { try await run(unknown, source) { begun.withLock { $0 += 1 } } }
+    }
+    while pool.statistics.work.queued < 2 * payloads { await Task.yield() }
+    async let last = run([honest], sources[2]) {
+      position.withLock { $0 = begun.withLock { $0 } }
+    }
+    while pool.statistics.work.queued < 2 * payloads + 1 { await Task.yield() }
+    gate.signal()
+    #expect(try await (first + last).allSatisfy { (try? $0.get()) != nil })
+    for flood in floods {
+      let verdicts = try await flood.value.map { result -> Verdict in
+        switch result {
+        case .success: .ok
+        case .failure(let refusal): refusal.verdict
+        }
+      }
+      #expect(verdicts == Array(repeating: .invalidSignature, count: payloads))
+    }
+    await pool.shutdown()
+    return position.withLock { $0 }
+  }
+
+  @Test func `two senders of unknown signers delay a third by one turn each`() async throws {
+    let turn = VerificationLimits.maximumItemsPerChunk
+    let position = try await wait([.connection(1), .connection(2), .connection(3)])
+    #expect(position <= 2 * turn)
+    // As one source, all of it is first come, first served.
+    #expect(try await wait([.connection(1), .connection(1), .connection(1)]) == 200)
   }
 
   @Test func `payloads are admitted by their bytes too`() async throws {

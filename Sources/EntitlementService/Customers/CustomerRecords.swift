@@ -1,5 +1,6 @@
 package import EntitlementDomain
 package import EntitlementStore
+package import Workers
 
 /// Administration of customer data: history, export and deletion of an account (R46), and the list
 /// of unlinked chains.
@@ -8,17 +9,20 @@ package struct CustomerRecords: Sendable {
   private let catalog: CatalogHolder
   private let clock: ServiceClock
   private let changes: AuditedChange
+  private let evaluations: EvaluationPool
   private let permits: ExportPermits
   package let exportLimits: ExportLimits
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
-    changes: AuditedChange, limits: ExportLimits = ExportLimits()
+    changes: AuditedChange, evaluations: EvaluationPool = EvaluationPool(),
+    limits: ExportLimits = ExportLimits()
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
     self.changes = changes
+    self.evaluations = evaluations
     permits = ExportPermits(limit: limits.exports)
     exportLimits = limits
   }
@@ -38,21 +42,28 @@ package struct CustomerRecords: Sendable {
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account,
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
-  package func export(_ account: AccountID, in scope: AppScope)
-    async throws(ServiceError) -> CustomerExport
-  {
+  package func export(
+    _ account: AccountID, in scope: AppScope, for source: WorkSource = .server
+  ) async throws(ServiceError) -> CustomerExport {
     let permit = try permits.acquire()
     let export = try await known(in: scope) { () async throws(StoreError) in
       try await store.export(account, in: scope)
     }
     let snapshot = catalog.snapshot
-    let record = CustomerRecord(
-      scope: scope, accountID: export.accountID, revision: export.revision,
-      changedAt: export.changedAt, facts: export.facts.map(\.fact), grants: export.grants)
-    return CustomerExport(
-      export, in: scope,
-      state: Evaluation.state(of: record, catalog: snapshot.catalog, at: clock.now()),
-      permit: permit)
+    do throws(PoolError) {
+      let state = try await evaluations.run(
+        facts: export.facts.count + export.grants.count, of: source
+      ) { [clock] isCancelled -> CustomerState? in
+        let record = CustomerRecord(
+          scope: scope, accountID: export.accountID, revision: export.revision,
+          changedAt: export.changedAt, facts: export.facts.map(\.fact), grants: export.grants)
+        return Evaluation.evaluate(
+          record, catalog: snapshot.catalog, at: clock.now(), isCancelled: isCancelled)?.state
+      }
+      return CustomerExport(export, in: scope, state: state, permit: permit)
+    } catch {
+      throw ServiceError(error, of: .evaluation)
+    }
   }
 
   /// Unlinks everything of an account and deletes the data of the account itself. Its signed facts

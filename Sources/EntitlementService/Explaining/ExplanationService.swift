@@ -1,33 +1,43 @@
 import CatalogFiles
 package import EntitlementDomain
 package import EntitlementStore
-import Verification
+package import Workers
 
 /// Explains a customer's state (R31). It always reads the store, never the answer cache.
 package struct ExplanationService: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
+  private let evaluations: EvaluationPool
   /// Parsing a catalog would block an event loop or a thread of Swift's pool.
   private let workers = WorkerPool(
     label: "entitle.explanation", width: 1, capacity: ExplanationLimits.queuedCatalogs)
 
-  package init(store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock) {
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
+    evaluations: EvaluationPool = EvaluationPool()
+  ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
+    self.evaluations = evaluations
   }
 
   /// - Parameters:
+  ///   - source: the source whose turn the explanation of a large customer waits for.
   ///   - deadline: a catalog of the query that is still queued then is not parsed.
-  ///   - isCancelled: called before parsing, on any thread. When true, the catalog is not parsed.
+  ///   - isCancelled: called on any thread. When true, the explanation is not continued.
+  ///   - answer: makes the answer from the explanation, where it was made. So a long explanation is
+  ///     also encoded on a thread of the pool.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
   ///   that is not in the catalog in force or not in the catalog of the query, and for an invalid
   ///   catalog, with its issues in the message.
-  package func explain(
-    _ query: ExplanationQuery, deadline: ContinuousClock.Instant? = nil,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
-  ) async throws(ServiceError) -> Explanation {
+  package func explain<Answer: Sendable>(
+    _ query: ExplanationQuery, for source: WorkSource,
+    deadline: ContinuousClock.Instant? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false },
+    _ answer: @escaping @Sendable (Explanation) throws(ServiceError) -> Answer
+  ) async throws(ServiceError) -> Answer {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(query.scope)
     if let text = query.catalogYAML, text.utf8.count > ExplanationLimits.catalogBytes {
@@ -41,15 +51,54 @@ package struct ExplanationService: Sendable {
       throw ServiceError(error)
     }
     let at = query.at ?? clock.now()
-    guard let text = query.catalogYAML else {
-      return Evaluation.explain(record, catalog: snapshot.catalog, at: at)
+    let explain = {
+      @Sendable (catalog: Catalog, isCancelled: @escaping () -> Bool)
+        throws(ServiceError) -> Answer in
+      let explanation = Evaluation.explain(
+        record.known(at: query.at, query.knowledge), catalog: catalog, at: at,
+        isCancelled: isCancelled)
+      guard let explanation else { throw ServiceError(PoolError.cancelled, of: .evaluation) }
+      return try answer(explanation)
     }
-    let outcomes: [Result<Explanation, ServiceError>]
-    do {
-      outcomes = try await workers.map([text], deadline: deadline, isCancelled: isCancelled) {
-        text in
-        Result { () throws(ServiceError) in try Self.explain(record, under: text, at: at) }
+    guard let text = query.catalogYAML else {
+      let outcome: Result<Answer, ServiceError>
+      do throws(PoolError) {
+        outcome = try await evaluations.run(
+          facts: record.itemCount, of: source, isCancelled: isCancelled
+        ) { isCancelled in
+          Result { () throws(ServiceError) in try explain(snapshot.catalog, isCancelled) }
+        }
+      } catch {
+        throw ServiceError(error, of: .evaluation)
       }
+      return try outcome.get()
+    }
+    return try await parsing(of: source, deadline: deadline, isCancelled: isCancelled) {
+      () throws(ServiceError) in
+      try explain(try Self.catalog(text, for: record.scope), isCancelled)
+    }
+  }
+
+  /// As ``explain(_:for:deadline:isCancelled:_:)``, with the explanation as the answer.
+  package func explain(
+    _ query: ExplanationQuery, for source: WorkSource = .server,
+    deadline: ContinuousClock.Instant? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) async throws(ServiceError) -> Explanation {
+    try await explain(query, for: source, deadline: deadline, isCancelled: isCancelled) { $0 }
+  }
+
+  /// Runs work that parses a catalog.
+  private func parsing<Answer: Sendable>(
+    of source: WorkSource, deadline: ContinuousClock.Instant?,
+    isCancelled: @escaping @Sendable () -> Bool,
+    _ work: @escaping @Sendable () throws(ServiceError) -> Answer
+  ) async throws(ServiceError) -> Answer {
+    let outcomes: [Result<Answer, ServiceError>]
+    do {
+      outcomes = try await workers.map(
+        [()], of: source, deadline: deadline, isCancelled: isCancelled
+      ) { _ in Result(catching: work) }
     } catch {
       switch error {
       case .full:
@@ -57,7 +106,7 @@ package struct ExplanationService: Sendable {
       case .deadlineExceeded:
         throw ServiceError(.deadlineExceeded, "the deadline passed before the catalog was parsed")
       case .cancelled, .shutdown:
-        throw ServiceError(error)
+        throw ServiceError(error, of: .evaluation)
       }
     }
     guard let outcome = outcomes.first else {
@@ -66,9 +115,9 @@ package struct ExplanationService: Sendable {
     return try outcome.get()
   }
 
-  private static func explain(
-    _ record: CustomerRecord, under text: String, at: Milliseconds
-  ) throws(ServiceError) -> Explanation {
+  private static func catalog(
+    _ text: String, for scope: AppScope
+  ) throws(ServiceError) -> Catalog {
     let catalog: Catalog
     do {
       catalog = try CatalogFile.parse(text).catalog
@@ -76,13 +125,13 @@ package struct ExplanationService: Sendable {
       throw unusable(CatalogIssue.summary(of: error.issues))
     }
     // Without the app the explanation would be empty, and would look like a lost entitlement.
-    guard let app = catalog.apps[record.scope.bundleID] else {
+    guard let app = catalog.apps[scope.bundleID] else {
       throw unusable("it names no app with this bundle id")
     }
-    guard app.environments.contains(record.scope.environment) else {
+    guard app.environments.contains(scope.environment) else {
       throw unusable("it does not accept this environment of the app")
     }
-    return Evaluation.explain(record, catalog: catalog, at: at)
+    return catalog
   }
 
   private static func unusable(_ reason: String) -> ServiceError {

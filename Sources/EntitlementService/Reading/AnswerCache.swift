@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 package import NIOCore
 import Synchronization
+package import Workers
 
 /// A caller that waits for the answer to a read.
 package protocol ReadWaiter: AnyObject, Sendable {
@@ -10,6 +11,9 @@ package protocol ReadWaiter: AnyObject, Sendable {
 
   /// The event loop on which ``finish(_:)`` is called; nil: any thread.
   var eventLoop: (any EventLoop)? { get }
+
+  /// Where the call comes from. Computations for large customers take turns by it.
+  var source: WorkSource { get }
 
   /// Called once. Must not block.
   func finish(_ result: Result<CustomerAnswer, ServiceError>)
@@ -42,11 +46,14 @@ final class CustomerLoad: @unchecked Sendable {
   /// The position of the latest change of the feed that the answer must contain.
   fileprivate(set) var including: Int64
   fileprivate(set) var beginning: Beginning?
+  /// The source of the first caller.
+  let source: WorkSource
 
   fileprivate init(_ query: CustomerQuery, key: AnswerKey?, _ waiter: Waiter, including: Int64) {
     self.query = query
     self.key = key
     waiters = [waiter]
+    source = waiter.caller.source
     self.including = including
   }
 }
@@ -248,6 +255,15 @@ final class AnswerCache: Sendable {
       }
       if state.loadsInFlight == 0, !state.changedAt.isEmpty { state.changedAt.removeAll() }
       return ended
+    }
+  }
+
+  /// Whether no caller waits for a load any more. No further caller joins it then.
+  func isAbandoned(_ load: CustomerLoad) -> Bool {
+    state.withLock { state in
+      if load.waiters.contains(where: { $0.caller.isWaiting }) { return false }
+      Self.forget(load, in: &state)
+      return true
     }
   }
 

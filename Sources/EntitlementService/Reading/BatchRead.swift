@@ -1,6 +1,7 @@
 package import EntitlementDomain
 import NIOCore
 import Synchronization
+package import Workers
 
 /// A query for several customers of an app. Each is answered as by a query for it alone.
 package struct BatchQuery: Sendable {
@@ -11,16 +12,19 @@ package struct BatchQuery: Sendable {
   package var at: Milliseconds?
   /// What the states of ``at`` are computed from.
   package var knowledge: Knowledge
+  /// Where the query comes from.
+  package var source: WorkSource
 
   package init(
     selectors: [CustomerSelector], scope: AppScope, consistency: Consistency = .minimizeLatency,
-    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen
+    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen, source: WorkSource = .server
   ) {
     self.selectors = selectors
     self.scope = scope
     self.consistency = consistency
     self.at = at
     self.knowledge = knowledge
+    self.source = source
   }
 
   func query(_ selector: CustomerSelector) -> CustomerQuery {
@@ -47,6 +51,8 @@ final class BatchRead: Sendable {
     var isWaiting: Bool { batch.isWaiting() }
 
     var eventLoop: (any EventLoop)? { nil }
+
+    var source: WorkSource { batch.query.source }
 
     func finish(_ result: Result<CustomerAnswer, ServiceError>) {
       batch.finished(index, result)

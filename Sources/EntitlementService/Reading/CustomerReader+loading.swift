@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import NIOCore
 import Synchronization
+import Workers
 
 // The path of a read from the limiter through the store to its callers.
 
@@ -114,19 +115,58 @@ extension CustomerReader {
     }
     let stored = await store.customers(lookups)
     let snapshot = catalog.snapshot
-    let facts = stored.reduce(0) { $0 + 1 + ((try? $1.get())?.record.itemCount ?? 0) }
-    let results = await LoopTime.run(facts: facts) { [self] in
-      zip(begun, stored).map { begun, stored in
-        Result { () throws(ServiceError) in
-          try answer(to: begun.load.query, from: stored, snapshot)
-        }
+    var factsInPlace = EvaluationPool.factsInPlace
+    var results: [(load: CustomerLoad, result: Result<EvaluatedAnswer, ServiceError>)] = []
+    results.reserveCapacity(begun.count)
+    for ((load, _), stored) in zip(begun, stored) {
+      let facts = 1 + ((try? stored.get())?.record.itemCount ?? 0)
+      if facts > factsInPlace {
+        // The permit is not kept meanwhile: the queue of the pool bounds this.
+        Task { await evaluate(load, stored, facts: facts, snapshot) }
+      } else {
+        factsInPlace -= facts
+        results.append(
+          (
+            load,
+            Result { () throws(ServiceError) in
+              try answer(to: load.query, from: stored, snapshot, isCancelled: { false })
+            }
+          ))
       }
     }
-    let ended = cache.loadsEnded(zip(begun, results).map { ($0.load, try? $1.get()) })
+    end(results)
+  }
+
+  /// Computes the state of a large customer by itself. The other customers of its batch do not wait
+  /// for it. The computation ends when no caller waits for the answer.
+  private func evaluate(
+    _ load: CustomerLoad, _ stored: Result<StoredCustomer, StoreError>, facts: Int,
+    _ snapshot: CatalogHolder.Snapshot
+  ) async {
+    let result: Result<EvaluatedAnswer, ServiceError>
+    do {
+      result = try await evaluations.run(
+        facts: facts, of: load.source, isCancelled: { [cache] in cache.isAbandoned(load) }
+      ) { [self] isCancelled in
+        Result { () throws(ServiceError) in
+          try answer(to: load.query, from: stored, snapshot, isCancelled: isCancelled)
+        }
+      }
+    } catch {
+      result = .failure(ServiceError(error, of: .evaluation))
+    }
+    end([(load, result)])
+  }
+
+  /// Loads have ended: their answers are cached and sent.
+  private func end(_ results: [(load: CustomerLoad, result: Result<EvaluatedAnswer, ServiceError>)])
+  {
+    if results.isEmpty { return }
+    let ended = cache.loadsEnded(results.map { ($0.load, try? $0.result.get()) })
     // After the last caller joined, so that no caller gets a moment before its call.
     let now = clock.now()
     var answers = AnswersByLoop()
-    for ((load, _), (result, (waiters, followed))) in zip(begun, zip(results, ended)) {
+    for ((load, result), (waiters, followed)) in zip(results, ended) {
       let current = result.map { load.query.at == nil ? CustomerAnswer($0, at: now) : .init($0) }
       for waiter in waiters {
         answers.add(
@@ -156,7 +196,7 @@ extension CustomerReader {
 
   private func answer(
     to query: CustomerQuery, from result: Result<StoredCustomer, StoreError>,
-    _ snapshot: CatalogHolder.Snapshot
+    _ snapshot: CatalogHolder.Snapshot, isCancelled: @escaping () -> Bool
   ) throws(ServiceError) -> EvaluatedAnswer {
     let stored: StoredCustomer
     switch result {
@@ -166,8 +206,9 @@ extension CustomerReader {
     // Another catalog may be in force since the request was checked.
     try snapshot.checkServed(query.scope)
     let record = query.signedBy.map { stored.record.signed(by: $0) } ?? stored.record
-    let outcome = Evaluation.evaluate(
-      record, catalog: snapshot.catalog, at: query.at ?? clock.now())
+    let evaluated = Evaluation.evaluate(
+      record, catalog: snapshot.catalog, at: query.at ?? clock.now(), isCancelled: isCancelled)
+    guard let outcome = evaluated else { throw ServiceError(PoolError.cancelled, of: .evaluation) }
     let state = outcome.state
     return EvaluatedAnswer(
       encoded: try encode(state), revision: state.revision, evaluatedAt: state.evaluatedAt,
@@ -181,7 +222,7 @@ extension CustomerReader {
 
 extension CustomerRecord {
   /// What an evaluation visits.
-  fileprivate var itemCount: Int { facts.count + versions.count + grants.count }
+  var itemCount: Int { facts.count + versions.count + grants.count }
 }
 
 extension Evaluation.Outcome {
@@ -228,7 +269,8 @@ struct AnswersByLoop {
   }
 }
 
-/// Runs a task on an event loop. The task must not block, nor compute for long: see ``LoopTime``.
+/// Runs a task on an event loop. The task must not block, nor compute for long: see
+/// ``EvaluationPool``.
 private final class EventLoopExecutor: TaskExecutor {
   private let eventLoop: any EventLoop
 

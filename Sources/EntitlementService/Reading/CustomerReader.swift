@@ -2,6 +2,7 @@ package import EntitlementDomain
 package import EntitlementStore
 package import NIOCore
 import Synchronization
+package import Workers
 
 /// Answers reads of customers from memory if the answer is cached, else from the store.
 ///
@@ -13,6 +14,7 @@ package final class CustomerReader: Sendable {
   let catalog: CatalogHolder
   let clock: ServiceClock
   let watermark: FeedWatermark
+  let evaluations: EvaluationPool
   let encode: @Sendable (CustomerState) throws(ServiceError) -> EncodedState
   let cache: AnswerCache
   let admission: Mutex<Admission>
@@ -25,16 +27,19 @@ package final class CustomerReader: Sendable {
   ///   - watermark: how far the feed is followed; nil: no other node writes to the store.
   ///   - cacheBytes: the memory that cached answers may take, in bytes.
   ///   - limits: on reads that need the store.
+  ///   - evaluations: computes the states of large customers.
   ///   - encode: encodes a state as the front sends it.
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
     watermark: FeedWatermark? = nil, cacheBytes: Int, limits: ReadLimits,
+    evaluations: EvaluationPool = EvaluationPool(),
     encode: @escaping @Sendable (CustomerState) throws(ServiceError) -> EncodedState
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
     self.watermark = watermark ?? .unfollowed()
+    self.evaluations = evaluations
     self.encode = encode
     admission = Mutex(Admission(limiter: ReadLimiter(limits)))
     let cache = AnswerCache(bytes: cacheBytes)
@@ -124,8 +129,10 @@ package final class CustomerReader: Sendable {
   }
 
   /// The answer, for a task.
-  package func answer(to query: CustomerQuery) async throws(ServiceError) -> CustomerAnswer {
-    try await waiting { [self] caller throws(ServiceError) in
+  package func answer(
+    to query: CustomerQuery, of source: WorkSource = .server
+  ) async throws(ServiceError) -> CustomerAnswer {
+    try await waiting(source) { [self] caller throws(ServiceError) in
       try answer(to: query, orFinish: { caller })
     }
   }
@@ -134,11 +141,12 @@ package final class CustomerReader: Sendable {
   /// another customer, so the answer's revision may be lower. The read is not shed: its callers
   /// limit themselves.
   func answer(
-    to selector: CustomerSelector, in scope: AppScope, including sequence: Int64
+    to selector: CustomerSelector, in scope: AppScope, including sequence: Int64,
+    of source: WorkSource = .server
   ) async throws(ServiceError) -> CustomerAnswer {
     let query = CustomerQuery(
       selector: selector, scope: scope, consistency: .atLeastAsFresh(revision: sequence))
-    return try await waiting { [self] caller throws(ServiceError) in
+    return try await waiting(source) { [self] caller throws(ServiceError) in
       try catalog.snapshot.checkServed(scope)
       guard let key = query.cacheKey else {
         begin(
@@ -151,11 +159,12 @@ package final class CustomerReader: Sendable {
   }
 
   private func waiting(
+    _ source: WorkSource,
     _ read: (any ReadWaiter) throws(ServiceError) -> CustomerAnswer?
   ) async throws(ServiceError) -> CustomerAnswer {
     let result = await withUnsafeContinuation { continuation in
       do throws(ServiceError) {
-        let caller = WaitingTask(continuation)
+        let caller = WaitingTask(continuation, source)
         if let answer = try read(caller) { caller.finish(.success(answer)) }
       } catch {
         continuation.resume(returning: .failure(error))
@@ -264,9 +273,15 @@ package final class CustomerReader: Sendable {
 private final class WaitingTask: ReadWaiter {
   private let continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>
 
-  init(_ continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>) {
+  init(
+    _ continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>,
+    _ source: WorkSource
+  ) {
     self.continuation = continuation
+    self.source = source
   }
+
+  let source: WorkSource
 
   var isWaiting: Bool { true }
 

@@ -1,16 +1,22 @@
 package import EntitlementDomain
 package import EntitlementStore
+package import Workers
 
 /// Reads customer states that are neither cached nor encoded. Each call reads the store.
 package struct CustomerStates: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
   private let clock: ServiceClock
+  private let evaluations: EvaluationPool
 
-  package init(store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock) {
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
+    evaluations: EvaluationPool = EvaluationPool()
+  ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
+    self.evaluations = evaluations
   }
 
   /// The state of one customer.
@@ -27,13 +33,15 @@ package struct CustomerStates: Sendable {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(scope)
     return try await state(
-      of: selector, in: scope, at: moment, knowledge, snapshot.catalog)
+      of: selector, in: scope, at: moment, knowledge, snapshot.catalog, for: .server)
   }
 
   /// One page of an app's customers, in the order of their account ids.
-  package func page(in scope: AppScope, after: AccountID?, limit: Int)
-    async throws(ServiceError) -> [CustomerState]
-  {
+  ///
+  /// - Parameter source: the source whose turn the computations for large customers wait for.
+  package func page(
+    in scope: AppScope, after: AccountID?, limit: Int, for source: WorkSource = .server
+  ) async throws(ServiceError) -> [CustomerState] {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(scope)
     let accounts: [AccountSummary]
@@ -48,20 +56,31 @@ package struct CustomerStates: Sendable {
       if Task.isCancelled { throw ServiceError(.cancelled, "the caller cancelled the call") }
       states.append(
         try await state(
-          of: .account(account.accountID), in: scope, at: nil, .now, snapshot.catalog))
+          of: .account(account.accountID), in: scope, at: nil, .now, snapshot.catalog,
+          for: source))
     }
     return states
   }
 
   private func state(
     of selector: CustomerSelector, in scope: AppScope, at moment: Milliseconds?,
-    _ knowledge: Knowledge, _ catalog: Catalog
+    _ knowledge: Knowledge, _ catalog: Catalog, for source: WorkSource
   ) async throws(ServiceError) -> CustomerState {
+    let record: CustomerRecord
     do {
-      let record = try await store.record(of: selector, in: scope, at: moment, knowledge)
-      return Evaluation.state(of: record, catalog: catalog, at: moment ?? clock.now())
+      record = try await store.record(of: selector, in: scope, at: moment, knowledge)
     } catch {
       throw ServiceError(error)
+    }
+    do {
+      return try await evaluations.run(facts: record.itemCount, of: source) {
+        [clock] isCancelled -> CustomerState? in
+        let known = record.known(at: moment, knowledge)
+        return Evaluation.evaluate(
+          known, catalog: catalog, at: moment ?? clock.now(), isCancelled: isCancelled)?.state
+      }
+    } catch {
+      throw ServiceError(error, of: .evaluation)
     }
   }
 }

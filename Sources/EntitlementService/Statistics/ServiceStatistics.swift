@@ -1,5 +1,6 @@
 import Synchronization
 package import Verification
+package import Workers
 
 /// A metric. Names are listed in deploy/docs/operations.md.
 package struct StatisticValue: Hashable, Sendable {
@@ -90,6 +91,18 @@ extension StatusStatistics {
 }
 
 extension WorkerPool.Work {
+  /// The metrics of the pool for large customers.
+  package var evaluationValues: [StatisticValue] {
+    [
+      StatisticValue("evaluations.queued", queued), StatisticValue("evaluations.running", running),
+      StatisticValue("evaluations.facts", weight), StatisticValue("evaluations.done", done),
+      StatisticValue("evaluations.given_up", givenUp),
+      StatisticValue("evaluations.shed", turnedAway),
+      StatisticValue("evaluations.waiting_microseconds", waitingTime.microseconds),
+      StatisticValue("evaluations.working_microseconds", workingTime.microseconds),
+    ]
+  }
+
   fileprivate func values(of priority: WorkPriority) -> [StatisticValue] {
     func value(_ name: String, _ value: some BinaryInteger) -> StatisticValue {
       StatisticValue("verification.\(name).\(priority.rawValue)", value)

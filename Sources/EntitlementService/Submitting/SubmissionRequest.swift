@@ -1,5 +1,5 @@
 package import EntitlementDomain
-package import Verification
+package import Workers
 
 /// Signed transactions, renewal infos and app transactions to submit.
 package struct TransactionSubmission: Sendable {
@@ -14,11 +14,14 @@ package struct TransactionSubmission: Sendable {
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   /// - Parameter signedPayloads: One for each item. Equal ones are kept once.
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    priority: WorkPriority = .interactive
+    priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
@@ -33,6 +36,7 @@ package struct TransactionSubmission: Sendable {
       return distinct.count - 1
     }
     self.signedPayloads = distinct
+    self.source = source
   }
 
   /// Hashes all bytes at once. An array hashes each element.
@@ -50,13 +54,17 @@ package struct NotificationSubmission: Sendable {
   package var signedPayload: [UInt8]
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   package init(
-    signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive
+    signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.signedPayload = signedPayload
     self.accountID = accountID
     self.priority = priority
+    self.source = source
   }
 }
 
@@ -71,16 +79,20 @@ package struct ReceiptSubmission: Sendable {
   /// The account that the caller names as the owner of all purchases (R42, R44).
   package var accountID: AccountID?
   package var priority: WorkPriority
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
   package init(
     receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, bundleID: BundleID? = nil,
-    accountID: AccountID? = nil, priority: WorkPriority = .interactive
+    accountID: AccountID? = nil, priority: WorkPriority = .interactive,
+    source: WorkSource = .server
   ) {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
     self.bundleID = bundleID
     self.accountID = accountID
     self.priority = priority
+    self.source = source
   }
 }
 
@@ -92,10 +104,16 @@ package struct ArchiveSubmission: Sendable {
   package var bundleID: BundleID
   /// The account that owns the purchases. It gets the unlinked ones, and none of another account.
   package var accountID: AccountID?
+  /// Where the request comes from. Sources take turns.
+  package var source: WorkSource
 
-  package init(response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil) {
+  package init(
+    response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
+    source: WorkSource = .server
+  ) {
     self.response = response
     self.bundleID = bundleID
     self.accountID = accountID
+    self.source = source
   }
 }

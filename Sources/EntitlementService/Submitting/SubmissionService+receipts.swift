@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import Verification
+import Workers
 
 extension SubmissionService {
   /// Verifies a legacy app receipt and commits the facts of the app and of each purchase together.
@@ -17,9 +18,9 @@ extension SubmissionService {
       outcome = try await pool.run(
         request.receipt, deviceIdentifier: request.deviceIdentifier, policy: snapshot.policy,
         now: clock.now(), deadline: deadline, priority: request.priority,
-        isCancelled: isCancelled)
+        of: request.source, isCancelled: isCancelled)
     } catch {
-      throw ServiceError(error)
+      throw ServiceError(error, of: .verification)
     }
     switch outcome {
     case .failure(let refusal):
@@ -54,9 +55,10 @@ extension SubmissionService {
     let outcome: Result<ArchivedResponse, Refusal>
     do {
       outcome = try await pool.read(
-        archivedResponse: request.response, deadline: deadline, isCancelled: isCancelled)
+        archivedResponse: request.response, deadline: deadline, of: request.source,
+        isCancelled: isCancelled)
     } catch {
-      throw ServiceError(error)
+      throw ServiceError(error, of: .verification)
     }
     switch outcome {
     case .failure(let refusal):

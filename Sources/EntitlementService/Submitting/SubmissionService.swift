@@ -2,6 +2,7 @@ import EntitlementDomain
 package import EntitlementStore
 package import Logging
 package import Verification
+import Workers
 
 /// Verifies, merges, links and commits payloads that Apple signed. A result is returned after the
 /// commit (R48, R49).
@@ -47,7 +48,7 @@ package struct SubmissionService: Sendable {
     let snapshot = catalog.snapshot
     let outcomes = try await verify(
       request.signedPayloads, as: nil, policy: snapshot.policy, priority: request.priority,
-      deadline: deadline, isCancelled: isCancelled)
+      of: request.source, deadline: deadline, isCancelled: isCancelled)
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var binder = RenewalInfoBinder()
     for case .success(let payload) in outcomes { binder.add(payload) }
@@ -95,7 +96,8 @@ package struct SubmissionService: Sendable {
     let snapshot = catalog.snapshot
     let outcomes = try await verify(
       [request.signedPayload], as: .notification, policy: snapshot.policy,
-      priority: request.priority, deadline: deadline, isCancelled: isCancelled)
+      priority: request.priority, of: request.source, deadline: deadline,
+      isCancelled: isCancelled)
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
@@ -141,16 +143,16 @@ package struct SubmissionService: Sendable {
 
   private func verify(
     _ payloads: [[UInt8]], as kind: SignedKind?, policy: VerificationPolicy,
-    priority: WorkPriority, deadline: ContinuousClock.Instant?,
+    priority: WorkPriority, of source: WorkSource, deadline: ContinuousClock.Instant?,
     isCancelled: @escaping @Sendable () -> Bool
   ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
     do {
       return try await pool.run(
         payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
         policy: policy, now: clock.now(), deadline: deadline, priority: priority,
-        isCancelled: isCancelled)
+        of: source, isCancelled: isCancelled)
     } catch {
-      throw ServiceError(error)
+      throw ServiceError(error, of: .verification)
     }
   }
 
@@ -203,7 +205,7 @@ package struct SubmissionService: Sendable {
   func commit(
     _ submission: Submission, unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> CommitReceipt {
-    if isCancelled() { throw ServiceError(PoolError.cancelled) }
+    if isCancelled() { throw ServiceError(PoolError.cancelled, of: .verification) }
     do {
       let receipt = try await store.commit(submission)
       customersChanged(WrittenChanges(subjects: receipt.changed, latest: receipt.latest))

@@ -1,6 +1,7 @@
 package import EntitlementDomain
 package import EntitlementStore
 import Synchronization
+package import Workers
 
 /// Streams the changes of the feed to watchers, with the states of the changed customers.
 ///
@@ -105,10 +106,13 @@ package struct WatchRequest: Hashable, Sendable {
   package var kinds: ChangeKinds
   /// Items contain no states.
   package var isWithoutStates: Bool
+  /// Where the request comes from.
+  package var source: WorkSource
 
   package init(
     cursor: WatchCursor? = nil, bundleID: BundleID? = nil, environment: StoreEnvironment? = nil,
-    accounts: Set<AccountID> = [], kinds: ChangeKinds = [], isWithoutStates: Bool = false
+    accounts: Set<AccountID> = [], kinds: ChangeKinds = [], isWithoutStates: Bool = false,
+    source: WorkSource = .server
   ) {
     self.cursor = cursor
     self.bundleID = bundleID
@@ -116,6 +120,7 @@ package struct WatchRequest: Hashable, Sendable {
     self.accounts = accounts
     self.kinds = kinds
     self.isWithoutStates = isWithoutStates
+    self.source = source
   }
 
   func matches(_ change: Change) -> Bool {

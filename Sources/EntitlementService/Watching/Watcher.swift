@@ -1,5 +1,6 @@
 import EntitlementDomain
 package import EntitlementStore
+import Workers
 
 /// One watch of the change feed, used by one task. It counts against ``WatchLimits/watches`` until
 /// it is released.
@@ -124,6 +125,7 @@ package final class Watcher {
       if let subject = change.subject { latest[subject] = change.sequence }
     }
     let reader = watch.reader
+    let source = request.source
     let states = await withTaskGroup(
       of: (CustomerSubject, Result<CustomerAnswer?, ServiceError>).self
     ) { group in
@@ -132,7 +134,9 @@ package final class Watcher {
       for (subject, sequence) in latest {
         if started >= watch.limits.loads, let state = await group.next() { states.append(state) }
         started += 1
-        group.addTask { (subject, await reader.state(of: subject, including: sequence)) }
+        group.addTask {
+          (subject, await reader.state(of: subject, including: sequence, for: source))
+        }
       }
       for await state in group { states.append(state) }
       return states
@@ -159,16 +163,16 @@ extension CustomerReader {
   /// - Returns: nil when the app or environment is no longer in the catalog, and when the state
   ///   cannot be computed. A fault of one customer must not end the watch, as it would end each
   ///   retry too.
-  fileprivate func state(of subject: CustomerSubject, including sequence: Int64) async
-    -> Result<CustomerAnswer?, ServiceError>
-  {
+  fileprivate func state(
+    of subject: CustomerSubject, including sequence: Int64, for source: WorkSource
+  ) async -> Result<CustomerAnswer?, ServiceError> {
     let (selector, scope): (CustomerSelector, AppScope) =
       switch subject {
       case .account(let scope, let id): (.account(id), scope)
       case .unlinkedChain(let scope, let id): (.originalTransaction(id), scope)
       }
     do throws(ServiceError) {
-      return .success(try await answer(to: selector, in: scope, including: sequence))
+      return .success(try await answer(to: selector, in: scope, including: sequence, of: source))
     } catch {
       switch error.code {
       case .invalidArgument, .internalFault: return .success(nil)

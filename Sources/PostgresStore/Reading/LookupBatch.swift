@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import Workers
 
 /// Looks up several customers, usually in one round trip: from a replica that is new enough, else
 /// from the primary. The failure of one lookup does not fail the others.
@@ -21,6 +22,8 @@ struct LookupBatch: Sendable {
   let primary: PostgresPool
   let replicas: ReplicaSet
   let limit: Duration
+  /// Decodes the rows of large customers.
+  let evaluations: EvaluationPool
 
   /// - Returns: one outcome for each lookup, in order.
   func find(_ lookups: [Lookup]) async -> [Outcome] {
@@ -171,11 +174,10 @@ struct LookupBatch: Sendable {
       throw PostgresFailure(.protocolViolation, "the response has too few results")
     }
     let rowCount = results.reduce(0) { $0 + $1.count }
-    return try await LoopTime.run(facts: rowCount) { [accounts, others] in
-      Result { () throws(PostgresFailure) in
-        try outcomes(of: lookups, accounts: accounts, others: others, in: results)
-      }
-    }.get()
+    return try await evaluations.decode(rows: rowCount) {
+      [accounts, others] () throws(PostgresFailure) in
+      try outcomes(of: lookups, accounts: accounts, others: others, in: results)
+    }
   }
 
   /// - Parameters:
@@ -253,5 +255,27 @@ extension CustomerSelector {
         .text(LinkHint.token(token).stored(isSigned: true)),
       ]
     }
+  }
+}
+
+extension EvaluationPool {
+  /// Decodes the rows of an exchange. The exchanges in flight bound how many wait, so they do not
+  /// count against the limit of facts.
+  func decode<Value: Sendable>(
+    rows: Int, _ body: @escaping @Sendable () throws(PostgresFailure) -> Value
+  ) async throws(PostgresFailure) -> Value {
+    let outcome: Result<Value, PostgresFailure>
+    do throws(PoolError) {
+      outcome = try await run(facts: rows, weight: 0, of: .server) { _ in
+        Result { () throws(PostgresFailure) in try body() }
+      }
+    } catch {
+      switch error {
+      case .cancelled: throw PostgresFailure(.cancelled, "the caller cancelled the read")
+      case .full, .deadlineExceeded, .shutdown:
+        throw PostgresFailure(.overloaded, "too many large customers are queued")
+      }
+    }
+    return try outcome.get()
   }
 }

@@ -44,7 +44,8 @@ extension PostgresStore {
   }
 
   private var batch: LookupBatch {
-    LookupBatch(primary: primary, replicas: replicas, limit: limits.readTimeLimit)
+    LookupBatch(
+      primary: primary, replicas: replicas, limit: limits.readTimeLimit, evaluations: evaluations)
   }
 
   package func bundleIDs(

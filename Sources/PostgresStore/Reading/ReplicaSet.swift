@@ -16,12 +16,16 @@ final class ReplicaSet: Sendable {
   private static let readTimeLimit: Duration = .seconds(1)
 
   let pools: [PostgresPool]
+  private let evaluations: EvaluationPool
   private let counters: PostgresCounters
   private let logger: Logger
   private let rotation: Mutex<Rotation>
 
-  init(_ pools: [PostgresPool], counters: PostgresCounters, logger: Logger) {
+  init(
+    _ pools: [PostgresPool], evaluations: EvaluationPool, counters: PostgresCounters, logger: Logger
+  ) {
     self.pools = pools
+    self.evaluations = evaluations
     self.counters = counters
     self.logger = logger
     rotation = Mutex(Rotation(unavailableUntil: .init(repeating: nil, count: pools.count)))
@@ -40,9 +44,8 @@ final class ReplicaSet: Sendable {
     guard let index = nextAvailable() else { return nil }
     do {
       let results = try await pools[index].read(commands(), within: min(limit, Self.readTimeLimit))
-      let values = try await LoopTime.run(facts: results.reduce(0) { $0 + $1.count }) {
-        Result { try decode(results) }
-      }.get()
+      let rows = results.reduce(0) { $0 + $1.count }
+      let values = try await evaluations.decode(rows: rows) { Result { try decode(results) } }.get()
       let known = values.count { $0 != nil }
       counters.replicaReads.add(known, ordering: .relaxed)
       counters.replicaFallbacks.add(values.count - known, ordering: .relaxed)

@@ -2,6 +2,7 @@ import Cryptography
 package import EntitlementDomain
 import FoundationEssentials
 import Locks
+package import Workers
 
 /// Verifies payloads and receipts on its own threads, not on event loops or the threads of Swift
 /// tasks.
@@ -56,6 +57,8 @@ package final class VerificationPool: Sendable {
         minimumItems: VerificationLimits.minimumItemsPerChunk,
         maximumItems: VerificationLimits.maximumItemsPerChunk,
         maximumWeight: VerificationLimits.maximumBytesPerChunk),
+      turn: Turn(
+        items: VerificationLimits.maximumItemsPerChunk, time: VerificationLimits.turnTime),
       now: now)
   }
 
@@ -64,16 +67,17 @@ package final class VerificationPool: Sendable {
   ///
   /// - Parameters:
   ///   - now: the validation time of payloads without a signing date.
+  ///   - source: the source whose turn the payloads wait for.
   ///   - deadline: payloads that have not started by then are not verified.
   ///   - isCancelled: called before each payload, on any thread. Once it returns true, the rest is
   ///     not verified. It must be fast and keep returning true.
   package func run(
     _ batch: [Item], policy: VerificationPolicy, now: Milliseconds,
     deadline: ContinuousClock.Instant? = nil, priority: WorkPriority = .interactive,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    of source: WorkSource = .server, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(PoolError) -> [Result<VerifiedPayload, Refusal>] {
     let verified = try await workers.map(
-      batch, priority: priority, deadline: deadline, weight: { $0.jws.count },
+      batch, priority: priority, of: source, deadline: deadline, weight: { $0.jws.count },
       isCancelled: isCancelled
     ) { [verifier] item -> Result<VerifiedPayload, Refusal> in
       do throws(Refusal) {
@@ -95,14 +99,15 @@ package final class VerificationPool: Sendable {
   ///   - receipt: DER, or standard base64 of it.
   ///   - deviceIdentifier: the expected device; nil accepts any device.
   ///   - now: the time for the certificate status check.
+  ///   - source: the source whose turn the receipt waits for.
   package func run(
     _ receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, policy: VerificationPolicy,
     now: Milliseconds, deadline: ContinuousClock.Instant? = nil,
-    priority: WorkPriority = .interactive,
+    priority: WorkPriority = .interactive, of source: WorkSource = .server,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(PoolError) -> Result<VerifiedReceipt, Refusal> {
     let verified = try await one(
-      receipt, priority: priority, deadline: deadline, isCancelled: isCancelled
+      receipt, priority: priority, of: source, deadline: deadline, isCancelled: isCancelled
     ) { [receipts] receipt throws(Refusal) in
       try receipts.verify(receipt, policy: policy, deviceIdentifier: deviceIdentifier)
     }
@@ -114,20 +119,20 @@ package final class VerificationPool: Sendable {
   /// Decodes an archived response as bulk work. It has no signature, so no verdict is counted.
   package func read(
     archivedResponse json: [UInt8], deadline: ContinuousClock.Instant? = nil,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    of source: WorkSource = .server, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(PoolError) -> Result<ArchivedResponse, Refusal> {
-    try await one(json, priority: .bulk, deadline: deadline, isCancelled: isCancelled) {
+    try await one(json, priority: .bulk, of: source, deadline: deadline, isCancelled: isCancelled) {
       json throws(Refusal) in try ArchivedResponse(json)
     }
   }
 
   private func one<Output: Sendable>(
-    _ document: [UInt8], priority: WorkPriority, deadline: ContinuousClock.Instant?,
-    isCancelled: @escaping @Sendable () -> Bool,
+    _ document: [UInt8], priority: WorkPriority, of source: WorkSource,
+    deadline: ContinuousClock.Instant?, isCancelled: @escaping @Sendable () -> Bool,
     _ transform: @escaping @Sendable ([UInt8]) throws(Refusal) -> Output
   ) async throws(PoolError) -> Result<Output, Refusal> {
     let results = try await workers.map(
-      [document], priority: priority, deadline: deadline, weight: { $0.count },
+      [document], priority: priority, of: source, deadline: deadline, weight: { $0.count },
       isCancelled: isCancelled
     ) { document -> Result<Output, Refusal> in
       do throws(Refusal) {

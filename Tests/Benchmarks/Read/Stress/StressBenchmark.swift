@@ -32,10 +32,11 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case memory, start, overload, idle, short, hostile, storm
+    case largeCustomers = "large-customers"
 
     /// The parts about a server in normal use.
     static let ofReads = [memory, start]
-    static let ofStress = [overload, idle, short, hostile, storm]
+    static let ofStress = [overload, idle, short, hostile, storm, largeCustomers]
   }
 
   func validate() throws {
@@ -87,6 +88,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
         .measure()
     case .storm:
       try await HostileClients(plan: plan, manners: HostileClient.Manner.storms).measure()
+    case .largeCustomers: try await LargeCustomers(plan: plan).measure()
     }
   }
 
@@ -99,6 +101,7 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .short: "Short connections, with a call on each"
     case .hostile: "Hostile clients"
     case .storm: "Storms of connections"
+    case .largeCustomers: "Submissions beside large customers"
     }
   }
 }

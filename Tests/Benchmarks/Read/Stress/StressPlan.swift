@@ -56,8 +56,9 @@ struct StressPlan {
     let path = folder.file("\(name)-\(count)")
     let store = try SQLiteStore.open(at: path)
     let first = BulkCustomers.account(at: 0)
-    if try await store.customer(.account(first), in: BulkCustomers.scope, .primary).record.revision
-      == 0
+    if count > 0,
+      try await store.customer(.account(first), in: BulkCustomers.scope, .primary).record.revision
+        == 0
     {
       try await fill(store, count)
     }

@@ -1,10 +1,7 @@
-import Cryptography
 import Dispatch
-import EntitlementDomain
 import Locks
-import StoreSimulator
 import Testing
-import Verification
+import Workers
 
 @Suite("The pool of workers", .timeLimit(.minutes(1)))
 struct WorkerPoolTests {

@@ -1,4 +1,3 @@
-import Cryptography
 import Locks
 
 /// A batch in progress. Collects the results of its chunks and resumes the caller exactly once.
@@ -6,7 +5,8 @@ final class WorkerBatch<Output: Sendable>: Sendable {
   typealias Answer = Result<[Output], PoolError>
 
   private struct State {
-    var outputs: [[Output]?]
+    var outputs: [[Output]]
+    /// Items without an output.
     var missing: Int
     /// Nil after it was resumed.
     var continuation: CheckedContinuation<Answer, Never>?
@@ -14,37 +14,43 @@ final class WorkerBatch<Output: Sendable>: Sendable {
 
   private let state: LockedValue<State>
 
-  /// - Parameter chunks: number of chunks.
-  init(chunks: Int, continuation: CheckedContinuation<Answer, Never>) {
+  /// - Parameters:
+  ///   - chunks: number of chunks.
+  ///   - items: number of items in all of them.
+  init(chunks: Int, items: Int, continuation: CheckedContinuation<Answer, Never>) {
     state = LockedValue(
       State(
-        outputs: Array(repeating: nil, count: chunks), missing: chunks,
-        continuation: continuation))
+        outputs: Array(repeating: [], count: chunks), missing: items, continuation: continuation))
   }
 
-  /// Runs one chunk until it is done or the batch has ended. An item costs far more than the check
-  /// before it.
+  /// Runs one chunk until it is done, its turn is over, or the batch has ended. An item costs far
+  /// more than the checks before it.
   ///
   /// - Parameters:
-  ///   - chunk: index of the chunk. Each chunk runs once.
-  ///   - interruption: the reason to end the batch; nil to continue.
-  /// - Returns: number of items done.
+  ///   - chunk: index of the chunk. One worker runs it at a time.
+  ///   - items: the items of the chunk that were not done yet.
+  ///   - failure: the reason to end the batch; nil to continue.
+  ///   - isTurnOver: not called before the first item, so that each turn makes progress.
   func work<Item>(
     on chunk: Int, items: ArraySlice<Item>, _ transform: (Item) -> Output,
-    unless interruption: () -> PoolError?
-  ) -> Int {
+    unless failure: () -> PoolError?, until isTurnOver: () -> Bool
+  ) -> ChunkProgress {
     var outputs: [Output] = []
     outputs.reserveCapacity(items.count)
     for item in items {
-      if hasFailed { return outputs.count }
-      if let error = interruption() {
+      if hasFailed { return ChunkProgress(done: outputs.count) }
+      if !outputs.isEmpty, isTurnOver() {
+        add(outputs, to: chunk)
+        return ChunkProgress(done: outputs.count, isInterrupted: true)
+      }
+      if let error = failure() {
         fail(error)
-        return outputs.count
+        return ChunkProgress(done: outputs.count)
       }
       outputs.append(transform(item))
     }
-    finish(chunk, outputs)
-    return outputs.count
+    add(outputs, to: chunk)
+    return ChunkProgress(done: outputs.count)
   }
 
   /// Ends the batch if it has not ended yet.
@@ -59,20 +65,32 @@ final class WorkerBatch<Output: Sendable>: Sendable {
   /// Whether the caller was resumed. The rest of the batch is then skipped.
   private var hasFailed: Bool { state.withLock { $0.continuation == nil } }
 
-  private func finish(_ chunk: Int, _ outputs: [Output]) {
+  private func add(_ outputs: [Output], to chunk: Int) {
     let (continuation, all) = state.withLock { state in
-      state.outputs[chunk] = outputs
-      state.missing -= 1
+      if state.outputs[chunk].isEmpty {
+        state.outputs[chunk] = outputs
+      } else {
+        state.outputs[chunk] += outputs
+      }
+      state.missing -= outputs.count
       guard state.missing == 0 else {
         return (nil as CheckedContinuation<Answer, Never>?, [] as [Output])
       }
       defer { state.continuation = nil }
       // Most batches have one chunk, and results are expensive to copy.
-      let all = state.outputs.count == 1 ? outputs : state.outputs.flatMap { $0 ?? [] }
+      let all = state.outputs.count == 1 ? state.outputs[0] : state.outputs.flatMap(\.self)
       return (state.continuation, all)
     }
     continuation?.resume(returning: .success(all))
   }
+}
+
+/// What a worker did with a chunk.
+struct ChunkProgress: Sendable {
+  /// Number of items done.
+  var done: Int
+  /// Whether the rest of the chunk still has to be done.
+  var isInterrupted = false
 }
 
 /// How a batch is split between workers.

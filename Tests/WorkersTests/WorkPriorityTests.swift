@@ -1,8 +1,6 @@
-import Cryptography
-import EntitlementDomain
 import Locks
 import Testing
-import Verification
+import Workers
 
 @Suite("Interactive and bulk work", .timeLimit(.minutes(1)))
 struct WorkPriorityTests {

@@ -1,53 +1,93 @@
-import Cryptography
 import Dispatch
 import Locks
 
-/// Runs CPU-bound work on a fixed number of its own threads. Each priority has a bounded FIFO
-/// queue, and interactive work precedes bulk work (``WorkScheduler``). Work must not block, except
-/// on short locks.
+/// Runs CPU-bound work on a fixed number of its own threads. Each priority has a bounded queue in
+/// which sources take turns (``TurnQueue``), and interactive work precedes bulk work
+/// (``WorkScheduler``). Work must not block, except on short locks.
 ///
 /// A batch costs the caller one hop to the pool and one hop back.
 package final class WorkerPool: Sendable {
-  /// Consecutive items of one batch, which one worker runs without a break.
+  /// Consecutive items of one batch, which one worker runs without a break while its turn lasts.
   private struct Chunk {
-    let count: Int
+    /// Items that were not done yet.
+    var count: Int
     let weight: Int
-    let admitted: ContinuousClock.Instant
-    /// Returns the number of items done; the others were skipped.
-    let run: @Sendable (_ isOutOfTime: () -> Bool) -> Int
+    let source: WorkSource
+    /// When it began to wait.
+    var waitsSince: ContinuousClock.Instant
+    /// Runs the last `count` items.
+    let run: @Sendable (_ count: Int, Signals) -> ChunkProgress
+  }
+
+  /// The checks before each item.
+  private struct Signals {
+    /// Whether the shutdown deadline has passed.
+    let isOutOfTime: () -> Bool
+    let isTurnOver: () -> Bool
   }
 
   /// `open` until `shutdown()`, then `draining` until the queues are empty and no worker runs, then
   /// `closed`.
   private enum Phase { case open, draining, closed }
 
+  /// The work of one source that was admitted and has not ended.
+  private struct Share {
+    var items = 0
+    var weight = 0
+  }
+
+  /// The work of one priority.
+  private struct Line {
+    var queue: TurnQueue<Chunk>
+    var shares: [WorkSource: Share] = [:]
+
+    mutating func ended(_ items: Int, weight: Int, of source: WorkSource) {
+      guard var share = shares.removeValue(forKey: source) else { return }
+      share.items -= items
+      share.weight -= weight
+      if share.items > 0 { shares[source] = share }
+    }
+  }
+
   private struct State {
     var phase = Phase.open
     /// After this time no new items are started; nil for no limit.
     var drainingEnd: ContinuousClock.Instant?
-    var interactive = WorkQueue<Chunk>()
-    var bulk = WorkQueue<Chunk>()
+    var interactive: Line
+    var bulk: Line
     var scheduler = WorkScheduler()
     /// Indexes of idle workers.
     var idle: [Int]
     var statistics = Statistics()
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
-    mutating func append(_ chunks: [Chunk], _ priority: WorkPriority) {
-      switch priority {
-      case .interactive: interactive.append(contentsOf: chunks)
-      case .bulk: bulk.append(contentsOf: chunks)
+    subscript(priority: WorkPriority) -> Line {
+      // A copy would copy the queue.
+      _read {
+        switch priority {
+        case .interactive: yield interactive
+        case .bulk: yield bulk
+        }
+      }
+      _modify {
+        switch priority {
+        case .interactive: yield &interactive
+        case .bulk: yield &bulk
+        }
       }
     }
 
     mutating func popNext() -> (Chunk, WorkPriority)? {
-      switch scheduler.next(interactive: interactive.first?.count, bulk: bulk.first?.count) {
-      case .interactive: interactive.popFirst().map { ($0, .interactive) }
-      case .bulk: bulk.popFirst().map { ($0, .bulk) }
-      case nil: nil
-      }
+      let next = scheduler.next(
+        interactive: interactive.queue.nextItems(), bulk: bulk.queue.nextItems())
+      guard let next, let (chunk, _) = self[next].queue.popFirst() else { return nil }
+      return (chunk, next)
     }
   }
+
+  /// The limits of bulk work are the interactive ones divided by this. The queues are separate, so
+  /// that bulk work never displaces interactive work.
+  private static let bulkShare = 2
 
   private let state: LockedValue<State>
   // One serial queue for each worker, so that each has its own thread. On a concurrent queue,
@@ -56,28 +96,31 @@ package final class WorkerPool: Sendable {
   private let capacity: Int
   private let weightCapacity: Int
   private let chunkSize: ChunkSize
+  private let turn: Turn
   private let now: @Sendable () -> ContinuousClock.Instant
 
   /// - Parameters:
   ///   - label: prefix of the queue labels, which debuggers show.
   ///   - width: number of workers, at least one.
   ///   - capacity: maximum number of queued interactive items, and so of one batch. Bulk work has a
-  ///     separate limit, a share of this one (``VerificationLimits/bulkShare``), so that it never
-  ///     displaces interactive work.
+  ///     separate limit of half of it, so that it never displaces interactive work.
   ///   - weightCapacity: maximum total weight of the queued and running interactive items, and so
   ///     of one batch, in the unit of `weight`. Bulk work has the same share of it.
   ///   - chunkSize: how batches are split between workers.
-  ///   - now: the clock for deadlines and statistics.
+  ///   - turn: how long a source is served before the next one.
+  ///   - now: the clock for deadlines, turns and statistics.
   package init(
     label: String, width: Int, capacity: Int, weightCapacity: Int = .max,
-    chunkSize: ChunkSize = ChunkSize(),
+    chunkSize: ChunkSize = ChunkSize(), turn: Turn = Turn(items: 1, time: .seconds(3_600)),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     queues = (0..<max(width, 1)).map { DispatchQueue(label: "\(label).\($0)") }
-    state = LockedValue(State(idle: Array(queues.indices)))
+    let line = Line(queue: TurnQueue(turn: turn))
+    state = LockedValue(State(interactive: line, bulk: line, idle: Array(queues.indices)))
     self.capacity = capacity
     self.weightCapacity = weightCapacity
     self.chunkSize = chunkSize
+    self.turn = turn
     self.now = now
   }
 
@@ -89,12 +132,13 @@ package final class WorkerPool: Sendable {
   /// Transforms all items, in parallel if there are many. Results are in the order of the items.
   ///
   /// - Parameters:
+  ///   - source: the source whose turn the work waits for.
   ///   - deadline: checked before each item. After it, the rest is skipped.
   ///   - weight: the weight of an item, not negative.
   ///   - isCancelled: called before each item, on any thread. Once it returns true, the rest is
   ///     skipped.
   package func map<Item: Sendable, Output: Sendable>(
-    _ items: [Item], priority: WorkPriority = .interactive,
+    _ items: [Item], priority: WorkPriority = .interactive, of source: WorkSource = .server,
     deadline: ContinuousClock.Instant? = nil, weight: (Item) -> Int = { _ in 0 },
     isCancelled: @escaping @Sendable () -> Bool = { false },
     _ transform: @escaping @Sendable (Item) -> Output
@@ -103,21 +147,25 @@ package final class WorkerPool: Sendable {
     let result = await withCheckedContinuation { continuation in
       let weights = items.map(weight)
       let ranges = chunkSize.chunks(weights: weights, workers: queues.count)
-      let batch = WorkerBatch<Output>(chunks: ranges.count, continuation: continuation)
+      let batch = WorkerBatch<Output>(
+        chunks: ranges.count, items: items.count, continuation: continuation)
       let admitted = now()
       let chunks = ranges.enumerated().map { index, range in
         Chunk(
-          count: range.count, weight: weights[range].reduce(0, +), admitted: admitted
-        ) { [now] isOutOfTime in
-          batch.work(on: index, items: items[range], transform) {
-            if isCancelled() { return .cancelled }
-            if let deadline, now() >= deadline { return .deadlineExceeded }
-            return isOutOfTime() ? .shutdown : nil
-          }
+          count: range.count, weight: weights[range].reduce(0, +), source: source,
+          waitsSince: admitted
+        ) { [now] count, signals in
+          batch.work(
+            on: index, items: items[range].suffix(count), transform,
+            unless: {
+              if isCancelled() { return .cancelled }
+              if let deadline, now() >= deadline { return .deadlineExceeded }
+              return signals.isOutOfTime() ? .shutdown : nil
+            }, until: signals.isTurnOver)
         }
       }
       do throws(PoolError) {
-        try admit(chunks, priority)
+        try admit(chunks, priority, of: source)
       } catch {
         batch.fail(error)
       }
@@ -145,16 +193,27 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  private func admit(_ chunks: [Chunk], _ priority: WorkPriority) throws(PoolError) {
+  private func admit(
+    _ chunks: [Chunk], _ priority: WorkPriority, of source: WorkSource
+  ) throws(PoolError) {
     let items = chunks.reduce(0) { $0 + $1.count }
     let weight = chunks.reduce(0) { $0 + $1.weight }
     let woken: Result<[Int], PoolError> = state.withLock { state in
       guard state.phase == .open else { return .failure(.shutdown) }
-      guard hasRoom(for: items, weight, priority, beside: state.statistics[priority]) else {
+      let share = state[priority].shares[source] ?? Share()
+      guard
+        hasRoom(
+          for: items, weight, priority, beside: state.statistics[priority],
+          share: source == .server ? nil : share)
+      else {
         state.statistics[priority].turnedAway += items
         return .failure(.full)
       }
-      state.append(chunks, priority)
+      for chunk in chunks {
+        state[priority].queue.append(chunk, items: chunk.count, of: source)
+      }
+      state[priority].shares[source] = Share(
+        items: share.items + items, weight: share.weight + weight)
       state.statistics[priority].queued += items
       state.statistics[priority].weight += weight
       let woken = Array(state.idle.suffix(chunks.count))
@@ -166,34 +225,55 @@ package final class WorkerPool: Sendable {
     }
   }
 
+  /// A source may have as much as is free for the others: one source at most half of the room, two
+  /// a third each, and so on. So a source that has little is admitted whatever the others do.
+  ///
+  /// - Parameter share: nil if the source has no share.
   private func hasRoom(
-    for items: Int, _ weight: Int, _ priority: WorkPriority, beside work: Work
+    for items: Int, _ weight: Int, _ priority: WorkPriority, beside work: Work, share: Share?
   ) -> Bool {
-    guard items <= capacity - work.queued, weight <= weightCapacity - work.weight else {
-      return false
-    }
-    // A batch within the full capacity is admitted if no other bulk work is queued or running,
-    // because the bulk share may be smaller than one batch.
-    if priority == .interactive || work.queued + work.running == 0 { return true }
-    return items <= capacity / VerificationLimits.bulkShare - work.queued
-      && weight <= weightCapacity / VerificationLimits.bulkShare - work.weight
+    // A batch within the full capacity is admitted if nothing else is queued or running, because
+    // any share may be smaller than one batch.
+    if work.queued + work.running == 0 { return items <= capacity && weight <= weightCapacity }
+    let part = priority == .bulk ? Self.bulkShare : 1
+    let freeItems = capacity / part - work.queued - items
+    let freeWeight = weightCapacity / part - work.weight - weight
+    guard freeItems >= 0, freeWeight >= 0 else { return false }
+    guard let share else { return true }
+    return share.items + items <= freeItems && share.weight + weight <= freeWeight
   }
 
   /// Runs chunks until the queues are empty.
   private func work(as worker: Int) {
     while let (chunk, priority) = take(as: worker) {
       let started = now()
-      let done = chunk.run { isOutOfTime }
+      let turnEnd = started + turn.time
+      let progress = chunk.run(
+        chunk.count,
+        Signals(isOutOfTime: { self.isOutOfTime }, isTurnOver: { self.now() >= turnEnd }))
       let ended = now()
       state.withLock { state in
         var work = state.statistics[priority]
         work.running -= chunk.count
-        work.weight -= chunk.weight
-        work.done += done
-        work.givenUp += chunk.count - done
+        work.done += progress.done
         work.pieces += 1
-        work.waitingTime += chunk.admitted.duration(to: started)
+        work.waitingTime += chunk.waitsSince.duration(to: started)
         work.workingTime += started.duration(to: ended)
+        state[priority].queue.charge(
+          chunk.source, started.duration(to: ended), items: progress.done)
+        if progress.isInterrupted {
+          var rest = chunk
+          rest.count -= progress.done
+          rest.waitsSince = ended
+          work.queued += rest.count
+          state[priority].queue.putBack(rest, items: rest.count, of: rest.source)
+          state[priority].ended(progress.done, weight: 0, of: chunk.source)
+          state.scheduler.putBack(rest.count, priority)
+        } else {
+          work.weight -= chunk.weight
+          work.givenUp += chunk.count - progress.done
+          state[priority].ended(chunk.count, weight: chunk.weight, of: chunk.source)
+        }
         state.statistics[priority] = work
       }
     }

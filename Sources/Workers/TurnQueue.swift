@@ -1,0 +1,144 @@
+import DequeModule
+
+/// Where work comes from. Sources with waiting work take turns, so that one of them does not delay
+/// the others by more than its turn.
+package enum WorkSource: Hashable, Sendable {
+  /// The calls of one connection, by its number.
+  case connection(UInt64)
+  /// The server itself. What begins such work bounds it, so it has no share of a queue.
+  case server
+}
+
+/// How long a source is served before the next one.
+package struct Turn: Hashable, Sendable {
+  /// Items of average cost.
+  package var items: Int
+  /// The working time of these items. Items that took longer end the turn earlier.
+  package var time: Duration
+
+  package init(items: Int, time: Duration) {
+    self.items = max(items, 1)
+    self.time = time
+  }
+
+  /// The number of average items that take this long.
+  func items(in elapsed: Duration) -> Int {
+    guard elapsed > .zero, time > .zero else { return 0 }
+    return Int(min(elapsed / time, 1_000_000) * Double(items))
+  }
+}
+
+/// A queue in which sources take turns (round robin). The work of one source stays in order.
+///
+/// A source keeps its turn until the work that was taken from it has used the turn up. The cost of
+/// work is known only afterwards: what a source used beyond its turn counts against its next one.
+/// Each call takes constant amortised time. Only sources with waiting work use memory.
+struct TurnQueue<Element> {
+  fileprivate struct Line {
+    var elements: Deque<(element: Element, items: Int)> = []
+    /// What the source has used of its turn, in items.
+    var used = 0
+  }
+
+  private let turn: Turn
+  private var lines: [WorkSource: Line] = [:]
+  /// The sources with waiting work, in the order of their turns.
+  private var order: Deque<WorkSource> = []
+
+  init(turn: Turn) {
+    self.turn = turn
+  }
+
+  /// The number of items of the next work; nil if there is none.
+  mutating func nextItems() -> Int? {
+    endUsedTurns()
+    return order.first.flatMap { lines[$0]?.elements.first?.items }
+  }
+
+  /// Adds work at the end of its source's line.
+  ///
+  /// - Parameter items: the number of items in the element, at least 1.
+  mutating func append(_ element: Element, items: Int, of source: WorkSource) {
+    if lines[source] == nil { order.append(source) }
+    lines[source, default: Line()].elements.append((element, items))
+  }
+
+  /// Returns work that was taken and not finished. It is the first of its source's line.
+  mutating func putBack(_ element: Element, items: Int, of source: WorkSource) {
+    if lines[source] == nil { order.append(source) }
+    lines[source, default: Line()].elements.prepend((element, items))
+  }
+
+  /// Takes the next work.
+  mutating func popFirst() -> (element: Element, source: WorkSource)? {
+    endUsedTurns()
+    guard let source = order.first, var line = lines.removeValue(forKey: source),
+      let next = line.elements.popFirst()
+    else { return nil }
+    line.used += next.items
+    if line.elements.isEmpty {
+      order.removeFirst()
+    } else {
+      lines[source] = line
+    }
+    return (next.element, source)
+  }
+
+  /// Work of a source took this long.
+  ///
+  /// - Parameter items: the items done, which were counted when they were taken.
+  mutating func charge(_ source: WorkSource, _ elapsed: Duration, items: Int) {
+    let extra = turn.items(in: elapsed) - items
+    if extra > 0 { lines[source]?.used += extra }
+  }
+
+  /// A source that has used its turn goes to the end. Alone, it keeps its turn.
+  private mutating func endUsedTurns() {
+    while order.count > 1, let source = order.first, lines[source]?.used ?? 0 >= turn.items {
+      lines[source]?.used = 0
+      order.append(order.removeFirst())
+    }
+  }
+}
+
+extension TurnQueue: Sendable where Element: Sendable {}
+
+extension TurnQueue.Line: Sendable where Element: Sendable {}
+
+/// Chooses the next chunk. Interactive work comes first. While both priorities wait, bulk work gets
+/// one item for every ``interactiveItemsPerBulkItem`` interactive ones, so that it is slow under
+/// load but does not starve.
+struct WorkScheduler {
+  /// This is 6 % of the work, so it hardly delays interactive work but still makes progress.
+  private static let interactiveItemsPerBulkItem = 16
+
+  /// Interactive items taken while bulk work waited, since the last bulk chunk.
+  private var overtaken = 0
+
+  /// - Parameters:
+  ///   - interactive: number of items of the first interactive chunk; nil if there is none.
+  ///   - bulk: the same for bulk work.
+  /// - Returns: the priority to take next; nil when nothing waits.
+  mutating func next(interactive: Int?, bulk: Int?) -> WorkPriority? {
+    guard let interactive else {
+      overtaken = 0
+      return bulk == nil ? nil : .bulk
+    }
+    guard let bulk else {
+      overtaken = 0
+      return .interactive
+    }
+    // A division, because the product could overflow.
+    if overtaken / Self.interactiveItemsPerBulkItem >= bulk {
+      overtaken = 0
+      return .bulk
+    }
+    overtaken += interactive
+    return .interactive
+  }
+
+  /// Items that were taken wait again.
+  mutating func putBack(_ items: Int, _ priority: WorkPriority) {
+    if priority == .interactive { overtaken = max(0, overtaken - items) }
+  }
+}
