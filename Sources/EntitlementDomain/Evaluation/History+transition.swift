@@ -1,19 +1,22 @@
 extension History {
   /// The earliest later moment at which the state changes without new facts (R30).
   func nextTransition(
-    of state: CustomerState, record: CustomerRecord, moments: TransitionMoments
-  ) -> Milliseconds? {
+    of state: CustomerState, record: CustomerRecord, moments: TransitionMoments,
+    check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> Milliseconds? {
     let now = state.evaluatedAt
-    return moments.later().first { moment in
+    for moment in moments.later() {
+      try check.ask()
       switch difference(of: state, at: now, and: moment) {
-      case .none: return false
-      case .certain: return true
+      case .none: continue
+      case .certain: return moment
       case .possible:
-        var later = self.state(of: record, at: moment)
+        var later = try self.state(of: record, at: moment, check: &check)
         later.evaluatedAt = now
-        return later != state
+        if later != state { return moment }
       }
     }
+    return nil
   }
 
   /// The comparison of two moments without computing the later state.

@@ -24,10 +24,14 @@ struct History {
 
   /// Merges the facts of a record. Facts and grants of other apps and environments are ignored
   /// (R9).
-  init(_ record: CustomerRecord, catalog: Catalog) {
+  init(_ record: CustomerRecord, catalog: Catalog, check: inout CancellationCheck)
+    throws(EvaluationCancelled)
+  {
     var builder = HistoryBuilder(facts: record.facts, scope: record.scope, catalog: catalog)
     builder.mergeFacts()
+    try check.ask()
     builder.groupTransactions()
+    try check.ask()
     table = FactTable(facts: record.facts, products: builder.products)
     productOrder =
       builder.products.count > 1
@@ -54,10 +58,18 @@ struct History {
 
 extension History {
   /// The state at a moment, without its next transition.
-  func state(of record: CustomerRecord, at now: Milliseconds) -> CustomerState {
+  func state(
+    of record: CustomerRecord, at now: Milliseconds, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> CustomerState {
     var builder = StateBuilder(history: self, now: now)
-    for chain in chains { builder.add(chain) }
-    for purchases in purchases { builder.add(purchases) }
+    for chain in chains {
+      try check.step()
+      builder.add(chain)
+    }
+    for purchases in purchases {
+      try check.step()
+      builder.add(purchases)
+    }
     for position in grants.indices { builder.addGrant(position) }
     for position in grandfathering.indices { builder.addRule(position) }
     return builder.state(of: record)

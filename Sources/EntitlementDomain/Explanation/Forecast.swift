@@ -10,13 +10,15 @@ struct Forecast {
   private let steps: [Step]
 
   /// - Parameter limit: the number of later moments to examine.
-  init(from present: Situation, of record: CustomerRecord, limit: Int) {
+  init(
+    from present: Situation, of record: CustomerRecord, limit: Int, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) {
     let history = present.history
     var steps: [Step] = []
     var before = present
     let moments = history.moments(around: present.now).later()
     for moment in moments.prefix(limit) {
-      let state = history.state(of: record, at: moment)
+      let state = try history.state(of: record, at: moment, check: &check)
       if state.entitlements == before.state.entitlements, state.groups == before.state.groups {
         continue
       }
