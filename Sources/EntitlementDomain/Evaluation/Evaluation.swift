@@ -58,10 +58,10 @@ package enum Evaluation {
     check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> Outcome {
     var state = try history.state(of: record, at: now, check: &check)
-    let moments = history.moments(around: now)
+    let boundaries = history.boundaries(around: now)
     state.nextTransitionAt = try history.nextTransition(
-      of: state, record: record, moments: moments, check: &check)
-    return Outcome(state: state, lastBoundaryAt: moments.latestPast)
+      of: state, in: boundaries, check: &check)
+    return Outcome(state: state, lastBoundaryAt: boundaries.latestPast)
   }
 }
 

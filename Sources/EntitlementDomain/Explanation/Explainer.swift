@@ -62,7 +62,8 @@ struct Explainer {
     let count = entitlements.count + state.groups.count
     consideredLimit = ExplanationBounds.considered(ofEach: count)
     forecast = try Forecast(
-      from: present, of: record, limit: ExplanationBounds.examinedMoments(for: count),
+      from: present, of: record,
+      limit: ExplanationBounds.examinedMoments(for: count, parts: history.partCount),
       check: &check)
     newFacts = NewFacts(catalog: catalog)
   }
@@ -131,6 +132,8 @@ enum ExplanationBounds {
   /// The largest product of examined moments and of entitlements and groups, because the cost of an
   /// explanation grows with both.
   static let examinedInAll = 4_096
+  /// The largest product of examined moments and of chains, purchases and grants: about 60 ms.
+  static let examinedParts = 20_000
   /// Possible effects of new facts to list for one entitlement or group.
   static let newFacts = 3
   /// Products that a sentence names.
@@ -145,9 +148,12 @@ enum ExplanationBounds {
 
   /// The number of later moments to examine.
   ///
-  /// - Parameter count: the number of entitlements and groups.
-  static func examinedMoments(for count: Int) -> Int {
-    max(knownChanges, min(examinedMoments, examinedInAll / max(1, count)))
+  /// - Parameters:
+  ///   - count: the number of entitlements and groups.
+  ///   - parts: the number of chains, other purchases and grants.
+  static func examinedMoments(for count: Int, parts: Int) -> Int {
+    let limit = min(examinedInAll / max(1, count), examinedParts / max(1, parts))
+    return max(knownChanges, min(examinedMoments, limit))
   }
 
   /// The number of items to list for each entitlement and group.
