@@ -103,7 +103,7 @@ struct IdentifierInterner<Kind> {
 }
 
 /// Finds identifiers in a growing list, to which each new one is appended. A short list is searched.
-struct PositionIndex<Kind> {
+struct IdentifierPositions<Kind> {
   /// The numbers of the identifiers are their positions. Empty while the list is short.
   private var numbers = IdentifierInterner<Kind>()
 

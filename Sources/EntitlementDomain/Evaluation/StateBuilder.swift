@@ -7,12 +7,12 @@ struct StateBuilder {
   /// The best standing of each group (R28).
   private var groups: [GroupState] = []
   /// The positions in ``groups``.
-  private var groupPositions = PositionIndex<SubscriptionGroupKind>()
+  private var groupPositions = IdentifierPositions<SubscriptionGroupKind>()
   /// The catalog level of each group's best product.
   private var groupLevels: [Int] = []
   private var entitlements: [(id: EntitlementID, sources: [ConferringSource])] = []
   /// The positions in ``entitlements``.
-  private var entitlementPositions = PositionIndex<EntitlementKind>()
+  private var entitlementPositions = IdentifierPositions<EntitlementKind>()
   private var grandfathering: [GrandfatheringState] = []
   /// Whether a grant or a grandfathering rule confers an entitlement (R27).
   private var isActiveWithoutPurchase = false
