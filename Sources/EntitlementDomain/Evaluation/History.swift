@@ -24,16 +24,20 @@ struct History {
 
   /// Merges the facts of a record. Facts and grants of other apps and environments are ignored
   /// (R9).
-  init(_ record: CustomerRecord, catalog: Catalog) {
+  init(_ record: CustomerRecord, catalog: Catalog, check: inout CancellationCheck)
+    throws(EvaluationCancelled)
+  {
     var builder = HistoryBuilder(facts: record.facts, scope: record.scope, catalog: catalog)
     builder.mergeFacts()
+    try check.ask()
     builder.groupTransactions()
+    try check.ask()
     table = FactTable(facts: record.facts, products: builder.products)
     productOrder =
       builder.products.count > 1
       ? builder.products.indices.sorted { builder.products[$0].id < builder.products[$1].id }
       : Array(builder.products.indices)
-    chains = builder.chains(in: table)
+    chains = try builder.chains(in: table, check: &check)
     purchases = builder.oneTimePurchases(in: table, order: productOrder)
     scope = record.scope
     grants =
@@ -54,28 +58,109 @@ struct History {
 
 extension History {
   /// The state at a moment, without its next transition.
-  func state(of record: CustomerRecord, at now: Milliseconds) -> CustomerState {
+  func state(
+    of record: CustomerRecord, at now: Milliseconds, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> CustomerState {
     var builder = StateBuilder(history: self, now: now)
-    for chain in chains { builder.add(chain) }
-    for purchases in purchases { builder.add(purchases) }
+    for chain in chains {
+      try check.step()
+      builder.add(chain)
+    }
+    for purchases in purchases {
+      try check.step()
+      builder.add(purchases)
+    }
     for position in grants.indices { builder.addGrant(position) }
     for position in grandfathering.indices { builder.addRule(position) }
     return builder.state(of: record)
   }
 
   /// The moments at which the state may change without new facts (R30).
-  func moments(around now: Milliseconds) -> TransitionMoments {
-    var moments = TransitionMoments(around: now)
-    for chain in chains { chain.noteMoments(leeway: renewalLeeway, in: &moments) }
-    for purchases in purchases { purchases.noteMoments(in: &moments) }
-    for grant in grants {
-      moments.note(grant.starts)
-      if let end = grant.end { moments.note(end) }
+  func boundaries(around now: Milliseconds) -> Boundaries {
+    var boundaries = Boundaries(around: now)
+    for (position, chain) in chains.enumerated() {
+      chain.noteBoundaries(leeway: renewalLeeway, unit: position, in: &boundaries)
     }
-    for (_, verdict) in grandfathering {
-      if let since = verdict.since { moments.note(since) }
+    for (position, purchases) in purchases.enumerated() {
+      purchases.noteBoundaries(unit: chains.count + position, in: &boundaries)
     }
-    return moments
+    for (position, grant) in grants.enumerated() {
+      boundaries.part = Boundaries.Part(unit: firstGrantUnit, item: position)
+      boundaries.note(grant.starts)
+      if let end = grant.end { boundaries.note(end) }
+    }
+    for (position, rule) in grandfathering.enumerated() {
+      boundaries.part = Boundaries.Part(unit: firstGrantUnit + 1, item: position)
+      if let since = rule.verdict.since { boundaries.note(since) }
+    }
+    return boundaries
+  }
+
+  /// The number of parts that are evaluated one by one.
+  var partCount: Int {
+    chains.count + purchases.reduce(0) { $0 + $1.windows.count } + grants.count
+  }
+
+  /// The unit of all grants in ``Boundaries``; that of the grandfathering rules follows.
+  var firstGrantUnit: Int { chains.count + purchases.count }
+}
+
+/// The moments at which a state may change (R30), with the part of the history that changes.
+struct Boundaries {
+  /// A part of a history.
+  struct Part {
+    /// The chains, then the purchases of each product, then the grants, then the rules.
+    let unit: Int32
+    /// The index of a period, window, grant or rule.
+    let item: Int32
+
+    init(unit: Int, item: Int) {
+      self.unit = Int32(truncatingIfNeeded: unit)
+      self.item = Int32(truncatingIfNeeded: item)
+    }
+  }
+
+  struct Boundary: Comparable {
+    let moment: Milliseconds
+    let part: Part
+
+    static func < (left: Self, right: Self) -> Bool {
+      left.moment == right.moment
+        ? left.part.unit < right.part.unit : left.moment < right.moment
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+      left.moment == right.moment && left.part.unit == right.part.unit
+    }
+  }
+
+  private let now: Milliseconds
+  /// The part of which the next moments are noted.
+  var part = Part(unit: 0, item: 0)
+  /// The boundaries after now, in no order.
+  private(set) var upcoming: [Boundary] = []
+  /// The latest moment up to now; nil when there is none.
+  private(set) var latestPast: Milliseconds?
+
+  init(around now: Milliseconds) {
+    self.now = now
+  }
+
+  mutating func note(_ moment: Milliseconds) {
+    if moment > now {
+      upcoming.append(Boundary(moment: moment, part: part))
+    } else if latestPast.map({ $0 < moment }) ?? true {
+      latestPast = moment
+    }
+  }
+
+  /// The moments after now, without duplicates, the earliest first.
+  var laterMoments: [Milliseconds] {
+    var later: [Milliseconds] = []
+    for moment in upcoming.lazy.map(\.moment).sorted() where moment != later.last {
+      later.append(moment)
+    }
+    return later
   }
 }
 

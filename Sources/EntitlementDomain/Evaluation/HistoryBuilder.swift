@@ -153,20 +153,26 @@ struct HistoryBuilder {
 
   // MARK: Results
 
-  mutating func chains(in table: FactTable) -> [SubscriptionChain] {
+  mutating func chains(in table: FactTable, check: inout CancellationCheck)
+    throws(EvaluationCancelled) -> [SubscriptionChain]
+  {
     periods.sort { left, right in
       left.chain == right.chain
         ? table.isEarlier(left.period, right.period) : left.chain < right.chain
     }
     var ordered = periods.map(\.period)
     var renewals = renewals()
+    try check.ask()
     // All chains share one array, which is complete before the first of them refers to it.
     var first = 0
+    var slots = ProductSlots()
     while first < periods.count {
+      try check.step()
       let range = rangeOfChain(from: first)
       // Most chains have one product, so no period can replace another.
       if ordered[range].contains(where: { $0.product != ordered[first].product }) {
-        Self.markReplaced(&ordered[range])
+        slots.number(&ordered, in: range, productCount: products.count)
+        Replacements.mark(&ordered, in: range)
       }
       Self.markFirstHeard(&ordered, in: range)
       first = range.upperBound
@@ -174,6 +180,7 @@ struct HistoryBuilder {
     var chains: [SubscriptionChain] = []
     first = 0
     while first < periods.count {
+      try check.step()
       let number = periods[first].chain
       let range = rangeOfChain(from: first)
       renewals[number]?.findSubject(in: ordered[range])
@@ -213,61 +220,34 @@ struct HistoryBuilder {
 
   private func distinctProducts(of periods: ArraySlice<Period>) -> [Int] {
     var products: [Int] = []
-    for period in periods where !products.contains(period.product) {
+    // The slots have the order of the first occurrences.
+    for period in periods where period.productInChain == products.count {
       products.append(period.product)
     }
     return products
-  }
-
-  /// Finds the successor of each upgraded period: the next purchase of another product in the chain
-  /// (R17).
-  ///
-  /// The notification of an upgrade contains only the new transaction. Until the old transaction
-  /// arrives again with `isUpgraded`, a purchase (not a renewal) of another product within a period
-  /// indicates the upgrade, because upgrades take effect immediately.
-  private static func markReplaced(_ periods: inout ArraySlice<Period>) {
-    // Sorted by start. Periods with the same start keep the order of their ends (R18).
-    let byStart = periods.indices.sorted { left, right in
-      let (leftStart, rightStart) = (periods[left].start, periods[right].start)
-      return leftStart == rightStart ? left < right : leftStart < rightStart
-    }
-    for index in periods.indices {
-      let period = periods[index]
-      // Binary search for the first period that does not begin earlier than this one.
-      var low = 0
-      var high = byStart.count
-      while low < high {
-        let middle = (low + high) / 2
-        if periods[byStart[middle]].start < period.start { low = middle + 1 } else { high = middle }
-      }
-      let successor = byStart[low...].prefix { periods[$0].start <= period.end }.first { other in
-        let next = periods[other]
-        guard next.product != period.product else { return false }
-        if next.start > period.start, next.start < period.end, next.isPurchase { return true }
-        // Of two upgraded periods with the same start, only the earlier one is replaced. Otherwise
-        // each would replace the other, and no period would be left to decide the chain.
-        let isOwnPredecessor = next.start == period.start && next.isUpgraded && other < index
-        return period.isUpgraded && !isOwnPredecessor
-      }
-      periods[index].replacedAt = successor.map { periods[$0].start }
-    }
   }
 
   /// Finds the renewals whose period before them is not known (R60).
   ///
   /// - Parameter chain: the positions of the periods of one chain.
   private static func markFirstHeard(_ periods: inout [Period], in chain: Range<Int>) {
+    var earliest: Milliseconds?
+    var spans: ReachingPeriods?
     for index in chain where periods[index].isRenewal {
       // Mostly the period in front, which ends first, is the one before it.
       if index > chain.lowerBound, periods[index - 1].isBefore(periods[index]) { continue }
       let period = periods[index]
-      let isFirst = !periods[chain].contains { $0.start < period.start }
+      let chainStart = earliest ?? periods[chain].lazy.map(\.start).min() ?? period.start
+      earliest = chainStart
+      let isFirst = chainStart >= period.start
       if isFirst { periods[index].isFirstKnownRenewal = true }
-      if period.signedDate < period.start,
-        isFirst || !periods[chain].contains(where: { $0.isBefore(period) })
-      {
-        periods[index].accessStart = period.signedDate
+      guard period.signedDate < period.start else { continue }
+      if !isFirst {
+        let known = spans ?? ReachingPeriods(periods, in: chain)
+        spans = known
+        if known.containsPeriod(before: period, in: periods) { continue }
       }
+      periods[index].accessStart = period.signedDate
     }
   }
 
@@ -327,6 +307,53 @@ struct TransactionOutline {
         isPurchase: isPurchase, isRenewal: isRenewal,
         usesTrial: offer?.discountType == .freeTrial,
         usesIntroductoryOffer: offer?.type == .introductory))
+  }
+}
+
+/// Numbers the products of each chain in the order of their first occurrences.
+private struct ProductSlots {
+  /// By product: its number in the chain at hand; -1 when it has none.
+  private var slots: [Int32] = []
+
+  /// - Parameter chain: the positions of the periods of one chain.
+  mutating func number(_ periods: inout [Period], in chain: Range<Int>, productCount: Int) {
+    if slots.isEmpty { slots = Array(repeating: -1, count: productCount) }
+    var count: Int32 = 0
+    for index in chain {
+      let product = periods[index].product
+      if slots[product] < 0 {
+        slots[product] = count
+        count += 1
+      }
+      periods[index].productInChain = slots[product]
+    }
+    for index in chain { slots[periods[index].product] = -1 }
+  }
+}
+
+/// Finds out whether a period of a chain began before another one and reaches its start.
+private struct ReachingPeriods {
+  private let chain: Range<Int>
+  /// For each period of the chain, the earliest start of it and all that end later.
+  private var earliestStarts: [Milliseconds]
+
+  init(_ periods: [Period], in chain: Range<Int>) {
+    self.chain = chain
+    earliestStarts = Array(repeating: Milliseconds(.max), count: chain.count + 1)
+    // The periods are sorted by their ends.
+    for index in chain.reversed() {
+      let offset = index - chain.lowerBound
+      earliestStarts[offset] = min(periods[index].start, earliestStarts[offset + 1])
+    }
+  }
+
+  func containsPeriod(before period: Period, in periods: [Period]) -> Bool {
+    var (low, high) = (chain.lowerBound, chain.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if periods[middle].end < period.start { low = middle + 1 } else { high = middle }
+    }
+    return earliestStarts[low - chain.lowerBound] < period.start
   }
 }
 

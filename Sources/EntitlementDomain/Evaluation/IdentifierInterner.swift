@@ -17,7 +17,7 @@ struct IdentifierInterner<Kind> {
   /// few entries that a linear search is as fast.
   private var slots: [Int32] = []
 
-  private static var linearLimit: Int { 8 }
+  static var linearLimit: Int { 8 }
 
   /// The number of an identifier, which is inserted if it is new.
   ///
@@ -99,6 +99,23 @@ struct IdentifierInterner<Kind> {
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let product = (hash ^ word).multipliedFullWidth(by: 0xa076_1d64_78bd_642f)
     return product.high ^ product.low
+  }
+}
+
+/// Finds identifiers in a growing list, to which each new one is appended. A short list is searched.
+struct IdentifierPositions<Kind> {
+  /// The numbers of the identifiers are their positions. Empty while the list is short.
+  private var numbers = IdentifierInterner<Kind>()
+
+  /// The position of an identifier; the length of the list if it has to be appended.
+  mutating func position<Element>(
+    of identifier: Identifier<Kind>, in list: [Element], by key: (Element) -> Identifier<Kind>
+  ) -> Int {
+    if list.count <= IdentifierInterner<Kind>.linearLimit {
+      return list.firstIndex { key($0) == identifier } ?? list.count
+    }
+    while numbers.count < list.count { _ = numbers.number(of: key(list[numbers.count])) }
+    return numbers.number(of: identifier)
   }
 }
 

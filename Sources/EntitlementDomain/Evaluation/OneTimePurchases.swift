@@ -113,7 +113,7 @@ struct OneTimePurchases {
     return best
   }
 
-  private func makeStanding(
+  func makeStanding(
     of window: Window, in table: FactTable, at now: Milliseconds
   ) -> Standing {
     let transaction = table.transaction(window.fact)
@@ -153,12 +153,13 @@ struct OneTimePurchases {
   }
 
   /// Adds the moments at which a window may change its status (R30).
-  func noteMoments(in moments: inout TransitionMoments) {
-    for window in windows {
-      moments.note(window.purchaseDate)
-      moments.note(window.start)
-      if let end = window.end { moments.note(end) }
-      if let revocationDate = window.revocationDate { moments.note(revocationDate) }
+  func noteBoundaries(unit: Int, in boundaries: inout Boundaries) {
+    for (index, window) in windows.enumerated() {
+      boundaries.part = Boundaries.Part(unit: unit, item: index)
+      boundaries.note(window.purchaseDate)
+      boundaries.note(window.start)
+      if let end = window.end { boundaries.note(end) }
+      if let revocationDate = window.revocationDate { boundaries.note(revocationDate) }
     }
   }
 }

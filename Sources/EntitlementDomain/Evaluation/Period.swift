@@ -4,8 +4,9 @@ struct Period {
 
   /// The position of the transaction in ``FactTable/facts``.
   let fact: Int
-  /// The position in ``FactTable/products``. ``HistoryBuilder`` sets it.
-  var product = -1
+  var productNumber: Int32 = -1
+  /// The position of the product in ``SubscriptionChain/products``. ``HistoryBuilder`` sets it.
+  var productInChain: Int32 = 0
   let start: Milliseconds
   /// `expiresDate`. If Apple gave none, the start of the period, so that it confers nothing.
   let end: Milliseconds
@@ -30,6 +31,12 @@ struct Period {
   /// Whether this customer used a free trial, or any introductory offer, in this period (R29).
   let usesTrial: Bool
   let usesIntroductoryOffer: Bool
+
+  /// The position in ``FactTable/products``. ``HistoryBuilder`` sets it.
+  var product: Int {
+    get { Int(productNumber) }
+    set { productNumber = Int32(truncatingIfNeeded: newValue) }
+  }
 
   var isSuccessorMissing: Bool { isUpgraded && replacedAt == nil }
 

@@ -7,32 +7,51 @@ enum StandingRank {
   ///
   /// - Parameter level: the catalog level of `left` less that of `right`. It is negative when
   ///   `left` has the higher level of service.
-  static func isBetter(_ left: Standing, than right: Standing, level: Int) -> Bool {
+  static func isBetter(_ left: some Ranked, than right: Standing, level: Int) -> Bool {
     if left.rank != right.rank { return left.rank < right.rank }
     if level != 0 { return level < 0 }
-    let leftEnd = left.end
-    let rightEnd = right.end
+    let leftEnd = left.rankedEnd
+    let rightEnd = right.rankedEnd
     if leftEnd != rightEnd { return leftEnd > rightEnd }
     return left.transactionID > right.transactionID
   }
 
   /// The rank of a status; 0 is the best.
   static func rank(of status: DetailedStatus) -> Int { status.rank }
+
+  /// - Parameter isUnknown: whether the product is not in the catalog.
+  static func rank(of status: DetailedStatus, isUnknown: Bool) -> Int {
+    let isActive = status == .active || status == .grace
+    return status.rank + (isUnknown && isActive ? DetailedStatus.unknownRanks : 0)
+  }
+
+  /// What ranks: a standing, or the parts of one that count.
+  protocol Ranked {
+    var rank: Int { get }
+    var rankedEnd: Milliseconds { get }
+    var transactionID: TransactionID { get }
+  }
+
+  /// The parts of a standing that rank it.
+  struct Candidate: Ranked {
+    let rank: Int
+    let rankedEnd: Milliseconds
+    let transactionID: TransactionID
+  }
 }
 
-extension Standing {
+extension Standing: StandingRank.Ranked {
   /// The end for comparison. A purchase without an end counts as the latest; a subscription's
   /// period without an end gives no access and counts from its start.
-  fileprivate var end: Milliseconds {
+  var rankedEnd: Milliseconds {
     if let end = graceEnd ?? periodEnd { return end }
     return productType == .autoRenewable ? periodStart : Milliseconds(.max)
   }
 
   /// The rank; 0 is the best. Access to a product that is not in the catalog confers nothing (R14).
   /// It ranks below access and grace of other products, and above every status without access.
-  fileprivate var rank: Int {
-    let isUnknown = notices.contains(.productUnknown)
-    return status.rank + (isUnknown && coreState == .active ? DetailedStatus.unknownRanks : 0)
+  var rank: Int {
+    StandingRank.rank(of: status, isUnknown: notices.contains(.productUnknown))
   }
 }
 

@@ -6,9 +6,13 @@ struct StateBuilder {
   private var products: [ProductState?]
   /// The best standing of each group (R28).
   private var groups: [GroupState] = []
+  /// The positions in ``groups``.
+  private var groupPositions = IdentifierPositions<SubscriptionGroupKind>()
   /// The catalog level of each group's best product.
   private var groupLevels: [Int] = []
   private var entitlements: [(id: EntitlementID, sources: [ConferringSource])] = []
+  /// The positions in ``entitlements``.
+  private var entitlementPositions = IdentifierPositions<EntitlementKind>()
   private var grandfathering: [GrandfatheringState] = []
   /// Whether a grant or a grandfathering rule confers an entitlement (R27).
   private var isActiveWithoutPurchase = false
@@ -25,15 +29,28 @@ struct StateBuilder {
     let verdict = chain.verdict(in: history, at: now)
     let groupID = chain.groupID(of: verdict.period, in: history.table)
     if let groupID { add(verdict, of: chain, groupID: groupID) }
-    for product in chain.products {
+    if chain.products.count == 1 {
+      var standing = verdict.standing
+      standing.firstPurchaseAt = chain.firstPurchaseOfProduct
+      add(standing, product: verdict.period.product, groupID: groupID)
+    } else {
+      addProducts(of: chain, verdict: verdict, groupID: groupID)
+    }
+    addEntitlements(of: chain, verdict: verdict)
+  }
+
+  /// Adds the products of a chain that has several.
+  private mutating func addProducts(
+    of chain: SubscriptionChain, verdict: SubscriptionChain.Verdict, groupID: SubscriptionGroupID?
+  ) {
+    for (product, known) in zip(chain.products, chain.productPeriods(at: now)) {
       var standing =
         product == verdict.period.product
         ? verdict.standing
-        : chain.standing(ofFollowed: product, in: history, at: now) ?? verdict.standing
-      standing.firstPurchaseAt = chain.firstPurchase(of: product) ?? standing.periodStart
+        : chain.standing(ofFollowed: chain.periods[known.followed], in: history, at: now)
+      standing.firstPurchaseAt = known.firstPurchaseAt
       add(standing, product: product, groupID: groupID)
     }
-    addEntitlements(of: chain, verdict: verdict)
   }
 
   mutating func add(_ purchases: OneTimePurchases) {
@@ -72,7 +89,8 @@ struct StateBuilder {
     let usedTrial = begun.contains { $0.usesTrial }
     let usedIntroductory = begun.contains { $0.usesIntroductoryOffer }
     let level = history.table.products[verdict.period.product].level
-    guard let index = groups.firstIndex(where: { $0.groupID == groupID }) else {
+    let index = groupPositions.position(of: groupID, in: groups) { $0.groupID }
+    guard index < groups.count else {
       groups.append(
         GroupState(
           groupID: groupID, standing: verdict.standing, trialUsed: usedTrial,
@@ -132,7 +150,8 @@ struct StateBuilder {
   }
 
   private mutating func add(_ source: ConferringSource, to entitlement: EntitlementID) {
-    if let index = entitlements.firstIndex(where: { $0.id == entitlement }) {
+    let index = entitlementPositions.position(of: entitlement, in: entitlements) { $0.id }
+    if index < entitlements.count {
       entitlements[index].sources.append(source)
     } else {
       entitlements.append((entitlement, [source]))
@@ -191,11 +210,8 @@ struct StateBuilder {
       if call != .none, !calls.contains(call) { calls.append(call) }
     }
     for index in groups.indices { add(groups[index].standing.callToAction) }
-    for index in products.indices where products[index].standing.callToAction != .none {
-      let groupID = products[index].groupID
-      if !groups.contains(where: { $0.groupID == groupID }) {
-        add(products[index].standing.callToAction)
-      }
+    for index in products.indices where products[index].groupID == nil {
+      add(products[index].standing.callToAction)
     }
     if calls.count > 1 { calls.sort { $0.urgency < $1.urgency } }
     return calls.isEmpty ? [.none] : calls

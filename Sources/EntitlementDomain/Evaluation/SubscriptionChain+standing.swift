@@ -10,15 +10,25 @@ extension SubscriptionChain {
   func verdict(in history: History, at now: Milliseconds) -> Verdict {
     let period = decisivePeriod(in: history.table, at: now)
     let outcome = outcome(of: period, leeway: history.renewalLeeway, at: now)
+    return verdict(by: period, outcome: outcome, in: history, at: now)
+  }
+
+  /// - Parameters:
+  ///   - period: the period that decides the chain.
+  ///   - outcome: its outcome.
+  func verdict(
+    by period: Period, outcome: Outcome, in history: History, at now: Milliseconds
+  ) -> Verdict {
     var standing = makeStanding(of: period, outcome: outcome, in: history.table, at: now)
     addRenewal(outcome: outcome, period: period, to: &standing, in: history.table, at: now)
     return Verdict(period: period, outcome: outcome, standing: standing)
   }
 
   /// The standing of a product that does not decide the chain: that of its latest period, which
-  /// another product has followed. Nil when the product has no period.
-  func standing(ofFollowed product: Int, in history: History, at now: Milliseconds) -> Standing? {
-    guard let period = followedPeriod(of: product, at: now) else { return nil }
+  /// another product has followed.
+  ///
+  /// - Parameter period: the latest period of the product.
+  func standing(ofFollowed period: Period, in history: History, at now: Milliseconds) -> Standing {
     var standing = makeStanding(
       of: period, outcome: outcomeOfFollowed(period, at: now), in: history.table, at: now)
     standing.callToAction = standing.status == .revoked ? .winBack : .none
@@ -31,20 +41,51 @@ extension SubscriptionChain {
     return own.last { $0.accessStart <= now } ?? own.first
   }
 
-  func firstPurchase(of product: Int) -> Milliseconds? {
-    periods.lazy.filter { $0.product == product }.map(\.start).min()
+  /// What is known of one product of a chain.
+  struct ProductPeriods {
+    /// The index of the period that represents the product while another product decides the chain.
+    var followed: Int
+    var firstPurchaseAt: Milliseconds
+    var hasBegun: Bool
+  }
+
+  /// The periods that represent each product while another one decides the chain, in the order of
+  /// ``products``: the latest that has begun, else the first.
+  func productPeriods(at now: Milliseconds) -> [ProductPeriods] {
+    var found = [ProductPeriods](
+      repeating: ProductPeriods(
+        followed: periods.startIndex, firstPurchaseAt: Milliseconds(.max), hasBegun: false),
+      count: products.count)
+    for index in periods.indices.reversed() {
+      let period = periods[index]
+      let slot = Int(period.productInChain)
+      found[slot].firstPurchaseAt = min(found[slot].firstPurchaseAt, period.start)
+      if found[slot].hasBegun { continue }
+      found[slot].followed = index
+      found[slot].hasBegun = period.accessStart <= now
+    }
+    return found
+  }
+
+  /// The earliest purchase of a chain with one product.
+  var firstPurchaseOfProduct: Milliseconds {
+    periods.lazy.map(\.start).min() ?? firstPurchaseAt
   }
 
   /// The subscription group of the chain (R59).
   ///
   /// - Parameter period: the period that decides the chain.
   func groupID(of period: Period, in table: FactTable) -> SubscriptionGroupID? {
-    table.transaction(period.fact).subscriptionGroupID
-      ?? table.products[period.product].inCatalog?.group
-      ?? groupIDOfOtherPeriods(in: table)
+    ownGroupID(of: period, in: table) ?? groupIDOfOtherPeriods(in: table)
   }
 
-  private func groupIDOfOtherPeriods(in table: FactTable) -> SubscriptionGroupID? {
+  /// The subscription group that a period tells by itself.
+  func ownGroupID(of period: Period, in table: FactTable) -> SubscriptionGroupID? {
+    table.transaction(period.fact).subscriptionGroupID
+      ?? table.products[period.product].inCatalog?.group
+  }
+
+  func groupIDOfOtherPeriods(in table: FactTable) -> SubscriptionGroupID? {
     for period in periods.reversed() {
       if let group = table.transaction(period.fact).subscriptionGroupID { return group }
     }

@@ -165,29 +165,36 @@ struct SubscriptionChain {
     of entitlement: EntitlementID, by period: Period, _ outcome: Outcome, in history: History,
     at now: Milliseconds
   ) -> Milliseconds {
-    var (period, outcome, now) = (period, outcome, now)
-    var product = period.product
+    let leeway = history.renewalLeeway
+    var outcome = outcome
+    var end = accessEnd(of: period, outcome, leeway: leeway)
+    // Mostly no other period is or comes in force, so that this period decides afterwards too.
+    let decidesAlone =
+      period.replacedAt == nil
+      && periods.allSatisfy { other in
+        other.fact == period.fact || other.accessStart <= now && other.accessEnd < end
+      }
+    if decidesAlone {
+      while true {
+        outcome = self.outcome(of: period, leeway: leeway, at: end)
+        guard outcome.isActive else { return end }
+        end = accessEnd(of: period, outcome, leeway: leeway)
+      }
+    }
+    var period = period
+    var course = ChainCourse(of: self, at: now)
     while true {
-      let end = accessEnd(of: period, outcome, leeway: history.renewalLeeway)
-      var next = end
-      // Mostly no other period is or comes in force, so that this period decides afterwards too.
-      var decidesAlone = period.replacedAt == nil
-      for other in periods where other.fact != period.fact {
-        if other.accessStart > now {
-          next = min(next, other.accessStart)
-          decidesAlone = false
-        } else if other.accessEnd >= end {
-          decidesAlone = false
-        }
+      course.advance(to: course.nextStart.map { min(end, $0) } ?? end)
+      let before = period.product
+      period = course.decisivePeriod
+      outcome = self.outcome(of: period, leeway: leeway, at: course.now)
+      guard outcome.isActive else { return course.now }
+      if period.product != before,
+        !history.table.products[period.product].entitlements.contains(entitlement)
+      {
+        return course.now
       }
-      now = next
-      if !decidesAlone { period = decisivePeriod(in: history.table, at: now) }
-      outcome = self.outcome(of: period, leeway: history.renewalLeeway, at: now)
-      guard outcome.isActive else { return now }
-      if period.product != product {
-        product = period.product
-        guard history.table.products[product].entitlements.contains(entitlement) else { return now }
-      }
+      end = accessEnd(of: period, outcome, leeway: leeway)
     }
   }
 
@@ -206,21 +213,30 @@ struct SubscriptionChain {
   }
 
   /// Adds the moments at which a rule may change the outcome (R30).
-  func noteMoments(leeway: Int64, in moments: inout TransitionMoments) {
-    for period in periods {
-      moments.note(period.start)
-      if period.accessStart != period.start { moments.note(period.accessStart) }
-      moments.note(period.end)
-      if let replacedAt = period.replacedAt { moments.note(replacedAt) }
-      if let revocationDate = period.revocationDate { moments.note(revocationDate) }
+  func noteBoundaries(leeway: Int64, unit: Int, in boundaries: inout Boundaries) {
+    var subject = periods.startIndex
+    for index in periods.indices {
+      let period = periods[index]
+      boundaries.part = Boundaries.Part(unit: unit, item: index)
+      boundaries.note(period.start)
+      if period.accessStart != period.start { boundaries.note(period.accessStart) }
+      boundaries.note(period.end)
+      if let replacedAt = period.replacedAt { boundaries.note(replacedAt) }
+      if let revocationDate = period.revocationDate { boundaries.note(revocationDate) }
       guard let renewal else { continue }
       let isSubject = renewal.speaks(of: period)
-      if isSubject { moments.note(period.end.advanced(by: Self.billingRetryLength)) }
+      if isSubject {
+        subject = index
+        boundaries.note(period.end.advanced(by: Self.billingRetryLength))
+      }
       if leeway > 0, isSubject || renewal.continues(to: period) {
-        moments.note(period.end.advanced(by: leeway))
+        boundaries.note(period.end.advanced(by: leeway))
       }
     }
-    if let graceEnd = renewal?.graceEnd { moments.note(graceEnd) }
+    if let graceEnd = renewal?.graceEnd {
+      boundaries.part = Boundaries.Part(unit: unit, item: subject)
+      boundaries.note(graceEnd)
+    }
   }
 }
 

@@ -6,10 +6,35 @@ extension Evaluation {
   package static func explain(
     _ record: CustomerRecord, catalog: Catalog, at now: Milliseconds
   ) -> Explanation {
-    let history = History(record, catalog: catalog)
-    let state = evaluate(history, of: record, at: now).state
-    return Explainer(history: history, record: record, catalog: catalog, state: state)
-      .explanation()
+    var check = CancellationCheck.never
+    do {
+      return try explain(record, catalog: catalog, at: now, check: &check)
+    } catch {
+      preconditionFailure("an explanation without a check was cancelled")
+    }
+  }
+
+  /// The same for a customer with many purchases, which the caller can cancel.
+  ///
+  /// - Parameter isCancelled: as of ``evaluate(_:catalog:at:isCancelled:)``.
+  /// - Returns: nil if `isCancelled` returned true.
+  package static func explain(
+    _ record: CustomerRecord, catalog: Catalog, at now: Milliseconds,
+    isCancelled: @escaping () -> Bool
+  ) -> Explanation? {
+    var check = CancellationCheck(isCancelled)
+    return try? explain(record, catalog: catalog, at: now, check: &check)
+  }
+
+  private static func explain(
+    _ record: CustomerRecord, catalog: Catalog, at now: Milliseconds,
+    check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> Explanation {
+    let history = try History(record, catalog: catalog, check: &check)
+    let state = try evaluate(history, of: record, at: now, check: &check).state
+    return try Explainer(
+      history: history, record: record, catalog: catalog, state: state, check: &check
+    ).explanation(check: &check)
   }
 }
 
@@ -26,30 +51,39 @@ struct Explainer {
   /// - Parameters:
   ///   - history: the history of the record under the catalog.
   ///   - state: the state to explain.
-  init(history: History, record: CustomerRecord, catalog: Catalog, state: CustomerState) {
+  init(
+    history: History, record: CustomerRecord, catalog: Catalog, state: CustomerState,
+    check: inout CancellationCheck
+  ) throws(EvaluationCancelled) {
     self.state = state
     present = Situation(history: history, state: state)
     entitlements = Set(catalog.entitlements.keys)
       .union(state.entitlements.lazy.map(\.entitlementID)).sorted()
     let count = entitlements.count + state.groups.count
     consideredLimit = ExplanationBounds.considered(ofEach: count)
-    forecast = Forecast(
-      from: present, of: record, limit: ExplanationBounds.examinedMoments(for: count))
+    forecast = try Forecast(
+      from: present, of: record,
+      limit: ExplanationBounds.examinedMoments(for: count, parts: history.partCount),
+      check: &check)
     newFacts = NewFacts(catalog: catalog)
   }
 
-  func explanation() -> Explanation {
-    Explanation(
-      state: state,
-      entitlements: entitlements.map { id in
+  func explanation(check: inout CancellationCheck) throws(EvaluationCancelled) -> Explanation {
+    var explanation = Explanation(state: state, entitlements: [], groups: [])
+    for id in entitlements {
+      try check.ask()
+      explanation.entitlements.append(
         EntitlementExplanation(
           entitlementID: id, isConferred: !present.sources(of: id).isEmpty,
-          reasoning: reasoning(on: id))
-      },
-      groups: state.groups.map { group in
+          reasoning: reasoning(on: id)))
+    }
+    for group in state.groups {
+      try check.ask()
+      explanation.groups.append(
         GroupExplanation(
-          groupID: group.groupID, status: group.standing.status, reasoning: reasoning(on: group))
-      })
+          groupID: group.groupID, status: group.standing.status, reasoning: reasoning(on: group)))
+    }
+    return explanation
   }
 
   private func reasoning(on entitlement: EntitlementID) -> Reasoning {
@@ -98,6 +132,8 @@ enum ExplanationBounds {
   /// The largest product of examined moments and of entitlements and groups, because the cost of an
   /// explanation grows with both.
   static let examinedInAll = 4_096
+  /// The largest product of examined moments and of chains, purchases and grants: about 60 ms.
+  static let examinedParts = 20_000
   /// Possible effects of new facts to list for one entitlement or group.
   static let newFacts = 3
   /// Products that a sentence names.
@@ -112,9 +148,12 @@ enum ExplanationBounds {
 
   /// The number of later moments to examine.
   ///
-  /// - Parameter count: the number of entitlements and groups.
-  static func examinedMoments(for count: Int) -> Int {
-    max(knownChanges, min(examinedMoments, examinedInAll / max(1, count)))
+  /// - Parameters:
+  ///   - count: the number of entitlements and groups.
+  ///   - parts: the number of chains, other purchases and grants.
+  static func examinedMoments(for count: Int, parts: Int) -> Int {
+    let limit = min(examinedInAll / max(1, count), examinedParts / max(1, parts))
+    return max(knownChanges, min(examinedMoments, limit))
   }
 
   /// The number of items to list for each entitlement and group.

@@ -10,13 +10,14 @@ struct Forecast {
   private let steps: [Step]
 
   /// - Parameter limit: the number of later moments to examine.
-  init(from present: Situation, of record: CustomerRecord, limit: Int) {
+  init(
+    from present: Situation, of record: CustomerRecord, limit: Int, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) {
     let history = present.history
     var steps: [Step] = []
     var before = present
-    let moments = history.moments(around: present.now).later()
-    for moment in moments.prefix(limit) {
-      let state = history.state(of: record, at: moment)
+    for moment in history.boundaries(around: present.now).laterMoments.prefix(limit) {
+      let state = try history.state(of: record, at: moment, check: &check)
       if state.entitlements == before.state.entitlements, state.groups == before.state.groups {
         continue
       }
@@ -66,8 +67,9 @@ struct Forecast {
     of entitlement: EntitlementID, from before: [EntitlementSource], to after: [EntitlementSource],
     in step: Step
   ) -> Decision {
-    let ended = before.first { source in !after.contains { $0.origin == source.origin } }
-    let begun = after.first { source in !before.contains { $0.origin == source.origin } }
+    let (originsBefore, origins) = (Set(before.map(\.origin)), Set(after.map(\.origin)))
+    let ended = before.first { !origins.contains($0.origin) }
+    let begun = after.first { !originsBefore.contains($0.origin) }
     if let begun {
       let decision = step.after.decision(on: entitlement, by: begun.origin)
       if let ended, ended.isOfSameChain(as: begun) {
@@ -79,7 +81,8 @@ struct Forecast {
       let decision = step.after.decision(on: entitlement, by: ended.origin)
       return Decision(decision.rule, "It stays, with fewer sources: " + decision.sentence)
     }
-    let other = after.first { !before.contains($0) } ?? after[0]
+    let known = Set(before)
+    let other = after.first { !known.contains($0) } ?? after[0]
     let decision = step.after.decision(on: entitlement, by: other.origin)
     return Decision(decision.rule, "It stays, with another end: " + decision.sentence)
   }

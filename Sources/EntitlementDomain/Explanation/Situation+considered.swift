@@ -1,10 +1,24 @@
-/// A considered item with the moment by which items are sorted.
+/// A part that was considered, with the moment by which items are sorted. Its sentence is made only if
+/// it is listed: a customer may have many more parts than an explanation lists.
 struct Consideration {
-  var item: ConsideredItem
+  let kind: ConsideredItem.Kind
+  let identifier: String
+  var productID: ProductID?
+  let statedAt: Milliseconds?
   /// Nil for an item without a moment, such as a rule.
   let moment: Milliseconds?
 
-  var ground: DecisionGround { DecisionGround(kind: item.kind, identifier: item.identifier) }
+  /// The decision on this part alone.
+  let decide: () -> Decision
+
+  var ground: DecisionGround { DecisionGround(kind: kind, identifier: identifier) }
+
+  /// - Parameter decision: nil for the decision on this part alone.
+  func item(isDecisive: Bool = false, decision: Decision? = nil) -> ConsideredItem {
+    ConsideredItem(
+      kind: kind, identifier: identifier, productID: productID, statedAt: statedAt,
+      isDecisive: isDecisive, decision: decision ?? decide())
+  }
 
   /// The order of items: those without a moment first, then the latest first.
   static func isMoreRecent(_ left: Consideration, _ right: Consideration) -> Bool {
@@ -27,16 +41,15 @@ extension Situation {
     for (position, purchases) in history.purchases.enumerated()
     where confers(purchases.product, entitlement) {
       items += purchases.windows.indices.map { index in
-        consideration(
-          ofTransaction: purchases.windows[index].fact,
-          decision: decision(onWindow: index, of: position))
+        consideration(ofTransaction: purchases.windows[index].fact) {
+          decision(onWindow: index, of: position)
+        }
       }
     }
     items += history.grants.lazy.filter { $0.entitlementID == entitlement }.map { grant in
       Consideration(
-        item: ConsideredItem(
-          kind: .grant, identifier: grant.id.rawValue, statedAt: grant.createdAt,
-          isDecisive: false, decision: decision(on: grant)), moment: grant.starts)
+        kind: .grant, identifier: grant.id.rawValue, statedAt: grant.createdAt,
+        moment: grant.starts, decide: { decision(on: grant) })
     }
     items += grandfatheringConsiderations(on: entitlement)
     if case .unnamedProduct(let position) = finding?.subject {
@@ -54,42 +67,41 @@ extension Situation {
     let chain = history.chains[position]
     let decisive = verdicts[position].period.fact
     var items = chain.periods.map { period in
-      consideration(
-        ofTransaction: period.fact,
-        decision: period.fact == decisive
+      consideration(ofTransaction: period.fact) {
+        period.fact == decisive
           ? decision(onChain: position, for: entitlement)
-          : statement(on: period, of: position, for: entitlement))
+          : statement(on: period, of: position, for: entitlement)
+      }
     }
     items += chain.repeats.map { fact in
-      consideration(
-        ofTransaction: fact,
-        decision: Decision(
+      consideration(ofTransaction: fact) {
+        Decision(
           6,
           "\(table.subject(fact)) is another version of a period of chain \(chain.id.name), "
             + "of the same line item, and a later one stands: set aside."
-        ).withAuthority(table.transaction(fact).authority))
+        ).withAuthority(table.transaction(fact).authority)
+      }
     }
     if let renewal = chain.renewal {
       let info = table.renewalInfo(renewal.fact)
       items.append(
         Consideration(
-          item: ConsideredItem(
-            kind: .renewalInfo, identifier: chain.id.rawValue, productID: info.productID,
-            statedAt: info.signedDate, isDecisive: false,
-            decision: statement(on: renewal, of: position).withAuthority(info.authority)),
-          moment: info.signedDate))
+          kind: .renewalInfo, identifier: chain.id.rawValue, productID: info.productID,
+          statedAt: info.signedDate, moment: info.signedDate,
+          decide: { statement(on: renewal, of: position).withAuthority(info.authority) }))
     }
     return items
   }
 
   /// - Parameter fact: the position of a transaction.
-  private func consideration(ofTransaction fact: Int, decision: Decision) -> Consideration {
+  private func consideration(
+    ofTransaction fact: Int, decide: @escaping () -> Decision
+  ) -> Consideration {
     let transaction = table.transaction(fact)
     return Consideration(
-      item: ConsideredItem(
-        kind: .transaction, identifier: transaction.transactionID.rawValue,
-        productID: transaction.productID, statedAt: transaction.signedDate, isDecisive: false,
-        decision: decision), moment: transaction.purchaseDate)
+      kind: .transaction, identifier: transaction.transactionID.rawValue,
+      productID: transaction.productID, statedAt: transaction.signedDate,
+      moment: transaction.purchaseDate, decide: decide)
   }
 
   /// The grandfathering rules for an entitlement, and the app transactions that they were applied
@@ -100,10 +112,9 @@ extension Situation {
     }
     var items = rules.map { position in
       Consideration(
-        item: ConsideredItem(
-          kind: .grandfatheringRule,
-          identifier: history.grandfathering[position].rule.id.rawValue, isDecisive: false,
-          decision: decision(onRule: position)), moment: nil)
+        kind: .grandfatheringRule,
+        identifier: history.grandfathering[position].rule.id.rawValue, statedAt: nil, moment: nil,
+        decide: { decision(onRule: position) })
     }
     let isEvaluated = rules.contains {
       history.grandfathering[$0].verdict.state.outcome != .notEvaluated
@@ -111,10 +122,9 @@ extension Situation {
     guard isEvaluated else { return items }
     items += appTransactions.map { fact in
       Consideration(
-        item: ConsideredItem(
-          kind: .appTransaction, identifier: fact.identity.rawValue, statedAt: fact.signedDate,
-          isDecisive: false, decision: statement(on: fact).withAuthority(fact.authority)),
-        moment: fact.signedDate)
+        kind: .appTransaction, identifier: fact.identity.rawValue, statedAt: fact.signedDate,
+        moment: fact.signedDate,
+        decide: { statement(on: fact).withAuthority(fact.authority) })
     }
     return items
   }
@@ -130,8 +140,9 @@ extension Situation {
       + history.purchases.lazy.flatMap { $0.windows.lazy.map(\.fact) }
       .filter { table.transaction($0).transactionID == id }
     return facts.map { fact in
-      consideration(
-        ofTransaction: fact, decision: decision(on: .unnamedProduct(position), for: entitlement))
+      consideration(ofTransaction: fact) {
+        decision(on: .unnamedProduct(position), for: entitlement)
+      }
     }
   }
 
@@ -142,20 +153,18 @@ extension Situation {
   ) -> [ConsideredItem] {
     var decisive: [ConsideredItem] = []
     for ground in grounds {
-      guard var item = items.first(where: { $0.ground == ground })?.item else { continue }
-      item.isDecisive = true
+      guard let item = items.first(where: { $0.ground == ground }) else { continue }
       // The decision is about the first item.
-      if decisive.isEmpty { item.decision = decision }
-      decisive.append(item)
+      decisive.append(item.item(isDecisive: true, decision: decisive.isEmpty ? decision : nil))
     }
     let rest = items.filter { !grounds.contains($0.ground) }
       .sorted(by: Consideration.isMoreRecent)
       .prefix(max(0, limit - decisive.count))
       .enumerated()
       .sorted { left, right in
-        let kinds = (left.element.item.kind.rawValue, right.element.item.kind.rawValue)
+        let kinds = (left.element.kind.rawValue, right.element.kind.rawValue)
         return kinds.0 == kinds.1 ? left.offset < right.offset : kinds.0 < kinds.1
       }
-    return decisive + rest.map(\.element.item)
+    return decisive + rest.map { $0.element.item() }
   }
 }

@@ -8,6 +8,7 @@ struct Situation {
   let verdicts: [SubscriptionChain.Verdict]
   private let conferring: ConferringProducts
   private let sources: [EntitlementID: [EntitlementSource]]
+  private let chainsOfGroups: [SubscriptionGroupID: [Int]]
 
   init(history: History, state: CustomerState) {
     self.init(
@@ -27,6 +28,13 @@ struct Situation {
       first
     }
     verdicts = history.chains.map { $0.verdict(in: history, at: state.evaluatedAt) }
+    var chainsOfGroups: [SubscriptionGroupID: [Int]] = [:]
+    for (position, chain) in history.chains.enumerated() {
+      if let group = chain.groupID(of: verdicts[position].period, in: history.table) {
+        chainsOfGroups[group, default: []].append(position)
+      }
+    }
+    self.chainsOfGroups = chainsOfGroups
   }
 
   var now: Milliseconds { state.evaluatedAt }
@@ -38,14 +46,12 @@ struct Situation {
   }
 
   func group(_ id: SubscriptionGroupID) -> GroupState? {
-    state.groups.first { $0.groupID == id }
+    state.groups.position(of: id, by: \.groupID).map { state.groups[$0] }
   }
 
   /// The positions of the chains of a group, sorted by chain id.
   func chains(in group: SubscriptionGroupID) -> [Int] {
-    history.chains.indices.filter { position in
-      history.chains[position].groupID(of: verdicts[position].period, in: table) == group
-    }
+    chainsOfGroups[group] ?? []
   }
 
   func confers(_ product: Int, _ entitlement: EntitlementID) -> Bool {
@@ -111,7 +117,7 @@ extension Situation {
 
   /// The chain that decides a group.
   func decidingChain(of group: GroupState) -> Int? {
-    history.chains.firstIndex { $0.id == group.standing.originalTransactionID }
+    history.chains.position(of: group.standing.originalTransactionID, by: \.id)
   }
 
   /// The authority of a chain's decision: that of its deciding period, or that of the renewal info
