@@ -10,15 +10,18 @@ package struct TransactionSubmission: Sendable {
   package var bundleID: BundleID?
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?
+  /// The anonymous account that is merged into `accountID` (R75).
+  package var anonymousAccountID: AccountID?
   package var priority: WorkPriority
 
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    priority: WorkPriority = .interactive
+    anonymousAccountID: AccountID? = nil, priority: WorkPriority = .interactive
   ) {
     self.signedPayloads = signedPayloads
     self.bundleID = bundleID
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.priority = priority
   }
 }
@@ -48,16 +51,20 @@ package struct ReceiptSubmission: Sendable {
   package var bundleID: BundleID?
   /// The account that the caller names as the owner of all purchases (R42, R44).
   package var accountID: AccountID?
+  /// The anonymous account that is merged into `accountID` (R75).
+  package var anonymousAccountID: AccountID?
   package var priority: WorkPriority
 
   package init(
     receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, bundleID: BundleID? = nil,
-    accountID: AccountID? = nil, priority: WorkPriority = .interactive
+    accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
+    priority: WorkPriority = .interactive
   ) {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
     self.bundleID = bundleID
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.priority = priority
   }
 }
