@@ -55,7 +55,8 @@ struct AnonymousAccountTests {
   func policies() throws {
     let keep = Sample.catalog(.keep)
     for (owner, claimer): (AccountID, AccountID) in [
-      ("anonymous:1", "anonymous:2"), ("anonymous:1", "alice"), ("alice", "anonymous:1"), ("alice", "bob"),
+      ("anonymous:1", "anonymous:2"), ("anonymous:1", "alice"), ("alice", "anonymous:1"),
+      ("alice", "bob"),
     ] {
       var model = ModelStore()
       try model.submit([Self.purchase], by: owner)

@@ -47,7 +47,9 @@ struct ModelCheck {
     }
     for (token, row) in model.tokens {
       expectOwner(row.account, in: token.scope, "\(token.token)")
-      if row.account == nil, row.state != .ambiguous { problems.append("\(token.token) is of none") }
+      if row.account == nil, row.state != .ambiguous {
+        problems.append("\(token.token) is of none")
+      }
     }
     for grant in model.grants.values {
       expectOwner(grant.accountID, in: grant.scope, "\(grant.id)")
@@ -153,7 +155,9 @@ struct ModelCheck {
       } else {
         [CustomerSubject]()
       }
-    return told.subtracting(causes.union(passing).union(changedHints)).map { "told without a cause: \($0)" }
+    return told.subtracting(causes.union(passing).union(changedHints)).map {
+      "told without a cause: \($0)"
+    }
       + causes.subtracting(told).map { "not told: \($0)" }
   }
 

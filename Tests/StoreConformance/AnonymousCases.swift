@@ -9,8 +9,8 @@ extension StoreConformanceSuite {
   static let anonymousCases =
     LinkPolicy.allCases.map { policy in
       ConformanceCase(
-        "Under \(policy.rawValue) an anonymous account merges into the one named with it (R75)")
-      { store, _ in
+        "Under \(policy.rawValue) an anonymous account merges into the one named with it (R75)"
+      ) { store, _ in
         let catalog = PolicySample.catalog(policy)
         try await fillVisitor(store, under: catalog)
         let receipt = try await store.submit(

@@ -1,4 +1,4 @@
-package import EntitlementDomain
+import EntitlementDomain
 package import EntitlementStore
 
 /// Links and tokens as earlier versions left them, for tests of the migration that knows what they
@@ -11,7 +11,7 @@ package enum OwnershipArchive {
       ("1", 1, "alice"), ("2", 1, "bob"), ("3", 3, "carol"), ("4", 4, "alice"), ("3", 3, "bob"),
     ] {
       try await store.submit(
-        TransactionSample(chain, OriginalTransactionID(chain)).with {
+        TransactionSample(chain, chain).with {
           $0.token = token(hint)
           $0.appTransaction = hint == 1 ? "900" : nil
         }, by: account)
@@ -35,7 +35,7 @@ package enum OwnershipArchive {
     }
     for (number, owner): (Int, AccountID?) in [(1, nil), (3, nil), (4, "alice")] {
       try await store.submit(
-        TransactionSample("1\(number)", OriginalTransactionID("1\(number)")).with {
+        TransactionSample("1\(number)", "1\(number)").with {
           $0.token = token(number)
         })
       try expectEqual(

@@ -27,7 +27,8 @@ extension StoreConformanceSuite {
       // By notification: with each hint, and with both.
       for (number, hint) in hints.enumerated() {
         try await store.submit(hint(purchase(10 + number)))
-        try expectEqual(try await store.account(of: OriginalTransactionID("1\(number)")), nil,
+        try expectEqual(
+          try await store.account(of: OriginalTransactionID("1\(number)")), nil,
           "purchase 1\(number)")
       }
       try await store.submit(purchase(2))

@@ -51,7 +51,8 @@ package struct LinkDecision: Hashable, Sendable {
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
-    isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool, confersNow: () throws -> Bool
+    isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool,
+    confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
       // Only a named account can claim a linked chain; hints never move it (R43).

@@ -186,7 +186,8 @@ extension PostgresRows {
       else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
         target: try LinkTarget(stored: rows.string(row, 0)), isUnsigned: try rows.flag(row, 1),
-        isContested: try rows.linkStanding(row, 4) == .contested, since: since, reason: try linkReason(reason))
+        isContested: try rows.linkStanding(row, 4) == .contested, since: since,
+        reason: try linkReason(reason))
     }
   }
 

@@ -147,7 +147,8 @@ enum ReadStatements {
   static let all = [
     signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
-    tokensOfAccount, tokenPage, ambiguousTokens, signedFactsOfAccount, historiesOfAccount, versionsOfAccount,
+    tokensOfAccount, tokenPage, ambiguousTokens, signedFactsOfAccount, historiesOfAccount,
+    versionsOfAccount,
     documentsOfAccount, headersOfAccount,
     notificationsOfAccount, notificationRecordsOfAccount,
   ]
