@@ -7,7 +7,7 @@ extension CatalogReader {
         of: node, at: path,
         allowed: [
           "bundle_id", "app_apple_id", "environments", "link_policy", "claims_per_day",
-          "anonymous_prefix", "archived_responses",
+          "anonymous_prefix", "archived_responses", "learned_hints", "account_token_namespace",
         ])
     else { return }
     let appAppleIDNode = fields.take("app_apple_id")
@@ -24,6 +24,12 @@ extension CatalogReader {
       choice(
         $0, of: ArchivedResponsePolicy.self, "policy", at: path + ".archived_responses")
     }
+    let learnedHints = fields.take("learned_hints").flatMap {
+      choice($0, of: LearnedHintPolicy.self, "policy", at: path + ".learned_hints")
+    }
+    let tokenNamespace = fields.take("account_token_namespace").flatMap {
+      self.tokenNamespace($0, at: path + ".account_token_namespace")
+    }
     let idNode = fields.take("bundle_id")
     let id = identifier(idNode, at: path + ".bundle_id", in: node)
     if environments.contains(.production), appAppleIDNode == nil {
@@ -37,7 +43,8 @@ extension CatalogReader {
       bundleID: BundleID(id), appAppleID: appAppleID, environments: environments,
       linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept,
       anonymousPrefix: anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix,
-      claimsPerDay: claimsPerDay.map { Int($0) } ?? CatalogApp.defaultClaimsPerDay)
+      claimsPerDay: claimsPerDay.map { Int($0) } ?? CatalogApp.defaultClaimsPerDay,
+      usesLearnedHints: learnedHints != .ignore, tokenNamespace: tokenNamespace)
     if catalog.apps.updateValue(app, forKey: app.bundleID) != nil {
       report("named twice", at: path + ".bundle_id", idNode ?? node)
     }
@@ -56,6 +63,24 @@ extension CatalogReader {
       return nil
     }
     return prefix
+  }
+
+  /// The namespace of tokens that the app derives from account ids (R74).
+  private mutating func tokenNamespace(_ node: YAMLNode, at path: String) -> TokenNamespace? {
+    guard let text = text(node, at: path) else { return nil }
+    guard let namespace = TokenNamespace(text) else {
+      report(
+        "a UUID is expected, such as 3f1c8a52-9f0e-4b7d-8a67-5d2e6c90b1f4", at: path, node)
+      return nil
+    }
+    return namespace
+  }
+
+  /// Whether hints link that were learned from submissions (R73). Raw values are the words of the
+  /// catalog file.
+  private enum LearnedHintPolicy: String, CaseIterable {
+    case use
+    case ignore
   }
 
   /// Whether operators may import archived responses of `verifyReceipt`. Raw values are the words

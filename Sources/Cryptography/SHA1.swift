@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// SHA-1 (FIPS 180-4). Used only to verify old receipts and device hashes. Safe on any thread.
+/// SHA-1 (FIPS 180-4). Used only where a format demands it: old receipts,
+/// device hashes and UUIDs of version 5. Safe on any thread.
 package enum SHA1 {
   /// Bytes of a digest.
   package static let length = 20

@@ -104,6 +104,13 @@ package protocol EntitlementStore: Sendable {
   /// links of the account that it was merged into.
   func links(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [LinkedTarget]
 
+  /// At most `limit` tokens of an account, or the ambiguous tokens of a scope if `account` is nil
+  /// (R71), in the order of the tokens, after `after`. A merged account has the tokens of the
+  /// account that it was merged into.
+  func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(StoreError) -> [KnownToken]
+
   /// The history of a link, oldest first (R41).
   func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
     -> [LinkEvent]
@@ -224,17 +231,21 @@ package struct Submission: Sendable {
   package var facts: [SignedFact]
   /// The account that the submission names (R42, R44); nil for none.
   package var accountID: AccountID?
+  /// The anonymous account that is merged into `accountID` (R75); nil for none.
+  package var anonymousAccountID: AccountID?
   package var notification: SignedNotification?
   package var receivedAt: Milliseconds
   /// The catalog for the decision on claims (R44) and the review of notifications (R47).
   package var catalog: Catalog
 
   package init(
-    facts: [SignedFact], accountID: AccountID? = nil, notification: SignedNotification? = nil,
-    receivedAt: Milliseconds, catalog: Catalog = Catalog()
+    facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
+    notification: SignedNotification? = nil, receivedAt: Milliseconds,
+    catalog: Catalog = Catalog()
   ) {
     self.facts = facts
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.notification = notification
     self.receivedAt = receivedAt
     self.catalog = catalog
@@ -349,8 +360,8 @@ package struct CustomerRevision: Hashable, Sendable {
 /// | account | that account, or the one that it was merged into: all facts of its chains and app transactions |
 /// | original transaction | the account that the chain is linked to, else the chain alone |
 /// | transaction | as for the chain of the transaction's standing version (R7); where no such transaction is known, as for the chain with this id |
-/// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction |
-/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that carry it; only signed facts carry one |
+/// | app transaction | the account linked to it or to one of its chains, else all its unlinked chains and its app transaction; if it is ambiguous, only the latter |
+/// | app account token | the account that the token is known for, else the account of the first chain that carries it, else all unlinked chains that carry it; if it is ambiguous, only the latter; only signed facts carry one |
 package struct StoredCustomer: Hashable, Sendable {
   package var record: CustomerRecord
   /// The subject whose changes invalidate the answer; nil when the answer depends on several
@@ -413,8 +424,8 @@ package struct ChangeKinds: OptionSet, Hashable, Sendable {
   package static let facts = ChangeKinds(rawValue: 1)
   /// A chain or app transaction was linked to this account.
   package static let linked = ChangeKinds(rawValue: 2)
-  /// For an account: a chain or app transaction was unlinked from it. For a chain: it was linked to
-  /// an account, or lost its account.
+  /// For an account: a chain or app transaction was unlinked from it, or a token or app transaction id
+  /// finds it no longer. For a chain: it was linked to an account, or lost its account.
   package static let unlinked = ChangeKinds(rawValue: 4)
   /// A grant was added or withdrawn.
   package static let grants = ChangeKinds(rawValue: 8)

@@ -5,15 +5,32 @@ package struct LinkedTarget: Hashable, Sendable {
   package var target: LinkTarget
   /// True when the account was named with unsigned facts only.
   package var isUnsigned: Bool
+  /// True when it was presented for two accounts. It then links nothing else (R70).
+  package var isContested: Bool
   /// When the target was linked to this account.
   package var since: Milliseconds
   package var reason: LinkReason
 
-  package init(target: LinkTarget, isUnsigned: Bool, since: Milliseconds, reason: LinkReason) {
+  package init(
+    target: LinkTarget, isUnsigned: Bool, isContested: Bool = false, since: Milliseconds,
+    reason: LinkReason
+  ) {
     self.target = target
     self.isUnsigned = isUnsigned
+    self.isContested = isContested
     self.since = since
     self.reason = reason
+  }
+}
+
+/// A token with what is known of it (R71).
+package struct KnownToken: Hashable, Sendable {
+  package var token: AppAccountToken
+  package var row: TokenRow
+
+  package init(_ token: AppAccountToken, _ row: TokenRow) {
+    self.token = token
+    self.row = row
   }
 }
 
@@ -126,7 +143,8 @@ package struct AccountExport: Hashable, Sendable {
   package var changedAt: Milliseconds?
   /// Accounts that were merged into it.
   package var merged: [AccountID]
-  package var tokens: [AppAccountToken]
+  /// In the order of the tokens.
+  package var tokens: [KnownToken]
   package var links: [LinkedTarget]
   /// All link events of the account, oldest first.
   package var linkEvents: [TargetLinkEvent]
@@ -141,7 +159,7 @@ package struct AccountExport: Hashable, Sendable {
 
   package init(
     accountID: AccountID, revision: Int64, changedAt: Milliseconds?, merged: [AccountID],
-    tokens: [AppAccountToken], links: [LinkedTarget], linkEvents: [TargetLinkEvent],
+    tokens: [KnownToken], links: [LinkedTarget], linkEvents: [TargetLinkEvent],
     facts: [SignedFact], versions: [ExportedVersion], grants: [Grant],
     notifications: [ReceivedNotification]
   ) {

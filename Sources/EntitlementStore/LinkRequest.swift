@@ -16,6 +16,9 @@ package struct LinkRequest: Hashable, Sendable {
     /// Unlinks everything of an account and deletes the data of the account itself. No change while
     /// the feed contains an earlier deletion, unless the account was created again since.
     case delete(AccountID)
+    /// Binds a token to an account, and links the unlinked chains that carry it (R71). Nil: forgets
+    /// what is known of the token.
+    case bindToken(AppAccountToken, to: AccountID?)
   }
 
   package var scope: AppScope
@@ -25,15 +28,19 @@ package struct LinkRequest: Hashable, Sendable {
   /// The reason, as free text of the caller.
   package var reason: String
   package var at: Milliseconds
+  /// The catalog, for the hints that link (R73, R74).
+  package var catalog: Catalog
 
   package init(
-    scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds
+    scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds,
+    catalog: Catalog = Catalog()
   ) {
     self.scope = scope
     self.change = change
     self.author = author
     self.reason = reason
     self.at = at
+    self.catalog = catalog
   }
 }
 

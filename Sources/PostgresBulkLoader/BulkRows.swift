@@ -47,10 +47,11 @@ struct BulkRows {
     for (account, write) in changes.accounts { add(account, write, numbering) }
     for (target, write) in changes.links { add(target, write, numbering) }
     for (fact, write) in changes.facts { try add(fact, write) }
-    for (token, account) in changes.tokens {
+    // A customer of its own contests nothing, so all tokens are learned, as the column says.
+    for (token, row) in changes.tokens {
       tables.row(.tokens) { text in
         text.add(token.token.rawValue)
-        text.add(account?.rawValue)
+        text.add(row?.account?.rawValue)
       }
     }
     for (offset, event) in changes.linkEvents.enumerated() {

@@ -82,6 +82,29 @@ extension EntitlementClient {
     try await call(WireMethods.listLinks, request)
   }
 
+  /// Says which account an `appAccountToken` belongs to, over everything that was learned, and links
+  /// the purchases that carry it and have no account.
+  ///
+  /// - Parameter request: the token, the account, the author and the reason.
+  /// - Returns: what changed.
+  /// - Throws: ``RPCClientError``.
+  public func bindAccountToken(
+    _ request: BindAccountTokenRequest
+  ) async throws(RPCClientError) -> LinkResponse {
+    try await call(WireMethods.bindAccountToken, request)
+  }
+
+  /// Reads one page of the tokens of an account, or of the ambiguous tokens of an app.
+  ///
+  /// - Parameter request: the account, and the app and environment.
+  /// - Returns: the tokens, in their order.
+  /// - Throws: ``RPCClientError``.
+  public func accountTokens(
+    _ request: ListAccountTokensRequest
+  ) async throws(RPCClientError) -> ListAccountTokensResponse {
+    try await call(WireMethods.listAccountTokens, request)
+  }
+
   /// Lists the former and current owners of a chain or app transaction, or all links of an account.
   ///
   /// - Parameter request: the chain, app transaction or account.

@@ -115,14 +115,19 @@
 // MARK: Links
 
 @_exported public import enum EntitlementDomain.Knowledge
+@_exported public import enum EntitlementDomain.AccountTokenState
 @_exported public import enum EntitlementDomain.LinkReason
 @_exported public import enum EntitlementDomain.LinkTarget
 @_exported public import struct Wire.AccountLink
+@_exported public import struct Wire.AccountToken
+@_exported public import struct Wire.BindAccountTokenRequest
 @_exported public import struct Wire.GetLinkHistoryRequest
 @_exported public import struct Wire.GetLinkHistoryResponse
 @_exported public import struct Wire.LinkAccountRequest
 @_exported public import struct Wire.LinkHistoryEntry
 @_exported public import struct Wire.LinkResponse
+@_exported public import struct Wire.ListAccountTokensRequest
+@_exported public import struct Wire.ListAccountTokensResponse
 @_exported public import struct Wire.ListLinksRequest
 @_exported public import struct Wire.ListLinksResponse
 @_exported public import struct Wire.MergeAccountsRequest

@@ -19,6 +19,8 @@ package struct LinkEndpoint: Sendable {
     router.unary(WireMethods.transferPurchase, transferPurchase)
     router.unary(WireMethods.mergeAccounts, mergeAccounts)
     router.unary(WireMethods.listLinks, listLinks)
+    router.unary(WireMethods.bindAccountToken, bindAccountToken)
+    router.unary(WireMethods.listAccountTokens, listAccountTokens)
     router.unary(WireMethods.getLinkHistory, getLinkHistory)
   }
 
@@ -95,6 +97,34 @@ package struct LinkEndpoint: Sendable {
   }
 
   @Sendable
+  private func bindAccountToken(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, BindAccountTokenRequest.self) { request in
+      .later {
+        let receipt = try await links.bind(
+          request.appAccountToken, to: request.accountID, in: request.scope,
+          ChangeAudit(author: request.author, reason: request.reason))
+        return try LinkResponse(receipt).encoded()
+      }
+    }
+  }
+
+  @Sendable
+  private func listAccountTokens(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, ListAccountTokensRequest.self) { request in
+      .later {
+        let size = request.effectivePageSize
+        let tokens = try await links.tokens(
+          of: request.accountID, in: request.scope,
+          after: request.pageToken.map { AppAccountToken($0) }, limit: size)
+        return try ListAccountTokensResponse(
+          tokens: tokens.map { AccountToken($0) },
+          nextPageToken: tokens.count < size ? nil : tokens.last?.token.rawValue
+        ).encoded()
+      }
+    }
+  }
+
+  @Sendable
   private func getLinkHistory(_ call: RPCCall, _ answer: RPCAnswer) {
     answer.respond(to: call, GetLinkHistoryRequest.self) { request in
       .later {
@@ -137,7 +167,16 @@ extension CustomerRevision {
 extension AccountLink {
   init(_ link: LinkedTarget) {
     self.init(
-      target: link.target, since: link.since, reason: link.reason, isUnsigned: link.isUnsigned)
+      target: link.target, since: link.since, reason: link.reason, isUnsigned: link.isUnsigned,
+      isContested: link.isContested)
+  }
+}
+
+extension AccountToken {
+  init(_ known: KnownToken) {
+    self.init(
+      appAccountToken: known.token, state: known.row.state, accountID: known.row.account,
+      author: known.row.author, reason: known.row.note, since: known.row.since)
   }
 }
 

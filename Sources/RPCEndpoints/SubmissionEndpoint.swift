@@ -30,6 +30,7 @@ package struct SubmissionEndpoint: Sendable {
           TransactionSubmission(
             signedPayloads: request.signedPayloads.map { Array($0.utf8) },
             bundleID: request.bundleID, accountID: request.accountID,
+            anonymousAccountID: request.anonymousAccountID,
             priority: WorkPriority(request.priority), source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitSignedTransactionsResponse(result).encoded()
@@ -63,6 +64,7 @@ package struct SubmissionEndpoint: Sendable {
           ReceiptSubmission(
             receipt: request.receipt, deviceIdentifier: request.deviceIdentifier,
             bundleID: request.bundleID, accountID: request.accountID,
+            anonymousAccountID: request.anonymousAccountID,
             priority: WorkPriority(request.priority), source: source),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()

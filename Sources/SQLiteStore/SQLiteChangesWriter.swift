@@ -41,7 +41,7 @@ struct SQLiteChangesWriter {
     try writeAccounts()
     try writeLinks()
     try writeFacts()
-    for (token, account) in changes.tokens { try write(token, of: account) }
+    for (token, row) in changes.tokens { try write(token, row) }
     for (grant, kept) in changes.grants { try write(grant, kept) }
     for notification in changes.notifications { try write(notification) }
     // Before the new events, which may name an account that was created again.
@@ -119,7 +119,7 @@ struct SQLiteChangesWriter {
           .setAppTransaction,
           [
             scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
-            write.row.isDetached,
+            write.row.isDetached, write.row.standing.rawValue,
           ])
       }
     }
@@ -133,18 +133,20 @@ struct SQLiteChangesWriter {
         .insertChain,
         [
           scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
-          write.row.isDetached, write.row.isFormerChain,
+          write.row.isDetached, write.row.isFormerChain, write.row.standing.rawValue,
         ])
     }
     let stored = try chain(target, id)
     if stored.account != account || stored.isLinkUnsigned != write.row.isUnsigned
       || stored.isDetached != write.row.isDetached
       || stored.isFormerChain != write.row.isFormerChain
+      || stored.standing != write.row.standing
     {
       try database.run(
         .linkChain,
         [
-          account, write.row.isUnsigned, write.row.isDetached, write.row.isFormerChain, stored.id,
+          account, write.row.isUnsigned, write.row.isDetached, write.row.isFormerChain,
+          write.row.standing.rawValue, stored.id,
         ])
     }
     if let ordinal = write.changeOrdinal {
@@ -197,13 +199,18 @@ struct SQLiteChangesWriter {
 
   // MARK: Tokens and grants
 
-  private mutating func write(_ token: ScopedToken, of account: AccountID?) throws {
+  private mutating func write(_ token: ScopedToken, _ row: TokenRow?) throws {
     let scopeID = try scopes.interned(token.scope)
-    if let account = try accountRowID(account, in: token.scope) {
-      try database.run(.setToken, [scopeID, token.token.stored, account])
-    } else {
+    guard let row else {
       try database.run(.deleteToken, [scopeID, token.token.stored])
+      return
     }
+    try database.run(
+      .setToken,
+      [
+        scopeID, token.token.stored, accountRowID(row.account, in: token.scope),
+        row.state.rawValue, row.author?.stored, row.note?.stored, row.since?.rawValue,
+      ])
   }
 
   private mutating func write(_ grant: ScopedGrant, _ kept: Grant?) throws {

@@ -82,12 +82,15 @@ struct SQLiteCustomerReader {
   /// If an operator detached the id, a chain with this id determines the account.
   private func find(_ id: AppTransactionID, scopeID: Int64) throws -> SQLiteFoundCustomer {
     let link = try database.row(.accountOfAppTransaction, [scopeID, id.stored])
-    if let account: Int64 = link?[0] {
-      return .account(try database.linkedAccount(account), isStable: true)
-    }
-    let byChain = try database.row(.accountOfChainByAppTransaction, [scopeID, id.stored])
-    if let account: Int64 = byChain?[1] {
-      return .account(try database.linkedAccount(account), isStable: false)
+    let isAmbiguous: Bool = link?[1] ?? false
+    if !isAmbiguous {
+      if let account: Int64 = link?[0] {
+        return .account(try database.linkedAccount(account), isStable: true)
+      }
+      let byChain = try database.row(.accountOfChainByAppTransaction, [scopeID, id.stored])
+      if let account: Int64 = byChain?[1] {
+        return .account(try database.linkedAccount(account), isStable: false)
+      }
     }
     return .chains(
       try chains(database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]), scopeID), id)
@@ -95,14 +98,19 @@ struct SQLiteCustomerReader {
 
   /// A token is linked to the account that was submitted with it. Without such an account, a chain
   /// with this token determines the account: a customer with purchases is not new (R27). The token
-  /// may later be linked to another account without a change of this one.
+  /// may later be linked to another account without a change of this one. An ambiguous token finds
+  /// no account (R71).
   private func find(_ token: AppAccountToken, scopeID: Int64) throws -> SQLiteFoundCustomer {
-    if let known = try database.row(.findToken, [scopeID, token.stored]) {
-      return .account(try database.linkedAccount(known[0]), isStable: true)
-    }
-    let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored])
-    if let account: Int64 = byChain?[1] {
-      return .account(try database.linkedAccount(account), isStable: false)
+    let known = try database.row(.findToken, [scopeID, token.stored])
+    let isAmbiguous: Bool = known?[1] ?? false
+    if !isAmbiguous {
+      if let account: Int64 = known?[0] {
+        return .account(try database.linkedAccount(account), isStable: true)
+      }
+      let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored])
+      if let account: Int64 = byChain?[1] {
+        return .account(try database.linkedAccount(account), isStable: false)
+      }
     }
     return .chains(
       try chains(database.rows(.unlinkedChainsByToken, [scopeID, token.stored]), scopeID), nil)

@@ -30,11 +30,13 @@ struct SQLiteLedgerReader: LedgerReading {
       return try database.row(.linkOfChain, [scopeID, id.stored]).map { row in
         LinkRow(
           account: row.identifier(0), isUnsigned: row[1], isDetached: row[2],
-          isFormerChain: row[3], revision: row[4])
+          isFormerChain: row[3], standing: try row.linkStanding(4), revision: row[5])
       }
     case .appTransaction(let id):
       return try database.row(.linkOfAppTransaction, [scopeID, id.stored]).map { row in
-        LinkRow(account: row.identifier(0), isUnsigned: row[1], isDetached: row[2])
+        LinkRow(
+          account: row.identifier(0), isUnsigned: row[1], isDetached: row[2],
+          standing: try row.linkStanding(3))
       }
     }
   }
@@ -49,9 +51,9 @@ struct SQLiteLedgerReader: LedgerReading {
       isDeleted: stored.isDeleted, claims: stored.claims, claimsSince: stored.claimsSince)
   }
 
-  func account(of token: ScopedToken) throws -> AccountID? {
+  func token(_ token: ScopedToken) throws -> TokenRow? {
     guard let scopeID = try scopes.find(token.scope) else { return nil }
-    return try database.row(.accountOfToken, [scopeID, token.token.stored])?.identifier(0)
+    return try database.row(.token, [scopeID, token.token.stored])?.knownToken().row
   }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
@@ -109,7 +111,7 @@ struct SQLiteLedgerReader: LedgerReading {
     return AccountHoldings(
       targets: chains.map { .chain($0.identifier(0)) }
         + appTransactions.map { .appTransaction($0.identifier(0)) },
-      tokens: try database.rows(.tokensOfAccount, [stored.id]).map { $0.identifier(0) },
+      tokens: try database.rows(.tokensOfAccount, [stored.id, "", -1]).map { $0.identifier(0) },
       grants: try database.grants(ofAccount: stored.id, in: account.scope),
       merged: try database.rows(.mergedAccounts, [stored.id]).map { $0.identifier(1) })
   }

@@ -113,6 +113,24 @@ extension SQLiteStore {
     }
   }
 
+  package func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(StoreError) -> [KnownToken] {
+    let limit = max(0, limit)
+    return try await read { database in
+      guard let scopeID = try database.scopeID(scope) else { return [] }
+      // No token is empty.
+      let after = try (after ?? "").stored
+      guard let account else {
+        return try database.rows(.ambiguousTokens, [scopeID, after, limit])
+          .map { try $0.knownToken() }
+      }
+      guard let stored = try database.resolvedAccount(account, in: scope) else { return [] }
+      return try database.rows(.tokensOfAccount, [stored.id, after, limit])
+        .map { try $0.knownToken() }
+    }
+  }
+
   package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountHistory?
   {
@@ -137,7 +155,8 @@ extension SQLiteStore {
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
         merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
-        tokens: try database.rows(.tokensOfAccount, [account.id]).map { $0.identifier(0) },
+        tokens: try database.rows(.tokensOfAccount, [account.id, "", -1])
+          .map { try $0.knownToken() },
         links: try database.links(ofAccount: account.id),
         linkEvents: try database.linkHistory(of: account),
         facts: try database.signedFacts(ofAccount: account.id, in: scope, &proofs),

@@ -147,28 +147,30 @@ package enum StoreStatement: String, CaseIterable, Sendable {
 
   case findChain = """
     SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
-      is_detached, is_former_chain
+      is_detached, is_former_chain, standing
     FROM chains WHERE scope_id = ? AND original_transaction_id = ?
     """
   case chainByID = """
     SELECT id, scope_id, original_transaction_id, account, revision, updated_at, is_link_unsigned,
-      is_detached, is_former_chain
+      is_detached, is_former_chain, standing
     FROM chains WHERE id = ?
     """
   case linkOfChain = """
     SELECT accounts.account_id, chains.is_link_unsigned, chains.is_detached,
-      chains.is_former_chain, chains.revision
+      chains.is_former_chain, chains.standing, chains.revision
     FROM chains LEFT JOIN accounts ON accounts.id = chains.account
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
     """
   case insertChain = """
     INSERT INTO chains (
-      scope_id, original_transaction_id, account, is_link_unsigned, is_detached, is_former_chain)
-    VALUES (?, ?, ?, ?, ?, ?)
+      scope_id, original_transaction_id, account, is_link_unsigned, is_detached, is_former_chain,
+      standing)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     """
   case linkChain = """
     UPDATE chains
-    SET account = ?, is_link_unsigned = ?, is_detached = ?, is_former_chain = ? WHERE id = ?
+    SET account = ?, is_link_unsigned = ?, is_detached = ?, is_former_chain = ?, standing = ?
+    WHERE id = ?
     """
   case setChainRevision = "UPDATE chains SET revision = ?, updated_at = ? WHERE id = ?"
   case hintsOfChain = """
@@ -187,7 +189,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT MIN(chains.original_transaction_id), chains.account
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND facts.authority > 0
-      AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
+      AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0 AND chains.standing <> 2
     """
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.original_transaction_id
@@ -248,16 +250,37 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE scope_id = ? AND account_id > ? AND merged_into IS NULL AND is_deleted = 0
     ORDER BY account_id LIMIT ?
     """
-  case findToken = "SELECT account FROM account_tokens WHERE scope_id = ? AND token = ?"
-  case accountOfToken = """
-    SELECT accounts.account_id
-    FROM account_tokens CROSS JOIN accounts ON accounts.id = account_tokens.account
+  // 2 is AccountTokenState.ambiguous.
+  case findToken = """
+    SELECT account, state = 2 FROM account_tokens WHERE scope_id = ? AND token = ?
+    """
+  case token = """
+    SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
+      account_tokens.note, account_tokens.since
+    FROM account_tokens LEFT JOIN accounts ON accounts.id = account_tokens.account
     WHERE account_tokens.scope_id = ? AND account_tokens.token = ?
     """
-  case tokensOfAccount = "SELECT token FROM account_tokens WHERE account = ? ORDER BY token"
+  case tokensOfAccount = """
+    SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
+      account_tokens.note, account_tokens.since
+    FROM account_tokens CROSS JOIN accounts ON accounts.id = account_tokens.account
+    WHERE account_tokens.account = ? AND account_tokens.token > ?
+    ORDER BY account_tokens.token LIMIT ?
+    """
+  case ambiguousTokens = """
+    SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
+      account_tokens.note, account_tokens.since
+    FROM account_tokens INDEXED BY account_tokens_ambiguous
+      LEFT JOIN accounts ON accounts.id = account_tokens.account
+    WHERE account_tokens.scope_id = ? AND account_tokens.token > ? AND account_tokens.state = 2
+    ORDER BY account_tokens.token LIMIT ?
+    """
   case setToken = """
-    INSERT INTO account_tokens (scope_id, token, account) VALUES (?, ?, ?)
-    ON CONFLICT (scope_id, token) DO UPDATE SET account = excluded.account
+    INSERT INTO account_tokens (scope_id, token, account, state, author, note, since)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (scope_id, token) DO UPDATE SET
+      account = excluded.account, state = excluded.state, author = excluded.author,
+      note = excluded.note, since = excluded.since
     """
   case deleteToken = "DELETE FROM account_tokens WHERE scope_id = ? AND token = ?"
   case chainsOfAccount = """
@@ -266,21 +289,23 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case appTransactionsOfAccount = """
     SELECT app_transaction_id FROM app_transactions WHERE account = ? ORDER BY app_transaction_id
     """
+  // 2 is LinkStanding.contested.
   case accountOfAppTransaction = """
-    SELECT account FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    SELECT account, standing = 2 FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
     """
   case linkOfAppTransaction = """
-    SELECT accounts.account_id, app_transactions.is_link_unsigned, app_transactions.is_detached
+    SELECT accounts.account_id, app_transactions.is_link_unsigned, app_transactions.is_detached,
+      app_transactions.standing
     FROM app_transactions LEFT JOIN accounts ON accounts.id = app_transactions.account
     WHERE app_transactions.scope_id = ? AND app_transactions.app_transaction_id = ?
     """
   case setAppTransaction = """
     INSERT INTO app_transactions
-      (scope_id, app_transaction_id, account, is_link_unsigned, is_detached)
-    VALUES (?, ?, ?, ?, ?)
+      (scope_id, app_transaction_id, account, is_link_unsigned, is_detached, standing)
+    VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (scope_id, app_transaction_id) DO UPDATE SET
       account = excluded.account, is_link_unsigned = excluded.is_link_unsigned,
-      is_detached = excluded.is_detached
+      is_detached = excluded.is_detached, standing = excluded.standing
     """
 
   // MARK: Grants
@@ -353,14 +378,14 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case chainLinksOfAccount = """
     SELECT chains.original_transaction_id, chains.is_link_unsigned, link_history.at,
-      link_history.reason
+      link_history.reason, chains.standing
     FROM chains CROSS JOIN link_history ON link_history.id =
       (SELECT MAX(latest.id) FROM link_history AS latest WHERE latest.chain_id = chains.id)
     WHERE chains.account = ? ORDER BY chains.original_transaction_id
     """
   case appTransactionLinksOfAccount = """
     SELECT app_transactions.app_transaction_id, app_transactions.is_link_unsigned, link_history.at,
-      link_history.reason
+      link_history.reason, app_transactions.standing
     FROM app_transactions CROSS JOIN link_history ON link_history.id =
       (SELECT MAX(latest.id) FROM link_history AS latest
        WHERE latest.scope_id = app_transactions.scope_id

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import EntitlementStore
 import GRDB
 
 /// A row of `chains`.
@@ -18,8 +19,9 @@ struct StoredChain {
   let isDetached: Bool
   /// A signed transaction of another chain was once of this one (R55).
   let isFormerChain: Bool
+  let standing: LinkStanding
 
-  init(_ row: Row) {
+  init(_ row: Row) throws {
     id = row[0]
     scopeID = row[1]
     originalTransactionID = row.identifier(2)
@@ -29,15 +31,38 @@ struct StoredChain {
     isLinkUnsigned = row[6]
     isDetached = row[7]
     isFormerChain = row[8]
+    standing = try row.linkStanding(9)
+  }
+}
+
+extension Row {
+  /// - Throws: ``StoreError/Code/corrupt`` for a number that no program writes.
+  func linkStanding(_ index: Int) throws -> LinkStanding {
+    guard let standing = LinkStanding(rawValue: self[index]) else {
+      throw StoreError(.corrupt, "a stored link is of an unknown standing")
+    }
+    return standing
+  }
+
+  /// Decodes a row of the statements that read `account_tokens`.
+  func knownToken() throws -> KnownToken {
+    guard let state = AccountTokenState(rawValue: self[2]) else {
+      throw StoreError(.corrupt, "a stored token is in an unknown state")
+    }
+    return KnownToken(
+      identifier(0),
+      TokenRow(
+        account: identifier(1), state: state, author: self[3], note: self[4],
+        since: (self[5] as Int64?).map { Milliseconds($0) }))
   }
 }
 
 extension Database {
   func chain(_ id: OriginalTransactionID, scopeID: Int64) throws -> StoredChain? {
-    try row(.findChain, [scopeID, id.stored]).map(StoredChain.init)
+    try row(.findChain, [scopeID, id.stored]).map { try StoredChain($0) }
   }
 
   func chain(rowID: Int64) throws -> StoredChain? {
-    try row(.chainByID, [rowID]).map(StoredChain.init)
+    try row(.chainByID, [rowID]).map { try StoredChain($0) }
   }
 }

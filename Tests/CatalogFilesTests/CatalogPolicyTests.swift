@@ -87,6 +87,23 @@ struct CatalogPolicyTests {
     }
   }
 
+  @Test("R73, R74: an app switches learned hints off, and has a namespace of its tokens")
+  func hints() throws {
+    let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+    let namespace = "6ba7b811-9dad-11d1-80b4-00C04FD430C8"
+    for (field, uses, learns, token) in [
+      ("", true, true, nil), ("\n    learned_hints: use", true, true, nil),
+      ("\n    learned_hints: ignore", false, false, nil),
+      ("\n    account_token_namespace: \(namespace)", true, false, TokenNamespace(namespace)),
+    ] {
+      let text = Self.valid.replacing("link_policy: keep", with: "link_policy: keep\(field)")
+      let catalog = try CatalogFile.parse(text).catalog
+      #expect(catalog.usesLearnedHints(in: scope) == uses)
+      #expect(catalog.learnsTokens(in: scope) == learns)
+      #expect(catalog.tokenNamespace(in: scope) == token)
+    }
+  }
+
   @Test("R44: an app sets its claims per day and its anonymous prefix; the default is 20 claims")
   func claims() throws {
     let prefix = String(repeating: "é", count: 32)
@@ -155,6 +172,14 @@ struct CatalogPolicyTests {
       "text is expected"
     ),
     (
+      "link_policy: keep", "learned_hints: no", 11, 20, "apps[1].learned_hints",
+      "unknown policy; allowed: use, ignore"
+    ),
+    (
+      "link_policy: keep", "account_token_namespace: 6ba7b810", 11, 30,
+      "apps[1].account_token_namespace", "a UUID is expected"
+    ),
+    (
       "link_policy: keep", "archived_responses: yes", 11, 25, "apps[1].archived_responses",
       "unknown policy; allowed: refuse, accept"
     ),
@@ -165,7 +190,8 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "archive: accept", 11, 5, "apps[1].archive",
       "unknown field; allowed: bundle_id, app_apple_id, environments, link_policy, "
-        + "claims_per_day, anonymous_prefix, archived_responses"
+        + "claims_per_day, anonymous_prefix, archived_responses, learned_hints, "
+        + "account_token_namespace"
     ),
     (
       "Sandbox: transfer_if", "Moon: transfer_if", 8, 7, "apps[0].link_policy.Moon", "allowed: Prod"

@@ -24,7 +24,7 @@ struct LinkDecisionTests {
     let decision = LinkDecision.decide(
       existing: row.existing, named: row.named, byToken: row.token, byAppTransaction: row.app,
       byPreviousChain: row.previous, isNamedUnsigned: false, policy: .transfer,
-      isMerge: { false }, isWithinLimit: { true }, confersNow: { true })
+      isWithinLimit: { true }, confersNow: { true })
     #expect(decision.accountID == row.account)
     #expect(decision.reason == row.reason)
     #expect(!decision.isClaimRefused)
@@ -65,7 +65,7 @@ struct LinkDecisionTests {
     for claim in Self.claims {
       let decision = LinkDecision.decide(
         existing: "owner", named: nil, byToken: "t", byAppTransaction: "a", byPreviousChain: "p",
-        isNamedUnsigned: false, policy: claim.policy, isMerge: { true }, isWithinLimit: { false },
+        isNamedUnsigned: false, policy: claim.policy, isWithinLimit: { false },
         confersNow: { claim.confersNow })
       #expect(decision.accountID == "owner")
       #expect(decision.reason == nil)
@@ -97,17 +97,27 @@ struct LinkDecisionTests {
     }
   }
 
-  @Test("R44: an anonymous account is merged into the claiming account, under every policy")
-  func merges() {
+  @Test("R72: what a learned hint linked yields to the first name, under every policy")
+  func hinted() {
     for claim in Self.claims {
-      let decision = decide(existing: "owner", named: "claimer", claim, isMerge: true)
+      let decision = decide(existing: "owner", named: "claimer", claim, standing: .hinted)
       #expect(decision.accountID == "claimer")
-      #expect(decision.reason == .merged)
+      #expect(decision.reason == .claimed)
       #expect(decision.isClaimGranted)
       let unsigned = decide(
-        existing: "owner", named: "claimer", claim, isNamedUnsigned: true, isMerge: true)
+        existing: "owner", named: "claimer", claim, isNamedUnsigned: true, standing: .hinted)
       #expect(unsigned.accountID == "owner")
       #expect(unsigned.refusal == .policy)
+    }
+  }
+
+  @Test("R71: no claim moves an app transaction whose account was decided by name")
+  func fixed() {
+    for claim in Self.claims {
+      let decision = decide(
+        existing: "owner", named: "claimer", claim, standing: .decided, isFixed: true)
+      #expect(decision.accountID == "owner")
+      #expect(decision.refusal == .policy)
     }
   }
 
@@ -119,9 +129,9 @@ struct LinkDecisionTests {
       #expect(decision.reason == nil)
       // The refusal is `.policy` and not `.limit`: the claim will be refused tomorrow too.
       #expect(decision.refusal == (claim.isGranted ? .limit : .policy))
-      let merge = decide(
-        existing: "owner", named: "claimer", claim, isMerge: true, isWithinLimit: false)
-      #expect(merge.refusal == .limit)
+      let hinted = decide(
+        existing: "owner", named: "claimer", claim, standing: .hinted, isWithinLimit: false)
+      #expect(hinted.refusal == .limit)
       let first = decide(existing: nil, named: "claimer", claim, isWithinLimit: false)
       #expect(first.reason == .named)
       let own = decide(existing: "claimer", named: "claimer", claim, isWithinLimit: false)
@@ -133,7 +143,7 @@ struct LinkDecisionTests {
   func asksOnlyWhenNeeded() {
     func questions(
       existing: AccountID?, named: AccountID?, _ policy: LinkPolicy, isUnsigned: Bool = false,
-      isMerge: Bool = false
+      standing: LinkStanding = .named
     ) -> [String] {
       var asked: [String] = []
       func answer(_ question: String, _ answer: Bool) -> Bool {
@@ -142,18 +152,18 @@ struct LinkDecisionTests {
       }
       _ = LinkDecision.decide(
         existing: existing, named: named, byToken: nil, byAppTransaction: nil,
-        byPreviousChain: nil, isNamedUnsigned: isUnsigned, policy: policy,
-        isMerge: { answer("merge", isMerge) }, isWithinLimit: { answer("limit", true) },
+        byPreviousChain: nil, standing: standing, isNamedUnsigned: isUnsigned, policy: policy,
+        isWithinLimit: { answer("limit", true) },
         confersNow: { answer("confers", true) })
       return asked
     }
-    #expect(questions(existing: "owner", named: "claimer", .transfer) == ["merge", "limit"])
-    #expect(questions(existing: "owner", named: "claimer", .keep) == ["merge"])
+    #expect(questions(existing: "owner", named: "claimer", .transfer) == ["limit"])
+    #expect(questions(existing: "owner", named: "claimer", .keep) == [])
     #expect(
-      questions(existing: "owner", named: "claimer", .transferIfInactive) == ["merge", "confers"])
+      questions(existing: "owner", named: "claimer", .transferIfInactive) == ["confers"])
     #expect(
-      questions(existing: "owner", named: "claimer", .transferIfInactive, isMerge: true)
-        == ["merge", "limit"])
+      questions(existing: "owner", named: "claimer", .transferIfInactive, standing: .hinted)
+        == ["limit"])
     #expect(questions(existing: nil, named: "claimer", .transferIfInactive) == [])
     #expect(questions(existing: "owner", named: "owner", .transferIfInactive) == [])
     #expect(questions(existing: "owner", named: nil, .transferIfInactive) == [])
@@ -168,17 +178,17 @@ struct LinkDecisionTests {
       try LinkDecision.decide(
         existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
         byPreviousChain: nil, isNamedUnsigned: false, policy: .transferIfInactive,
-        isMerge: { false }, isWithinLimit: { true }, confersNow: { throw Unavailable() })
+        isWithinLimit: { true }, confersNow: { throw Unavailable() })
     }
   }
 
   private func decide(
     existing: AccountID?, named: AccountID?, _ claim: Claim, isNamedUnsigned: Bool = false,
-    isMerge: Bool = false, isWithinLimit: Bool = true
+    standing: LinkStanding = .named, isFixed: Bool = false, isWithinLimit: Bool = true
   ) -> LinkDecision {
     LinkDecision.decide(
       existing: existing, named: named, byToken: nil, byAppTransaction: nil, byPreviousChain: nil,
-      isNamedUnsigned: isNamedUnsigned, policy: claim.policy, isMerge: { isMerge },
-      isWithinLimit: { isWithinLimit }, confersNow: { claim.confersNow })
+      standing: standing, isFixed: isFixed, isNamedUnsigned: isNamedUnsigned,
+      policy: claim.policy, isWithinLimit: { isWithinLimit }, confersNow: { claim.confersNow })
   }
 }

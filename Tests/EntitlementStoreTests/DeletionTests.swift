@@ -13,7 +13,7 @@ struct DeletionTests {
   private static func model() throws -> ModelStore {
     var model = ModelStore()
     try model.submit([purchase], by: "anonymous:1")
-    try model.submit([purchase], by: "alice")
+    try model.submit([purchase], by: "alice", anonymous: "anonymous:1")
     try model.submit([Sample.transaction("2", "2")], by: "alice")
     try model.add(Sample.grant("g", to: "alice"))
     return model

@@ -30,7 +30,7 @@ final class FlakyReader: LedgerReading {
     try attempt(model.account(account))
   }
 
-  func account(of token: ScopedToken) throws -> AccountID? { try attempt(model.account(of: token)) }
+  func token(_ token: ScopedToken) throws -> TokenRow? { try attempt(model.token(token)) }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
     try attempt(model.hints(of: chain, in: scope))

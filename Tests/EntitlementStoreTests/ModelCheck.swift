@@ -40,9 +40,17 @@ struct ModelCheck {
     for (target, row) in model.links {
       expectOwner(row.account, in: target.scope, "\(target.target)")
       if row.account != nil, row.isDetached { problems.append("\(target.target) is detached") }
+      if row.account == nil, row.standing != .named {
+        problems.append("\(target.target) is unlinked and \(row.standing)")
+      }
       if row.account == nil, row.isUnsigned { problems.append("\(target.target) is unsigned") }
     }
-    for (token, account) in model.tokens { expectOwner(account, in: token.scope, "\(token.token)") }
+    for (token, row) in model.tokens {
+      expectOwner(row.account, in: token.scope, "\(token.token)")
+      if row.account == nil, row.state != .ambiguous {
+        problems.append("\(token.token) is of none")
+      }
+    }
     for grant in model.grants.values {
       expectOwner(grant.accountID, in: grant.scope, "\(grant.id)")
     }
@@ -147,8 +155,27 @@ struct ModelCheck {
       } else {
         [CustomerSubject]()
       }
-    return told.subtracting(causes.union(passing)).map { "told without a cause: \($0)" }
+    return told.subtracting(causes.union(passing).union(changedHints)).map {
+      "told without a cause: \($0)"
+    }
       + causes.subtracting(told).map { "not told: \($0)" }
+  }
+
+  /// The accounts that a changed token or app transaction found, or finds now (R71).
+  private var changedHints: Set<CustomerSubject> {
+    var subjects: Set<CustomerSubject> = []
+    for token in Set(model.tokens.keys).union(before.tokens.keys)
+    where model.tokens[token] != before.tokens[token] {
+      for row in [model.tokens[token], before.tokens[token]] {
+        if let account = row?.account { subjects.insert(.account(token.scope, account)) }
+      }
+    }
+    for (target, row) in model.links where row.standing != before.link(of: target)?.standing {
+      for account in [row.account, before.link(of: target)?.account].compactMap(\.self) {
+        subjects.insert(.account(target.scope, account))
+      }
+    }
+    return subjects
   }
 
   private var changedLinks: Set<CustomerSubject> {

@@ -14,7 +14,7 @@ extension ModelStore: LedgerReading {
 
   func account(_ account: ScopedAccount) -> AccountRow? { accounts[account] }
 
-  func account(of token: ScopedToken) -> AccountID? { tokens[token] }
+  func token(_ token: ScopedToken) -> TokenRow? { tokens[token] }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) -> [FactHintsRow] {
     stored(of: ScopedTarget(scope, .chain(chain)))
@@ -54,7 +54,7 @@ extension ModelStore: LedgerReading {
     return AccountHoldings(
       targets: links.filter { $0.key.scope == scope && $0.value.account == account.id }
         .map(\.key.target).sorted(),
-      tokens: tokens.filter { $0.key.scope == scope && $0.value == account.id }
+      tokens: tokens.filter { $0.key.scope == scope && $0.value.account == account.id }
         .map(\.key.token).sorted(),
       grants: grants.values.filter { $0.scope == scope && $0.accountID == account.id }
         .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) },

@@ -67,14 +67,15 @@ enum ModelWrite: Hashable {
 struct ModelSubmission: Hashable {
   var facts: [SignedFact] = []
   var accountID: AccountID?
+  var anonymousAccountID: AccountID?
   var notification: SignedNotification?
   var receivedAt: Milliseconds
   var catalog = Catalog()
 
   var submission: Submission {
     Submission(
-      facts: facts, accountID: accountID, notification: notification, receivedAt: receivedAt,
-      catalog: catalog)
+      facts: facts, accountID: accountID, anonymousAccountID: anonymousAccountID,
+      notification: notification, receivedAt: receivedAt, catalog: catalog)
   }
 }
 
@@ -88,15 +89,15 @@ extension ModelStore {
 
   @discardableResult
   mutating func submit(
-    _ facts: [SignedFact], by account: AccountID? = nil,
+    _ facts: [SignedFact], by account: AccountID? = nil, anonymous: AccountID? = nil,
     notification: SignedNotification? = nil, at: Milliseconds = Sample.now,
     under catalog: Catalog = Catalog()
   ) throws -> CommitReceipt {
     var ledger = Ledger(reader: self)
     let receipt = try ledger.commit(
       Submission(
-        facts: facts, accountID: account, notification: notification, receivedAt: at,
-        catalog: catalog))
+        facts: facts, accountID: account, anonymousAccountID: anonymous,
+        notification: notification, receivedAt: at, catalog: catalog))
     return receipt(try apply(ledger.changes))
   }
 

@@ -22,7 +22,7 @@ struct ModelStore {
   private(set) var documents: Set<PayloadDigest> = []
   private(set) var links: [ScopedTarget: LinkRow] = [:]
   private(set) var accounts: [ScopedAccount: AccountRow] = [:]
-  private(set) var tokens: [ScopedToken: AccountID] = [:]
+  private(set) var tokens: [ScopedToken: TokenRow] = [:]
   private(set) var grants: [ScopedGrant: Grant] = [:]
   private(set) var notifications: [NotificationUUID: OriginalTransactionID?] = [:]
   private(set) var history: [ScopedTarget: [LinkEvent]] = [:]
@@ -47,7 +47,7 @@ struct ModelStore {
       row.revision = write.changeOrdinal.map(numbering.sequence) ?? accounts[account]?.revision ?? 0
       accounts[account] = row
     }
-    for (token, account) in changes.tokens { tokens[token] = account }
+    for (token, row) in changes.tokens { tokens[token] = row }
     for (id, grant) in changes.grants { grants[id] = grant }
     for write in changes.notifications {
       let uuid = write.notification.record.uuid

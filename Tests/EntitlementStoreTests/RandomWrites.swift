@@ -69,12 +69,13 @@ struct RandomWrites {
 
   private mutating func request() -> LinkRequest {
     let change: LinkRequest.Change =
-      switch number(0..<10) {
+      switch number(0..<12) {
       case 0..<3: .link(target, to: accountID)
       case 3..<5: .unlink(target)
       case 5..<7: .transfer(target, from: isLucky(oneIn: 2) ? accountID : nil, to: accountID)
       case 7..<9: .merge(accountID, into: accountID)
-      default: .delete(accountID)
+      case 9: .delete(accountID)
+      default: .bindToken(token, to: isLucky(oneIn: 4) ? nil : accountID)
       }
     return LinkRequest(
       scope: scope, change: change, author: "operator", reason: "ticket 7", at: clock)
@@ -87,6 +88,7 @@ struct RandomWrites {
       catalog: Sample.catalog(
         LinkPolicy.allCases[number(0..<LinkPolicy.allCases.count)], claimsPerDay: number(1..<4)))
     if !isLucky(oneIn: 3) { submission.accountID = accountID }
+    if isLucky(oneIn: 5) { submission.anonymousAccountID = accountID }
     if isLucky(oneIn: 4) {
       submission.notification = Sample.notification(NotificationUUID("n\(number(0..<9))"))
       // A notification in a document is refused. The write must leave the model unchanged.

@@ -56,9 +56,9 @@ struct ReadAheadReader: LedgerReading {
     return model.account(account)
   }
 
-  func account(of token: ScopedToken) throws -> AccountID? {
+  func token(_ token: ScopedToken) throws -> TokenRow? {
     try need(.token(token))
-    return model.account(of: token)
+    return model.token(token)
   }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {

@@ -15,12 +15,13 @@ struct ReadAheadTests {
   }
 
   private static func submission(
-    _ facts: [SignedFact], by account: AccountID? = nil, notification: SignedNotification? = nil,
-    at: Milliseconds = Sample.now, under policy: LinkPolicy = .transfer
+    _ facts: [SignedFact], by account: AccountID? = nil, anonymous: AccountID? = nil,
+    notification: SignedNotification? = nil, at: Milliseconds = Sample.now,
+    under policy: LinkPolicy = .transfer
   ) -> ModelSubmission {
     ModelSubmission(
-      facts: facts, accountID: account, notification: notification, receivedAt: at,
-      catalog: Sample.catalog(policy))
+      facts: facts, accountID: account, anonymousAccountID: anonymous,
+      notification: notification, receivedAt: at, catalog: Sample.catalog(policy))
   }
 
   /// A transaction of an app that sets tokens.
@@ -98,12 +99,14 @@ struct ReadAheadTests {
     Case(
       testDescription: "an anonymous account that signs in",
       stored: [submission([purchase("1", "1"), purchase("2", "2")], by: "anonymous:1")],
-      write: .submission(submission([purchase("1", "1")], by: "alice")), extraRounds: 2),
+      write: .submission(
+        submission([purchase("1", "1")], by: "alice", anonymous: "anonymous:1")),
+      extraRounds: 1),
     Case(
       testDescription: "a name that was merged, by the owner",
       stored: [
         submission([purchase("1", "1")], by: "anonymous:1"),
-        submission([purchase("1", "1")], by: "alice"),
+        submission([purchase("1", "1")], by: "alice", anonymous: "anonymous:1"),
       ],
       write: .submission(submission([purchase("1", "1")], by: "anonymous:1")), extraRounds: 0),
     Case(
@@ -122,7 +125,7 @@ struct ReadAheadTests {
     Case(
       testDescription: "a transfer by request",
       stored: [submission([purchase("1", "1")], by: "alice")],
-      write: request(.transfer(.chain("1"), from: "alice", to: "bob")), extraRounds: 0),
+      write: request(.transfer(.chain("1"), from: "alice", to: "bob")), extraRounds: 1),
     Case(
       testDescription: "a merge by request",
       stored: [submission([purchase("1", "1")], by: "alice")],

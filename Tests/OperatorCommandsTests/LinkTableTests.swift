@@ -23,18 +23,35 @@ struct LinkTableTests {
     ]
   }
 
-  @Test func `a link has its start, its reason, and whether it is signed`() {
+  @Test func `a link has its start, its reason, and whether it is signed and contested`() {
     let text = LinkTable.links([
       AccountLink(target: .chain("2000000000"), since: now, reason: .claimed),
       AccountLink(target: .appTransaction("7"), since: now, reason: .imported, isUnsigned: true),
-      AccountLink(target: .chain("1"), since: now, reason: nil),
+      AccountLink(target: .chain("1"), since: now, reason: nil, isContested: true),
     ])
     #expect(
       text == """
-        WHAT               SINCE                 REASON    SIGNED
-        chain 2000000000   2026-01-02 03:04:05Z  CLAIMED   yes
-        app transaction 7  2026-01-02 03:04:05Z  IMPORTED  no
-        chain 1            2026-01-02 03:04:05Z  -         yes
+        WHAT               SINCE                 REASON    SIGNED  CONTESTED
+        chain 2000000000   2026-01-02 03:04:05Z  CLAIMED   yes     no
+        app transaction 7  2026-01-02 03:04:05Z  IMPORTED  no      no
+        chain 1            2026-01-02 03:04:05Z  -         yes     yes
+        """)
+  }
+
+  @Test func `a token has its state, its account, and who bound it`() {
+    let text = LinkTable.tokens([
+      AccountToken(
+        appAccountToken: "t1", state: .bound, accountID: "a", author: "ada", reason: "a ticket",
+        since: now),
+      AccountToken(
+        appAccountToken: "t2", state: .ambiguous, accountID: nil, author: nil, reason: nil,
+        since: nil),
+    ])
+    #expect(
+      text == """
+        TOKEN  STATE      ACCOUNT  SINCE                 AUTHOR  REASON
+        t1     BOUND      a        2026-01-02 03:04:05Z  ada     a ticket
+        t2     AMBIGUOUS  -        -                     -       -
         """)
   }
 

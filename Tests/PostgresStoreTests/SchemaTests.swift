@@ -39,7 +39,7 @@ struct SchemaTests {
     #expect(
       steps.all == [
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
-        .wouldApply(number: 3, name: "durability"),
+        .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
       ])
     #expect(
       try cluster.execute(
@@ -60,6 +60,7 @@ struct SchemaTests {
         .applying(number: 1, name: "schema"), .applied(number: 1, name: "schema"),
         .applying(number: 2, name: "versions"), .applied(number: 2, name: "versions"),
         .applying(number: 3, name: "durability"), .applied(number: 3, name: "durability"),
+        .applying(number: 4, name: "ownership"), .applied(number: 4, name: "ownership"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()

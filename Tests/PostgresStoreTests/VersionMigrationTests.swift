@@ -33,6 +33,7 @@ struct VersionMigrationTests {
     await store.close()
     try cluster.execute(
       """
+      \(OwnershipMigrationTests.undo)
       DROP TABLE versions;
       ALTER TABLE facts DROP COLUMN history;
       ALTER TABLE links DROP COLUMN is_former_chain;

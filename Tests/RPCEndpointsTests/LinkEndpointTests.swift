@@ -72,6 +72,36 @@ struct LinkEndpointTests {
     }
   }
 
+  @Test("A token is bound and listed, and its waiting purchase is linked (R71)")
+  func tokens() async throws {
+    try await ServiceBench.run { bench async throws in
+      func bind(_ token: AppAccountToken, _ account: AccountID?) -> BindAccountTokenRequest {
+        BindAccountTokenRequest(
+          scope: Self.scope, appAccountToken: token, accountID: account, reason: "r", author: "ops")
+      }
+      let list = ListAccountTokensRequest(scope: Self.scope, accountID: "anna", pageSize: 1)
+      let bound = try await bench.client.bindAccountToken(
+        bind("AAAAAAAA-0000-4000-8000-000000000001", "anna"))
+      #expect(bound.isChanged)
+      let page = try await bench.client.accountTokens(list)
+      #expect(page.tokens.map(\.appAccountToken) == ["aaaaaaaa-0000-4000-8000-000000000001"])
+      #expect(page.tokens.map(\.state) == [.bound])
+      #expect(page.tokens.map(\.author) == ["ops"])
+      let resolve = ResolveAccountRequest(
+        customer: .appAccountToken("aaaaaaaa-0000-4000-8000-000000000001"), scope: Self.scope)
+      #expect(try await bench.client.resolveAccount(resolve).subject == .account("anna"))
+      let ambiguous = try await bench.client.accountTokens(
+        ListAccountTokensRequest(scope: Self.scope))
+      #expect(ambiguous.tokens == [])
+      _ = try await bench.client.bindAccountToken(
+        bind("aaaaaaaa-0000-4000-8000-000000000001", nil))
+      #expect(try await bench.client.accountTokens(list).tokens == [])
+      await #expect(throws: RPCClientError.self) {
+        try await bench.client.bindAccountToken(bind("no token", "anna"))
+      }
+    }
+  }
+
   @Test("Each refusal has its own code, and names no owner")
   func refused() async throws {
     try await ServiceBench.run { bench async throws in

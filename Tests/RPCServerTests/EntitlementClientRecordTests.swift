@@ -32,7 +32,18 @@ struct EntitlementClientRecordTests {
     let events = GetLinkHistoryResponse(
       events: [LinkHistoryEntry(target: target, at: 5, toAccountID: "a", reason: .named)])
 
+    let bind = BindAccountTokenRequest(
+      scope: scope, appAccountToken: "t", accountID: "a", reason: "r", author: "o")
+    let tokens = ListAccountTokensRequest(scope: scope, accountID: "a")
+    let known = ListAccountTokensResponse(
+      tokens: [
+        AccountToken(
+          appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1)
+      ], nextPageToken: nil)
+
     var router = RPCRouter()
+    ScriptedServer.answer(WireMethods.bindAccountToken, in: &router, to: bind, with: changed(5))
+    ScriptedServer.answer(WireMethods.listAccountTokens, in: &router, to: tokens, with: known)
     ScriptedServer.answer(WireMethods.resolveAccount, in: &router, to: resolve, with: resolved)
     ScriptedServer.answer(WireMethods.linkAccount, in: &router, to: link, with: changed(1))
     ScriptedServer.answer(WireMethods.unlinkAccount, in: &router, to: unlink, with: changed(2))
@@ -47,6 +58,8 @@ struct EntitlementClientRecordTests {
       #expect(try await client.unlinkAccount(unlink) == changed(2))
       #expect(try await client.transferPurchase(transfer) == changed(3))
       #expect(try await client.mergeAccounts(merge) == changed(4))
+      #expect(try await client.bindAccountToken(bind) == changed(5))
+      #expect(try await client.accountTokens(tokens) == known)
       #expect(try await client.links(list) == links)
       #expect(try await client.linkHistory(history) == events)
     }

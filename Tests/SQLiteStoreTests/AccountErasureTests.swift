@@ -25,7 +25,8 @@ struct AccountErasureTests {
         Submission(facts: [testFact(number)], accountID: name, receivedAt: 3))
     }
     _ = try await store.commit(
-      Submission(facts: [testFact(1)], accountID: account, receivedAt: 4))
+      Submission(
+        facts: [testFact(1)], accountID: account, anonymousAccountID: alias, receivedAt: 4))
     _ = try await store.addGrant(
       Grant(
         id: "5d0c9f2a-7b1e-4e63-9a44-000000000001", scope: testScope, accountID: account,

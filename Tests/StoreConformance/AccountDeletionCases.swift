@@ -184,7 +184,8 @@ extension StoreConformanceSuite {
         RenewalSample("1").signed(), AppTransactionSample("900").signed(),
       ], by: "anonymous:1", at: 5_000)
     try await store.submit(
-      [RenewalSample("1").signed(), TransactionSample("2", "2").signed()], by: "alice", at: 6_000)
+      [RenewalSample("1").signed(), TransactionSample("2", "2").signed()], by: "alice",
+      anonymous: "anonymous:1", at: 6_000)
     _ = try await store.addGrant(sampleGrant(1))
   }
 }

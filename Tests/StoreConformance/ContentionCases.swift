@@ -18,7 +18,7 @@ extension StoreConformanceSuite {
       }
     } + [
       ConformanceCase(
-        "Of many concurrent claimers of an anonymous account, one gets all chains (R44, R45)"
+        "Of many concurrent merges of an anonymous account, one gets all chains (R45, R75)"
       ) { store, _ in
         let catalog = PolicySample.catalog(.keep)
         let facts = try (0..<chainCount).map { try TransactionSample("\($0)", "\($0)").signed() }
@@ -27,7 +27,8 @@ extension StoreConformanceSuite {
           // Each starts with another chain.
           let claimed = [facts[number % chainCount], facts[(number + 1) % chainCount]]
           return try await store.submit(
-            claimed, by: AccountID("account-\(number)"), under: catalog
+            claimed, by: AccountID("account-\(number)"), anonymous: "anonymous:1",
+            under: catalog
           ).links
         }
         try expectEqual(outcomes.count { $0 == [.transferred, .transferred] }, 1, "winners")

@@ -5,22 +5,23 @@ import TestSupport
 extension EntitlementStore {
   @discardableResult
   func submit(
-    _ facts: [SignedFact], by account: AccountID? = nil,
+    _ facts: [SignedFact], by account: AccountID? = nil, anonymous: AccountID? = nil,
     notification: SignedNotification? = nil, at: Milliseconds = 5_000,
     under catalog: Catalog = Catalog()
   ) async throws -> CommitReceipt {
     try await commit(
       Submission(
-        facts: facts, accountID: account, notification: notification, receivedAt: at,
-        catalog: catalog))
+        facts: facts, accountID: account, anonymousAccountID: anonymous,
+        notification: notification, receivedAt: at, catalog: catalog))
   }
 
   @discardableResult
   func submit(
-    _ sample: some FactSample, by account: AccountID? = nil, at: Milliseconds = 5_000,
-    under catalog: Catalog = Catalog()
+    _ sample: some FactSample, by account: AccountID? = nil, anonymous: AccountID? = nil,
+    at: Milliseconds = 5_000, under catalog: Catalog = Catalog()
   ) async throws -> CommitReceipt {
-    try await submit([sample.signed()], by: account, at: at, under: catalog)
+    try await submit(
+      [sample.signed()], by: account, anonymous: anonymous, at: at, under: catalog)
   }
 
   func customer(_ selector: CustomerSelector) async throws -> StoredCustomer {
@@ -48,19 +49,22 @@ extension EntitlementStore {
 
   /// Requests a change of links as an operator does.
   func ask(
-    _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000
+    _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000,
+    under catalog: Catalog = Catalog()
   ) async throws -> LinkAnswer {
     try await perform(
-      LinkRequest(scope: scope, change: change, author: "otto", reason: "a ticket", at: at))
+      LinkRequest(
+        scope: scope, change: change, author: "otto", reason: "a ticket", at: at,
+        catalog: catalog))
   }
 
   /// Like ``ask(_:in:at:)``, for a request that must succeed.
   @discardableResult
   func done(
     _ change: LinkRequest.Change, in scope: AppScope = readerScope, at: Milliseconds = 8_000,
-    file: StaticString = #fileID, line: UInt = #line
+    under catalog: Catalog = Catalog(), file: StaticString = #fileID, line: UInt = #line
   ) async throws -> LinkReceipt {
-    switch try await ask(change, in: scope, at: at) {
+    switch try await ask(change, in: scope, at: at, under: catalog) {
     case .done(let receipt): return receipt
     case .refused(let refusal):
       throw ConformanceFailure("\(change) was refused: \(refusal)", file: file, line: line)
@@ -69,6 +73,17 @@ extension EntitlementStore {
 
   func history(of target: LinkTarget) async throws -> [LinkEvent] {
     try await linkHistory(of: target, in: readerScope)
+  }
+
+  /// The tokens of an account, or the ambiguous ones, of the usual app.
+  func tokens(of account: AccountID?) async throws -> [KnownToken] {
+    try await tokens(of: account, in: readerScope, after: nil, limit: 1_000)
+  }
+
+  /// The events of the feed that say what became ambiguous.
+  func ambiguities() async throws -> [FeedEvent] {
+    try await feed().flatMap(\.events)
+      .filter { $0.kind == .tokenAmbiguous || $0.kind == .appTransactionAmbiguous }
   }
 
   func links(of account: AccountID) async throws -> [LinkTarget] {

@@ -70,6 +70,11 @@ extension ForwardingStore {
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   { try await base.unlinkedChains(in: scope, after: after, limit: limit) }
+  package func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(StoreError) -> [KnownToken] {
+    try await base.tokens(of: account, in: scope, after: after, limit: limit)
+  }
   package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountHistory?
   { try await base.history(of: account, in: scope) }

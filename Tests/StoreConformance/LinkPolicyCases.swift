@@ -56,6 +56,8 @@ extension StoreConformanceSuite {
     try expectEqual(first.links, [.linked])
     let alice = try await store.customer(.account("alice")).record
     let feed = try await store.feed()
+    // A claimed app transaction is ambiguous from then on (R71), which its owner's answers depend on.
+    let ambiguities = facts[0].fact.chain == nil ? 1 : 0
 
     for repetition in 0..<2 {
       let receipt = try await store.submit(facts, by: "bob", at: claim.at, under: catalog)
@@ -67,17 +69,16 @@ extension StoreConformanceSuite {
           Set(receipt.changed), repetition == 0 ? [account("alice"), account("bob")] : [])
         try expectEqual(bob.facts, alice.facts)
         try expectEqual(try await store.customer(.account("alice")).record.facts, [])
-        try expectEqual(try await store.feed().count, feed.count + 2)
+        try expectEqual(try await store.feed().count, feed.count + 2 + ambiguities)
       } else {
         // As before the claim: the answer names no account, and no account is created.
+        try expectEqual(receipt.links, [.alreadyLinked])
+        try expectEqual(receipt.customers, [])
         try expectEqual(
-          receipt,
-          CommitReceipt(
-            dispositions: [.duplicate], links: [.alreadyLinked], customers: [], changed: [],
-            latest: 0, notificationWasKnown: false))
+          receipt.changed, repetition == 0 && ambiguities > 0 ? [account("alice")] : [])
         try expectEqual(bob.facts, [])
-        try expectEqual(try await store.customer(.account("alice")).record, alice)
-        try expectEqual(try await store.feed(), feed)
+        try expectEqual(try await store.customer(.account("alice")).record.facts, alice.facts)
+        try expectEqual(try await store.feed().count, feed.count + 2 * ambiguities)
         try expectEqual(
           try await store.accounts(in: readerScope, after: nil, limit: 9).map(\.accountID),
           ["alice"])

@@ -60,9 +60,10 @@ extension StoreConformanceSuite {
         let receipt = try await store.submit(order, by: "bob", under: keep)
         try expectEqual(receipt.links, [.alreadyLinked, .alreadyLinked])
         try expectEqual(receipt.customers, [], "customers")
-        try expectEqual(try await store.account(of: "9"), "alice")
+        // It is hers, and leads nothing to her: it was presented for two accounts (R71).
+        try expectEqual(try await store.account(of: "9"), nil)
         try expectEqual(
-          try await store.customer(.appTransaction("900")).subject, account("alice"))
+          try await store.links(of: "alice"), [.chain("1"), .appTransaction("900")])
       }
       try expectEqual(try await store.customer(.account("bob")).record.revision, 0)
     },
@@ -121,12 +122,15 @@ extension StoreConformanceSuite {
       try expectEqual(outcomes.count { $0.1 == .alreadyLinked }, 63, "losers")
       let winner = try unwrap(outcomes.first { $0.1 == .linked }?.0, "winner")
       try expectEqual(try await store.account(of: "1"), winner)
+      try expectEqual(
+        try await store.links(of: winner), [.chain("1"), .appTransaction("900")])
+      // The losers presented both hints, too (R71).
       for selector: CustomerSelector in [.appTransaction("900"), .appAccountToken(token(1))] {
-        try expectEqual(try await store.customer(selector).record.accountID, winner, "\(selector)")
+        try expectEqual(try await store.customer(selector).record.accountID, nil, "\(selector)")
       }
       try expectEqual(
         try await store.linkHistory(of: .chain("1"), in: readerScope).map(\.to), [winner])
-      try expectEqual(try await store.feed().count, 1, "changes")
+      try expectEqual(try await store.ambiguities().count, 2, "ambiguous hints")
       try expectEqual(
         try await store.accounts(in: readerScope, after: nil, limit: 100).map(\.accountID),
         [winner])

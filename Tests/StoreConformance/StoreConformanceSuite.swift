@@ -15,7 +15,7 @@ package enum StoreConformanceSuite {
   private static let claimingCases =
     linkCases + propagationCases + claimCases + linkPolicyCases + refusedClaimCases
     + unsignedClaimCases + unsignedHintCases + anonymousCases + claimLimitCases + keptClaimCases
-    + appTransactionClaimCases
+    + appTransactionClaimCases + plantedHintCases + boundTokenCases + derivedTokenCases
 
   private static let requestCases =
     linkRequestCases + unlinkCases + transferCases + accountMergeCases + accountDeletionCases

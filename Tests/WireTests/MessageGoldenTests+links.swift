@@ -46,6 +46,21 @@ extension MessageGoldenTests {
         reason: "one person", author: "support"),
       "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIgR6b8OpKgpvbmUgcGVyc29uMgdzdXBwb3J0")
     try expect(
+      MessageSample.bindAccountToken,
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhokYWFhYWFhYWEtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDAxIgbDqW1pbGUqCG
+      EgdGlja2V0MgdzdXBwb3J0
+      """)
+    try expect(
+      MessageSample.listAccountTokens,
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIOgHKghhZnRlcjrDqQ==")
+    try expect(
+      MessageSample.accountTokens,
+      """
+      CkoKJGFhYWFhYWFhLTAwMDAtNDAwMC04MDAwLTAwMDAwMDAwMDAwMRADGgbDqW1pbGUiB3N1cHBvcnQqCGEgdGlja2V0MI
+      DQlf+8MQoFCgF0EAISB2FmdGVyOnQ=
+      """)
+    try expect(
       MessageSample.linkResponse,
       """
       CAESEgoQMjAwMDAwMDAwMDAwMDAwMRIUEhI3MDQwMDAwMDAwMDAwMDAwMDEaIAoGw6ltaWxlGhJjb20uZXhhbXBsZS5z

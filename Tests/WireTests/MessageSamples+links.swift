@@ -44,6 +44,14 @@ extension MessageSample {
       MergeAccountsRequest(
         scope: scope, fromAccountID: "émile", intoAccountID: "zoé", reason: "one person",
         author: "support")),
+    MessageSample("full", bindAccountToken),
+    MessageSample(
+      "bare",
+      BindAccountTokenRequest(scope: barest, appAccountToken: "t", reason: "r", author: "o")),
+    MessageSample("full", listAccountTokens),
+    MessageSample("bare", ListAccountTokensRequest(scope: barest)),
+    MessageSample("full", accountTokens),
+    MessageSample("bare", ListAccountTokensResponse(tokens: [], nextPageToken: nil)),
     MessageSample("full", linkResponse),
     MessageSample("bare", LinkResponse(isChanged: false, targets: [], customers: [])),
     MessageSample("full", ListLinksRequest(scope: scope, accountID: "émile")),
@@ -100,6 +108,23 @@ extension MessageSample {
     MessageSample("cursor alone", WatchCustomerStatesResponse(cursor: "46")),
     MessageSample("bare", WatchCustomerStatesResponse(cursor: "")),
   ]
+
+  static let bindAccountToken = BindAccountTokenRequest(
+    scope: scope, appAccountToken: "aaaaaaaa-0000-4000-8000-000000000001", accountID: "émile",
+    reason: "a ticket", author: "support")
+
+  static let listAccountTokens = ListAccountTokensRequest(
+    scope: scope, accountID: "émile", pageSize: 1_000, pageToken: "after:é")
+
+  static let accountTokens = ListAccountTokensResponse(
+    tokens: [
+      AccountToken(
+        appAccountToken: "aaaaaaaa-0000-4000-8000-000000000001", state: .bound,
+        accountID: "émile", author: "support", reason: "a ticket", since: 1_700_000_000_000),
+      AccountToken(
+        appAccountToken: "t", state: .ambiguous, accountID: nil, author: nil, reason: nil,
+        since: nil),
+    ], nextPageToken: "after:t")
 
   static let linkResponse = LinkResponse(
     isChanged: true, targets: [.chain("2000000000000001"), .appTransaction("704000000000000001")],

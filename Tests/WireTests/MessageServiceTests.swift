@@ -26,6 +26,7 @@ struct MessageServiceTests {
       signature(WireMethods.resolveAccount), signature(WireMethods.linkAccount),
       signature(WireMethods.unlinkAccount), signature(WireMethods.transferPurchase),
       signature(WireMethods.mergeAccounts), signature(WireMethods.listLinks),
+      signature(WireMethods.bindAccountToken), signature(WireMethods.listAccountTokens),
       signature(WireMethods.getLinkHistory),
       signature(WireMethods.watchCustomerStates, isStream: true),
       signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),

@@ -168,6 +168,10 @@ extension MessageValueTests {
       MergeAccountsRequest.self,
       [1: "bundle_id", 3: "from_account_id", 4: "into_account_id", 5: "reason", 6: "author"]),
     LinkRequestFields(
+      BindAccountTokenRequest.self,
+      [1: "bundle_id", 3: "app_account_token", 5: "reason", 6: "author"]),
+    LinkRequestFields(ListAccountTokensRequest.self, [1: "bundle_id"]),
+    LinkRequestFields(
       DeleteCustomerRequest.self,
       [1: "bundle_id", 3: "account_id", 4: "reason", 5: "author"]),
     LinkRequestFields(ListLinksRequest.self, [1: "bundle_id", 3: "account_id"]),

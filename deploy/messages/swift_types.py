@@ -95,7 +95,7 @@ DOMAIN_MESSAGES = {
 DOMAIN_ENUMERATIONS = {
     "CallToAction", "ConsideredItem.Kind", "CoreState", "DetailedStatus", "Evidence",
     "ExpirationReason", "FeedEventKind", "GrandfatheringOutcome", "GrandfatheringReason",
-    "Knowledge", "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
+    "AccountTokenState", "Knowledge", "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
 
 # Messages whose Swift types have another structure. Sources/Wire/Messages has their mapping. The
@@ -147,7 +147,8 @@ ABSENT = {"Consistency": ".minimizeLatency"}
 
 # The order of an initialiser's arguments, where it differs from the order of the fields.
 ORDERS = {
-    "SubmitReceiptRequest": ["receipt", "bundleID", "accountID", "deviceIdentifier", "priority"],
+    "SubmitReceiptRequest": ["receipt", "bundleID", "accountID", "anonymousAccountID",
+                             "deviceIdentifier", "priority"],
 }
 
 # Answers whose initialisers have default values for optional arguments, as those of requests do.

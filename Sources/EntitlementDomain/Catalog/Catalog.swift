@@ -34,7 +34,22 @@ package struct Catalog: Hashable, Sendable {
     apps[scope.bundleID]?.claimsPerDay ?? CatalogApp.defaultClaimsPerDay
   }
 
-  /// Whether an account id belongs to an anonymous account: a customer who has not signed in (R44).
+  /// Whether hints link that were learned from submissions (R73). Bound ones always do.
+  package func usesLearnedHints(in scope: AppScope) -> Bool {
+    apps[scope.bundleID]?.usesLearnedHints ?? true
+  }
+
+  /// Whether tokens are learned. Where the app derives them, none is (R74).
+  package func learnsTokens(in scope: AppScope) -> Bool {
+    usesLearnedHints(in: scope) && tokenNamespace(in: scope) == nil
+  }
+
+  /// The namespace by which the app derives tokens from account ids (R74); nil: it does not.
+  package func tokenNamespace(in scope: AppScope) -> TokenNamespace? {
+    apps[scope.bundleID]?.tokenNamespace
+  }
+
+  /// Whether an account id belongs to an anonymous account: a customer who has not signed in (R75).
   package func isAnonymous(_ account: AccountID, in scope: AppScope) -> Bool {
     let prefix = apps[scope.bundleID]?.anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix
     return account.rawValue.utf8.starts(with: prefix.utf8)
@@ -60,6 +75,10 @@ package struct CatalogApp: Hashable, Sendable {
   /// The largest number of claims that one account may be granted within 24 hours
   /// (`claims_per_day`); at least 1.
   package var claimsPerDay: Int
+  /// Whether hints link that were learned from submissions (`learned_hints`).
+  package var usesLearnedHints: Bool
+  /// The namespace of tokens that the app derives from account ids (`account_token_namespace`).
+  package var tokenNamespace: TokenNamespace?
 
   package static let defaultAnonymousPrefix = "anonymous:"
   package static let defaultClaimsPerDay = 20
@@ -71,7 +90,8 @@ package struct CatalogApp: Hashable, Sendable {
     environments: Set<StoreEnvironment> = [.production, .sandbox],
     linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false,
     anonymousPrefix: String = Self.defaultAnonymousPrefix,
-    claimsPerDay: Int = Self.defaultClaimsPerDay
+    claimsPerDay: Int = Self.defaultClaimsPerDay, usesLearnedHints: Bool = true,
+    tokenNamespace: TokenNamespace? = nil
   ) {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
@@ -80,6 +100,46 @@ package struct CatalogApp: Hashable, Sendable {
     self.acceptsArchivedResponses = acceptsArchivedResponses
     self.anonymousPrefix = anonymousPrefix
     self.claimsPerDay = claimsPerDay
+    self.usesLearnedHints = usesLearnedHints
+    self.tokenNamespace = tokenNamespace
+  }
+}
+
+/// The namespace of UUIDs of version 5 (RFC 9562, section 5.5) that an app derives from account ids.
+/// It is no secret.
+package struct TokenNamespace: Hashable, Sendable {
+  /// 16 bytes.
+  package let bytes: [UInt8]
+
+  /// - Returns: nil for a text that is not a UUID in its usual form of 36 characters.
+  package init?(_ text: String) {
+    let characters = Array(text.utf8)
+    guard characters.count == 36 else { return nil }
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for (index, character) in characters.enumerated() {
+      if [8, 13, 18, 23].contains(index) {
+        guard character == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = Self.digit(character) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    self.bytes = bytes
+  }
+
+  private static func digit(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }
 

@@ -13,8 +13,7 @@ package struct LinkDecision: Hashable, Sendable {
 
   /// The account after the decision; nil when the chain has none.
   package let accountID: AccountID?
-  /// The reason of the link's change; nil when it does not change. For `.merged` the caller must
-  /// merge the whole former account into ``accountID``.
+  /// The reason of the link's change; nil when it does not change.
   package let reason: LinkReason?
   /// Nil when there was no claim, or when it was granted.
   package let refusal: Refusal?
@@ -22,7 +21,7 @@ package struct LinkDecision: Hashable, Sendable {
   package var isClaimRefused: Bool { refusal != nil }
 
   /// The chain moves from another account to the named one.
-  package var isClaimGranted: Bool { reason == .claimed || reason == .merged }
+  package var isClaimGranted: Bool { reason == .claimed }
 
   private init(accountID: AccountID?, reason: LinkReason?, refusal: Refusal? = nil) {
     self.accountID = accountID
@@ -40,9 +39,10 @@ package struct LinkDecision: Hashable, Sendable {
   ///   - byToken: the account of the transaction's `appAccountToken`.
   ///   - byAppTransaction: the account linked to the same `appTransactionId`.
   ///   - byPreviousChain: the account linked to `previousOriginalTransactionId` (R7).
+  ///   - standing: of the link to `existing`.
+  ///   - isFixed: whether the target is an app transaction whose account was decided by name. No
+  ///     claim moves it (R71).
   ///   - policy: the policy for claims in this app and environment.
-  ///   - isMerge: whether `existing` is anonymous and `named` is not. The accounts are then merged
-  ///     under every policy.
   ///   - isWithinLimit: whether `named` may be granted one more claim. Called only if the claim
   ///     would be granted otherwise.
   ///   - confersNow: whether the linked purchase is in force now, also if the catalog does not have
@@ -50,8 +50,9 @@ package struct LinkDecision: Hashable, Sendable {
   /// - Throws: the errors of the closures.
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
-    byPreviousChain: AccountID?, isNamedUnsigned: Bool, policy: LinkPolicy,
-    isMerge: () throws -> Bool, isWithinLimit: () throws -> Bool, confersNow: () throws -> Bool
+    byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
+    isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool,
+    confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
       // Only a named account can claim a linked chain; hints never move it (R43).
@@ -61,10 +62,11 @@ package struct LinkDecision: Hashable, Sendable {
       if isNamedUnsigned {
         return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
       }
-      let isMerge = try isMerge()
       let isGranted =
         switch policy {
-        case _ where isMerge: true
+        case _ where isFixed: false
+        // What only a learned hint linked yields to the first name (R72).
+        case _ where standing == .hinted: true
         case .transfer: true
         case .transferIfInactive: try !confersNow()
         case .keep: false
@@ -73,7 +75,7 @@ package struct LinkDecision: Hashable, Sendable {
         return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
       }
       return try isWithinLimit()
-        ? LinkDecision(accountID: named, reason: isMerge ? .merged : .claimed)
+        ? LinkDecision(accountID: named, reason: .claimed)
         : LinkDecision(accountID: existing, reason: nil, refusal: .limit)
     }
     if let named {
@@ -106,8 +108,8 @@ public enum LinkReason: String, Hashable, Sendable {
   /// An unsigned import of an operator named the account, and the chain had no account. Such a link
   /// is no hint for other chains until the account submits something signed.
   case imported
-  /// The account was merged into another one: by an operator, or because an identified account
-  /// claimed a chain of an anonymous one (R44).
+  /// The account was merged into another one: by an operator, or because a submission named an
+  /// anonymous account next to its account (R75).
   case merged
   /// An operator linked a chain that had no account.
   case assigned
@@ -117,6 +119,31 @@ public enum LinkReason: String, Hashable, Sendable {
   case transferred
   /// The account was deleted (R46).
   case deleted
+}
+
+/// What the account of a chain or app transaction rests on (R70–R72). Raw values are stored and must
+/// not change.
+package enum LinkStanding: Int, Hashable, Sendable {
+  /// A submission named the account, and no other.
+  case named = 0
+  /// Only a learned hint found the account. The first signed submission that names an account
+  /// decides.
+  case hinted = 1
+  /// It was presented for two accounts. It has an account, and teaches nothing.
+  case contested = 2
+  /// A request named the account, or a token that a request bound, or that the app derives.
+  case decided = 3
+}
+
+/// How an `appAccountToken` is known (R71). Raw values are the numbers on the wire, and are stored.
+public enum AccountTokenState: Int, Hashable, Sendable, CaseIterable {
+  /// A submission named the account with the token, and none named another one.
+  case learned = 1
+  /// Submissions named several accounts with the token. It links nothing.
+  case ambiguous = 2
+  /// A request named its account, or it is derived from the account's id. Nothing that is learned
+  /// changes it.
+  case bound = 3
 }
 
 /// The object of a link: a chain, or an app transaction.

@@ -1,9 +1,9 @@
-/// An action that a notification requests, or an event that it reports. Events are appended to the
-/// change feed and never decide access (R2).
+/// An action that a notification requests, an event that it reports, or one that the server found
+/// itself. Events are appended to the change feed and never decide access (R2).
 public struct FeedEvent: Hashable, Sendable {
   /// What happened.
   public var kind: FeedEventKind
-  /// The notification that reports the event.
+  /// The notification that reports the event; empty when none does.
   public var notificationUUID: NotificationUUID
   /// The chain concerned; nil when the notification names none.
   public var originalTransactionID: OriginalTransactionID?
@@ -14,7 +14,7 @@ public struct FeedEvent: Hashable, Sendable {
   /// Set if and only if ``kind`` is `.refetchDue`.
   public var refetchReason: RefetchReason?
   /// Apple's raw value for the cause, such as `consumptionRequestReason`; or both statuses of a
-  /// mismatch; or the names of the missing fields. At most one line.
+  /// mismatch; or the names of the missing fields; or what became ambiguous. At most one line.
   public var detail: String?
 
   public init(
@@ -51,6 +51,12 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// The facts are incomplete or contradict Apple's view. The App Store Server API should be
   /// queried.
   case refetchDue = 8
+  /// An `appAccountToken`, the event's detail, was presented for two accounts. It links nothing
+  /// until it is bound (R71).
+  case tokenAmbiguous = 9
+  /// An `appTransactionId`, the event's detail, was presented for two accounts. It links nothing
+  /// until its account is decided by name (R71).
+  case appTransactionAmbiguous = 10
 }
 
 /// The reason of a refetch. Raw values are the numbers on the wire, and are stored.

@@ -27,7 +27,8 @@ package struct AuditedChange: Sendable {
   func perform(_ change: LinkRequest.Change, in scope: AppScope, _ audit: ChangeAudit)
     async throws(ServiceError) -> LinkReceipt
   {
-    try catalog.snapshot.checkServed(scope)
+    let snapshot = catalog.snapshot
+    try snapshot.checkServed(scope)
     let terms = LinkChangeTerms(change)
     for (text, field) in terms.identifiers {
       try RequestText.check(text, as: field, limit: LinkLimits.identifier)
@@ -40,7 +41,7 @@ package struct AuditedChange: Sendable {
       answer = try await store.perform(
         LinkRequest(
           scope: scope, change: change, author: audit.author, reason: audit.reason,
-          at: clock.now()))
+          at: clock.now(), catalog: snapshot.catalog))
     } catch {
       throw ServiceError(error)
     }
@@ -75,6 +76,7 @@ package enum LinkChangeKind: String, Hashable, Sendable, CaseIterable {
   case transferred
   case merged
   case deleted
+  case tokenBound = "token_bound"
 }
 
 /// Maps a change to the terms of its request: the field names, the counter, and the error of each
@@ -90,6 +92,8 @@ struct LinkChangeTerms {
   private let giver: Party?
   /// The account that gets the target; nil for an unlink and a deletion.
   private let receiver: Party?
+  /// The token that is bound.
+  private var token: AppAccountToken?
 
   init(_ change: LinkRequest.Change) {
     switch change {
@@ -106,6 +110,9 @@ struct LinkChangeTerms {
         .merged, giver: (former, "from_account_id"), receiver: (account, "into_account_id"))
     case .delete(let account):
       self.init(.deleted, giver: (account, "account_id"))
+    case .bindToken(let token, let account):
+      self.init(.tokenBound, receiver: account.map { ($0, "account_id") })
+      self.token = token
     }
   }
 
@@ -123,6 +130,7 @@ struct LinkChangeTerms {
   var identifiers: [(text: String, field: String)] {
     let parties = [giver, receiver].compactMap(\.self).map { ($0.account.rawValue, $0.field) }
     return parties + (target.map { [($0.identifier, "target")] } ?? [])
+      + (token.map { [($0.rawValue, "app_account_token")] } ?? [])
   }
 
   var namesOneAccountTwice: Bool { giver != nil && giver?.account == receiver?.account }

@@ -58,7 +58,34 @@ package struct LinkService: Sendable {
     try await changes.perform(.merge(account, into: other), in: scope, audit)
   }
 
+  /// Binds a token to an account, over everything that was learned, and links the unlinked chains
+  /// that carry it (R71).
+  ///
+  /// - Parameter account: nil: what is known of the token is forgotten.
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a token that is not a
+  ///   UUID.
+  package func bind(
+    _ token: AppAccountToken, to account: AccountID?, in scope: AppScope, _ audit: ChangeAudit
+  ) async throws(ServiceError) -> LinkReceipt {
+    let token = AppAccountToken(token.rawValue.lowercased())
+    guard TokenNamespace(token.rawValue) != nil else {
+      throw ServiceError(
+        .invalidArgument(field: "app_account_token"), "app_account_token is not a UUID")
+    }
+    return try await changes.perform(.bindToken(token, to: account), in: scope, audit)
+  }
+
   // MARK: Queries
+
+  /// At most `limit` tokens of an account, or the ambiguous ones of an app if `account` is nil, in
+  /// the order of the tokens, after `after` (R71).
+  package func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(ServiceError) -> [KnownToken] {
+    try await query(scope) { () throws(StoreError) in
+      try await store.tokens(of: account, in: scope, after: after, limit: limit)
+    }
+  }
 
   /// The account or unlinked chain that a selector finds.
   package func resolve(_ selector: CustomerSelector, in scope: AppScope)

@@ -13,6 +13,8 @@ package struct TransactionSubmission: Sendable {
   package var bundleID: BundleID?
   /// The account that the caller names as the owner (R42, R44).
   package var accountID: AccountID?
+  /// The anonymous account that is merged into `accountID` (R75).
+  package var anonymousAccountID: AccountID?
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
@@ -20,11 +22,12 @@ package struct TransactionSubmission: Sendable {
   /// - Parameter signedPayloads: One for each item. Equal ones are kept once.
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    priority: WorkPriority = .interactive,
+    anonymousAccountID: AccountID? = nil, priority: WorkPriority = .interactive,
     source: WorkSource = .server
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.priority = priority
     var indices: [Payload: Int] = [:]
     var distinct: [[UInt8]] = []
@@ -78,19 +81,22 @@ package struct ReceiptSubmission: Sendable {
   package var bundleID: BundleID?
   /// The account that the caller names as the owner of all purchases (R42, R44).
   package var accountID: AccountID?
+  /// The anonymous account that is merged into `accountID` (R75).
+  package var anonymousAccountID: AccountID?
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
 
   package init(
     receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, bundleID: BundleID? = nil,
-    accountID: AccountID? = nil, priority: WorkPriority = .interactive,
-    source: WorkSource = .server
+    accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
+    priority: WorkPriority = .interactive, source: WorkSource = .server
   ) {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
     self.bundleID = bundleID
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.priority = priority
     self.source = source
   }

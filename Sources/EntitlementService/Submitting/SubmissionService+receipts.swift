@@ -31,6 +31,7 @@ extension SubmissionService {
       }
       return try await commit(
         verified.receipt, verified.facts, from: .receipt, accountID: request.accountID,
+        anonymousAccountID: request.anonymousAccountID,
         catalog: snapshot.catalog, unless: isCancelled)
     }
   }
@@ -90,7 +91,8 @@ extension SubmissionService {
 
   private func commit(
     _ receipt: Receipt, _ outcomes: [Result<SignedFact, Refusal>], from document: ReceiptOrigin,
-    accountID: AccountID?, catalog: Catalog, unless isCancelled: @Sendable () -> Bool
+    accountID: AccountID?, anonymousAccountID: AccountID? = nil, catalog: Catalog,
+    unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> ReceiptResult {
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var facts: [(position: Int, fact: SignedFact)] = []
@@ -108,8 +110,8 @@ extension SubmissionService {
     if !facts.isEmpty {
       let committed = try await commit(
         Submission(
-          facts: facts.map(\.fact), accountID: accountID, receivedAt: clock.now(),
-          catalog: catalog),
+          facts: facts.map(\.fact), accountID: accountID,
+          anonymousAccountID: anonymousAccountID, receivedAt: clock.now(), catalog: catalog),
         unless: isCancelled)
       for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: committed)) {
         items[entry.position] = result

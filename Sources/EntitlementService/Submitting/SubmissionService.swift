@@ -76,7 +76,8 @@ package struct SubmissionService: Sendable {
 
     let receipt = try await commit(
       Submission(
-        facts: facts.map(\.fact), accountID: request.accountID, receivedAt: clock.now(),
+        facts: facts.map(\.fact), accountID: request.accountID,
+        anonymousAccountID: request.anonymousAccountID, receivedAt: clock.now(),
         catalog: snapshot.catalog),
       unless: isCancelled)
     for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: receipt)) {

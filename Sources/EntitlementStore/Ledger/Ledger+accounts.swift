@@ -21,6 +21,29 @@ extension Ledger {
     try view.updateAccount(account, at: context.at) { $0.isDeleted = false }
   }
 
+  /// Merges the anonymous account that a submission names next to its account, in each app and
+  /// environment of its facts (R75). It is not a claim: the caller, which is trusted to name
+  /// accounts, named both.
+  mutating func mergeAnonymousAccount(of submission: Submission, in scopes: [AppScope]) throws {
+    guard let named = submission.accountID, let anonymous = submission.anonymousAccountID
+    else { return }
+    try forEach(Set(scopes)) { ledger, scope in
+      guard let former = try ledger.knownOwner(ScopedAccount(scope, anonymous)),
+        try ledger.isAnonymous(former)
+      else { return }
+      let account = try ledger.owner(ScopedAccount(scope, named))
+      if former != account { try ledger.merge(former, into: account) }
+    }
+  }
+
+  /// Whether the ids of an account and of all accounts that were merged into it are anonymous.
+  private func isAnonymous(_ account: ScopedAccount) throws -> Bool {
+    let merged = try view.holdings(of: account).merged
+    return ([account.id] + merged).allSatisfy {
+      context.catalog.isAnonymous($0, in: account.scope)
+    }
+  }
+
   /// Merges one account into another. Granted claims of both count together (R44), so that several
   /// accounts cannot be merged to exceed the limit.
   ///
@@ -33,13 +56,13 @@ extension Ledger {
     try view.reader.willRead(holdings.keys(in: scope))
     try ensureAccount(account)
     try forEach(holdings.targets) { ledger, target in
-      let target = ScopedTarget(scope, target)
-      try ledger.moveLink(of: target, to: account.id, reason: .merged)
-      // The claim of this submission was refused before, and the merge grants it.
-      ledger.affected[target]?.refusal = nil
+      try ledger.moveLink(of: ScopedTarget(scope, target), to: account.id, reason: .merged)
     }
-    for token in holdings.tokens {
-      view.setAccount(account.id, of: ScopedToken(scope, token))
+    try forEach(holdings.tokens) { ledger, token in
+      let token = ScopedToken(scope, token)
+      guard var row = try ledger.view.token(token) else { return }
+      row.account = account.id
+      ledger.view.setToken(row, of: token)
     }
     for grant in holdings.grants {
       var grant = grant
@@ -75,7 +98,14 @@ extension Ledger {
     try forEach(holdings.targets) { ledger, target in
       try ledger.moveLink(of: ScopedTarget(scope, target), to: nil, reason: .deleted)
     }
-    for token in holdings.tokens { view.setAccount(nil, of: ScopedToken(scope, token)) }
+    try forEach(holdings.tokens) { ledger, token in
+      let token = ScopedToken(scope, token)
+      // An ambiguous token was presented for another account too, which must not get it (R71).
+      let isAmbiguous = try ledger.view.token(token)?.state == .ambiguous
+      ledger.view.setToken(
+        isAmbiguous ? TokenRow(account: nil, state: .ambiguous, since: ledger.context.at) : nil,
+        of: token)
+    }
     for grant in holdings.grants { view.setGrant(nil, of: ScopedGrant(scope, grant.id)) }
     let claims = try openClaims(of: account)
     let names = [account] + holdings.merged.map { ScopedAccount(scope, $0) }

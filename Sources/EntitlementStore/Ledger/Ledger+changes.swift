@@ -43,6 +43,12 @@ extension Ledger {
       }
       if kinds.increasesRevision { summary.changed.append(customer) }
     }
+    // Of no customer: the other account must not learn of it.
+    for (scope, event) in ambiguities {
+      summary.lastOrdinal = view.append(
+        ChangeWrite(
+          scope: scope, subject: nil, kinds: .events, events: [event], committedAt: context.at))
+    }
     if let findings, findings.customer == nil {
       summary.lastOrdinal = view.append(
         ChangeWrite(

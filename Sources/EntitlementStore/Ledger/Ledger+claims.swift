@@ -2,21 +2,6 @@ import EntitlementDomain
 
 // Conditions of claims (R44).
 extension Ledger {
-  /// Whether a claim merges the owner into the claiming account, which is so for an anonymous owner
-  /// and a claiming account that is not anonymous (R44). An account is anonymous when all its
-  /// aliases are.
-  func isMerge(of owner: AccountID?, by claim: SubmissionClaim?, in scope: AppScope) throws
-    -> Bool
-  {
-    func isAnonymous(_ account: AccountID) -> Bool {
-      context.catalog.isAnonymous(account, in: scope)
-    }
-    guard let owner, let claim, isAnonymous(owner) else { return false }
-    let claimer = [claim.named, claim.account(in: scope)]
-    if claimer.allSatisfy(isAnonymous) { return false }
-    return try view.holdings(of: ScopedAccount(scope, owner)).merged.allSatisfy(isAnonymous)
-  }
-
   func isWithinLimit(_ claimer: AccountID?, in scope: AppScope) throws -> Bool {
     guard let claimer else { return true }
     let row = try view.account(ScopedAccount(scope, claimer)) ?? AccountRow()

@@ -11,6 +11,7 @@ extension Ledger {
     try forEach(submission.facts) { ledger, signed in merges.append(try ledger.merge(signed)) }
     // After the merges, which note the targets that existed before.
     try forEach(merges) { ledger, merge in try ledger.noteFormerChains(of: merge) }
+    try mergeAnonymousAccount(of: submission, in: merges.map(\.target.scope))
     let claim = try submission.accountID.map { named in
       try SubmissionClaim(named: named, merges: merges) { try owner($0) }
     }

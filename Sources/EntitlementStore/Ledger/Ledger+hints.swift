@@ -16,11 +16,11 @@ extension Ledger {
   }
 
   /// Propagates the account of a chain to unlinked chains and app transactions by its hints. An
-  /// unsigned link is not propagated.
+  /// unsigned link is not propagated, and a contested one teaches nothing (R70).
   mutating func propagateLink(
     of target: ScopedTarget, with hints: ChainHints, isNamed: Bool
   ) throws {
-    guard case .chain = target.target, let row = try view.link(of: target), !row.isUnsigned
+    guard case .chain = target.target, let row = try view.link(of: target), row.teaches
     else { return }
     try queueChains(hintedBy: target)
     try forEach(hints.appTransactions) { ledger, appTransaction in
@@ -28,29 +28,135 @@ extension Ledger {
     }
   }
 
-  /// Links an unlinked app transaction to the account of a chain that carries its id.
+  /// Links an unlinked app transaction to the account of a chain that carries its id. A claim that was
+  /// refused shows the id for a second account: the owner of the chain gets it, and it is ambiguous.
   mutating func linkAppTransaction(
     _ appTransaction: AppTransactionID, of chain: ScopedTarget, isNamed: Bool
   ) throws {
-    guard let row = try view.link(of: chain), let account = row.account, !row.isUnsigned
+    guard context.catalog.usesLearnedHints(in: chain.scope),
+      let row = try view.link(of: chain), let account = row.account, !row.isUnsigned
     else { return }
+    let isRefused = affected[chain]?.refusal != nil
+    if !row.teaches, !isRefused { return }
     let target = ScopedTarget(chain.scope, .appTransaction(appTransaction))
     if let known = try view.link(of: target), known.account != nil || known.isDetached { return }
-    let isNamed = isNamed && affected[chain]?.refusal == nil
+    let isNamed = isNamed && row.standing == .named && !isRefused
     try setAccount(
       ScopedAccount(chain.scope, account), of: target,
-      reason: isNamed ? .named : .appTransaction)
+      reason: isNamed ? .named : .appTransaction, standing: isNamed ? .named : .hinted)
+    if isRefused { try contest(target, of: chain) }
   }
 
-  /// Registers the token of a fact for the claiming account, unless the token has an account.
-  mutating func registerToken(of fact: Fact, by claim: SubmissionClaim) throws {
-    guard let token = FactHints(fact).appAccountToken else { return }
-    let scoped = ScopedToken(fact.scope, token)
-    guard try view.account(of: scoped) == nil else { return }
-    let account = ScopedAccount(fact.scope, claim.account(in: fact.scope))
-    try ensureAccount(account)
-    view.setAccount(account.id, of: scoped)
-    try queueChains(with: ScopedHint(fact.scope, .token(token)))
+  // MARK: Teaching
+
+  /// Teaches the hints of a fact that a submission presents for its account (R70).
+  mutating func present(_ fact: Fact, by claim: SubmissionClaim) throws {
+    // The account was decided for the target of the standing version, which may be another chain
+    // now (R7).
+    guard fact.authority.isSigned, case .chain = fact.target,
+      let standing = try view.standingFact(ScopedFact(fact.scope, fact.key)),
+      standing.target == fact.target
+    else { return }
+    let hints = FactHints(fact)
+    try present(
+      tokens: [hints.appAccountToken].compactMap(\.self),
+      appTransactions: [hints.appTransactionID].compactMap(\.self),
+      of: ScopedTarget(fact.scope, fact.target),
+      for: ScopedAccount(fact.scope, claim.account(in: fact.scope)))
+  }
+
+  /// Teaches hints of a chain that is presented for an account, or finds them ambiguous: another
+  /// account was named with them before (R70, R71). A chain teaches only the account that has it,
+  /// and only while nobody contests it; every presentation can make a hint ambiguous. A theft is
+  /// worse than a purchase that waits.
+  ///
+  /// - Parameter learns: whether the hints may be learned; false for a request, which names the
+  ///   owner of one chain only.
+  mutating func present(
+    tokens: [AppAccountToken], appTransactions: [AppTransactionID], of chain: ScopedTarget,
+    for account: ScopedAccount, learns: Bool = true
+  ) throws {
+    let row = try view.link(of: chain) ?? LinkRow()
+    let teaches = learns && row.teaches && row.account == account.id
+    try forEach(tokens) { ledger, token in
+      let token = ScopedToken(chain.scope, token)
+      switch try ledger.view.token(token) {
+      case nil:
+        guard teaches, ledger.context.catalog.learnsTokens(in: chain.scope) else { return }
+        try ledger.ensureAccount(account)
+        ledger.view.setToken(TokenRow(account: account.id, since: ledger.context.at), of: token)
+        try ledger.queueChains(with: token.hint)
+      case let known? where known.state == .learned && known.account != account.id:
+        ledger.makeAmbiguous(token, known, of: chain)
+      case _?: break
+      }
+    }
+    try forEach(appTransactions) { ledger, id in
+      let target = ScopedTarget(chain.scope, .appTransaction(id))
+      guard let known = try ledger.view.link(of: target), let owner = known.account else { return }
+      switch known.standing {
+      case .hinted where teaches && owner == account.id:
+        try ledger.view.updateLink(of: target, at: ledger.context.at) { $0.standing = .named }
+      case .hinted where teaches:
+        try ledger.setAccount(account, of: target, reason: .claimed, standing: .named)
+      case .named where owner != account.id, .hinted where owner != account.id:
+        try ledger.contest(target, of: chain)
+      case .named, .hinted, .contested, .decided: break
+      }
+    }
+  }
+
+  private mutating func makeAmbiguous(
+    _ token: ScopedToken, _ known: TokenRow, of chain: ScopedTarget
+  ) {
+    view.setToken(
+      TokenRow(account: known.account, state: .ambiguous, since: context.at), of: token)
+    noteNoLongerFound(known.account, in: token.scope)
+    noteAmbiguity(.tokenAmbiguous, token.token.rawValue, of: chain)
+  }
+
+  /// Marks a target that was presented for two accounts. It keeps its account.
+  ///
+  /// - Parameter chain: by which an app transaction was presented.
+  mutating func contest(_ target: ScopedTarget, of chain: ScopedTarget? = nil) throws {
+    guard let row = try view.link(of: target), row.standing != .contested else { return }
+    try view.updateLink(of: target, at: context.at) { $0.standing = .contested }
+    guard case .appTransaction(let id) = target.target else { return }
+    noteNoLongerFound(row.account, in: target.scope)
+    noteAmbiguity(.appTransactionAmbiguous, id.rawValue, of: chain ?? target)
+  }
+
+  private mutating func noteAmbiguity(
+    _ kind: FeedEventKind, _ detail: String, of target: ScopedTarget
+  ) {
+    var event = FeedEvent(kind: kind, notificationUUID: "", detail: detail)
+    if case .chain(let chain) = target.target { event.originalTransactionID = chain }
+    ambiguities.append((target.scope, event))
+  }
+
+  /// Answers that found an account by a hint are out of date.
+  mutating func noteNoLongerFound(_ account: AccountID?, in scope: AppScope) {
+    if let account { affected.add(.unlinked, to: ScopedAccount(scope, account)) }
+  }
+
+  /// Binds the token that the app derives from the id of an account, once a write names the id
+  /// (R74). A token that a request bound stays as it is.
+  mutating func bindDerivedToken(of name: ScopedAccount) throws {
+    guard let token = context.catalog.derivedToken(of: name.id, in: name.scope),
+      let account = try knownOwner(name)
+    else { return }
+    let known = try view.token(token)
+    if known?.state == .bound { return }
+    try bind(token, known, to: TokenRow(account: account.id, state: .bound, since: context.at))
+  }
+
+  /// - Parameter known: the row before the change.
+  mutating func bind(_ token: ScopedToken, _ known: TokenRow?, to row: TokenRow) throws {
+    if let former = known?.account, former != row.account {
+      noteNoLongerFound(former, in: token.scope)
+    }
+    view.setToken(row, of: token)
+    try queueChains(with: token.hint)
   }
 
   /// Queues the unlinked chains with a hint at a target that has an account now.
@@ -58,7 +164,7 @@ extension Ledger {
     try queueChains(with: target.hint)
   }
 
-  private mutating func queueChains(with hint: ScopedHint) throws {
+  mutating func queueChains(with hint: ScopedHint) throws {
     let scope = hint.scope
     let chains = try view.unlinkedChains(with: hint)
     if chains.isEmpty { return }
@@ -79,6 +185,15 @@ extension Ledger {
       })
     chainsToSettle += found
   }
+}
+
+extension LinkRow {
+  /// Whether the account of the link leads other purchases to it (R70).
+  var teaches: Bool { !isUnsigned && standing != .contested }
+}
+
+extension ScopedToken {
+  var hint: ScopedHint { ScopedHint(scope, .token(token)) }
 }
 
 extension ScopedTarget {

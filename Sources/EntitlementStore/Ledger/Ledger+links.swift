@@ -6,14 +6,15 @@ import EntitlementDomain
 // again from the hints of all its standing facts when a new fact of it arrives, and when the target
 // of one of its hints gets an account.
 //
-// - An `appAccountToken` is registered for the account that a submission names with a fact that
-//   carries the token. The first account stands (R43).
+// - An `appAccountToken` is learned for the account that a submission names with a fact that carries
+//   the token. A token that is presented for two accounts is ambiguous and links nothing (R71).
 // - An `appTransactionId` is linked to the account of the first chain that carries it, or to the
 //   account that is named with the app transaction itself. Later submissions claim it like a chain
-//   (R44).
-// - Hints never move a link, and never link a target that an operator unlinked.
-// - A refused claim leaves its facts as if the submission named no account. Neither tokens nor app
-//   transaction ids are registered for the claiming account (R44).
+//   (R44). Presented for two accounts, it keeps its account and is ambiguous as a hint (R71).
+// - Hints never move a link, and never link a target that an operator unlinked. A link that rests on
+//   a learned hint yields to the first name (R72).
+// - A refused claim leaves its facts as if the submission named no account. It teaches nothing
+//   (R44), but it can make a hint ambiguous.
 // - Unsigned facts have no hints and take nothing from an account, whatever the policy. The account
 //   that is named with them gets unlinked targets, as an operator states the account and a
 //   signature would not prove it either. Such an unsigned link is not propagated, neither to a
@@ -46,15 +47,9 @@ extension Ledger {
       try ledger.settleOnce(merge.target, by: claim)
     }
     if let claim {
-      try forEach(merges) { ledger, merge in
-        // The claim was decided for the target of the standing version, which may be another chain
-        // now (R7).
-        let fact = merge.fact
-        guard let standing = try ledger.view.standingFact(ScopedFact(fact.scope, fact.key)),
-          standing.target == fact.target,
-          ledger.affected[ScopedTarget(fact.scope, fact.target)]?.refusal == nil
-        else { return }
-        try ledger.registerToken(of: fact, by: claim)
+      try forEach(merges) { ledger, merge in try ledger.present(merge.fact, by: claim) }
+      try forEach(Set(merges.map(\.target.scope))) { ledger, scope in
+        try ledger.bindDerivedToken(of: ScopedAccount(scope, claim.named))
       }
     }
     try settleQueuedChains()
@@ -81,53 +76,98 @@ extension Ledger {
     // unsigned link that may become a signed one and be propagated.
     let hints =
       row.account == nil || row.isUnsigned ? try known ?? self.hints(of: target) : ChainHints()
-    let decision = try decide(target, row, by: claim, hints)
+    let (decision, standing) = try decide(target, row, by: claim, hints)
     if let refusal = decision.refusal {
       affected[target]?.refusal = refusal
-      return
-    }
-    if let account = decision.accountID, let reason = decision.reason {
-      try carryOut(reason, on: target, of: row, for: account)
-    } else if row.isUnsigned, let claim, claim.account(in: target.scope) == decision.accountID,
-      !claim.isUnsigned(for: target)
+    } else if let account = decision.accountID, let reason = decision.reason {
+      let account = ScopedAccount(target.scope, account)
+      try setAccount(account, of: target, reason: reason, standing: standing)
+      if decision.isClaimGranted { try countClaim(of: account) }
+    } else if let claim, claim.account(in: target.scope) == decision.accountID,
+      !claim.isUnsigned(for: target), row.isUnsigned || row.standing == .hinted
     {
       try confirmLink(of: target)
     } else {
       return
     }
-    if row.account == nil || row.isUnsigned {
+    if decision.refusal != nil || decision.isClaimGranted, let claim {
+      try noteClaim(of: target, row, by: claim)
+    }
+    if decision.refusal == nil, row.account == nil || row.isUnsigned {
       try propagateLink(of: target, with: hints, isNamed: claim != nil)
     }
   }
 
+  /// A signed claim shows a target and its hints for a second account, also when it is refused
+  /// (R70).
+  ///
+  /// - Parameter row: the row before the claim.
+  private mutating func noteClaim(
+    of target: ScopedTarget, _ row: LinkRow, by claim: SubmissionClaim
+  ) throws {
+    if claim.isUnsigned(for: target) { return }
+    let isGranted = affected[target]?.refusal == nil
+    // What was linked without a signed submission was not presented before. A refused claim does not
+    // contest what was decided by name.
+    let wasPresented = row.standing != .hinted && !row.isUnsigned
+    if isGranted ? wasPresented : row.standing == .named { try contest(target) }
+    guard case .chain = target.target else { return }
+    let hints = try self.hints(of: target)
+    try present(
+      tokens: hints.tokens, appTransactions: hints.appTransactions, of: target,
+      for: ScopedAccount(target.scope, claim.account(in: target.scope)))
+  }
+
   private func decide(
     _ target: ScopedTarget, _ row: LinkRow, by claim: SubmissionClaim?, _ hints: ChainHints
-  ) throws -> LinkDecision {
+  ) throws -> (LinkDecision, LinkStanding) {
     let scope = target.scope
     let named = claim?.account(in: scope)
     let usesHints = row.account == nil && named == nil && !row.isDetached
     let hinted = usesHints ? try accounts(hintedBy: hints, in: scope) : HintedAccounts()
-    return try LinkDecision.decide(
-      existing: row.account, named: named, byToken: hinted.byToken,
-      byAppTransaction: hinted.byAppTransaction, byPreviousChain: hinted.byPreviousChain,
+    let decision = try LinkDecision.decide(
+      existing: row.account, named: named, byToken: hinted.byToken?.id,
+      byAppTransaction: hinted.byAppTransaction?.id, byPreviousChain: hinted.byPreviousChain?.id,
+      standing: row.standing, isFixed: row.standing == .decided && target.unlinkedSubject == nil,
       isNamedUnsigned: claim?.isUnsigned(for: target) ?? false,
       policy: context.catalog.linkPolicy(in: scope),
-      isMerge: { try isMerge(of: row.account, by: claim, in: scope) },
       isWithinLimit: { try isWithinLimit(named, in: scope) },
       confersNow: { try isInForce(target, of: row.account) })
+    let hint: HintedAccount? =
+      switch decision.reason {
+      case .appAccountToken: hinted.byToken
+      case .appTransaction: hinted.byAppTransaction
+      case .previousChain: hinted.byPreviousChain
+      default: nil
+      }
+    let wasPresented = row.standing != .hinted && !row.isUnsigned
+    let standing: LinkStanding =
+      switch decision.reason {
+      // A claim that contests the target says so below.
+      case .claimed where wasPresented: row.standing
+      default: hint?.isDecided == false ? .hinted : .named
+      }
+    return (decision, standing)
+  }
+
+  /// An account that a hint finds.
+  private struct HintedAccount {
+    let id: AccountID
+    /// The account of the hint was decided by name, and not learned.
+    let isDecided: Bool
   }
 
   private struct HintedAccounts {
-    var byToken: AccountID?
-    var byAppTransaction: AccountID?
-    var byPreviousChain: AccountID?
+    var byToken: HintedAccount?
+    var byAppTransaction: HintedAccount?
+    var byPreviousChain: HintedAccount?
   }
 
-  /// The account of the first hint of each kind that has one.
+  /// The account of the first hint of each kind that has one. What is ambiguous has none (R71).
   private func accounts(hintedBy hints: ChainHints, in scope: AppScope) throws -> HintedAccounts {
     try view.reader.willRead(hints.keys(in: scope))
     return HintedAccounts(
-      byToken: try hints.tokens.firstAccount { try view.account(of: ScopedToken(scope, $0)) },
+      byToken: try hints.tokens.firstAccount { try account(of: ScopedToken(scope, $0)) },
       byAppTransaction: try hints.appTransactions.firstAccount {
         try signedAccount(of: ScopedTarget(scope, .appTransaction($0)))
       },
@@ -136,10 +176,22 @@ extension Ledger {
       })
   }
 
-  /// The account of a link; nil for an unsigned one, which is not propagated.
-  private func signedAccount(of target: ScopedTarget) throws -> AccountID? {
-    guard let link = try view.link(of: target), !link.isUnsigned else { return nil }
-    return link.account
+  private func account(of token: ScopedToken) throws -> HintedAccount? {
+    guard let row = try view.token(token), let account = row.account else { return nil }
+    switch row.state {
+    case .bound: return HintedAccount(id: account, isDecided: true)
+    case .learned where context.catalog.learnsTokens(in: token.scope):
+      return HintedAccount(id: account, isDecided: false)
+    case .learned, .ambiguous: return nil
+    }
+  }
+
+  /// The account of a link; nil for one that does not lead other purchases to it.
+  private func signedAccount(of target: ScopedTarget) throws -> HintedAccount? {
+    guard let link = try view.link(of: target), let account = link.account, link.teaches,
+      link.standing == .decided || context.catalog.usesLearnedHints(in: target.scope)
+    else { return nil }
+    return HintedAccount(id: account, isDecided: link.standing == .decided)
   }
 
   private func hints(of target: ScopedTarget) throws -> ChainHints {
@@ -149,36 +201,24 @@ extension Ledger {
 
   // MARK: Changes
 
-  /// - Parameter row: the row before the change.
-  private mutating func carryOut(
-    _ reason: LinkReason, on target: ScopedTarget, of row: LinkRow, for account: AccountID
-  ) throws {
-    let account = ScopedAccount(target.scope, account)
-    switch (reason, row.account) {
-    case (.merged, let former?):
-      try merge(ScopedAccount(target.scope, former), into: account)
-      if row.isUnsigned { try confirmLink(of: target) }
-    default:
-      try setAccount(account, of: target, reason: reason)
-    }
-    if reason == .merged || reason == .claimed { try countClaim(of: account) }
-  }
-
   /// Links a target to an account, whether it has another one or none.
   mutating func setAccount(
-    _ account: ScopedAccount, of target: ScopedTarget, reason: LinkReason
+    _ account: ScopedAccount, of target: ScopedTarget, reason: LinkReason,
+    standing: LinkStanding
   ) throws {
     try ensureAccount(account)
-    try moveLink(of: target, to: account.id, reason: reason)
+    try moveLink(of: target, to: account.id, reason: reason, standing: standing)
     if case .appTransaction = target.target, reason != .imported {
       try queueChains(hintedBy: target)
     }
   }
 
   /// Changes the account of a link and appends the event to its history.
+  ///
+  /// - Parameter standing: nil: a link to an account keeps it.
   mutating func moveLink(
     of target: ScopedTarget, to account: AccountID?, reason: LinkReason,
-    _ change: (inout LinkRow) -> Void = { _ in }
+    standing: LinkStanding? = nil, _ change: (inout LinkRow) -> Void = { _ in }
   ) throws {
     try noteAffected(target)
     let former = try view.link(of: target)?.account
@@ -191,20 +231,28 @@ extension Ledger {
     try view.updateLink(of: target, at: context.at) { row in
       row.account = account
       row.isDetached = false
+      row.standing = standing ?? (account == nil ? .named : row.standing)
       if reason != .merged { row.isUnsigned = reason == .imported }
       change(&row)
     }
   }
 
-  /// Makes an unsigned link a signed one, after the account submitted a signed fact of the target.
+  /// Makes an unsigned link a signed one, and a hinted one a named one, after the account submitted a
+  /// signed fact of the target.
   private mutating func confirmLink(of target: ScopedTarget) throws {
-    try view.updateLink(of: target, at: context.at) { $0.isUnsigned = false }
+    try noteAffected(target)
+    try view.updateLink(of: target, at: context.at) { row in
+      row.isUnsigned = false
+      if row.standing == .hinted { row.standing = .named }
+    }
     if case .appTransaction = target.target { try queueChains(hintedBy: target) }
   }
 }
 
 extension Array {
-  fileprivate func firstAccount(_ find: (Element) throws -> AccountID?) rethrows -> AccountID? {
+  fileprivate func firstAccount<Account>(
+    _ find: (Element) throws -> Account?
+  ) rethrows -> Account? {
     for element in self {
       if let account = try find(element) { return account }
     }

@@ -2,8 +2,10 @@ import EntitlementDomain
 
 // Explicit requests (R46). A link that is made by a request is propagated like a signed one: to
 // unlinked chains that name the chain as their previous one, to the app transaction ids of its
-// facts, and to the unlinked chains of these. It registers no `appAccountToken`. An unlink or
-// transfer changes its target only: the app transaction id of a chain keeps its account.
+// facts, and to the unlinked chains of these. It learns no `appAccountToken`. An unlink or
+// transfer changes its target only: the app transaction id of a chain keeps its account. But what
+// was learned of the tokens and app transaction id of the chain is ambiguous if it leads to another
+// account (R71).
 extension Ledger {
   private enum RequestOutcome {
     case changed
@@ -28,6 +30,7 @@ extension Ledger {
             latest: summary.latest(numbering), isChanged: false))
       }
     case .changed:
+      try bindDerivedTokens(of: request)
       try settleQueuedChains()
       let targets = try changedTargets().sorted()
       let summary = try appendChanges()
@@ -55,7 +58,23 @@ extension Ledger {
       return try merge(named: ScopedAccount(scope, former), into: ScopedAccount(scope, account))
     case .delete(let account):
       return try delete(named: ScopedAccount(scope, account))
+    case .bindToken(let token, let account):
+      let token = ScopedToken(scope, token)
+      guard let account else { return try forget(token) }
+      return try bind(token, to: ScopedAccount(scope, account))
     }
+  }
+
+  /// For the accounts that a request names as owners (R74). One that loses its data is no longer
+  /// waiting for any.
+  private mutating func bindDerivedTokens(of request: LinkRequest) throws {
+    let named: AccountID? =
+      switch request.change {
+      case .link(_, let account), .transfer(_, _, let account), .merge(_, let account): account
+      case .bindToken(_, let account): account
+      case .unlink, .delete: nil
+      }
+    if let named { try bindDerivedToken(of: ScopedAccount(request.scope, named)) }
   }
 
   private mutating func link(_ target: ScopedTarget, to name: ScopedAccount) throws
@@ -64,7 +83,7 @@ extension Ledger {
     guard let row = try knownLink(of: target) else { return .refused(.targetUnknown) }
     let account = try owner(name)
     switch row.account {
-    case account.id?: return .unchanged([account.subject])
+    case account.id?: return try confirm(target, row, of: account)
     case _?: return .refused(.linkedElsewhere)
     case nil: return try give(target, row, to: account, reason: .assigned)
     }
@@ -88,10 +107,10 @@ extension Ledger {
       guard let former = try knownOwner(formerName) else { return .refused(.accountUnknown) }
       if former == account { return .refused(.sameAccount) }
       // A repeat of the request.
-      if row.account == account.id { return .unchanged([account.subject]) }
+      if row.account == account.id { return try confirm(target, row, of: account) }
       if row.account != former.id { return .refused(.linkedElsewhere) }
     }
-    if row.account == account.id { return .unchanged([account.subject]) }
+    if row.account == account.id { return try confirm(target, row, of: account) }
     return try give(target, row, to: account, reason: .transferred)
   }
 
@@ -117,17 +136,59 @@ extension Ledger {
     return .changed
   }
 
+  private mutating func bind(_ token: ScopedToken, to name: ScopedAccount) throws
+    -> RequestOutcome
+  {
+    let account = try owner(name)
+    let known = try view.token(token)
+    if known?.state == .bound, known?.account == account.id {
+      return .unchanged([account.subject])
+    }
+    try ensureAccount(account)
+    affected.add(.linked, to: account)
+    try bind(
+      token, known,
+      to: TokenRow(
+        account: account.id, state: .bound, author: context.author, note: context.note,
+        since: context.at))
+    return .changed
+  }
+
+  /// Afterwards the token is as if it was never presented.
+  private mutating func forget(_ token: ScopedToken) throws -> RequestOutcome {
+    guard let known = try view.token(token) else { return .unchanged([]) }
+    view.setToken(nil, of: token)
+    noteNoLongerFound(known.account, in: token.scope)
+    return .changed
+  }
+
   // MARK: Steps
+
+  /// Decides a contested target for the account that has it. Any other one is as the request wants.
+  private mutating func confirm(
+    _ target: ScopedTarget, _ row: LinkRow, of account: ScopedAccount
+  ) throws -> RequestOutcome {
+    guard row.standing == .contested else { return .unchanged([account.subject]) }
+    try noteAffected(target)
+    try view.updateLink(of: target, at: context.at) { $0.standing = .decided }
+    affected.add(.linked, to: account)
+    try queueChains(hintedBy: target)
+    return .changed
+  }
 
   /// - Parameter row: the row before the change.
   private mutating func give(
     _ target: ScopedTarget, _ row: LinkRow, to account: ScopedAccount, reason: LinkReason
   ) throws -> RequestOutcome {
-    try setAccount(account, of: target, reason: reason)
-    if case .chain(let chain) = target.target, row.account == nil || row.isUnsigned {
-      let hints = try view.hints(of: chain, in: target.scope)
-      try view.reader.willRead(
-        hints.keys(in: target.scope).union(hints.propagationKeys(target)))
+    try setAccount(account, of: target, reason: reason, standing: .decided)
+    guard case .chain(let chain) = target.target else { return .changed }
+    let hints = try view.hints(of: chain, in: target.scope)
+    try view.reader.willRead(
+      hints.keys(in: target.scope).union(hints.propagationKeys(target)))
+    try present(
+      tokens: hints.tokens, appTransactions: hints.appTransactions, of: target, for: account,
+      learns: false)
+    if row.account == nil || row.isUnsigned {
       try propagateLink(of: target, with: hints, isNamed: false)
     }
     return .changed

@@ -15,6 +15,8 @@ package struct Ledger<Reader: LedgerReading> {
   var context = WriteContext(at: 0)
   var affected = AffectedItems()
   var chainsToSettle: [UnsettledChain] = []
+  /// Tokens and app transactions that the write found ambiguous (R71).
+  var ambiguities: [(scope: AppScope, event: FeedEvent)] = []
 
   /// An unlinked chain that may find its account by what the write has linked.
   struct UnsettledChain {
@@ -56,7 +58,7 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.author, note: request.reason)
+      at: request.at, author: request.author, note: request.reason, catalog: request.catalog)
     return try write(context) { ledger in try ledger.answer(request) }
   }
 
@@ -72,6 +74,7 @@ package struct Ledger<Reader: LedgerReading> {
     self.context = context
     affected = AffectedItems()
     chainsToSettle = []
+    ambiguities = []
     do {
       let outcome = try body(&self)
       view.apply()

@@ -11,7 +11,7 @@ package struct LedgerChanges: Sendable {
   package var links: [ScopedTarget: LinkWrite] = [:]
   package var accounts: [ScopedAccount: AccountWrite] = [:]
   /// Nil: the token is deleted.
-  package var tokens: [ScopedToken: AccountID?] = [:]
+  package var tokens: [ScopedToken: TokenRow?] = [:]
   /// Nil: the grant is deleted.
   package var grants: [ScopedGrant: Grant?] = [:]
   package var notifications: [NotificationWrite] = []

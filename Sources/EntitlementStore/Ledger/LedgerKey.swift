@@ -26,7 +26,16 @@ extension LedgerKey {
     for fact in submission.facts.map(\.fact) {
       let scope = fact.scope
       keys.insert(.standingFact(ScopedFact(scope, fact.key)))
-      if let account = submission.accountID { keys.insert(.account(ScopedAccount(scope, account))) }
+      if let account = submission.accountID {
+        keys.insert(.account(ScopedAccount(scope, account)))
+        if let token = submission.catalog.derivedToken(of: account, in: scope) {
+          keys.insert(.token(token))
+        }
+        if let anonymous = submission.anonymousAccountID {
+          keys.insert(.account(ScopedAccount(scope, anonymous)))
+          keys.insert(.holdings(ScopedAccount(scope, anonymous)))
+        }
+      }
       add(fact.target, in: scope, isNamed: isNamed, to: &keys)
       guard case .chain(let chain) = fact.target else { continue }
       keys.insert(.hints(scope, chain))
@@ -82,6 +91,12 @@ extension LedgerKey {
     case .delete(let account):
       add(account)
       keys.insert(.holdings(ScopedAccount(scope, account)))
+    case .bindToken(let token, let account):
+      keys.insert(.token(ScopedToken(scope, token)))
+      if let account {
+        add(account)
+        keys.insert(.unlinkedChains(ScopedHint(scope, .token(token))))
+      }
     }
     return keys
   }

@@ -12,8 +12,8 @@ package protocol LedgerReading {
   func link(of target: ScopedTarget) throws -> LinkRow?
   /// Nil for an unknown account.
   func account(_ account: ScopedAccount) throws -> AccountRow?
-  /// The account of a token; nil for an unknown token.
-  func account(of token: ScopedToken) throws -> AccountID?
+  /// Nil for an unknown token.
+  func token(_ token: ScopedToken) throws -> TokenRow?
   /// The hints of the signed standing facts of a chain, newest first, then by descending digest.
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow]
   /// All standing facts of a chain or app transaction.

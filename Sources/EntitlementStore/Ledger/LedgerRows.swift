@@ -70,18 +70,44 @@ package struct LinkRow: Hashable, Sendable {
   /// True when a signed transaction of another chain was once of this one (R7). It names the app of
   /// the chain (R55), also if no transaction is left in it.
   package var isFormerChain: Bool
+  package var standing: LinkStanding
   /// The revision of the latest change as an unlinked chain; 0 when there was none.
   package var revision: Int64
 
   package init(
     account: AccountID? = nil, isUnsigned: Bool = false, isDetached: Bool = false,
-    isFormerChain: Bool = false, revision: Int64 = 0
+    isFormerChain: Bool = false, standing: LinkStanding = .named, revision: Int64 = 0
   ) {
     self.account = account
     self.isUnsigned = isUnsigned
     self.isDetached = isDetached
     self.isFormerChain = isFormerChain
+    self.standing = standing
     self.revision = revision
+  }
+}
+
+/// What is known of an `appAccountToken` (R71).
+package struct TokenRow: Hashable, Sendable {
+  /// The account that it belongs to, or that was the first while it is ambiguous. Nil if that account
+  /// was deleted; the token is ambiguous then.
+  package var account: AccountID?
+  package var state: AccountTokenState
+  /// The author and reason of the request that bound it, as free text; nil for other tokens.
+  package var author: String?
+  package var note: String?
+  /// When it got its state; nil if that is not known.
+  package var since: Milliseconds?
+
+  package init(
+    account: AccountID?, state: AccountTokenState = .learned, author: String? = nil,
+    note: String? = nil, since: Milliseconds? = nil
+  ) {
+    self.account = account
+    self.state = state
+    self.author = author
+    self.note = note
+    self.since = since
   }
 }
 

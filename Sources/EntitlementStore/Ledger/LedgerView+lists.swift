@@ -73,8 +73,8 @@ extension LedgerView {
       for (key, write) in changes.links where key.scope == account.scope {
         targets.update(key.target, isMember: write.row.account == account.id)
       }
-      for (key, tokenAccount) in changes.tokens where key.scope == account.scope {
-        tokens.update(key.token, isMember: tokenAccount == account.id)
+      for (key, row) in changes.tokens where key.scope == account.scope {
+        tokens.update(key.token, isMember: row?.account == account.id)
       }
       for (key, write) in changes.accounts where key.scope == account.scope {
         merged.update(key.id, isMember: write.row.mergedInto == account.id)

@@ -99,14 +99,14 @@ struct LedgerView<Reader: LedgerReading> {
 
   // MARK: Tokens and grants
 
-  func account(of token: ScopedToken) throws -> AccountID? {
+  func token(_ token: ScopedToken) throws -> TokenRow? {
     if let changed = pending.changes.tokens[token] { return changed }
     if let changed = applied.changes.tokens[token] { return changed }
-    return try reader.account(of: token)
+    return try reader.token(token)
   }
 
-  mutating func setAccount(_ account: AccountID?, of token: ScopedToken) {
-    pending.changes.tokens.updateValue(account, forKey: token)
+  mutating func setToken(_ row: TokenRow?, of token: ScopedToken) {
+    pending.changes.tokens.updateValue(row, forKey: token)
   }
 
   func grant(_ grant: ScopedGrant) throws -> Grant? {

@@ -15,6 +15,7 @@ struct LinkCommand: AsyncParsableCommand {
     subcommands: [
       LinkListCommand.self, LinkHistoryCommand.self, LinkResolveCommand.self, LinkAddCommand.self,
       LinkRemoveCommand.self, LinkTransferCommand.self, LinkMergeCommand.self,
+      LinkTokensCommand.self, LinkBindTokenCommand.self,
     ])
 }
 

@@ -4,11 +4,23 @@ import Wire
 /// Links and their history as tables, one line an entry.
 enum LinkTable {
   static func links(_ links: [AccountLink]) -> String {
-    var table = TextTable(header: ["WHAT", "SINCE", "REASON", "SIGNED"])
+    var table = TextTable(header: ["WHAT", "SINCE", "REASON", "SIGNED", "CONTESTED"])
     for link in links {
       table.add([
         link.target.display, link.since.display, name(of: link.reason),
-        link.isUnsigned ? "no" : "yes",
+        link.isUnsigned ? "no" : "yes", link.isContested ? "yes" : "no",
+      ])
+    }
+    return table.text
+  }
+
+  static func tokens(_ tokens: [AccountToken]) -> String {
+    var table = TextTable(header: ["TOKEN", "STATE", "ACCOUNT", "SINCE", "AUTHOR", "REASON"])
+    for token in tokens {
+      table.add([
+        token.appAccountToken.rawValue, token.state.map { wireName($0) } ?? "-",
+        token.accountID?.rawValue ?? "-", token.since?.display ?? "-", token.author ?? "-",
+        token.reason ?? "-",
       ])
     }
     return table.text

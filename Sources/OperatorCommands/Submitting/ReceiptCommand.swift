@@ -27,6 +27,10 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
+  @Option(
+    help: "The anonymous account that the customer used before; it is merged into --account.")
+  var anonymousAccount: String?
+
   @Option(help: "The app that all receipts must belong to. Default: any that the server accepts.")
   var bundleID: String?
 
@@ -37,6 +41,12 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
   @OptionGroup var priority: PriorityOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if anonymousAccount != nil, account == nil {
+      throw ValidationError("--anonymous-account needs --account")
+    }
+  }
 
   func run() async throws {
     let receipts = try files.map { path in
@@ -52,7 +62,9 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
       try await client.submitReceipt(
         SubmitReceiptRequest(
           receipt: bytes, bundleID: bundleID.map { BundleID($0) },
-          accountID: account.map { AccountID($0) }, deviceIdentifier: deviceIdentifier?.bytes,
+          accountID: account.map { AccountID($0) },
+          anonymousAccountID: anonymousAccount.map { AccountID($0) },
+          deviceIdentifier: deviceIdentifier?.bytes,
           priority: priority.submissionPriority))
     }
   }

@@ -22,6 +22,10 @@ struct SubmitCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
+  @Option(
+    help: "The anonymous account that the customer used before; it is merged into --account.")
+  var anonymousAccount: String?
+
   @Option(help: "The app that all payloads must belong to. Default: any that the server accepts.")
   var bundleID: String?
 
@@ -35,6 +39,12 @@ struct SubmitCommand: AsyncParsableCommand {
     let result: SubmittedItemResult
   }
 
+  func validate() throws {
+    if anonymousAccount != nil, account == nil {
+      throw ValidationError("--anonymous-account needs --account")
+    }
+  }
+
   func run() async throws {
     let payloads = try files.flatMap { try PayloadSource.payloads(in: $0) }
     var outcomes: [Outcome] = []
@@ -46,6 +56,7 @@ struct SubmitCommand: AsyncParsableCommand {
           SubmitSignedTransactionsRequest(
             signedPayloads: batch.map { String(decoding: $0.jws, as: UTF8.self) },
             bundleID: bundleID.map { BundleID($0) }, accountID: account.map { AccountID($0) },
+            anonymousAccountID: anonymousAccount.map { AccountID($0) },
             priority: priority.submissionPriority))
         outcomes += zip(batch, response.results).map { Outcome(file: $0.name, result: $1) }
         start = batch.endIndex

@@ -91,6 +91,31 @@ extension PostgresRows {
     return authority
   }
 
+  func linkStanding(_ row: Int, _ column: Int) throws(StoreError) -> LinkStanding {
+    guard let standing = LinkStanding(rawValue: Int(try number(row, column))) else {
+      throw StoreError(.corrupt, "a stored link is of an unknown standing")
+    }
+    return standing
+  }
+
+  /// - Parameter column: the first of five columns: account, state, author, note, moment.
+  func tokenRow(_ row: Int, _ column: Int) throws(StoreError) -> TokenRow {
+    guard let state = AccountTokenState(rawValue: Int(try number(row, column + 1))) else {
+      throw StoreError(.corrupt, "a stored token is in an unknown state")
+    }
+    return TokenRow(
+      account: try optionalIdentifier(row, column), state: state,
+      author: try optionalString(row, column + 2), note: try optionalString(row, column + 3),
+      since: try optionalNumber(row, column + 4).map { Milliseconds($0) })
+  }
+
+  /// The rows of a statement that returns tokens.
+  func knownTokens() throws(StoreError) -> [KnownToken] {
+    try map { rows, row throws(StoreError) in
+      KnownToken(try rows.identifier(row, 0), try rows.tokenRow(row, 1))
+    }
+  }
+
   /// - Parameter column: the first of three columns: app transaction, token, previous chain.
   func hints(_ row: Int, _ column: Int) throws(StoreError) -> FactHints {
     FactHints(

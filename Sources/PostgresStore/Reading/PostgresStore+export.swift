@@ -47,7 +47,7 @@ extension PostgresStore {
       accountID: try found.account.identifier(0, 0), revision: revision,
       changedAt: revision > 0 ? try found.account.moment(0, 2) : nil,
       merged: try rows[0].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
-      tokens: try rows[1].map { rows, row throws(StoreError) in try rows.identifier(row, 0) },
+      tokens: try rows[1].knownTokens(),
       links: try rows[2].linkedTargets(), linkEvents: try rows[3].targetEvents(),
       facts: try signedFacts(rows[4], documents: rows[5], headers: headers, scope: scope),
       versions: try Self.versions(rows[10], histories: rows[9], headers: headers),

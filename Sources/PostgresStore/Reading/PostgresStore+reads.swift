@@ -132,6 +132,21 @@ extension PostgresStore {
     }
   }
 
+  package func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(StoreError) -> [KnownToken] {
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
+    // The empty text sorts before every token.
+    let page: [PostgresValue] = [.text(after?.rawValue ?? ""), .int64(Int64(max(0, limit)))]
+    guard let account else {
+      return try await query(ReadStatements.ambiguousTokens, [.int64(scopeID)] + page)
+        .knownTokens()
+    }
+    return try await query(
+      ReadStatements.tokenPage, [.int64(scopeID), .text(account.rawValue)] + page
+    ).knownTokens()
+  }
+
   package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
     -> SignedFact?
   {
@@ -172,7 +187,8 @@ extension PostgresRows {
       else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
         target: try LinkTarget(stored: rows.string(row, 0)), isUnsigned: try rows.flag(row, 1),
-        since: since, reason: try linkReason(reason))
+        isContested: try rows.linkStanding(row, 4) == .contested, since: since,
+        reason: try linkReason(reason))
     }
   }
 

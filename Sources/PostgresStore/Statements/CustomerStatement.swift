@@ -116,35 +116,43 @@ enum CustomerStatement: String, CaseIterable {
       """
     case .appTransaction:
       """
-      owner AS MATERIALIZED (
-        SELECT account FROM links
+      known AS MATERIALIZED (
+        SELECT account, standing = 2 AS is_ambiguous FROM links
         WHERE scope = $1::bigint AND target = $2::text AND account IS NOT NULL),
+      owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
       carrier AS MATERIALIZED (
-        \(Self.carriers(of: "$3::text", leads: "NOT links.is_unsigned"))
+        \(Self.carriers(of: "$3::text", leads: Self.leadsUnlessContested))
         UNION ALL \(Self.carriers(of: "$4::text", leads: "false"))),
       \(Self.carried)
       """
     case .appAccountToken:
       """
-      owner AS MATERIALIZED (
-        SELECT account FROM tokens WHERE scope = $1::bigint AND token = $2::text),
+      known AS MATERIALIZED (
+        SELECT account, state = 2 AS is_ambiguous FROM tokens
+        WHERE scope = $1::bigint AND token = $2::text),
+      owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
       carrier AS MATERIALIZED (\(Self.carriers(of: "$3::text", leads: "true"))),
       \(Self.carried)
       """
     }
   }
 
-  /// Chains with a hint, unless the identifier itself is linked to an account.
+  /// Chains with a hint, unless the identifier itself is linked to an account. An ambiguous
+  /// identifier leads to no account (R71).
   ///
   /// - Parameter leads: SQL condition under which the account of such a chain is the selected
   ///   customer.
   private static func carriers(of hint: String, leads: String) -> String {
     """
-    SELECT links.target, links.account, links.revision, \(leads) AS leads
+    SELECT links.target, links.account, links.revision,
+      \(leads) AND NOT EXISTS (SELECT 1 FROM known WHERE is_ambiguous) AS leads
     FROM hints JOIN links ON links.scope = hints.scope AND links.target = hints.target
     WHERE hints.scope = $1::bigint AND hints.hint = \(hint) AND NOT EXISTS (SELECT 1 FROM owner)
     """
   }
+
+  /// Unsigned and contested links lead nothing to their account (R70). 2 is LinkStanding.contested.
+  private static let leadsUnlessContested = "NOT links.is_unsigned AND links.standing <> 2"
 
   /// The account of the first chain that leads to one; without such a chain, all unlinked chains
   /// with the hint.

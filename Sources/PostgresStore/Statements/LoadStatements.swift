@@ -26,7 +26,8 @@ enum LoadStatements {
   /// `$1` scopes, `$2` targets. With the row of the link's account.
   static let links = PostgresStatement(
     """
-    SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.is_former_chain, link.revision,
+    SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.is_former_chain,
+      link.standing, link.revision,
       \(accountColumns("holder"))
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (
@@ -47,11 +48,11 @@ enum LoadStatements {
   /// `$1` scopes, `$2` tokens. With the row of the token's account.
   static let tokens = PostgresStatement(
     """
-    SELECT key.place, owner.account, \(accountColumns("holder"))
+    SELECT key.place, owner.account, owner.state, owner.author, owner.note, owner.since,
+      \(accountColumns("holder"))
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, token, place)
     CROSS JOIN LATERAL (
-      SELECT tokens.account FROM tokens
-      WHERE tokens.scope = key.scope AND tokens.token = key.token
+      SELECT * FROM tokens WHERE tokens.scope = key.scope AND tokens.token = key.token
       OFFSET 0) AS owner
     LEFT JOIN LATERAL (\(account("owner.account"))) AS holder ON true
     """, name: "load_tokens")

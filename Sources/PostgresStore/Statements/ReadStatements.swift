@@ -87,7 +87,7 @@ enum ReadStatements {
   static let linksOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT links.target, links.is_unsigned, event.at, event.reason
+    SELECT links.target, links.is_unsigned, event.at, event.reason, links.standing
     FROM owner JOIN account_links
         ON account_links.scope = $1::bigint AND account_links.account = owner.account
       JOIN links ON links.scope = $1::bigint AND links.target = account_links.target
@@ -97,6 +97,25 @@ enum ReadStatements {
         ORDER BY link_events.position DESC LIMIT 1) AS event ON true
     ORDER BY links.target
     """, name: "links_of_account")
+
+  /// `$3` the token before the first one, `$4` the limit.
+  static let tokenPage = PostgresStatement(
+    """
+    WITH \(owner)
+    SELECT \(tokenColumns) FROM owner JOIN tokens
+      ON tokens.scope = $1::bigint AND tokens.account = owner.account
+    WHERE tokens.token > $3::text
+    ORDER BY tokens.token LIMIT $4::bigint
+    """, name: "token_page")
+
+  /// `$1` scope, `$2` the token before the first one, `$3` the limit. 2 is
+  /// AccountTokenState.ambiguous.
+  static let ambiguousTokens = PostgresStatement(
+    """
+    SELECT \(tokenColumns) FROM tokens
+    WHERE tokens.scope = $1::bigint AND tokens.token > $2::text AND tokens.state = 2
+    ORDER BY tokens.token LIMIT $3::bigint
+    """, name: "ambiguous_tokens")
 
   /// Includes the events of accounts that were merged into this one.
   static let eventsOfAccount = PostgresStatement(
@@ -128,7 +147,8 @@ enum ReadStatements {
   static let all = [
     signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
-    tokensOfAccount, signedFactsOfAccount, historiesOfAccount, versionsOfAccount,
+    tokensOfAccount, tokenPage, ambiguousTokens, signedFactsOfAccount, historiesOfAccount,
+    versionsOfAccount,
     documentsOfAccount, headersOfAccount,
     notificationsOfAccount, notificationRecordsOfAccount,
   ]
@@ -177,10 +197,14 @@ extension ReadStatements {
   static let tokensOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT tokens.token FROM owner JOIN tokens
+    SELECT \(tokenColumns) FROM owner JOIN tokens
       ON tokens.scope = $1::bigint AND tokens.account = owner.account
     ORDER BY tokens.token
     """, name: "tokens_of_account")
+
+  private static let tokenColumns = """
+    tokens.token, tokens.account, tokens.state, tokens.author, tokens.note, tokens.since
+    """
 
   static let signedFactsOfAccount = PostgresStatement(
     """

@@ -190,6 +190,7 @@ enum WriteStatements {
     ON CONFLICT (scope, target) DO UPDATE SET
       account = excluded.account, is_unsigned = excluded.is_unsigned,
       is_detached = excluded.is_detached, is_former_chain = excluded.is_former_chain,
+      standing = excluded.standing,
       changed_at = CASE WHEN excluded.revision = links.revision THEN links.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -197,15 +198,16 @@ enum WriteStatements {
 
   private static let newLinks = """
     INSERT INTO links (
-      scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at, revision)
-    SELECT scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at,
+      scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
+      revision)
+    SELECT scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
       CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
     FROM unnest(
         $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[],
-        $7::bigint[], $8::bigint[], $9::bigint[])
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
       AS row (
-        scope, target, account, is_unsigned, is_detached, is_former_chain, changed_at, revision,
-        ordinal)
+        scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
+        revision, ordinal)
     """
 
   /// `$1` scopes, `$2` accounts, `$3` targets.
@@ -253,19 +255,22 @@ enum WriteStatements {
         ordinal)
     """
 
-  /// `$1` scopes, `$2` tokens, `$3` accounts.
+  /// `$1` scopes, `$2` tokens, `$3` accounts, `$4` states, `$5` authors, `$6` notes, `$7` moments.
   static let addTokens = PostgresStatement(newTokens, name: "add_tokens")
 
   /// As ``addTokens``.
   static let writeTokens = PostgresStatement(
     """
     \(newTokens)
-    ON CONFLICT (scope, token) DO UPDATE SET account = excluded.account
+    ON CONFLICT (scope, token) DO UPDATE SET
+      account = excluded.account, state = excluded.state, author = excluded.author,
+      note = excluded.note, since = excluded.since
     """, name: "write_tokens")
 
   private static let newTokens = """
-    INSERT INTO tokens (scope, token, account)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    INSERT INTO tokens (scope, token, account, state, author, note, since)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
     """
 
   /// `$1` scopes, `$2` tokens.

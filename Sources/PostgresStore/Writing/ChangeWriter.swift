@@ -174,6 +174,7 @@ struct ChangeWriter {
           .texts(writes.map(\.value.row.account?.rawValue)),
           .bools(writes.map(\.value.row.isUnsigned)), .bools(writes.map(\.value.row.isDetached)),
           .bools(writes.map(\.value.row.isFormerChain)),
+          .int64s(writes.map { Int64($0.value.row.standing.rawValue) }),
           .int64s(writes.map(\.value.changedAt.rawValue)),
           .int64s(writes.map(\.value.row.revision)),
           .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
@@ -213,19 +214,25 @@ struct ChangeWriter {
   }
 
   private mutating func addTokens() {
-    var added = Columns3()
-    var moved = Columns3()
+    var written: [Bool: [(token: ScopedToken, row: TokenRow)]] = [:]
     var gone = Columns2()
-    for (token, account) in changes.tokens {
-      let scope = scopes[token.scope]
-      switch (account, rows.tokens[token]) {
-      case (let account?, nil): added.add(scope, token.token.rawValue, account.rawValue)
-      case (let account?, _?): moved.add(scope, token.token.rawValue, account.rawValue)
-      case (nil, _): gone.add(scope, token.token.rawValue)
+    for (token, row) in changes.tokens {
+      if let row {
+        written[rows.tokens[token] == nil, default: []].append((token, row))
+      } else {
+        gone.add(scopes[token.scope], token.token.rawValue)
       }
     }
-    add(WriteStatements.addTokens, added.values, count: added.count)
-    add(WriteStatements.writeTokens, moved.values, count: moved.count)
+    for (isNew, tokens) in written {
+      add(
+        isNew ? WriteStatements.addTokens : WriteStatements.writeTokens,
+        [
+          .int64s(tokens.map { scopes[$0.token.scope] }),
+          .texts(tokens.map(\.token.token.rawValue)), .texts(tokens.map(\.row.account?.rawValue)),
+          .int64s(tokens.map { Int64($0.row.state.rawValue) }), .texts(tokens.map(\.row.author)),
+          .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since?.rawValue)),
+        ], count: tokens.count)
+    }
     add(WriteStatements.deleteTokens, gone.values, count: gone.count)
   }
 

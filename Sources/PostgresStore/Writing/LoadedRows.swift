@@ -14,7 +14,7 @@ struct LoadedRows: LedgerReading, Sendable {
   var standingFacts: [ScopedFact: LoadedFact] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
-  var tokens: [ScopedToken: AccountID] = [:]
+  var tokens: [ScopedToken: TokenRow] = [:]
   var hints: [ScopedTarget: [FactHintsRow]] = [:]
   var facts: [ScopedTarget: [Fact]] = [:]
   var unlinkedChains: [ScopedHint: [OriginalTransactionID]] = [:]
@@ -43,7 +43,7 @@ struct LoadedRows: LedgerReading, Sendable {
     return accounts[account]
   }
 
-  func account(of token: ScopedToken) throws -> AccountID? {
+  func token(_ token: ScopedToken) throws -> TokenRow? {
     try require(.token(token))
     return tokens[token]
   }
@@ -180,8 +180,8 @@ struct RowLoader {
       rows.links[target] = LinkRow(
         account: try result.optionalIdentifier(row, 1), isUnsigned: try result.flag(row, 2),
         isDetached: try result.flag(row, 3), isFormerChain: try result.flag(row, 4),
-        revision: try result.number(row, 5))
-      try rows.takeAccount(result, row, 6, scope: target.scope)
+        standing: try result.linkStanding(row, 5), revision: try result.number(row, 6))
+      try rows.takeAccount(result, row, 7, scope: target.scope)
     }
   }
 
@@ -198,8 +198,8 @@ struct RowLoader {
       LoadStatements.tokens, tokens,
       [.int64s(tokens.map { scopes[$0.scope] }), .texts(tokens.map(\.token.rawValue))]
     ) { result, row, token, rows throws(StoreError) in
-      rows.tokens[token] = try result.identifier(row, 1)
-      try rows.takeAccount(result, row, 2, scope: token.scope)
+      rows.tokens[token] = try result.tokenRow(row, 1)
+      try rows.takeAccount(result, row, 6, scope: token.scope)
     }
   }
 

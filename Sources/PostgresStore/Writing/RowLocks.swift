@@ -247,6 +247,7 @@ enum LockStatements {
       CROSS JOIN LATERAL (
         SELECT tokens.account FROM tokens
         WHERE tokens.scope = named.scope AND tokens.token = named.token
+          AND tokens.account IS NOT NULL
         OFFSET 0) AS row
     UNION SELECT named.scope, row.account
       FROM unnest($7::bigint[], $8::text[]) AS named (scope, grant_id)

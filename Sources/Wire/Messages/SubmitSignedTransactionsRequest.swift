@@ -10,6 +10,8 @@ public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
   public var bundleID: BundleID?
   /// The account that owns the purchases (R42, R44); nil when the caller does not know it.
   public var accountID: AccountID?
+  /// The anonymous account that is merged into ``accountID`` (R75); nil for none.
+  public var anonymousAccountID: AccountID?
   /// JWS in compact form: 1 to ``maximumItems`` entries, none empty.
   public var signedPayloads: [String]
   /// How soon to verify the payloads when the server is busy.
@@ -17,10 +19,11 @@ public struct SubmitSignedTransactionsRequest: Hashable, Sendable {
 
   public init(
     signedPayloads: [String], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    priority: SubmissionPriority = .interactive
+    anonymousAccountID: AccountID? = nil, priority: SubmissionPriority = .interactive
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
+    self.anonymousAccountID = anonymousAccountID
     self.signedPayloads = signedPayloads
     self.priority = priority
   }
@@ -32,6 +35,8 @@ extension SubmitSignedTransactionsRequest {
       message.bundle_id, "bundle_id", limit: MessageLimits.identifierLength)
     accountID = try Self.bounded(
       message.account_id, "account_id", limit: MessageLimits.identifierLength)
+    anonymousAccountID = try Self.bounded(
+      message.anonymous_account_id, "anonymous_account_id", limit: MessageLimits.identifierLength)
     try Self.checkNotEmpty(message.n_items, "items")
     try Self.checkCount(message.n_items, "items", limit: Self.maximumItems)
     signedPayloads = try Self.signedPayloads(of: message)
@@ -63,6 +68,8 @@ extension SubmitSignedTransactionsRequest {
   ) throws(MessageError) {
     message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.anonymous_account_id = try Self.text(
+      anonymousAccountID, "anonymous_account_id", in: arena)
     message.n_items = signedPayloads.count
     message.items = try Self.list(
       signedPayloads.map(SignedItem.init(signedPayload:)), in: arena)

@@ -31,6 +31,17 @@ enum LinkMessageCorpus {
           SubmittedCustomer(subject: .account("a"), scope: scope, revision: 12),
           SubmittedCustomer(subject: .unlinkedChain("1"), scope: scope, revision: 13),
         ]))
+    messages.add(
+      BindAccountTokenRequest(
+        scope: scope, appAccountToken: "t", accountID: "a", reason: "r", author: "o"))
+    messages.add(
+      ListAccountTokensRequest(scope: scope, accountID: "a", pageSize: 2, pageToken: "t"))
+    messages.add(
+      ListAccountTokensResponse(
+        tokens: [
+          AccountToken(
+            appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1)
+        ], nextPageToken: "t"))
     messages.add(ListLinksRequest(scope: scope, accountID: "a"))
     messages.add(
       ListLinksResponse(links: [

@@ -60,6 +60,8 @@ package enum MessageProbe {
     Kind(ResolveAccountRequest.self), Kind(ResolveAccountResponse.self),
     Kind(LinkAccountRequest.self), Kind(UnlinkAccountRequest.self),
     Kind(TransferPurchaseRequest.self), Kind(MergeAccountsRequest.self), Kind(LinkResponse.self),
+    Kind(BindAccountTokenRequest.self), Kind(ListAccountTokensRequest.self),
+    Kind(ListAccountTokensResponse.self),
     Kind(ListLinksRequest.self), Kind(ListLinksResponse.self),
     Kind(GetLinkHistoryRequest.self), Kind(GetLinkHistoryResponse.self),
     Kind(GetCustomerHistoryRequest.self), Kind(GetCustomerHistoryResponse.self),

@@ -236,7 +236,9 @@ struct DocumentContractTests {
       names(FeedEventKind.self) == [
         "CONSUMPTION_REQUESTED", "REFUNDED", "REFUND_DECLINED", "REFUND_REVERSED", "SHARING_ENDED",
         "PRICE_CONSENT_NEEDED", "CONSENT_RESCINDED", "REFETCH_DUE",
+        "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS",
       ])
+    #expect(names(AccountTokenState.self) == ["LEARNED", "AMBIGUOUS", "BOUND"])
     #expect(
       names(RefetchReason.self) == [
         "SUCCESSOR_MISSING", "STATUS_MISMATCH", "PAYLOAD_MISSING", "RENEWAL_OVERDUE",

@@ -367,6 +367,186 @@ void   entitle__v1__link_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__link_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__bind_account_token_request__init
+                     (Entitle__V1__BindAccountTokenRequest         *message)
+{
+  static const Entitle__V1__BindAccountTokenRequest init_value = ENTITLE__V1__BIND_ACCOUNT_TOKEN_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__bind_account_token_request__get_packed_size
+                     (const Entitle__V1__BindAccountTokenRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__bind_account_token_request__pack
+                     (const Entitle__V1__BindAccountTokenRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__bind_account_token_request__pack_to_buffer
+                     (const Entitle__V1__BindAccountTokenRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__BindAccountTokenRequest *
+       entitle__v1__bind_account_token_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__BindAccountTokenRequest *)
+     protobuf_c_message_unpack (&entitle__v1__bind_account_token_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__bind_account_token_request__free_unpacked
+                     (Entitle__V1__BindAccountTokenRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__list_account_tokens_request__init
+                     (Entitle__V1__ListAccountTokensRequest         *message)
+{
+  static const Entitle__V1__ListAccountTokensRequest init_value = ENTITLE__V1__LIST_ACCOUNT_TOKENS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_account_tokens_request__get_packed_size
+                     (const Entitle__V1__ListAccountTokensRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_account_tokens_request__pack
+                     (const Entitle__V1__ListAccountTokensRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_account_tokens_request__pack_to_buffer
+                     (const Entitle__V1__ListAccountTokensRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListAccountTokensRequest *
+       entitle__v1__list_account_tokens_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListAccountTokensRequest *)
+     protobuf_c_message_unpack (&entitle__v1__list_account_tokens_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_account_tokens_request__free_unpacked
+                     (Entitle__V1__ListAccountTokensRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__list_account_tokens_response__init
+                     (Entitle__V1__ListAccountTokensResponse         *message)
+{
+  static const Entitle__V1__ListAccountTokensResponse init_value = ENTITLE__V1__LIST_ACCOUNT_TOKENS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_account_tokens_response__get_packed_size
+                     (const Entitle__V1__ListAccountTokensResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_account_tokens_response__pack
+                     (const Entitle__V1__ListAccountTokensResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_account_tokens_response__pack_to_buffer
+                     (const Entitle__V1__ListAccountTokensResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListAccountTokensResponse *
+       entitle__v1__list_account_tokens_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListAccountTokensResponse *)
+     protobuf_c_message_unpack (&entitle__v1__list_account_tokens_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_account_tokens_response__free_unpacked
+                     (Entitle__V1__ListAccountTokensResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__account_token__init
+                     (Entitle__V1__AccountToken         *message)
+{
+  static const Entitle__V1__AccountToken init_value = ENTITLE__V1__ACCOUNT_TOKEN__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__account_token__get_packed_size
+                     (const Entitle__V1__AccountToken *message)
+{
+  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__account_token__pack
+                     (const Entitle__V1__AccountToken *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__account_token__pack_to_buffer
+                     (const Entitle__V1__AccountToken *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__AccountToken *
+       entitle__v1__account_token__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__AccountToken *)
+     protobuf_c_message_unpack (&entitle__v1__account_token__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__account_token__free_unpacked
+                     (Entitle__V1__AccountToken *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__list_links_request__init
                      (Entitle__V1__ListLinksRequest         *message)
 {
@@ -1292,6 +1472,353 @@ const ProtobufCMessageDescriptor entitle__v1__link_response__descriptor =
   (ProtobufCMessageInit) entitle__v1__link_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor entitle__v1__bind_account_token_request__field_descriptors[6] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "app_account_token",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, app_account_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "author",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__BindAccountTokenRequest, author),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__bind_account_token_request__field_indices_by_name[] = {
+  3,   /* field[3] = account_id */
+  2,   /* field[2] = app_account_token */
+  5,   /* field[5] = author */
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+  4,   /* field[4] = reason */
+};
+static const ProtobufCIntRange entitle__v1__bind_account_token_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__bind_account_token_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.BindAccountTokenRequest",
+  "BindAccountTokenRequest",
+  "Entitle__V1__BindAccountTokenRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__BindAccountTokenRequest),
+  6,
+  entitle__v1__bind_account_token_request__field_descriptors,
+  entitle__v1__bind_account_token_request__field_indices_by_name,
+  1,  entitle__v1__bind_account_token_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__bind_account_token_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__list_account_tokens_request__field_descriptors[5] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensRequest, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_size",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensRequest, page_size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_token",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensRequest, page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_account_tokens_request__field_indices_by_name[] = {
+  2,   /* field[2] = account_id */
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+  3,   /* field[3] = page_size */
+  4,   /* field[4] = page_token */
+};
+static const ProtobufCIntRange entitle__v1__list_account_tokens_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_account_tokens_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListAccountTokensRequest",
+  "ListAccountTokensRequest",
+  "Entitle__V1__ListAccountTokensRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListAccountTokensRequest),
+  5,
+  entitle__v1__list_account_tokens_request__field_descriptors,
+  entitle__v1__list_account_tokens_request__field_indices_by_name,
+  1,  entitle__v1__list_account_tokens_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_account_tokens_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__list_account_tokens_response__field_descriptors[2] =
+{
+  {
+    "tokens",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__ListAccountTokensResponse, n_tokens),
+    offsetof(Entitle__V1__ListAccountTokensResponse, tokens),
+    &entitle__v1__account_token__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next_page_token",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAccountTokensResponse, next_page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_account_tokens_response__field_indices_by_name[] = {
+  1,   /* field[1] = next_page_token */
+  0,   /* field[0] = tokens */
+};
+static const ProtobufCIntRange entitle__v1__list_account_tokens_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_account_tokens_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListAccountTokensResponse",
+  "ListAccountTokensResponse",
+  "Entitle__V1__ListAccountTokensResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListAccountTokensResponse),
+  2,
+  entitle__v1__list_account_tokens_response__field_descriptors,
+  entitle__v1__list_account_tokens_response__field_indices_by_name,
+  1,  entitle__v1__list_account_tokens_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_account_tokens_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__account_token__field_descriptors[6] =
+{
+  {
+    "app_account_token",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, app_account_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, state),
+    &entitle__v1__account_token_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "author",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, author),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "since_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__AccountToken, has_since_ms_case),
+    offsetof(Entitle__V1__AccountToken, since_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__account_token__field_indices_by_name[] = {
+  2,   /* field[2] = account_id */
+  0,   /* field[0] = app_account_token */
+  3,   /* field[3] = author */
+  4,   /* field[4] = reason */
+  5,   /* field[5] = since_ms */
+  1,   /* field[1] = state */
+};
+static const ProtobufCIntRange entitle__v1__account_token__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__account_token__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.AccountToken",
+  "AccountToken",
+  "Entitle__V1__AccountToken",
+  "entitle.v1",
+  sizeof(Entitle__V1__AccountToken),
+  6,
+  entitle__v1__account_token__field_descriptors,
+  entitle__v1__account_token__field_indices_by_name,
+  1,  entitle__v1__account_token__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__account_token__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor entitle__v1__list_links_request__field_descriptors[3] =
 {
   {
@@ -1394,7 +1921,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_links_response__descriptor =
   (ProtobufCMessageInit) entitle__v1__list_links_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__link__field_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__link__field_descriptors[5] =
 {
   {
     "target",
@@ -1444,8 +1971,21 @@ static const ProtobufCFieldDescriptor entitle__v1__link__field_descriptors[4] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_contested",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Link, is_contested),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__link__field_indices_by_name[] = {
+  4,   /* field[4] = is_contested */
   3,   /* field[3] = is_unsigned */
   2,   /* field[2] = reason */
   1,   /* field[1] = since_ms */
@@ -1454,7 +1994,7 @@ static const unsigned entitle__v1__link__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__link__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor entitle__v1__link__descriptor =
 {
@@ -1464,7 +2004,7 @@ const ProtobufCMessageDescriptor entitle__v1__link__descriptor =
   "Entitle__V1__Link",
   "entitle.v1",
   sizeof(Entitle__V1__Link),
-  4,
+  5,
   entitle__v1__link__field_descriptors,
   entitle__v1__link__field_indices_by_name,
   1,  entitle__v1__link__number_ranges,
@@ -1741,6 +2281,38 @@ const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor =
   (ProtobufCMessageInit) entitle__v1__link_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCEnumValue entitle__v1__account_token_state__enum_values_by_number[4] =
+{
+  { "ACCOUNT_TOKEN_STATE_UNSPECIFIED", "ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED", 0 },
+  { "ACCOUNT_TOKEN_STATE_LEARNED", "ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_LEARNED", 1 },
+  { "ACCOUNT_TOKEN_STATE_AMBIGUOUS", "ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_AMBIGUOUS", 2 },
+  { "ACCOUNT_TOKEN_STATE_BOUND", "ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_BOUND", 3 },
+};
+static const ProtobufCIntRange entitle__v1__account_token_state__value_ranges[] = {
+{0, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex entitle__v1__account_token_state__enum_values_by_name[4] =
+{
+  { "ACCOUNT_TOKEN_STATE_AMBIGUOUS", 2 },
+  { "ACCOUNT_TOKEN_STATE_BOUND", 3 },
+  { "ACCOUNT_TOKEN_STATE_LEARNED", 1 },
+  { "ACCOUNT_TOKEN_STATE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor entitle__v1__account_token_state__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "entitle.v1.AccountTokenState",
+  "AccountTokenState",
+  "Entitle__V1__AccountTokenState",
+  "entitle.v1",
+  4,
+  entitle__v1__account_token_state__enum_values_by_number,
+  4,
+  entitle__v1__account_token_state__enum_values_by_name,
+  1,
+  entitle__v1__account_token_state__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
 static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[12] =
 {
   { "LINK_REASON_UNSPECIFIED", "ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED", 0 },
@@ -1789,7 +2361,7 @@ const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
   entitle__v1__link_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__link_service__method_descriptors[7] =
+static const ProtobufCMethodDescriptor entitle__v1__link_service__method_descriptors[9] =
 {
   { "ResolveAccount", &entitle__v1__resolve_account_request__descriptor, &entitle__v1__resolve_account_response__descriptor },
   { "LinkAccount", &entitle__v1__link_account_request__descriptor, &entitle__v1__link_response__descriptor },
@@ -1797,11 +2369,15 @@ static const ProtobufCMethodDescriptor entitle__v1__link_service__method_descrip
   { "TransferPurchase", &entitle__v1__transfer_purchase_request__descriptor, &entitle__v1__link_response__descriptor },
   { "MergeAccounts", &entitle__v1__merge_accounts_request__descriptor, &entitle__v1__link_response__descriptor },
   { "ListLinks", &entitle__v1__list_links_request__descriptor, &entitle__v1__list_links_response__descriptor },
+  { "BindAccountToken", &entitle__v1__bind_account_token_request__descriptor, &entitle__v1__link_response__descriptor },
+  { "ListAccountTokens", &entitle__v1__list_account_tokens_request__descriptor, &entitle__v1__list_account_tokens_response__descriptor },
   { "GetLinkHistory", &entitle__v1__get_link_history_request__descriptor, &entitle__v1__get_link_history_response__descriptor },
 };
 const unsigned entitle__v1__link_service__method_indices_by_name[] = {
-  6,        /* GetLinkHistory */
+  6,        /* BindAccountToken */
+  8,        /* GetLinkHistory */
   1,        /* LinkAccount */
+  7,        /* ListAccountTokens */
   5,        /* ListLinks */
   4,        /* MergeAccounts */
   0,        /* ResolveAccount */
@@ -1815,7 +2391,7 @@ const ProtobufCServiceDescriptor entitle__v1__link_service__descriptor =
   "LinkService",
   "Entitle__V1__LinkService",
   "entitle.v1",
-  7,
+  9,
   entitle__v1__link_service__method_descriptors,
   entitle__v1__link_service__method_indices_by_name
 };
@@ -1867,13 +2443,29 @@ void entitle__v1__link_service__list_links(ProtobufCService *service,
   assert(service->descriptor == &entitle__v1__link_service__descriptor);
   service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__link_service__bind_account_token(ProtobufCService *service,
+                                                   const Entitle__V1__BindAccountTokenRequest *input,
+                                                   Entitle__V1__LinkResponse_Closure closure,
+                                                   void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__link_service__descriptor);
+  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
+void entitle__v1__link_service__list_account_tokens(ProtobufCService *service,
+                                                    const Entitle__V1__ListAccountTokensRequest *input,
+                                                    Entitle__V1__ListAccountTokensResponse_Closure closure,
+                                                    void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__link_service__descriptor);
+  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__link_service__get_link_history(ProtobufCService *service,
                                                  const Entitle__V1__GetLinkHistoryRequest *input,
                                                  Entitle__V1__GetLinkHistoryResponse_Closure closure,
                                                  void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 8, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__link_service__init (Entitle__V1__LinkService_Service *service,
                                       Entitle__V1__LinkService_ServiceDestroy destroy)

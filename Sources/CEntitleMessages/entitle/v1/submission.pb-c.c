@@ -862,7 +862,7 @@ const ProtobufCMessageDescriptor entitle__v1__customer_revision__descriptor =
   (ProtobufCMessageInit) entitle__v1__customer_revision__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_request__field_descriptors[5] =
 {
   {
     "bundle_id",
@@ -912,9 +912,22 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_signed_transactions_re
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "anonymous_account_id",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitSignedTransactionsRequest, anonymous_account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_signed_transactions_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
+  4,   /* field[4] = anonymous_account_id */
   0,   /* field[0] = bundle_id */
   2,   /* field[2] = items */
   3,   /* field[3] = priority */
@@ -922,7 +935,7 @@ static const unsigned entitle__v1__submit_signed_transactions_request__field_ind
 static const ProtobufCIntRange entitle__v1__submit_signed_transactions_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_request__descriptor =
 {
@@ -932,7 +945,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_request
   "Entitle__V1__SubmitSignedTransactionsRequest",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitSignedTransactionsRequest),
-  4,
+  5,
   entitle__v1__submit_signed_transactions_request__field_descriptors,
   entitle__v1__submit_signed_transactions_request__field_indices_by_name,
   1,  entitle__v1__submit_signed_transactions_request__number_ranges,
@@ -1196,7 +1209,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_response__desc
   (ProtobufCMessageInit) entitle__v1__submit_notification_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_receipt_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_receipt_request__field_descriptors[6] =
 {
   {
     "bundle_id",
@@ -1258,9 +1271,22 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_receipt_request__field
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "anonymous_account_id",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitReceiptRequest, anonymous_account_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_receipt_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
+  5,   /* field[5] = anonymous_account_id */
   0,   /* field[0] = bundle_id */
   3,   /* field[3] = device_identifier */
   4,   /* field[4] = priority */
@@ -1269,7 +1295,7 @@ static const unsigned entitle__v1__submit_receipt_request__field_indices_by_name
 static const ProtobufCIntRange entitle__v1__submit_receipt_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_receipt_request__descriptor =
 {
@@ -1279,7 +1305,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_receipt_request__descriptor
   "Entitle__V1__SubmitReceiptRequest",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitReceiptRequest),
-  5,
+  6,
   entitle__v1__submit_receipt_request__field_descriptors,
   entitle__v1__submit_receipt_request__field_indices_by_name,
   1,  entitle__v1__submit_receipt_request__number_ranges,
@@ -1704,7 +1730,7 @@ const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
   entitle__v1__link_outcome__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[9] =
+static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[11] =
 {
   { "FEED_EVENT_KIND_UNSPECIFIED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED", 0 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
@@ -1715,12 +1741,15 @@ static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_num
   { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
   { "FEED_EVENT_KIND_CONSENT_RESCINDED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
   { "FEED_EVENT_KIND_REFETCH_DUE", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE", 8 },
+  { "FEED_EVENT_KIND_TOKEN_AMBIGUOUS", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS", 9 },
+  { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
 };
 static const ProtobufCIntRange entitle__v1__feed_event_kind__value_ranges[] = {
-{0, 0},{0, 9}
+{0, 0},{0, 11}
 };
-static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[9] =
+static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[11] =
 {
+  { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
   { "FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
   { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
@@ -1729,6 +1758,7 @@ static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_b
   { "FEED_EVENT_KIND_REFUND_DECLINED", 3 },
   { "FEED_EVENT_KIND_REFUND_REVERSED", 4 },
   { "FEED_EVENT_KIND_SHARING_ENDED", 5 },
+  { "FEED_EVENT_KIND_TOKEN_AMBIGUOUS", 9 },
   { "FEED_EVENT_KIND_UNSPECIFIED", 0 },
 };
 const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
@@ -1738,9 +1768,9 @@ const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
   "FeedEventKind",
   "Entitle__V1__FeedEventKind",
   "entitle.v1",
-  9,
+  11,
   entitle__v1__feed_event_kind__enum_values_by_number,
-  9,
+  11,
   entitle__v1__feed_event_kind__enum_values_by_name,
   1,
   entitle__v1__feed_event_kind__value_ranges,

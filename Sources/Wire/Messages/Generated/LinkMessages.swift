@@ -5,6 +5,25 @@ import CEntitleMessages
 public import EntitlementDomain
 package import NIOCore
 
+extension AccountTokenState: MappedEnumeration {
+  init?(_ number: Entitle__V1__AccountTokenState) {
+    switch number {
+    case ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_LEARNED: self = .learned
+    case ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_AMBIGUOUS: self = .ambiguous
+    case ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_BOUND: self = .bound
+    default: return nil
+    }
+  }
+
+  var number: Entitle__V1__AccountTokenState {
+    switch self {
+    case .learned: ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_LEARNED
+    case .ambiguous: ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_AMBIGUOUS
+    case .bound: ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_BOUND
+    }
+  }
+}
+
 extension LinkReason: MappedEnumeration {
   init?(_ number: Entitle__V1__LinkReason) {
     switch number {
@@ -96,7 +115,8 @@ extension ResolveAccountRequest: WireMessage, MappedMessage {
 
 /// Response of `ResolveAccount`.
 public struct ResolveAccountResponse: Hashable, Sendable {
-  /// Absent when no customer is known, or when several unclaimed chains match.
+  /// Absent when no customer is known, or when several unclaimed chains match. An ambiguous
+  /// appAccountToken or appTransactionId finds no account, only a chain that has none.
   public var subject: SubmittedCustomer.Subject?
   /// The customer's revision; 0 when nothing is known.
   public var revision: Int64
@@ -440,6 +460,246 @@ extension LinkResponse: WireMessage, MappedMessage {
   }
 }
 
+/// Request of `BindAccountToken`. Says which account an appAccountToken belongs to, over everything
+/// that was learned, and links the purchases that carry it and have no account. Purchases that have
+/// one stay where they are.
+public struct BindAccountTokenRequest: Hashable, Sendable {
+  /// The app and environment.
+  public var scope: AppScope
+  /// The token: a UUID, in upper or lower case. It may be unknown to the server.
+  public var appAccountToken: AppAccountToken
+  /// The account; it may be unknown to the server. Empty: what is known of the token is forgotten,
+  /// as if it had never been presented.
+  public var accountID: AccountID?
+  /// Why.
+  public var reason: String
+  /// The person or tool that asks for it.
+  public var author: String
+
+  public init(
+    scope: AppScope,
+    appAccountToken: AppAccountToken,
+    accountID: AccountID? = nil,
+    reason: String,
+    author: String
+  ) {
+    self.scope = scope
+    self.appAccountToken = appAccountToken
+    self.accountID = accountID
+    self.reason = reason
+    self.author = author
+  }
+}
+
+extension BindAccountTokenRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__bind_account_token_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__BindAccountTokenRequest) throws(MessageError) {
+    scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
+    appAccountToken = try Self.required(message.app_account_token, "app_account_token", limit: 256)
+    accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
+    reason = try Self.required(message.reason, "reason", limit: 1_024)
+    author = try Self.required(message.author, "author", limit: 256)
+  }
+
+  func write(
+    to message: inout Entitle__V1__BindAccountTokenRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
+    message.environment = scope.environment.number
+    message.app_account_token = try Self.text(appAccountToken, "app_account_token", in: arena)
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.reason = try Self.text(reason, "reason", in: arena)
+    message.author = try Self.text(author, "author", in: arena)
+  }
+}
+
+/// Request of `ListAccountTokens`. The tokens of an account, or the ambiguous tokens of an app.
+public struct ListAccountTokensRequest: Hashable, Sendable {
+  /// The app and environment.
+  public var scope: AppScope
+  /// The account; empty: the ambiguous tokens of all accounts.
+  public var accountID: AccountID?
+  /// Maximum number of entries in the page.
+  public var pageSize: Int
+  /// The next_page_token of the previous page; empty for the first page.
+  public var pageToken: String?
+
+  public init(
+    scope: AppScope,
+    accountID: AccountID? = nil,
+    pageSize: Int = 0,
+    pageToken: String? = nil
+  ) {
+    self.scope = scope
+    self.accountID = accountID
+    self.pageSize = pageSize
+    self.pageToken = pageToken
+  }
+}
+
+extension ListAccountTokensRequest {
+  /// The page size that a `page_size` of 0 stands for.
+  public static let defaultPageSize = 100
+  /// The maximum page size; a larger `page_size` is reduced to it.
+  public static let largestPageSize = 1_000
+  /// The page size after applying the default and the maximum.
+  public var effectivePageSize: Int {
+    pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)
+  }
+}
+
+extension ListAccountTokensRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_account_tokens_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__ListAccountTokensRequest) throws(MessageError) {
+    scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
+    accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
+    pageSize = try Self.pageSize(message.page_size, "page_size")
+    pageToken = try Self.bounded(message.page_token, "page_token", limit: 1_024)
+  }
+
+  func write(
+    to message: inout Entitle__V1__ListAccountTokensRequest, in arena: MessageArena
+  ) throws(MessageError) {
+    message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
+    message.environment = scope.environment.number
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.page_size = Int32(clamping: pageSize)
+    message.page_token = try Self.text(pageToken, "page_token", in: arena)
+  }
+}
+
+/// Response of `ListAccountTokens`.
+public struct ListAccountTokensResponse: Hashable, Sendable {
+  /// Sorted by token.
+  public var tokens: [AccountToken]
+  /// The page_token of the next page; empty on the last page.
+  public var nextPageToken: String?
+
+  public init(tokens: [AccountToken], nextPageToken: String?) {
+    self.tokens = tokens
+    self.nextPageToken = nextPageToken
+  }
+}
+
+extension ListAccountTokensResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_account_tokens_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__ListAccountTokensResponse) throws(MessageError) {
+    tokens = try Self.list(message.tokens, count: message.n_tokens, of: AccountToken.self)
+    nextPageToken = Self.optionalText(message.next_page_token)
+  }
+
+  func write(
+    to message: inout Entitle__V1__ListAccountTokensResponse, in arena: MessageArena
+  ) throws(MessageError) {
+    message.n_tokens = tokens.count
+    message.tokens = try Self.list(tokens, in: arena)
+    message.next_page_token = try Self.text(nextPageToken, "next_page_token", in: arena)
+  }
+}
+
+/// What is known of an appAccountToken.
+public struct AccountToken: Hashable, Sendable {
+  /// The token.
+  public var appAccountToken: AppAccountToken
+  /// How it is known.
+  public var state: AccountTokenState?
+  /// The account that it belongs to, or that was the first while it is ambiguous; empty when that
+  /// account was deleted since.
+  public var accountID: AccountID?
+  /// Who bound it, as named in the request; empty for other tokens.
+  public var author: String?
+  /// The reason given in the request; empty for other tokens.
+  public var reason: String?
+  /// When it got this state, in milliseconds since the epoch; absent when that is not known.
+  public var since: Milliseconds?
+
+  public init(
+    appAccountToken: AppAccountToken,
+    state: AccountTokenState?,
+    accountID: AccountID?,
+    author: String?,
+    reason: String?,
+    since: Milliseconds?
+  ) {
+    self.appAccountToken = appAccountToken
+    self.state = state
+    self.accountID = accountID
+    self.author = author
+    self.reason = reason
+    self.since = since
+  }
+}
+
+extension AccountToken: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__account_token__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__AccountToken) {
+    appAccountToken = Self.identifier(message.app_account_token)
+    state = Self.optional(message.state, as: AccountTokenState.self)
+    accountID = Self.optionalIdentifier(message.account_id)
+    author = Self.optionalText(message.author)
+    reason = Self.optionalText(message.reason)
+    since = message.has_since_ms_case.isSet ? Milliseconds(message.since_ms) : nil
+  }
+
+  func write(
+    to message: inout Entitle__V1__AccountToken, in arena: MessageArena
+  ) throws(MessageError) {
+    message.app_account_token = try Self.text(appAccountToken, "app_account_token", in: arena)
+    if let state { message.state = state.number }
+    message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.author = try Self.text(author, "author", in: arena)
+    message.reason = try Self.text(reason, "reason", in: arena)
+    if let since {
+      message.has_since_ms_case = ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS_SINCE_MS
+      message.since_ms = since.rawValue
+    }
+  }
+}
+
 /// Request of `ListLinks`. The chains and app transactions of an account.
 public struct ListLinksRequest: Hashable, Sendable {
   /// The app and environment.
@@ -525,17 +785,21 @@ public struct AccountLink: Hashable, Sendable {
   public var reason: LinkReason?
   /// True when the link rests on unsigned data.
   public var isUnsigned: Bool
+  /// True when two accounts presented it. It then leads no other purchase to its account.
+  public var isContested: Bool
 
   public init(
     target: LinkTarget,
     since: Milliseconds,
     reason: LinkReason? = nil,
-    isUnsigned: Bool = false
+    isUnsigned: Bool = false,
+    isContested: Bool = false
   ) {
     self.target = target
     self.since = since
     self.reason = reason
     self.isUnsigned = isUnsigned
+    self.isContested = isContested
   }
 }
 
@@ -562,6 +826,7 @@ extension AccountLink: WireMessage, MappedMessage {
     since = Milliseconds(message.since_ms)
     reason = Self.optional(message.reason, as: LinkReason.self)
     isUnsigned = message.is_unsigned != 0
+    isContested = message.is_contested != 0
   }
 
   func write(
@@ -571,6 +836,7 @@ extension AccountLink: WireMessage, MappedMessage {
     message.since_ms = since.rawValue
     if let reason { message.reason = reason.number }
     message.is_unsigned = isUnsigned ? 1 : 0
+    message.is_contested = isContested ? 1 : 0
   }
 }
 

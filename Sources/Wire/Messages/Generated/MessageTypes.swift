@@ -6,9 +6,11 @@ import CEntitleMessages
 extension MessageType {
   /// Every message of `Protos/`.
   package static let all: [MessageType] = [
+    MessageShape(entitle__v1__account_token__init).type,
     MessageShape(entitle__v1__add_grant_request__init).type,
     MessageShape(entitle__v1__batch_get_customer_state_request__init).type,
     MessageShape(entitle__v1__batch_get_customer_state_response__init).type,
+    MessageShape(entitle__v1__bind_account_token_request__init).type,
     MessageShape(entitle__v1__catalog_attempt__init).type,
     MessageShape(entitle__v1__catalog_issue__init).type,
     MessageShape(entitle__v1__catalog_response__init).type,
@@ -59,6 +61,8 @@ extension MessageType {
     MessageShape(entitle__v1__link_event__init).type,
     MessageShape(entitle__v1__link_response__init).type,
     MessageShape(entitle__v1__link_target__init).type,
+    MessageShape(entitle__v1__list_account_tokens_request__init).type,
+    MessageShape(entitle__v1__list_account_tokens_response__init).type,
     MessageShape(entitle__v1__list_changes_request__init).type,
     MessageShape(entitle__v1__list_changes_response__init).type,
     MessageShape(entitle__v1__list_customers_request__init).type,

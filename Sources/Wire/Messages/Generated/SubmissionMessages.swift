@@ -225,6 +225,8 @@ extension FeedEventKind: MappedEnumeration {
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED: self = .priceConsentNeeded
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED: self = .consentRescinded
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE: self = .refetchDue
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS: self = .tokenAmbiguous
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS: self = .appTransactionAmbiguous
     default: return nil
     }
   }
@@ -239,6 +241,8 @@ extension FeedEventKind: MappedEnumeration {
     case .priceConsentNeeded: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED
     case .consentRescinded: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED
     case .refetchDue: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE
+    case .tokenAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS
+    case .appTransactionAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS
     }
   }
 }
@@ -666,11 +670,14 @@ public struct SubmitReceiptRequest: Hashable, Sendable {
   public var deviceIdentifier: [UInt8]?
   /// The priority; INTERACTIVE when absent.
   public var priority: SubmissionPriority
+  /// As in SubmitSignedTransactionsRequest.
+  public var anonymousAccountID: AccountID?
 
   public init(
     receipt: [UInt8],
     bundleID: BundleID? = nil,
     accountID: AccountID? = nil,
+    anonymousAccountID: AccountID? = nil,
     deviceIdentifier: [UInt8]? = nil,
     priority: SubmissionPriority = .interactive
   ) {
@@ -679,6 +686,7 @@ public struct SubmitReceiptRequest: Hashable, Sendable {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
     self.priority = priority
+    self.anonymousAccountID = anonymousAccountID
   }
 }
 
@@ -708,6 +716,7 @@ extension SubmitReceiptRequest: WireMessage, MappedMessage {
     receipt = try Self.required(message.receipt, "receipt", limit: 1_572_864)
     deviceIdentifier = try Self.bounded(message.device_identifier, "device_identifier", limit: 64)
     priority = try Self.required(message.priority, as: SubmissionPriority.self, "priority")
+    anonymousAccountID = try Self.bounded(message.anonymous_account_id, "anonymous_account_id", limit: 256)
   }
 
   func write(
@@ -718,6 +727,7 @@ extension SubmitReceiptRequest: WireMessage, MappedMessage {
     message.receipt = try Self.bytes(receipt, in: arena)
     message.device_identifier = try Self.bytes(deviceIdentifier, in: arena)
     if priority != .interactive { message.priority = priority.number }
+    message.anonymous_account_id = try Self.text(anonymousAccountID, "anonymous_account_id", in: arena)
   }
 }
 

@@ -89,6 +89,17 @@ package enum WireMethods {
     service: ServiceNames.links, name: "ListLinks",
     idempotency: .noSideEffects)
 
+  /// Says which account an appAccountToken belongs to, over everything that was learned, and links
+  /// the purchases that carry it and have no account. Purchases that have one stay where they are.
+  package static let bindAccountToken = WireMethod<BindAccountTokenRequest, LinkResponse>(
+    service: ServiceNames.links, name: "BindAccountToken",
+    idempotency: .idempotent)
+
+  /// The tokens of an account, or the ambiguous tokens of an app.
+  package static let listAccountTokens = WireMethod<ListAccountTokensRequest, ListAccountTokensResponse>(
+    service: ServiceNames.links, name: "ListAccountTokens",
+    idempotency: .noSideEffects)
+
   /// The owners of a chain or app transaction over time, or the links of an account over time.
   package static let getLinkHistory = WireMethod<GetLinkHistoryRequest, GetLinkHistoryResponse>(
     service: ServiceNames.links, name: "GetLinkHistory",

@@ -26,6 +26,10 @@ typedef struct Entitle__V1__UnlinkAccountRequest Entitle__V1__UnlinkAccountReque
 typedef struct Entitle__V1__TransferPurchaseRequest Entitle__V1__TransferPurchaseRequest;
 typedef struct Entitle__V1__MergeAccountsRequest Entitle__V1__MergeAccountsRequest;
 typedef struct Entitle__V1__LinkResponse Entitle__V1__LinkResponse;
+typedef struct Entitle__V1__BindAccountTokenRequest Entitle__V1__BindAccountTokenRequest;
+typedef struct Entitle__V1__ListAccountTokensRequest Entitle__V1__ListAccountTokensRequest;
+typedef struct Entitle__V1__ListAccountTokensResponse Entitle__V1__ListAccountTokensResponse;
+typedef struct Entitle__V1__AccountToken Entitle__V1__AccountToken;
 typedef struct Entitle__V1__ListLinksRequest Entitle__V1__ListLinksRequest;
 typedef struct Entitle__V1__ListLinksResponse Entitle__V1__ListLinksResponse;
 typedef struct Entitle__V1__Link Entitle__V1__Link;
@@ -36,6 +40,28 @@ typedef struct Entitle__V1__LinkEvent Entitle__V1__LinkEvent;
 
 /* --- enums --- */
 
+/*
+ * How an appAccountToken is known. Ignore a number that you do not know.
+ */
+typedef enum _Entitle__V1__AccountTokenState {
+  /*
+   * Never sent.
+   */
+  ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED = 0,
+  /*
+   * A submission named the account with it.
+   */
+  ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_LEARNED = 1,
+  /*
+   * Submissions named several accounts with it. It links nothing.
+   */
+  ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_AMBIGUOUS = 2,
+  /*
+   * BindAccountToken named its account, or it is derived from the account's id.
+   */
+  ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_BOUND = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__ACCOUNT_TOKEN_STATE)
+} Entitle__V1__AccountTokenState;
 /*
  * Why a link changed. Ignore a number that you do not know.
  */
@@ -333,6 +359,133 @@ struct  Entitle__V1__LinkResponse
     , 0, 0,NULL, 0,NULL }
 
 
+struct  Entitle__V1__BindAccountTokenRequest
+{
+  ProtobufCMessage base;
+  /*
+   * The app.
+   */
+  char *bundle_id;
+  /*
+   * The environment; production when unspecified.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * The token: a UUID, in upper or lower case. It may be unknown to the server.
+   */
+  char *app_account_token;
+  /*
+   * The account; it may be unknown to the server. Empty: what is known of the token is forgotten, as
+   * if it had never been presented.
+   */
+  char *account_id;
+  /*
+   * Why.
+   */
+  char *reason;
+  /*
+   * The person or tool that asks for it.
+   */
+  char *author;
+};
+#define ENTITLE__V1__BIND_ACCOUNT_TOKEN_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__bind_account_token_request__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+struct  Entitle__V1__ListAccountTokensRequest
+{
+  ProtobufCMessage base;
+  /*
+   * The app.
+   */
+  char *bundle_id;
+  /*
+   * The environment; production when unspecified.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * The account; empty: the ambiguous tokens of all accounts.
+   */
+  char *account_id;
+  /*
+   * Maximum number of entries in the page.
+   */
+  int32_t page_size;
+  /*
+   * The next_page_token of the previous page; empty for the first page.
+   */
+  char *page_token;
+};
+#define ENTITLE__V1__LIST_ACCOUNT_TOKENS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_account_tokens_request__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string }
+
+
+struct  Entitle__V1__ListAccountTokensResponse
+{
+  ProtobufCMessage base;
+  /*
+   * Sorted by token.
+   */
+  size_t n_tokens;
+  Entitle__V1__AccountToken **tokens;
+  /*
+   * The page_token of the next page; empty on the last page.
+   */
+  char *next_page_token;
+};
+#define ENTITLE__V1__LIST_ACCOUNT_TOKENS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_account_tokens_response__descriptor) \
+    , 0,NULL, (char *)protobuf_c_empty_string }
+
+
+typedef enum {
+  ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__NOT_SET = 0,
+  ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS_SINCE_MS = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__CASE)
+} Entitle__V1__AccountToken__HasSinceMsCase;
+
+/*
+ * What is known of an appAccountToken.
+ */
+struct  Entitle__V1__AccountToken
+{
+  ProtobufCMessage base;
+  /*
+   * The token.
+   */
+  char *app_account_token;
+  /*
+   * How it is known.
+   */
+  Entitle__V1__AccountTokenState state;
+  /*
+   * The account that it belongs to, or that was the first while it is ambiguous; empty when that
+   * account was deleted since.
+   */
+  char *account_id;
+  /*
+   * Who bound it, as named in the request; empty for other tokens.
+   */
+  char *author;
+  /*
+   * The reason given in the request; empty for other tokens.
+   */
+  char *reason;
+  Entitle__V1__AccountToken__HasSinceMsCase has_since_ms_case;
+  union {
+    /*
+     * When it got this state, in milliseconds since the epoch; absent when that is not known.
+     */
+    int64_t since_ms;
+  };
+};
+#define ENTITLE__V1__ACCOUNT_TOKEN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__account_token__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__NOT_SET, {0} }
+
+
 struct  Entitle__V1__ListLinksRequest
 {
   ProtobufCMessage base;
@@ -390,10 +543,14 @@ struct  Entitle__V1__Link
    * True when the link rests on unsigned data.
    */
   protobuf_c_boolean is_unsigned;
+  /*
+   * True when two accounts presented it. It then leads no other purchase to its account.
+   */
+  protobuf_c_boolean is_contested;
 };
 #define ENTITLE__V1__LINK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__link__descriptor) \
-    , NULL, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, 0 }
+    , NULL, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, 0, 0 }
 
 
 typedef enum {
@@ -651,6 +808,82 @@ Entitle__V1__LinkResponse *
 void   entitle__v1__link_response__free_unpacked
                      (Entitle__V1__LinkResponse *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__BindAccountTokenRequest methods */
+void   entitle__v1__bind_account_token_request__init
+                     (Entitle__V1__BindAccountTokenRequest         *message);
+size_t entitle__v1__bind_account_token_request__get_packed_size
+                     (const Entitle__V1__BindAccountTokenRequest   *message);
+size_t entitle__v1__bind_account_token_request__pack
+                     (const Entitle__V1__BindAccountTokenRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__bind_account_token_request__pack_to_buffer
+                     (const Entitle__V1__BindAccountTokenRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__BindAccountTokenRequest *
+       entitle__v1__bind_account_token_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__bind_account_token_request__free_unpacked
+                     (Entitle__V1__BindAccountTokenRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ListAccountTokensRequest methods */
+void   entitle__v1__list_account_tokens_request__init
+                     (Entitle__V1__ListAccountTokensRequest         *message);
+size_t entitle__v1__list_account_tokens_request__get_packed_size
+                     (const Entitle__V1__ListAccountTokensRequest   *message);
+size_t entitle__v1__list_account_tokens_request__pack
+                     (const Entitle__V1__ListAccountTokensRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__list_account_tokens_request__pack_to_buffer
+                     (const Entitle__V1__ListAccountTokensRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ListAccountTokensRequest *
+       entitle__v1__list_account_tokens_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__list_account_tokens_request__free_unpacked
+                     (Entitle__V1__ListAccountTokensRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ListAccountTokensResponse methods */
+void   entitle__v1__list_account_tokens_response__init
+                     (Entitle__V1__ListAccountTokensResponse         *message);
+size_t entitle__v1__list_account_tokens_response__get_packed_size
+                     (const Entitle__V1__ListAccountTokensResponse   *message);
+size_t entitle__v1__list_account_tokens_response__pack
+                     (const Entitle__V1__ListAccountTokensResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__list_account_tokens_response__pack_to_buffer
+                     (const Entitle__V1__ListAccountTokensResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ListAccountTokensResponse *
+       entitle__v1__list_account_tokens_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__list_account_tokens_response__free_unpacked
+                     (Entitle__V1__ListAccountTokensResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__AccountToken methods */
+void   entitle__v1__account_token__init
+                     (Entitle__V1__AccountToken         *message);
+size_t entitle__v1__account_token__get_packed_size
+                     (const Entitle__V1__AccountToken   *message);
+size_t entitle__v1__account_token__pack
+                     (const Entitle__V1__AccountToken   *message,
+                      uint8_t             *out);
+size_t entitle__v1__account_token__pack_to_buffer
+                     (const Entitle__V1__AccountToken   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__AccountToken *
+       entitle__v1__account_token__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__account_token__free_unpacked
+                     (Entitle__V1__AccountToken *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListLinksRequest methods */
 void   entitle__v1__list_links_request__init
                      (Entitle__V1__ListLinksRequest         *message);
@@ -791,6 +1024,18 @@ typedef void (*Entitle__V1__MergeAccountsRequest_Closure)
 typedef void (*Entitle__V1__LinkResponse_Closure)
                  (const Entitle__V1__LinkResponse *message,
                   void *closure_data);
+typedef void (*Entitle__V1__BindAccountTokenRequest_Closure)
+                 (const Entitle__V1__BindAccountTokenRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ListAccountTokensRequest_Closure)
+                 (const Entitle__V1__ListAccountTokensRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ListAccountTokensResponse_Closure)
+                 (const Entitle__V1__ListAccountTokensResponse *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__AccountToken_Closure)
+                 (const Entitle__V1__AccountToken *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__ListLinksRequest_Closure)
                  (const Entitle__V1__ListLinksRequest *message,
                   void *closure_data);
@@ -840,6 +1085,14 @@ struct Entitle__V1__LinkService_Service
                      const Entitle__V1__ListLinksRequest *input,
                      Entitle__V1__ListLinksResponse_Closure closure,
                      void *closure_data);
+  void (*bind_account_token)(Entitle__V1__LinkService_Service *service,
+                             const Entitle__V1__BindAccountTokenRequest *input,
+                             Entitle__V1__LinkResponse_Closure closure,
+                             void *closure_data);
+  void (*list_account_tokens)(Entitle__V1__LinkService_Service *service,
+                              const Entitle__V1__ListAccountTokensRequest *input,
+                              Entitle__V1__ListAccountTokensResponse_Closure closure,
+                              void *closure_data);
   void (*get_link_history)(Entitle__V1__LinkService_Service *service,
                            const Entitle__V1__GetLinkHistoryRequest *input,
                            Entitle__V1__GetLinkHistoryResponse_Closure closure,
@@ -858,6 +1111,8 @@ void entitle__v1__link_service__init (Entitle__V1__LinkService_Service *service,
       function_prefix__ ## transfer_purchase,\
       function_prefix__ ## merge_accounts,\
       function_prefix__ ## list_links,\
+      function_prefix__ ## bind_account_token,\
+      function_prefix__ ## list_account_tokens,\
       function_prefix__ ## get_link_history  }
 void entitle__v1__link_service__resolve_account(ProtobufCService *service,
                                                 const Entitle__V1__ResolveAccountRequest *input,
@@ -883,6 +1138,14 @@ void entitle__v1__link_service__list_links(ProtobufCService *service,
                                            const Entitle__V1__ListLinksRequest *input,
                                            Entitle__V1__ListLinksResponse_Closure closure,
                                            void *closure_data);
+void entitle__v1__link_service__bind_account_token(ProtobufCService *service,
+                                                   const Entitle__V1__BindAccountTokenRequest *input,
+                                                   Entitle__V1__LinkResponse_Closure closure,
+                                                   void *closure_data);
+void entitle__v1__link_service__list_account_tokens(ProtobufCService *service,
+                                                    const Entitle__V1__ListAccountTokensRequest *input,
+                                                    Entitle__V1__ListAccountTokensResponse_Closure closure,
+                                                    void *closure_data);
 void entitle__v1__link_service__get_link_history(ProtobufCService *service,
                                                  const Entitle__V1__GetLinkHistoryRequest *input,
                                                  Entitle__V1__GetLinkHistoryResponse_Closure closure,
@@ -890,6 +1153,7 @@ void entitle__v1__link_service__get_link_history(ProtobufCService *service,
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    entitle__v1__account_token_state__descriptor;
 extern const ProtobufCEnumDescriptor    entitle__v1__link_reason__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__link_target__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__resolve_account_request__descriptor;
@@ -899,6 +1163,10 @@ extern const ProtobufCMessageDescriptor entitle__v1__unlink_account_request__des
 extern const ProtobufCMessageDescriptor entitle__v1__transfer_purchase_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__merge_accounts_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__link_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__bind_account_token_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__list_account_tokens_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__list_account_tokens_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__account_token__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_links_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_links_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__link__descriptor;

@@ -227,7 +227,17 @@ typedef enum _Entitle__V1__FeedEventKind {
   /*
    * Ask the App Store Server API; see refetch_reason.
    */
-  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE = 8
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE = 8,
+  /*
+   * An appAccountToken, the detail, was presented for two accounts. It links nothing until
+   * LinkService.BindAccountToken says whose it is.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS = 9,
+  /*
+   * An appTransactionId, the detail, was presented for two accounts. It links nothing until
+   * LinkService.LinkAccount or TransferPurchase names its account.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS = 10
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*
@@ -280,7 +290,7 @@ struct  Entitle__V1__FeedEvent
    */
   Entitle__V1__FeedEventKind kind;
   /*
-   * The notification that reported it.
+   * The notification that reported it; empty when none did.
    */
   char *notification_uuid;
   /*
@@ -296,8 +306,8 @@ struct  Entitle__V1__FeedEvent
    */
   Entitle__V1__RefetchReason refetch_reason;
   /*
-   * Apple's term for the cause, the names of missing fields, or both sides of a contradiction;
-   * empty when there is none.
+   * Apple's term for the cause, the names of missing fields, or both sides of a contradiction,
+   * or what became ambiguous; empty when there is none.
    */
   char *detail;
   Entitle__V1__FeedEvent__HasDeadlineMsCase has_deadline_ms_case;
@@ -434,10 +444,16 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
    * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
+  /*
+   * The anonymous account that the customer used before account_id, of which everything is merged
+   * into account_id. Without account_id, or when its id does not begin with the app's
+   * anonymous_prefix, or when the account is not known, nothing is merged. Empty: none.
+   */
+  char *anonymous_account_id;
 };
 #define ENTITLE__V1__SUBMIT_SIGNED_TRANSACTIONS_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_signed_transactions_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0,NULL, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0,NULL, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED, (char *)protobuf_c_empty_string }
 
 
 struct  Entitle__V1__SubmitSignedTransactionsResponse
@@ -557,10 +573,14 @@ struct  Entitle__V1__SubmitReceiptRequest
    * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
+  /*
+   * As in SubmitSignedTransactionsRequest.
+   */
+  char *anonymous_account_id;
 };
 #define ENTITLE__V1__SUBMIT_RECEIPT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_receipt_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, {0,NULL}, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, {0,NULL}, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED, (char *)protobuf_c_empty_string }
 
 
 /*

@@ -1,0 +1,42 @@
+import EntitlementStore
+import GRDB
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+@Suite("A database of version 5")
+struct OwnershipMigrationTests {
+  @Test("What two accounts presented is contested or ambiguous after the migration (R70, R71)")
+  func ownership() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("entitle.sqlite")
+    let old = try SQLiteStore.open(at: path)
+    try await OwnershipArchive.fill(old)
+    await old.close()
+    let queue = try DatabaseQueue(path: path)
+    try await queue.write { database in
+      try database.execute(
+        sql: """
+          ALTER TABLE chains DROP COLUMN standing;
+          ALTER TABLE app_transactions DROP COLUMN standing;
+          CREATE TABLE older_tokens (
+            scope_id INTEGER NOT NULL REFERENCES scopes (id),
+            token TEXT NOT NULL,
+            account INTEGER NOT NULL REFERENCES accounts (id),
+            PRIMARY KEY (scope_id, token)
+          ) STRICT, WITHOUT ROWID;
+          INSERT INTO older_tokens SELECT scope_id, token, account FROM account_tokens;
+          DROP TABLE account_tokens;
+          ALTER TABLE older_tokens RENAME TO account_tokens;
+          CREATE INDEX account_tokens_by_account ON account_tokens (account);
+          PRAGMA user_version = 5;
+          """)
+    }
+    try queue.close()
+    let store = try SQLiteStore.open(at: path)
+    try await OwnershipArchive.check(store)
+    await store.close()
+  }
+}
