@@ -25,15 +25,18 @@ package struct LinkRequest: Hashable, Sendable {
   /// The reason, as free text of the caller.
   package var reason: String
   package var at: Milliseconds
+  package var caller: AuditCaller
 
   package init(
-    scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds
+    scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds,
+    caller: AuditCaller = .server
   ) {
     self.scope = scope
     self.change = change
     self.author = author
     self.reason = reason
     self.at = at
+    self.caller = caller
   }
 }
 

@@ -13,6 +13,7 @@ package final class PostgresStore: EntitlementStore {
   let limits: PostgresStoreLimits
   let scopes: ScopeCache
   let headers: HeaderCache
+  let trail: AuditTrail
   private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
@@ -20,12 +21,14 @@ package final class PostgresStore: EntitlementStore {
 
   /// Connects to a database whose schema `entitlectl database migrate` has created.
   ///
+  /// - Parameter trail: the chain of the audit trail that this process writes.
   /// - Throws: ``StoreError/Code/olderSchema`` or ``StoreError/Code/newerSchema`` when the version
   ///   of the schema is not the program's; ``StoreError/Code/unavailable`` when the database cannot
   ///   be reached; ``StoreError/Code/internalFault`` when the connection string is malformed or a
   ///   server setting is not supported.
   package static func open(
-    _ configuration: PostgresStoreConfiguration, logger: Logger
+    _ configuration: PostgresStoreConfiguration, trail: AuditTrail = AuditTrail(node: "localhost"),
+    logger: Logger
   ) async throws(StoreError) -> PostgresStore {
     let pool = try PostgresPool.forStore(configuration, logger: logger)
     do throws(StoreError) {
@@ -41,7 +44,7 @@ package final class PostgresStore: EntitlementStore {
       let store = PostgresStore(
         pool,
         replicas: ReplicaSet(replicas, counters: counters, logger: logger),
-        limits: configuration.limits, counters: counters, logger: logger)
+        limits: configuration.limits, trail: trail, counters: counters, logger: logger)
       try await store.scopes.load()
       return store
     } catch {
@@ -52,8 +55,9 @@ package final class PostgresStore: EntitlementStore {
 
   private init(
     _ primary: PostgresPool, replicas: ReplicaSet, limits: PostgresStoreLimits,
-    counters: PostgresCounters, logger: Logger
+    trail: AuditTrail, counters: PostgresCounters, logger: Logger
   ) {
+    self.trail = trail
     self.primary = primary
     self.replicas = replicas
     self.limits = limits
@@ -63,7 +67,7 @@ package final class PostgresStore: EntitlementStore {
     let listener = primary.listener(on: "entitle_changes")
     let hub = hub
     let writer = BatchWriter(
-      pool: primary, limits: limits, logger: logger, counters: counters,
+      pool: primary, limits: limits, trail: trail, logger: logger, counters: counters,
       announce: {
         listener.announce()
         // Subscribers of this process are notified without a round trip through the server.
@@ -110,19 +114,21 @@ package final class PostgresStore: EntitlementStore {
     ) { ledger in try ledger.commit(submission) }
   }
 
-  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  {
     try await write(LedgerKey.expected(by: grant), in: [grant.scope]) { ledger in
-      try ledger.add(grant)
+      try ledger.add(grant, by: caller)
     }
   }
 
-  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  {
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
     guard try await scopes.id(of: scope) != nil else { return nil }
     return try await write(LedgerKey.expected(byWithdrawing: id, in: scope), in: [scope]) {
       ledger in
-      let receipt = try ledger.withdraw(id, in: scope, withdrawal)
+      let receipt = try ledger.withdraw(id, in: scope, withdrawal, by: caller)
       return { numbering in receipt?(numbering) }
     }
   }

@@ -16,6 +16,7 @@ package final class SQLiteStore: EntitlementStore {
   private let commits: AdmissionGate
   private let reads: AdmissionGate
   private let announcer = FeedAnnouncer()
+  let trail: AuditTrail
   /// Serialises `close`, which waits for connections and must not block a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
@@ -23,12 +24,14 @@ package final class SQLiteStore: EntitlementStore {
   /// Opens the database at a path, or creates it if it is missing. Its folder must exist. Blocks
   /// during crash recovery and migration.
   ///
+  /// - Parameter trail: the chain of the audit trail that this process writes.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/newerSchema``, without changing the file;
   ///   ``StoreError/Code/corrupt`` when it is not a database of this program;
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
-    at path: String, limits: SQLiteStoreLimits = SQLiteStoreLimits()
+    at path: String, limits: SQLiteStoreLimits = SQLiteStoreLimits(),
+    trail: AuditTrail = AuditTrail(node: "localhost")
   ) throws(StoreError) -> SQLiteStore {
     let file = try DatabaseFile(at: path)
     do {
@@ -38,14 +41,17 @@ package final class SQLiteStore: EntitlementStore {
         try Schema.migrate(database)
         try VersionMigration.run(database)
       }
-      return SQLiteStore(file: file, pool: pool, limits: limits)
+      return SQLiteStore(file: file, pool: pool, limits: limits, trail: trail)
     } catch {
       throw StoreError(translating: error)
     }
   }
 
-  private init(file: DatabaseFile, pool: DatabasePool, limits: SQLiteStoreLimits) {
+  private init(
+    file: DatabaseFile, pool: DatabasePool, limits: SQLiteStoreLimits, trail: AuditTrail
+  ) {
     self.file = file
+    self.trail = trail
     self.pool = pool
     self.queue = CommitQueue(
       pool: pool, maximumCommitsPerTransaction: limits.maximumCommitsPerTransaction)
@@ -85,21 +91,30 @@ package final class SQLiteStore: EntitlementStore {
     try await decide { try $0.commit(submission) }
   }
 
-  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
-    try await decide { try $0.add(grant) }
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  {
+    try await decide { try $0.add(grant, by: caller) }
   }
 
-  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  {
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
     try await decide { ledger in
-      let receipt = try ledger.withdraw(id, in: scope, withdrawal)
+      let receipt = try ledger.withdraw(id, in: scope, withdrawal, by: caller)
       return { numbering in receipt?(numbering) }
     }
   }
 
   package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
     try await decide { try $0.perform(request) }
+  }
+
+  package func record(_ call: AuditCall) async throws(StoreError) {
+    try await decide { ledger in
+      try ledger.record(call)
+      return { _ in }
+    }
   }
 
   package func announcements() -> AsyncStream<Void> {
@@ -112,10 +127,14 @@ package final class SQLiteStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<SQLiteLedgerReader>) throws
       -> @Sendable (ChangeNumbering) -> Answer
   ) async throws(StoreError) -> Answer {
-    let (answer, isChanged) = try await write { database in
-      let written = try SQLiteChangesWriter.write(to: database, decision)
-      return (written.decision(written.numbering), written.isChanged)
-    }
+    try commits.enter()
+    defer { commits.leave() }
+    let (answer, isChanged, _) = try await queue.commit(
+      { [trail] database in
+        let written = try SQLiteChangesWriter.write(
+          to: database, auditedBy: trail, decision)
+        return (written.decision(written.numbering), written.isChanged, written.entries)
+      }, committed: { [trail] in trail.committed($0.2) })
     if isChanged { announcer.announce() }
     return answer
   }

@@ -9,7 +9,7 @@ enum Schema {
   /// The `application_id` ("Entl") of the database files of this program.
   static let applicationID: Int32 = 0x456e_746c
 
-  static let steps = [version1, version2, version3, version4, version5]
+  static let steps = [version1, version2, version3, version4, version5, version6]
 
   static var currentVersion: Int { steps.count }
 

@@ -41,13 +41,18 @@ struct Server {
     for warning in contents.warnings {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
-    let opened = try await openStore(logger: logger)
+    let auditLog = try settings.auditLog.map { target throws(StartFailure) in
+      try AuditLogFile(target, logger: logger)
+    }
+    let trail = Self.makeTrail(settings.nodeName, log: auditLog, logger: logger)
+    let opened = try await openStore(trail: trail, logger: logger)
     let store = opened.store
     let components = ServerComponents(
       settings: settings,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.source, opened: opened, logger: logger)
+    components.addAuditStatistics(trail, auditLog)
     let addresses: [ServerAddress]
     do {
       addresses = try await components.rpcServer.start(on: settings.listen)
@@ -73,7 +78,8 @@ struct Server {
           .init(service: VerificationPoolService(pool: components.pool)),
           .init(
             service: ChangeFeedService(
-              follower: components.follower, trimmer: components.trimmer)),
+              follower: components.follower, trimmer: components.trimmer,
+              sealer: components.sealer)),
           .init(
             service: RPCService(
               server: components.rpcServer, addresses: addresses, health: components.health,
@@ -82,7 +88,7 @@ struct Server {
           .init(
             service: CatalogService(
               file: catalogFile, initialVersion: catalogVersion, hangups: hangups,
-              reloader: components.reloader, logger: logger)),
+              reloader: components.reloader, auditLog: auditLog, logger: logger)),
           .init(service: ShutdownWatchdog(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
@@ -110,13 +116,29 @@ struct Server {
     return quiet
   }
 
-  private func openStore(logger: Logger) async throws(StartFailure) -> OpenedStore {
+  /// The chain of the audit trail that this process writes.
+  private static func makeTrail(
+    _ nodeName: String, log: AuditLogFile?, logger: Logger
+  ) -> AuditTrail {
+    AuditTrail(node: nodeName) { entries in
+      log?.write(entries)
+      for entry in entries where entry.outcome == AuditOutcome.gap.rawValue {
+        logger.error(
+          "entries of the audit trail were lost in a failover",
+          metadata: ["lost": "\(entry.subject)"])
+      }
+    }
+  }
+
+  private func openStore(trail: AuditTrail, logger: Logger) async throws(StartFailure)
+    -> OpenedStore
+  {
     do {
       switch settings.store {
       case .sqlite(let path):
-        return OpenedStore(try SQLiteStore.open(at: path), statistics: { [] })
+        return OpenedStore(try SQLiteStore.open(at: path, trail: trail), statistics: { [] })
       case .postgres(let configuration):
-        let store = try await PostgresStore.open(configuration, logger: logger)
+        let store = try await PostgresStore.open(configuration, trail: trail, logger: logger)
         return OpenedStore(store, statistics: { store.statistics.values })
       }
     } catch {
@@ -155,8 +177,10 @@ private struct ServerComponents {
   let rpcServer: RPCServer
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
+  let sealer: AuditSealer
   let health = HealthStatus()
   private let reader: CustomerReader
+  private let statistics: ServiceStatistics
 
   init(
     settings: Settings, catalog: CatalogHolder, source: CatalogSource,
@@ -182,6 +206,8 @@ private struct ServerComponents {
       logger: logger, changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
     trimmer = ChangeTrimmer(
       store: store, retention: settings.changeRetention, clock: .system, logger: logger)
+    sealer = AuditSealer(
+      store: store, keepingDays: settings.auditRetentionDays, clock: .system, logger: logger)
     let submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: .system, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
@@ -193,14 +219,16 @@ private struct ServerComponents {
       customersChanged: { reader.customersChanged($0) })
     let watch = CustomerWatch(store: store, reader: reader, watermark: watermark)
     reloader = CatalogReloader(
-      source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
+      source: source, holder: catalog, clock: .system, counters: counters, logger: logger,
+      record: { call throws(StoreError) in try await store.record(call) })
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
-      { watch.values },
+      { watch.values }, { [sealer] in sealer.values },
     ])
+    self.statistics = statistics
 
     var router = RPCRouter()
     EntitlementEndpoint(
@@ -222,6 +250,7 @@ private struct ServerComponents {
         storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
         warnings: settings.warnings)
     ).register(in: &router)
+    AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
       router: router,
@@ -233,6 +262,16 @@ private struct ServerComponents {
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.
     statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
+  }
+
+  func addAuditStatistics(_ trail: AuditTrail, _ log: AuditLogFile?) {
+    statistics.add {
+      let counts = trail.counts
+      return [
+        StatisticValue("audit.entries", counts.entries), StatisticValue("audit.gaps", counts.gaps),
+        StatisticValue("audit.log_failures", log?.failureCount ?? 0),
+      ]
+    }
   }
 
   /// Totals for the last line of the log.

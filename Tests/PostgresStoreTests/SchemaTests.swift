@@ -39,6 +39,7 @@ struct SchemaTests {
     #expect(
       steps.all == [
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
+        .wouldApply(number: 3, name: "audit"),
       ])
     #expect(
       try cluster.execute(
@@ -58,6 +59,7 @@ struct SchemaTests {
       steps.all == [
         .applying(number: 1, name: "schema"), .applied(number: 1, name: "schema"),
         .applying(number: 2, name: "versions"), .applied(number: 2, name: "versions"),
+        .applying(number: 3, name: "audit"), .applied(number: 3, name: "audit"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -131,7 +133,7 @@ struct SchemaTests {
     #expect(refusal?.code == .newerSchema)
     let status = try await PostgresSchema.status(connection: connection)
     #expect(status.found == 99)
-    #expect(status.migrations.map(\.number) == [1, 2, 99])
+    #expect(status.migrations.map(\.number) == [1, 2, 3, 99])
   }
 
   @Test("A migration that was applied from another file is refused")

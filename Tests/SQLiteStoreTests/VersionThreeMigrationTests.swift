@@ -97,7 +97,7 @@ struct VersionThreeMigrationTests {
     // No row names one that is not there, and no name is left.
     #expect(try await number(queue, "SELECT COUNT(*) FROM pragma_foreign_key_check") == 0)
     #expect(try await number(queue, "SELECT COUNT(*) FROM accounts") == 0)
-    #expect(try await number(queue, "PRAGMA user_version") == 5)
+    #expect(try await number(queue, "PRAGMA user_version") == 6)
     try queue.close()
   }
 

@@ -28,6 +28,7 @@ struct MessageServiceTests {
       signature(WireMethods.mergeAccounts), signature(WireMethods.listLinks),
       signature(WireMethods.getLinkHistory),
       signature(WireMethods.watchCustomerStates, isStream: true),
+      signature(WireMethods.listAuditEntries), signature(WireMethods.listAuditSeals),
       signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
     ]
     #expect(try Set(methods) == MessageProtos().methods)

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+package import EntitlementStore
 package import Verification
 
 /// Signed transactions, renewal infos and app transactions to submit.
@@ -70,10 +71,15 @@ package struct ArchiveSubmission: Sendable {
   package var bundleID: BundleID
   /// The account that owns the purchases. It gets the unlinked ones, and none of another account.
   package var accountID: AccountID?
+  package var caller: AuditCaller
 
-  package init(response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil) {
+  package init(
+    response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
+    caller: AuditCaller = .server
+  ) {
     self.response = response
     self.bundleID = bundleID
     self.accountID = accountID
+    self.caller = caller
   }
 }

@@ -67,7 +67,7 @@ extension SubmissionService {
       }
       return try await commit(
         archive.receipt, archive.facts, from: .archivedResponse, accountID: request.accountID,
-        catalog: snapshot.catalog, unless: isCancelled)
+        importedBy: request.caller, catalog: snapshot.catalog, unless: isCancelled)
     }
   }
 
@@ -88,7 +88,8 @@ extension SubmissionService {
 
   private func commit(
     _ receipt: Receipt, _ outcomes: [Result<SignedFact, Refusal>], from document: ReceiptOrigin,
-    accountID: AccountID?, catalog: Catalog, unless isCancelled: @Sendable () -> Bool
+    accountID: AccountID?, importedBy caller: AuditCaller? = nil, catalog: Catalog,
+    unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> ReceiptResult {
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
     var facts: [(position: Int, fact: SignedFact)] = []
@@ -107,7 +108,7 @@ extension SubmissionService {
       let committed = try await commit(
         Submission(
           facts: facts.map(\.fact), accountID: accountID, receivedAt: clock.now(),
-          catalog: catalog),
+          catalog: catalog, importedBy: caller),
         unless: isCancelled)
       for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: committed)) {
         items[entry.position] = result

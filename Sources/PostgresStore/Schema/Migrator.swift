@@ -163,6 +163,7 @@ struct MigrationFile: Sendable {
   static let all = [
     MigrationFile(number: 1, name: "schema", sql: PackageResources._001_schema_sql),
     MigrationFile(number: 2, name: "versions", sql: PackageResources._002_versions_sql),
+    MigrationFile(number: 3, name: "audit", sql: PackageResources._003_audit_sql),
   ]
 
   /// The SHA-256 of the SQL.

@@ -7,6 +7,9 @@ extension MessageType {
   /// Every message of `Protos/`.
   package static let all: [MessageType] = [
     MessageShape(entitle__v1__add_grant_request__init).type,
+    MessageShape(entitle__v1__audit_entry__init).type,
+    MessageShape(entitle__v1__audit_seal__init).type,
+    MessageShape(entitle__v1__audit_sealed_chain__init).type,
     MessageShape(entitle__v1__batch_get_customer_state_request__init).type,
     MessageShape(entitle__v1__batch_get_customer_state_response__init).type,
     MessageShape(entitle__v1__catalog_attempt__init).type,
@@ -59,6 +62,10 @@ extension MessageType {
     MessageShape(entitle__v1__link_event__init).type,
     MessageShape(entitle__v1__link_response__init).type,
     MessageShape(entitle__v1__link_target__init).type,
+    MessageShape(entitle__v1__list_audit_entries_request__init).type,
+    MessageShape(entitle__v1__list_audit_entries_response__init).type,
+    MessageShape(entitle__v1__list_audit_seals_request__init).type,
+    MessageShape(entitle__v1__list_audit_seals_response__init).type,
     MessageShape(entitle__v1__list_changes_request__init).type,
     MessageShape(entitle__v1__list_changes_response__init).type,
     MessageShape(entitle__v1__list_customers_request__init).type,
