@@ -84,15 +84,17 @@ package protocol EntitlementStore: Sendable {
     clock: Milliseconds, elapsed: Duration, retention: Duration
   ) async throws(StoreError) -> TrimmingTime
 
-  /// Adds a grant (R32), and its account when it is not known. Idempotent: a grant with a known id
-  /// is not changed.
-  func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt
+  /// Adds a grant (R32), and its account when it is not known, with an entry of the audit trail
+  /// (R76). Idempotent: a grant with a known id is not changed.
+  func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError) -> GrantReceipt
 
-  /// Withdraws a grant. Idempotent: a withdrawn grant is not changed.
+  /// Withdraws a grant, with an entry of the audit trail (R76). Idempotent: a withdrawn grant is not
+  /// changed.
   ///
   /// - Returns: nil when no grant of this scope has the id.
-  func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
+  func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt?
 
   /// All grants of an account, withdrawn ones included, oldest first, then by id.
   func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
@@ -138,6 +140,25 @@ package protocol EntitlementStore: Sendable {
   /// A stored notification with its signed payload; nil for an unknown one.
   func notification(_ uuid: NotificationUUID) async throws(StoreError) -> SignedNotification?
 
+  /// Writes an entry of the audit trail for a call that has no write of its own (R76). Durable when
+  /// it returns. An account that is not known, or was deleted, is left out.
+  func record(_ call: AuditCall) async throws(StoreError)
+
+  /// At most `limit` entries of the audit trail after a place, in the order of the query.
+  func auditEntries(_ query: AuditQuery) async throws(StoreError) -> [AuditEntry]
+
+  /// At most `limit` seals after a number, in the order of their numbers.
+  func auditSeals(after number: Int64, limit: Int) async throws(StoreError) -> [AuditSeal]
+
+  /// Seals the chains that grew since the last seal, and removes entries that are older. One node of
+  /// a database does it at a time: it has a lease.
+  ///
+  /// - Parameters:
+  ///   - days: how long entries are kept; nil: for ever.
+  ///   - now: of the process. A store with a clock of its own uses that one.
+  /// - Returns: nil when there was nothing to seal, or another node has the lease.
+  func sealAudit(keepingDays days: Int?, now: Milliseconds) async throws(StoreError) -> AuditSeal?
+
   /// Throws when the store cannot serve calls now.
   func checkHealth() async throws(StoreError)
 
@@ -165,6 +186,18 @@ extension EntitlementStore {
   ) async throws(StoreError) -> CustomerRecord {
     let includesVersions = knowledge == .signedByThen && moment != nil
     return try await customer(selector, in: scope, includesVersions: includesVersions).record
+  }
+
+  /// As ``addGrant(_:by:)`` for a grant that no peer asked for.
+  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+    try await addGrant(grant, by: .server)
+  }
+
+  /// As ``withdrawGrant(_:in:_:by:)`` for a withdrawal that no peer asked for.
+  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
+    async throws(StoreError) -> GrantReceipt?
+  {
+    try await withdrawGrant(id, in: scope, withdrawal, by: .server)
   }
 
   /// As ``customers(_:)``; throws the first failure.
@@ -237,11 +270,14 @@ package struct Submission: Sendable {
   package var receivedAt: Milliseconds
   /// The catalog for the decision on claims (R44) and the review of notifications (R47).
   package var catalog: Catalog
+  /// The caller of an import by an operator, which is audited if it changes something (R76); nil for
+  /// what needs no decision: a signed submission.
+  package var importedBy: AuditCaller?
 
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
     notification: SignedNotification? = nil, receivedAt: Milliseconds,
-    catalog: Catalog = Catalog()
+    catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil
   ) {
     self.facts = facts
     self.accountID = accountID
@@ -249,6 +285,7 @@ package struct Submission: Sendable {
     self.notification = notification
     self.receivedAt = receivedAt
     self.catalog = catalog
+    self.importedBy = importedBy
   }
 }
 

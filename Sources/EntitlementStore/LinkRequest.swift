@@ -30,10 +30,11 @@ package struct LinkRequest: Hashable, Sendable {
   package var at: Milliseconds
   /// The catalog, for the hints that link (R73, R74).
   package var catalog: Catalog
+  package var caller: AuditCaller
 
   package init(
     scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds,
-    catalog: Catalog = Catalog()
+    catalog: Catalog = Catalog(), caller: AuditCaller = .server
   ) {
     self.scope = scope
     self.change = change
@@ -41,6 +42,7 @@ package struct LinkRequest: Hashable, Sendable {
     self.reason = reason
     self.at = at
     self.catalog = catalog
+    self.caller = caller
   }
 }
 

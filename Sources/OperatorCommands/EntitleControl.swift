@@ -16,8 +16,9 @@ package struct EntitleControl: AsyncParsableCommand {
     subcommands: [
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
-      WatchCommand.self, CatalogCommand.self, StatisticsCommand.self, HealthCommand.self,
-      DatabaseCommand.self, VerifyCommand.self, InspectCommand.self, ScenarioCommand.self,
+      WatchCommand.self, CatalogCommand.self, AuditCommand.self, StatisticsCommand.self,
+      HealthCommand.self, DatabaseCommand.self, VerifyCommand.self, InspectCommand.self,
+      ScenarioCommand.self,
     ])
 
   package init() {}

@@ -15,6 +15,7 @@ package final class PostgresStore: EntitlementStore {
   let limits: PostgresStoreLimits
   let scopes: ScopeCache
   let headers: HeaderCache
+  let trail: AuditTrail
   private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
@@ -23,14 +24,16 @@ package final class PostgresStore: EntitlementStore {
 
   /// Connects to a database whose schema `entitlectl database migrate` has created.
   ///
-  /// - Parameter evaluations: decodes the rows of large customers.
+  /// - Parameters:
+  ///   - trail: the chain of the audit trail that this process writes.
+  ///   - evaluations: decodes the rows of large customers.
   /// - Throws: ``StoreError/Code/olderSchema`` or ``StoreError/Code/newerSchema`` when the version
   ///   of the schema is not the program's; ``StoreError/Code/unavailable`` when the database cannot
   ///   be reached; ``StoreError/Code/internalFault`` when the connection string is malformed or a
   ///   server setting is not supported.
   package static func open(
-    _ configuration: PostgresStoreConfiguration, logger: Logger,
-    evaluations: EvaluationPool = EvaluationPool()
+    _ configuration: PostgresStoreConfiguration, trail: AuditTrail = AuditTrail(node: "localhost"),
+    logger: Logger, evaluations: EvaluationPool = EvaluationPool()
   ) async throws(StoreError) -> PostgresStore {
     let pool = try PostgresPool.forStore(configuration, logger: logger)
     do throws(StoreError) {
@@ -48,7 +51,8 @@ package final class PostgresStore: EntitlementStore {
         pool, probe: probe,
         replicas: ReplicaSet(
           replicas, evaluations: evaluations, counters: counters, logger: logger),
-        limits: configuration.limits, evaluations: evaluations, counters: counters, logger: logger)
+        limits: configuration.limits, trail: trail, evaluations: evaluations, counters: counters,
+        logger: logger)
       try await store.scopes.load()
       return store
     } catch {
@@ -59,9 +63,10 @@ package final class PostgresStore: EntitlementStore {
 
   private init(
     _ primary: PostgresPool, probe: PostgresPool, replicas: ReplicaSet,
-    limits: PostgresStoreLimits, evaluations: EvaluationPool, counters: PostgresCounters,
-    logger: Logger
+    limits: PostgresStoreLimits, trail: AuditTrail, evaluations: EvaluationPool,
+    counters: PostgresCounters, logger: Logger
   ) {
+    self.trail = trail
     self.primary = primary
     self.probe = probe
     self.replicas = replicas
@@ -73,7 +78,7 @@ package final class PostgresStore: EntitlementStore {
     let listener = primary.listener(on: "entitle_changes")
     let hub = hub
     let writer = BatchWriter(
-      pool: primary, limits: limits, logger: logger, counters: counters,
+      pool: primary, limits: limits, trail: trail, logger: logger, counters: counters,
       announce: {
         listener.announce()
         // Subscribers of this process are notified without a round trip through the server.
@@ -120,19 +125,21 @@ package final class PostgresStore: EntitlementStore {
     ) { ledger in try ledger.commit(submission) }
   }
 
-  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  {
     try await write(LedgerKey.expected(by: grant), in: [grant.scope]) { ledger in
-      try ledger.add(grant)
+      try ledger.add(grant, by: caller)
     }
   }
 
-  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  {
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
     guard try await scopes.id(of: scope) != nil else { return nil }
     return try await write(LedgerKey.expected(byWithdrawing: id, in: scope), in: [scope]) {
       ledger in
-      let receipt = try ledger.withdraw(id, in: scope, withdrawal)
+      let receipt = try ledger.withdraw(id, in: scope, withdrawal, by: caller)
       return { numbering in receipt?(numbering) }
     }
   }

@@ -67,13 +67,15 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func addGrant(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, AddGrantRequest.self) { request in
       .later {
         let receipt = try await grants.add(
           GrantRequest(
             id: request.grantID, scope: request.scope, accountID: request.accountID,
             entitlementID: request.entitlementID, starts: request.starts,
-            expires: request.expires, reason: request.reason, author: request.author))
+            expires: request.expires, reason: request.reason, author: request.author,
+            caller: caller))
         return try GrantResponse(receipt).encoded()
       }
     }
@@ -81,10 +83,12 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func withdrawGrant(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, WithdrawGrantRequest.self) { request in
       .later {
         let receipt = try await grants.withdraw(
-          request.grantID, in: request.scope, reason: request.reason, author: request.author)
+          request.grantID, in: request.scope, reason: request.reason, author: request.author,
+          caller: caller)
         return try GrantResponse(receipt).encoded()
       }
     }
@@ -110,9 +114,10 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func reloadCatalog(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, ReloadCatalogRequest.self) { request in
       .later {
-        let attempt = await reloader.reload(dryRun: request.isDryRun)
+        let attempt = await reloader.reload(dryRun: request.isDryRun, by: caller)
         return try CatalogResponse(catalog.snapshot, lastAttempt: attempt).encoded()
       }
     }
@@ -133,12 +138,13 @@ package struct AdminEndpoint: Sendable {
   private func importArchivedResponse(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
     let source = call.source
+    let caller = call.auditCaller
     answer.respond(to: call, ImportArchivedResponseRequest.self) { request in
       .later {
         let result = try await submissions.importArchive(
           ArchiveSubmission(
             response: request.response, bundleID: request.bundleID,
-            accountID: request.accountID, source: source),
+            accountID: request.accountID, source: source, caller: caller),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }
@@ -164,9 +170,10 @@ package struct AdminEndpoint: Sendable {
     do {
       let request = try ExportCustomerRequest.decode(from: call.payload)
       let source = call.source
+      let caller = call.auditCaller
       stream.produce(within: records.exportLimits.time) { [records] producer in
         let export = try await records.export(
-          request.accountID, in: request.scope, for: source)
+          request.accountID, in: request.scope, for: source, caller: caller)
         var document = ExportDocument(export)
         while let piece = try document.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())
@@ -179,11 +186,12 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func deleteCustomer(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, DeleteCustomerRequest.self) { request in
       .later {
         let receipt = try await records.delete(
           request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason))
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }

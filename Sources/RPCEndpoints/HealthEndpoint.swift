@@ -23,7 +23,7 @@ package struct HealthEndpoint: Sendable {
   /// The empty name stands for the server as a whole.
   private static let knownServices: Set<String> = [
     "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.links,
-    ServiceNames.submissions, ServiceNames.admin,
+    ServiceNames.submissions, ServiceNames.admin, ServiceNames.audit,
   ]
 
   @Sendable

@@ -38,11 +38,12 @@ package struct LinkEndpoint: Sendable {
 
   @Sendable
   private func linkAccount(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, LinkAccountRequest.self) { request in
       .later {
         let receipt = try await links.link(
           request.target, to: request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason))
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -50,11 +51,12 @@ package struct LinkEndpoint: Sendable {
 
   @Sendable
   private func unlinkAccount(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, UnlinkAccountRequest.self) { request in
       .later {
         let receipt = try await links.unlink(
           request.target, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason))
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -62,11 +64,13 @@ package struct LinkEndpoint: Sendable {
 
   @Sendable
   private func transferPurchase(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, TransferPurchaseRequest.self) { request in
       .later {
         let receipt = try await links.transfer(
           request.target, from: request.fromAccountID, to: request.toAccountID,
-          in: request.scope, ChangeAudit(author: request.author, reason: request.reason))
+          in: request.scope,
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -74,11 +78,12 @@ package struct LinkEndpoint: Sendable {
 
   @Sendable
   private func mergeAccounts(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, MergeAccountsRequest.self) { request in
       .later {
         let receipt = try await links.merge(
           request.fromAccountID, into: request.intoAccountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason))
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }

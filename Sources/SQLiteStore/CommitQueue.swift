@@ -31,15 +31,21 @@ final class CommitQueue: Sendable {
     self.maximumCommitsPerTransaction = max(1, maximumCommitsPerTransaction)
   }
 
-  /// - Parameter write: may run twice. The first run is then rolled back.
+  /// - Parameters:
+  ///   - write: may run twice. The first run is then rolled back.
+  ///   - committed: runs after the commit and before the caller resumes, in the order of the writes.
   func commit<Value: Sendable>(
-    _ write: @escaping @Sendable (Database) throws -> Value
+    _ write: @escaping @Sendable (Database) throws -> Value,
+    committed: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StoreError) -> Value {
     let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
       let job = Job(
         apply: { database in
           let value = try write(database)
-          return { continuation.resume(returning: .success(value)) }
+          return {
+            committed(value)
+            continuation.resume(returning: .success(value))
+          }
         },
         fail: { continuation.resume(returning: .failure($0)) })
       let startsWriter = state.withLock { state in

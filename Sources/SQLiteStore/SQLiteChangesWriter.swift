@@ -11,19 +11,30 @@ struct SQLiteChangesWriter {
   private var accounts: [ScopedAccount: StoredAccount] = [:]
   private var chains: [ScopedTarget: StoredChain] = [:]
 
+  /// What a ledger decided, and what was written.
+  struct Written<Decision> {
+    let decision: Decision
+    let numbering: ChangeNumbering
+    /// Whether the feed has changes.
+    let isChanged: Bool
+    /// The entries of the audit trail.
+    let entries: [AuditEntry]
+  }
+
   /// Runs a ledger on the stored rows and writes its changes.
-  ///
-  /// - Returns: the result of `decide`, the numbering of the changes, and whether there are any.
   static func write<Decision>(
-    to database: Database, _ decide: (inout Ledger<SQLiteLedgerReader>) throws -> Decision
-  ) throws -> (decision: Decision, numbering: ChangeNumbering, isChanged: Bool) {
+    to database: Database, auditedBy trail: AuditTrail = AuditTrail(node: ""),
+    _ decide: (inout Ledger<SQLiteLedgerReader>) throws -> Decision
+  ) throws -> Written<Decision> {
     let scopes = SQLiteScopeCache(database: database)
     var ledger = Ledger(reader: SQLiteLedgerReader(database: database, scopes: scopes))
     let decision = try decide(&ledger)
     var writer = try SQLiteChangesWriter(
       database: database, scopes: scopes, changes: ledger.changes)
     try writer.write()
-    return (decision, writer.numbering, !ledger.changes.changes.isEmpty)
+    return Written(
+      decision: decision, numbering: writer.numbering, isChanged: !ledger.changes.changes.isEmpty,
+      entries: try database.write(ledger.changes.audits, by: trail, scopes))
   }
 
   private init(database: Database, scopes: SQLiteScopeCache, changes: LedgerChanges) throws {

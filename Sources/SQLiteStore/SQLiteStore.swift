@@ -20,6 +20,7 @@ package final class SQLiteStore: EntitlementStore {
   private let commits: AdmissionGate
   private let reads: AdmissionGate
   private let announcer = FeedAnnouncer()
+  let trail: AuditTrail
   /// Serialises `close`, which waits for connections and must not block a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
@@ -27,14 +28,17 @@ package final class SQLiteStore: EntitlementStore {
   /// Opens the database at a path, and checks the file. Its folder must exist. Blocks during crash
   /// recovery, the check and migration.
   ///
-  /// - Parameter creates: whether a missing or empty file becomes a new database. A server creates one
-  ///   only where the operator says so: if the file was lost, every customer would be new.
+  /// - Parameters:
+  ///   - creates: whether a missing or empty file becomes a new database. A server creates one only
+  ///     where the operator says so: if the file was lost, every customer would be new.
+  ///   - trail: the chain of the audit trail that this process writes.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
   ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
-    at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits()
+    at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits(),
+    trail: AuditTrail = AuditTrail(node: "localhost")
   ) throws(StoreError) -> SQLiteStore {
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?
@@ -48,7 +52,7 @@ package final class SQLiteStore: EntitlementStore {
         try VersionMigration.run(database)
       }
       try file.lockLog()
-      return SQLiteStore(file: file, pool: pool, check: check, limits: limits)
+      return SQLiteStore(file: file, pool: pool, check: check, limits: limits, trail: trail)
     } catch {
       // The file is closed after SQLite has closed it.
       try? opened?.close()
@@ -58,10 +62,12 @@ package final class SQLiteStore: EntitlementStore {
   }
 
   private init(
-    file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits
+    file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits,
+    trail: AuditTrail
   ) {
     self.check = check
     self.file = file
+    self.trail = trail
     self.pool = pool
     self.queue = CommitQueue(
       pool: pool, maximumCommitsPerTransaction: limits.maximumCommitsPerTransaction)
@@ -112,21 +118,30 @@ package final class SQLiteStore: EntitlementStore {
     try await decide { try $0.commit(submission) }
   }
 
-  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
-    try await decide { try $0.add(grant) }
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  {
+    try await decide { try $0.add(grant, by: caller) }
   }
 
-  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  {
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
     try await decide { ledger in
-      let receipt = try ledger.withdraw(id, in: scope, withdrawal)
+      let receipt = try ledger.withdraw(id, in: scope, withdrawal, by: caller)
       return { numbering in receipt?(numbering) }
     }
   }
 
   package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
     try await decide { try $0.perform(request) }
+  }
+
+  package func record(_ call: AuditCall) async throws(StoreError) {
+    try await decide { ledger in
+      try ledger.record(call)
+      return { _ in }
+    }
   }
 
   package func announcements() -> AsyncStream<Void> {
@@ -139,10 +154,14 @@ package final class SQLiteStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<SQLiteLedgerReader>) throws
       -> @Sendable (ChangeNumbering) -> Answer
   ) async throws(StoreError) -> Answer {
-    let (answer, isChanged) = try await write { database in
-      let written = try SQLiteChangesWriter.write(to: database, decision)
-      return (written.decision(written.numbering), written.isChanged)
-    }
+    try commits.enter()
+    defer { commits.leave() }
+    let (answer, isChanged, _) = try await queue.commit(
+      { [trail] database in
+        let written = try SQLiteChangesWriter.write(
+          to: database, auditedBy: trail, decision)
+        return (written.decision(written.numbering), written.isChanged, written.entries)
+      }, committed: { [trail] in trail.committed($0.2) })
     if isChanged { announcer.announce() }
     return answer
   }

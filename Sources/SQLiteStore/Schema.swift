@@ -9,7 +9,9 @@ enum Schema {
   /// The `application_id` ("Entl") of the database files of this program.
   static let applicationID: Int32 = 0x456e_746c
 
-  static let steps = [version1, version2, version3, version4, version5, version6, version7]
+  static let steps = [
+    version1, version2, version3, version4, version5, version6, version7, version8,
+  ]
 
   static var currentVersion: Int { steps.count }
 

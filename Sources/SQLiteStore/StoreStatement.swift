@@ -460,6 +460,91 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case setTrimmedThrough = "UPDATE feed SET trimmed_through = ? WHERE id = 1"
 
+  // MARK: The audit trail
+
+  case auditHead = "SELECT position, hash FROM audit_heads WHERE chain = ?"
+  case setAuditHead = """
+    INSERT INTO audit_heads
+      (chain, position, hash, sealed_position, removed_position, removed_hash)
+    VALUES (?, ?, ?, 0, 0, '')
+    ON CONFLICT (chain) DO UPDATE SET position = excluded.position, hash = excluded.hash
+    """
+  case insertAuditEntry = """
+    INSERT INTO audit_entries (
+      chain, position, node, at, peer, method, bundle_id, environment, account, former_account,
+      author, reason, subject, outcome, previous, hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case auditPseudonym = """
+    SELECT pseudonym FROM audit_accounts WHERE scope_id = ? AND account = ?
+    """
+  case insertAuditPseudonym = """
+    INSERT INTO audit_accounts (scope_id, account, pseudonym) VALUES (?, ?, ?)
+    """
+  case deleteAuditPseudonym = "DELETE FROM audit_accounts WHERE scope_id = ? AND account = ?"
+  case auditEntriesByChain = """
+    SELECT chain, position, node, at, peer, method, bundle_id, environment, account,
+      former_account, author, reason, subject, outcome, previous, hash
+    FROM audit_entries WHERE (chain, position) > (?, ?)
+    ORDER BY chain, position LIMIT ?
+    """
+  /// Each filter is twice a value, or NULL. The last one is a list of pseudonyms in one text.
+  case auditEntriesByTime = """
+    SELECT chain, position, node, at, peer, method, bundle_id, environment, account,
+      former_account, author, reason, subject, outcome, previous, hash
+    FROM audit_entries
+    WHERE (at, chain, position) > (?, ?, ?) AND at < ?
+      AND (? IS NULL OR (bundle_id = ? AND environment = ?))
+      AND (? IS NULL OR method = ?) AND (? IS NULL OR author = ?)
+      AND (? IS NULL OR (account <> '' AND instr(?, account) > 0)
+        OR (former_account <> '' AND instr(?, former_account) > 0))
+    ORDER BY at, chain, position LIMIT ?
+    """
+  case oldestAuditEntries = """
+    SELECT chain FROM audit_entries WHERE at < ? ORDER BY at, chain, position LIMIT ?
+    """
+  /// The last position that may be removed from a chain: before the first entry that is not old, and
+  /// at most a number of entries.
+  case oldAuditPosition = """
+    SELECT MIN(
+      (SELECT MIN(position) FROM audit_entries WHERE chain = ?) + ? - 1,
+      COALESCE((SELECT MIN(position) - 1 FROM audit_entries WHERE chain = ? AND at >= ?),
+        (SELECT MAX(position) FROM audit_entries WHERE chain = ?)))
+    FROM audit_heads WHERE chain = ?
+    """
+  case auditHash = "SELECT hash FROM audit_entries WHERE chain = ? AND position = ?"
+  case removeAuditEntries = "DELETE FROM audit_entries WHERE chain = ? AND position <= ?"
+  case setAuditRemoval = """
+    UPDATE audit_heads SET removed_position = ?, removed_hash = ? WHERE chain = ?
+    """
+  case unsealedAuditChains = """
+    SELECT chain FROM audit_heads WHERE position <> sealed_position AND chain > ''
+    ORDER BY chain LIMIT ?
+    """
+  case sealedAuditChain = """
+    SELECT position, hash, removed_position, removed_hash FROM audit_heads WHERE chain = ?
+    """
+  case setAuditSealed = "UPDATE audit_heads SET sealed_position = position WHERE chain = ?"
+  case lastAuditSeal = """
+    SELECT number, hash FROM audit_seals WHERE number = (SELECT MAX(number) FROM audit_seals)
+    """
+  case insertAuditSeal = """
+    INSERT INTO audit_seals (number, at, node, previous, hash) VALUES (?, ?, ?, ?, ?)
+    """
+  case insertAuditSealChain = """
+    INSERT INTO audit_seal_chains
+      (number, chain, position, hash, removed_position, removed_hash)
+    VALUES (?, ?, ?, ?, ?, ?)
+    """
+  case auditSealPage = """
+    SELECT number, at, node, previous, hash FROM audit_seals WHERE number > ?
+    ORDER BY number LIMIT ?
+    """
+  case auditChainsOfSeal = """
+    SELECT chain, position, hash, removed_position, removed_hash FROM audit_seal_chains
+    WHERE number = ? ORDER BY chain
+    """
+
   // MARK: Notifications
 
   case findNotification = "SELECT 1 FROM notifications WHERE uuid = ?"

@@ -93,13 +93,15 @@ enum CatalogLoader {
   }
 }
 
-/// Reloads the catalog on SIGHUP, and when its file changes.
+/// Reloads the catalog on SIGHUP, and when its file changes. SIGHUP opens the audit log again too.
 struct CatalogService: Service {
   let file: CatalogFileOnDisk
   /// The version of the file before it was read at startup.
   let initialVersion: CatalogFileOnDisk.Version?
   let hangups: UnixSignalsSequence
   let reloader: CatalogReloader
+  /// Nil when there is none.
+  let auditLog: AuditLogFile?
   let logger: Logger
 
   /// The polling interval: short for an operator who edits the file and reads the log. A poll costs
@@ -121,6 +123,7 @@ struct CatalogService: Service {
   private func reloadOnHangup() async {
     for await _ in hangups {
       logger.info("SIGHUP: reloading the catalog file")
+      auditLog?.reopen()
       _ = await reloader.reload()
     }
   }
@@ -136,8 +139,13 @@ struct CatalogService: Service {
       try? await Task.sleep(for: Self.settlingTime)
       if Task.isCancelled || file.version != version { continue }
       // Recorded before the file is read, so that a change in between is detected later.
+      let former = seen
       seen = version
-      _ = await reloader.reload()
+      if await reloader.reload().isTransient {
+        // The audit trail could not be written. The file is read again.
+        seen = former
+        try? await Task.sleep(for: Self.interval)
+      }
     }
   }
 }

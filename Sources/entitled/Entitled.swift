@@ -14,8 +14,8 @@ struct Entitled: AsyncParsableCommand {
       Each option can also be set by an environment variable (--cache-megabytes is \
       ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option \
       takes precedence over the environment, and the environment over the file. SIGTERM and SIGINT \
-      stop the server: calls in flight are answered first. SIGHUP reloads the catalog; so does a \
-      change of the catalog file.
+      stop the server: calls in flight are answered first. SIGHUP opens the audit log again and \
+      reloads the catalog. A change of the catalog file reloads it too.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
       available, 70 shutdown timed out, 72 the database is missing or damaged, 73 the database cannot be opened, 74 the database has to \
@@ -85,6 +85,16 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(help: "Days that changes are kept in the change feed; 0: forever. Default: 30.")
   var changeRetentionDays: String?
+
+  @Option(help: "Days that entries of the audit trail are kept; 0: forever. Default: 0.")
+  var auditRetentionDays: String?
+
+  @Option(
+    help: """
+      File or fd:NUMBER to which entries of the audit trail are appended at once, as JSON lines. \
+      SIGHUP opens the file again. Default: none.
+      """)
+  var auditLog: String?
 
   @Option(
     name: .customLong("trust-root"),
@@ -181,13 +191,14 @@ struct Entitled: AsyncParsableCommand {
   private var flags: [SettingKey: ConfigContent] {
     let texts: [(SettingKey, String?)] = [
       (.catalog, catalog), (.store, store), (.nodeName, nodeName),
-      (.certificateStatus, certificateStatus),
+      (.certificateStatus, certificateStatus), (.auditLog, auditLog),
       (.logLevel, logLevel), (.logFormat, logFormat),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),
       (.storeReaders, storeReaders), (.storeWriters, storeWriters),
       (.stalenessSeconds, stalenessSeconds), (.changeRetentionDays, changeRetentionDays),
+      (.auditRetentionDays, auditRetentionDays),
       (.verificationWorkers, verificationWorkers), (.verificationQueue, verificationQueue),
       (.cacheMegabytes, cacheMegabytes), (.memoryBudgetMegabytes, memoryBudgetMegabytes),
       (.maximumConnections, maximumConnections),

@@ -44,13 +44,18 @@ struct Server {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
     let evaluations = EvaluationPool()
-    let opened = try await openStore(evaluations, logger: logger)
+    let auditLog = try settings.auditLog.map { target throws(StartFailure) in
+      try AuditLogFile(target, logger: logger)
+    }
+    let trail = Self.makeTrail(settings.nodeName, log: auditLog, logger: logger)
+    let opened = try await openStore(trail: trail, evaluations, logger: logger)
     let store = opened.store
     let components = ServerComponents(
       settings: settings, connections: connections,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.source, opened: opened, evaluations: evaluations, logger: logger)
+    components.addAuditStatistics(trail, auditLog)
     let addresses: [ServerAddress]
     do {
       addresses = try await components.rpcServer.start(on: settings.listen)
@@ -76,7 +81,8 @@ struct Server {
           .init(service: VerificationPoolService(pool: components.pool)),
           .init(
             service: ChangeFeedService(
-              follower: components.follower, trimmer: components.trimmer)),
+              follower: components.follower, trimmer: components.trimmer,
+              sealer: components.sealer)),
           .init(
             service: RPCService(
               server: components.rpcServer, addresses: addresses, health: components.health,
@@ -85,7 +91,7 @@ struct Server {
           .init(
             service: CatalogService(
               file: catalogFile, initialVersion: catalogVersion, hangups: hangups,
-              reloader: components.reloader, logger: logger)),
+              reloader: components.reloader, auditLog: auditLog, logger: logger)),
           .init(service: ShutdownWatchdog(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
@@ -113,16 +119,31 @@ struct Server {
     return quiet
   }
 
+  /// The chain of the audit trail that this process writes.
+  private static func makeTrail(
+    _ nodeName: String, log: AuditLogFile?, logger: Logger
+  ) -> AuditTrail {
+    AuditTrail(node: nodeName) { entries in
+      log?.write(entries)
+      for entry in entries where entry.outcome == AuditOutcome.gap.rawValue {
+        logger.error(
+          "entries of the audit trail were lost in a failover",
+          metadata: ["lost": "\(entry.subject)"])
+      }
+    }
+  }
+
   private func openStore(
-    _ evaluations: EvaluationPool, logger: Logger
+    trail: AuditTrail, _ evaluations: EvaluationPool, logger: Logger
   ) async throws(StartFailure) -> OpenedStore {
     do {
       switch settings.store {
       case .sqlite(let file):
-        return OpenedStore(try openSQLite(file, logger: logger), statistics: { [] })
+        return OpenedStore(
+          try openSQLite(file, trail: trail, logger: logger), statistics: { [] })
       case .postgres(let configuration):
         let store = try await PostgresStore.open(
-          configuration, logger: logger, evaluations: evaluations)
+          configuration, trail: trail, logger: logger, evaluations: evaluations)
         return OpenedStore(store, statistics: { store.statistics.values })
       }
     } catch {
@@ -143,10 +164,12 @@ struct Server {
     }
   }
 
-  private func openSQLite(_ file: SQLiteFile, logger: Logger) throws(StoreError) -> SQLiteStore {
+  private func openSQLite(
+    _ file: SQLiteFile, trail: AuditTrail, logger: Logger
+  ) throws(StoreError) -> SQLiteStore {
     var limits = SQLiteStoreLimits()
     limits.checkTime = file.checkTime
-    let store = try SQLiteStore.open(at: file.path, creates: file.creates, limits: limits)
+    let store = try SQLiteStore.open(at: file.path, creates: file.creates, limits: limits, trail: trail)
     let left: String
     switch store.check {
     case .complete: return store
@@ -184,8 +207,10 @@ private struct ServerComponents {
   let rpcServer: RPCServer
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
+  let sealer: AuditSealer
   let health = HealthStatus()
   private let reader: CustomerReader
+  private let statistics: ServiceStatistics
 
   /// - Parameter connections: The limit of open connections.
   init(
@@ -212,6 +237,8 @@ private struct ServerComponents {
       logger: logger, changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
     trimmer = ChangeTrimmer(
       store: store, retention: settings.changeRetention, clock: .system, logger: logger)
+    sealer = AuditSealer(
+      store: store, keepingDays: settings.auditRetentionDays, clock: .system, logger: logger)
     let submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: .system, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
@@ -223,14 +250,16 @@ private struct ServerComponents {
       customersChanged: { reader.customersChanged($0) })
     let watch = CustomerWatch(store: store, reader: reader, watermark: watermark)
     reloader = CatalogReloader(
-      source: source, holder: catalog, clock: .system, counters: counters, logger: logger)
+      source: source, holder: catalog, clock: .system, counters: counters, logger: logger,
+      record: { call throws(StoreError) in try await store.record(call) })
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values }, { evaluations.statistics.evaluationValues },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
-      { watch.values },
+      { watch.values }, { [sealer] in sealer.values },
     ])
+    self.statistics = statistics
 
     var router = RPCRouter()
     EntitlementEndpoint(
@@ -256,6 +285,7 @@ private struct ServerComponents {
         storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
         warnings: settings.warnings)
     ).register(in: &router)
+    AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
       router: router,
@@ -268,6 +298,16 @@ private struct ServerComponents {
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.
     statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
+  }
+
+  func addAuditStatistics(_ trail: AuditTrail, _ log: AuditLogFile?) {
+    statistics.add {
+      let counts = trail.counts
+      return [
+        StatisticValue("audit.entries", counts.entries), StatisticValue("audit.gaps", counts.gaps),
+        StatisticValue("audit.log_failures", log?.failureCount ?? 0),
+      ]
+    }
   }
 
   /// Totals for the last line of the log.

@@ -64,18 +64,23 @@ struct StoreService: Service {
   }
 }
 
-/// The change feed: follows the writes of other nodes, and deletes expired changes.
+/// The change feed and the audit trail: follows the writes of other nodes, deletes expired changes,
+/// and seals.
 struct ChangeFeedService: Service {
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
+  let sealer: AuditSealer
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
       await withDiscardingTaskGroup { group in
         group.addTask { await follower.run() }
         group.addTask { await trimmer.run() }
+        group.addTask { await sealer.run() }
       }
     }
+    // All calls are answered by now, and the store is still open.
+    await sealer.seal()
   }
 }
 

@@ -22,6 +22,10 @@ struct Settings: Sendable {
   var staleness: Duration
   /// How long changes are kept; nil if forever.
   var changeRetention: Duration?
+  /// How long entries of the audit trail are kept; nil if forever.
+  var auditRetentionDays: Int?
+  /// Where the audit trail is written at once; nil: only in the database.
+  var auditLog: AuditLogTarget?
   var trustAnchors: TrustAnchors
   var allowUnprotectedListen: Bool
   var verificationWorkers: Int
@@ -159,6 +163,8 @@ extension Settings {
       (.nodeName, nodeName),
       (.stalenessSeconds, String(staleness.components.seconds)),
       (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
+      (.auditRetentionDays, String(auditRetentionDays ?? 0)),
+      (.auditLog, auditLog?.description ?? "none"),
       (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.verificationWorkers, String(verificationWorkers)),
@@ -200,6 +206,8 @@ private struct SettingsReader {
     let nodeName = await nodeName()
     let staleness = await integer(.stalenessSeconds, default: 5, range: 1...3_600)
     let retention = await integer(.changeRetentionDays, default: 30, range: 0...3_650)
+    let auditRetention = await integer(.auditRetentionDays, default: 0, range: 0...36_500)
+    let auditLog = await auditLog()
     let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
     // The queue must have room for the largest submission, which is queued as a whole.
@@ -221,7 +229,9 @@ private struct SettingsReader {
     return Settings(
       listen: addresses, catalogPath: catalogPath, store: store, nodeName: nodeName,
       staleness: .seconds(staleness),
-      changeRetention: retention == 0 ? nil : .seconds(retention * 86_400), trustAnchors: anchors,
+      changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
+      auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
+      trustAnchors: anchors,
       allowUnprotectedListen: unprotected, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       memoryBudget: memory << 20, maximumConnections: connections,
@@ -278,6 +288,13 @@ private struct SettingsReader {
       report(.store, "sqlite:PATH or postgresql://USER@HOST/DATABASE is expected")
       return nil
     }
+  }
+
+  private mutating func auditLog() async -> AuditLogTarget? {
+    guard let text = await string(.auditLog) else { return nil }
+    let target = AuditLogTarget(parsing: text)
+    if target == nil { report(.auditLog, "a path or fd:NUMBER is expected") }
+    return target
   }
 
   private mutating func nodeName() async -> String {
@@ -381,6 +398,8 @@ enum SettingKey: String, CaseIterable {
   case storeWriters = "store_writers"
   case stalenessSeconds = "staleness_seconds"
   case changeRetentionDays = "change_retention_days"
+  case auditRetentionDays = "audit_retention_days"
+  case auditLog = "audit_log"
   case trustRoots = "trust_roots"
   case allowUnprotectedListen = "allow_unprotected_listen"
   case verificationWorkers = "verification_workers"

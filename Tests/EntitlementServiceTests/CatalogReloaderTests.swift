@@ -1,7 +1,9 @@
 import CatalogFiles
 import EntitlementDomain
 import EntitlementService
+import EntitlementStore
 import Logging
+import SQLiteStore
 import StoreSimulator
 import Testing
 import Verification
@@ -33,6 +35,44 @@ struct CatalogReloaderTests {
       #expect(line.metadata["old_digest"] == before.digest)
       #expect(line.metadata["digest"] == snapshot.digest)
       #expect(line.metadata["products"] == "6")
+    }
+  }
+
+  @Test("Another catalog is in the audit trail before it is in force, or it is not in force (R76)")
+  func audited() async throws {
+    try await ServiceBench.run { bench async throws in
+      let before = bench.holder.snapshot.digest
+      bench.file.set(Self.withoutAdFree)
+      let unaudited = UnauditedStore(base: bench.store)
+      let reloader = CatalogReloader(
+        source: bench.file.source, holder: bench.holder, clock: bench.clock.clock,
+        counters: bench.counters, logger: bench.log.logger,
+        record: { call throws(StoreError) in try await unaudited.record(call) })
+      let attempt = await reloader.reload()
+      #expect(!attempt.isValid)
+      #expect(attempt.isTransient)
+      #expect(attempt.failure?.hasPrefix("the audit trail cannot be written") == true)
+      #expect(bench.holder.snapshot.digest == before)
+      // Checking the file needs no entry.
+      #expect(await reloader.reload(dryRun: true).isValid)
+
+      let store = bench.store
+      let holder = bench.holder
+      let audited = CatalogReloader(
+        source: bench.file.source, holder: holder, clock: bench.clock.clock,
+        counters: bench.counters, logger: bench.log.logger,
+        record: { call throws(StoreError) in
+          if holder.snapshot.digest != before {
+            throw StoreError(.internalFault, "the catalog is in force already")
+          }
+          try await store.record(call)
+        })
+      #expect(await audited.reload(by: AuditCaller(peer: "192.0.2.7:41822")).isValid)
+      // The same file again.
+      #expect(await audited.reload().isValid)
+      let entries = try await store.auditEntries(AuditQuery(limit: 9))
+      #expect(entries.map(\.subject) == [holder.snapshot.digest])
+      #expect(entries.map(\.peer) == ["192.0.2.7:41822"])
     }
   }
 

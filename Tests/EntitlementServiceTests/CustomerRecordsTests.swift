@@ -96,6 +96,27 @@ struct CustomerRecordsTests {
     }
   }
 
+  @Test("An export that cannot be audited is not made (R76)")
+  func unauditedExport() async throws {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit([try bench.purchase()], account: "anna")
+      let records = CustomerRecords(
+        store: UnauditedStore(base: bench.store), catalog: bench.holder, clock: bench.clock.clock,
+        changes: bench.changes, limits: ExportLimits(exports: 1))
+      // Twice: a failed export keeps no permit.
+      for _ in 0..<2 {
+        let error = await #expect(throws: ServiceError.self) {
+          try await records.export("anna", in: ServiceBench.scope)
+        }
+        #expect(error?.code == .unavailable)
+      }
+      _ = try await bench.records.export("anna", in: ServiceBench.scope)
+      #expect(
+        try await bench.store.auditEntries(AuditQuery(limit: 9)).map(\.method)
+          == ["ExportCustomer"])
+    }
+  }
+
   @Test("Concurrent exports are limited; a released export frees its permit")
   func permits() async throws {
     try await ServiceBench.run { bench async throws in

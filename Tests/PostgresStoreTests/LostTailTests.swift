@@ -1,5 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
+import StoreConformance
+import Synchronization
 import TestSupport
 import Testing
 
@@ -104,6 +106,46 @@ struct LostTailTests {
         == (areGivenAgain ? 1 : 0))
     #expect(try await node.customer(.account("bob"), in: Self.laterApp).record.facts.isEmpty)
     await node.close()
+    await store.close()
+  }
+
+  @Test(
+    "Lost entries of the audit trail are told of, and a new chain goes on (R78)",
+    .timeLimit(.minutes(2)))
+  func auditGap() async throws {
+    let pair = try await Pair.start()
+    let written = Mutex<[AuditEntry]>([])
+    let trail = AuditTrail(node: "node-1") { entries in written.withLock { $0 += entries } }
+    let store = try await PostgresStore.open(
+      PostgresStoreConfiguration(connection: pair.connection), trail: trail,
+      logger: TestDatabases.logger)
+    func grant(_ number: Int) async throws -> GrantReceipt {
+      try await store.addGrant(
+        Grant(
+          id: GrantID("5d0c9f2a-7b1e-4e63-9a44-00000000000\(number)"), scope: StoreSample.scope,
+          accountID: "alice", entitlementID: "pro", starts: 1, reason: "a gift", author: "otto",
+          createdAt: 5))
+    }
+    try await pair.stopStandby(afterReceiving: try await grant(1).customer.revision)
+    _ = try await grant(2)
+    let lost = try #require(written.withLock { $0.last })
+    #expect(lost.position == 2)
+    try pair.failOver()
+    try await eventually { (try? await grant(3)) != nil }
+    _ = try await grant(4)
+
+    let verification = try await store.verification()
+    #expect(verification.fault == nil)
+    #expect(verification.chainCount == 2)
+    #expect(verification.gaps.count == 1)
+    let gap = try #require(verification.gaps.first)
+    #expect(gap.chain != lost.chain)
+    #expect(gap.subject.contains("chain \(lost.chain) had position 2 with hash \(lost.hash)"))
+    #expect(gap.subject.hasSuffix("now ends at position 1"))
+    // The line that was passed on at once shows what was lost.
+    #expect(try await store.verification(notedHead: lost.hash).fault?.place == "the noted head")
+    let methods = written.withLock { $0.map(\.method) }
+    #expect(methods.suffix(3) == ["AuditGap", "AddGrant", "AddGrant"])
     await store.close()
   }
 

@@ -40,6 +40,7 @@ struct SchemaTests {
       steps.all == [
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
+        .wouldApply(number: 5, name: "audit"),
       ])
     #expect(
       try cluster.execute(
@@ -61,6 +62,7 @@ struct SchemaTests {
         .applying(number: 2, name: "versions"), .applied(number: 2, name: "versions"),
         .applying(number: 3, name: "durability"), .applied(number: 3, name: "durability"),
         .applying(number: 4, name: "ownership"), .applied(number: 4, name: "ownership"),
+        .applying(number: 5, name: "audit"), .applied(number: 5, name: "audit"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()

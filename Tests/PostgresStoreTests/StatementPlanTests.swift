@@ -10,6 +10,7 @@ struct StatementPlanTests {
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
     + VersionStatements.all
     + FeedStatements.all
+    + AuditStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
     + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
@@ -141,7 +142,7 @@ struct StatementPlanTests {
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
     INSERT INTO commit_tokens (token, base, writer_schema)
-      SELECT decode(md5(i::text), 'hex'), i, 2 FROM generate_series(1, 3000) i;
+      SELECT decode(md5(i::text), 'hex'), i, 5 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
     INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
       FROM generate_series(1, 10000) i;
@@ -179,6 +180,16 @@ struct StatementPlanTests {
       FROM generate_series(1, 10000) i;
     INSERT INTO changes
       SELECT i::bigint << 16, i, 1, 1, 'account-' || i, NULL, NULL FROM generate_series(1, 9000) i;
+    INSERT INTO audit_entries
+      SELECT 'chain-' || i, p, 'node', i * p, '', 'AddGrant', '', '', '', '', '', '', '', '', '',
+        md5(i::text)
+      FROM generate_series(1, 3000) i, generate_series(1, 5) p;
+    INSERT INTO audit_heads SELECT 'chain-' || i, 5, md5(i::text), 5 FROM generate_series(1, 3000) i;
+    INSERT INTO audit_seals SELECT i, i, 'node', '', '' FROM generate_series(1, 9000) i;
+    INSERT INTO audit_seal_chains SELECT i, 'chain-' || i, 5, '', 0, ''
+      FROM generate_series(1, 9000) i;
+    INSERT INTO audit_accounts SELECT 1, 'account-' || i, md5(i::text)
+      FROM generate_series(1, 10000) i;
     ANALYZE
     """
 }

@@ -55,6 +55,7 @@ enum TestDatabases {
       DO $$
       DECLARE name text;
       BEGIN
+        PERFORM set_config('entitle.audit_removal', 'on', true);
         FOR name IN SELECT relname FROM pg_class
           WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
             AND NOT relispartition AND relname NOT IN ('meta', 'schema_migrations')

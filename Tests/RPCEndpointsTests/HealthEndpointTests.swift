@@ -37,7 +37,7 @@ struct HealthEndpointTests {
     try await ServiceBench.run { bench async throws in
       let names = [
         "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.submissions,
-        ServiceNames.admin,
+        ServiceNames.admin, ServiceNames.audit,
       ]
       for name in names {
         #expect(try await bench.client.health(of: name) == answer(.notServing))

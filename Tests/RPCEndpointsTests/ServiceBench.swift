@@ -120,12 +120,14 @@ struct ServiceBench {
         customersChanged: { reader.customersChanged($0) }),
       catalog: catalog,
       reloader: CatalogReloader(
-        source: source, holder: catalog, clock: clock, counters: counters, logger: logger),
+        source: source, holder: catalog, clock: clock, counters: counters, logger: logger,
+        record: { [store] call throws(StoreError) in try await store.record(call) }),
       feed: ChangeFeed(store: store), submissions: submissions,
       records: CustomerRecords(
         store: store, catalog: catalog, clock: clock, changes: changes, limits: exports),
       statistics: statistics, server: Self.description
     ).register(in: &router)
+    AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: Self.version).register(
       in: &router)
     let server = RPCServer(router: router, limits: limits, logger: logger)

@@ -103,6 +103,35 @@ struct EntitlementClientRecordTests {
     }
   }
 
+  @Test("Entries of the audit trail come page by page, and seals with their request")
+  func audit() async throws {
+    @Sendable func entry(_ number: Int64) -> AuditedCallEntry {
+      AuditedCallEntry(
+        chain: "c", position: number, node: "n", at: 1, peer: "unix", method: "AddGrant",
+        outcome: "changed", hash: "h\(number)")
+    }
+    let pages: [[Int64]] = [[1, 2], [], [3]]
+    let request = ListAuditEntriesRequest(method: "AddGrant", pageSize: 2)
+    let seals = ListAuditSealsRequest(afterNumber: 4, pageSize: 5)
+    let sealed = ListAuditSealsResponse(
+      seals: [AuditSealEntry(number: 5, at: 1, node: "n", chains: [], hash: "h")])
+    var router = RPCRouter()
+    ScriptedServer.answer(WireMethods.listAuditSeals, in: &router, to: seals, with: sealed)
+    ScriptedServer.answer(WireMethods.listAuditEntries, in: &router) { request in
+      let page = request.pageToken.flatMap { Int($0) } ?? 0
+      let numbers = request.method == "AddGrant" && request.pageSize == 2 ? pages[page] : []
+      return ListAuditEntriesResponse(
+        entries: numbers.map { entry($0) },
+        nextPageToken: page + 1 < pages.count ? "\(page + 1)" : nil)
+    }
+    try await ScriptedServer.run(router) { client async throws in
+      var seen: [AuditedCallEntry] = []
+      for try await entry in client.auditEntries(request) { seen.append(entry) }
+      #expect(seen == [1, 2, 3].map { entry($0) })
+      #expect(try await client.listAuditSeals(seals) == sealed)
+    }
+  }
+
   @Test("An export comes in pieces, and one that breaks off is no export")
   func export() async throws {
     var router = RPCRouter()

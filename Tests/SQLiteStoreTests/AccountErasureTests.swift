@@ -30,7 +30,7 @@ struct AccountErasureTests {
     _ = try await store.addGrant(
       Grant(
         id: "5d0c9f2a-7b1e-4e63-9a44-000000000001", scope: testScope, accountID: account,
-        entitlementID: "pro", starts: 1, reason: "because of 4711", author: "otto", createdAt: 5))
+        entitlementID: "pro", starts: 1, reason: "a gift", author: "otto", createdAt: 5))
     let answer = try await store.perform(
       LinkRequest(
         scope: testScope, change: .delete(account), author: "otto", reason: "asked to", at: 6))
@@ -68,6 +68,55 @@ struct AccountErasureTests {
       try await store.unlinkedChains(in: testScope, after: nil, limit: 10).map(\.chain)
         == ["1", "2"])
     await store.close()
+  }
+
+  @Test("The audit trail keeps the calls with their authors and reasons, and no id (R77)")
+  func trail() async throws {
+    let store = try SQLiteStore.open(at: path)
+    try await deleteAccount(store)
+    let entries = try await store.auditEntries(AuditQuery(limit: 9))
+    #expect(entries.map(\.method) == ["AddGrant", "DeleteCustomer"])
+    #expect(entries.map(\.reason) == ["a gift", "asked to"])
+    #expect(entries.map(\.author) == ["otto", "otto"])
+    await store.close()
+    // Ids of accounts, of purchases and of their hints.
+    let ids = ["4711", "\(testFact(1).fact.key.identifier)", "\(testFact(2).fact.key.identifier)"]
+    let queue = try DatabaseQueue(path: path)
+    try await queue.read { database in
+      let tables = try String.fetchAll(
+        database,
+        sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'audit%'")
+      #expect(tables.count == 5)
+      for table in tables {
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table)") {
+          for value in row.databaseValues.compactMap({ String.fromDatabaseValue($0) }) {
+            #expect(!ids.contains(value), "\(table): \(value)")
+            #expect(!value.contains("4711"), "\(table): \(value)")
+          }
+        }
+      }
+      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM audit_accounts") == 0)
+      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM audit_entries") == 2)
+    }
+    try queue.close()
+  }
+
+  @Test("An entry of the audit trail cannot be changed by mistake")
+  func appendOnly() async throws {
+    let store = try SQLiteStore.open(at: path)
+    try await deleteAccount(store)
+    _ = try await store.sealAudit(keepingDays: nil, now: 7)
+    await store.close()
+    let queue = try DatabaseQueue(path: path)
+    for sql in [
+      "UPDATE audit_entries SET reason = 'none'", "UPDATE audit_seals SET at = 1",
+      "DELETE FROM audit_seals",
+    ] {
+      await #expect(throws: DatabaseError.self) {
+        try await queue.write { try $0.execute(sql: sql) }
+      }
+    }
+    try queue.close()
   }
 
   @Test("Its name is overwritten, not only let go")

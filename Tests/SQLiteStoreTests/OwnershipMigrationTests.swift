@@ -31,7 +31,7 @@ struct OwnershipMigrationTests {
           DROP TABLE account_tokens;
           ALTER TABLE older_tokens RENAME TO account_tokens;
           CREATE INDEX account_tokens_by_account ON account_tokens (account);
-          PRAGMA user_version = 5;
+          PRAGMA user_version = 6;
           """)
     }
     try queue.close()

@@ -45,12 +45,24 @@ extension ForwardingStore {
   package func trimmingTime(clock: Milliseconds, elapsed: Duration, retention: Duration)
     async throws(StoreError) -> TrimmingTime
   { try await base.trimmingTime(clock: clock, elapsed: elapsed, retention: retention) }
-  package func addGrant(_ grant: Grant) async throws(StoreError) -> GrantReceipt {
-    try await base.addGrant(grant)
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  { try await base.addGrant(grant, by: caller) }
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
+    try await base.withdrawGrant(id, in: scope, withdrawal, by: caller)
   }
-  package func withdrawGrant(_ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal)
-    async throws(StoreError) -> GrantReceipt?
-  { try await base.withdrawGrant(id, in: scope, withdrawal) }
+  package func record(_ call: AuditCall) async throws(StoreError) { try await base.record(call) }
+  package func auditEntries(_ query: AuditQuery) async throws(StoreError) -> [AuditEntry] {
+    try await base.auditEntries(query)
+  }
+  package func auditSeals(after number: Int64, limit: Int) async throws(StoreError) -> [AuditSeal] {
+    try await base.auditSeals(after: number, limit: limit)
+  }
+  package func sealAudit(keepingDays days: Int?, now: Milliseconds) async throws(StoreError)
+    -> AuditSeal?
+  { try await base.sealAudit(keepingDays: days, now: now) }
   package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
   {
     try await base.grants(of: account, in: scope)

@@ -6,7 +6,8 @@ package enum StoreConformanceSuite {
 
   /// Additional requirements for a store whose database is shared by several processes. The harness
   /// opens the database several times at once.
-  package static let sharedCases: [ConformanceCase] = sharedStoreCases
+  package static let sharedCases: [ConformanceCase] =
+    sharedStoreCases + sharedAuditCases
 
   private static let factCases =
     mergeCases + versionCases + movedTransactionCases + authorityCases + documentCases
@@ -23,5 +24,5 @@ package enum StoreConformanceSuite {
   private static let feedAndRecordCases =
     grantCases + revisionCases + feedCases + trimmingCases + announcementCases + eventCases
     + recordCases + accountRecordCases + exportCases + durabilityCases + concurrencyCases
-    + contentionCases
+    + contentionCases + auditCases
 }

@@ -23,7 +23,8 @@ struct MessageProtos {
   init() throws {
     for path in [
       "entitle/v1/state.proto", "entitle/v1/entitlement.proto", "entitle/v1/submission.proto",
-      "entitle/v1/link.proto", "entitle/v1/admin.proto", "grpc/health/v1/health.proto",
+      "entitle/v1/link.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
+      "grpc/health/v1/health.proto",
     ] {
       let text = try String(contentsOfFile: Self.folder() + "/" + path, encoding: .utf8)
       tokens = Self.tokens(of: text)[...]

@@ -29,6 +29,7 @@ struct MessageServiceTests {
       signature(WireMethods.bindAccountToken), signature(WireMethods.listAccountTokens),
       signature(WireMethods.getLinkHistory),
       signature(WireMethods.watchCustomerStates, isStream: true),
+      signature(WireMethods.listAuditEntries), signature(WireMethods.listAuditSeals),
       signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
     ]
     #expect(try Set(methods) == MessageProtos().methods)

@@ -30,6 +30,7 @@ PROPERTIES = {
     "duplicate": "isDuplicate",
     "valid": "isValid",
     "dry_run": "isDryRun",
+    "by_chain": "isByChain",
     "flagged": "isFlagged",
     "in_catalog": "isInCatalog",
     "conferred": "isConferred",
@@ -62,6 +63,9 @@ TYPES = {
 
 # Swift names of messages and enumerations, where they differ.
 NAMES = {
+    "AuditEntry": "AuditedCallEntry",
+    "AuditSeal": "AuditSealEntry",
+    "AuditSealedChain": "AuditSealedChainEntry",
     "Change": "ChangeEntry",
     "Counter": "StatisticsCounter",
     "CustomerRevision": "SubmittedCustomer",
@@ -153,6 +157,7 @@ ORDERS = {
 
 # Answers whose initialisers have default values for optional arguments, as those of requests do.
 LENIENT = {
+    "AuditEntry", "AuditSeal", "AuditSealedChain",
     "CatalogAttempt", "CatalogResponse", "Change", "CustomerChange", "GetServerResponse",
     "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Link", "LinkEvent",
     "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
@@ -165,9 +170,10 @@ SERVICES = {
     "LinkService": "links",
     "SubmissionService": "submissions",
     "AdminService": "admin",
+    "AuditService": "audit",
     "Health": "health",
 }
 METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 
 # Files whose types have package access.
-PACKAGE_FILES = {"entitle/v1/admin.proto"}
+PACKAGE_FILES = {"entitle/v1/admin.proto", "entitle/v1/audit.proto"}

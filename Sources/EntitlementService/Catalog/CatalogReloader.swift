@@ -1,6 +1,7 @@
 import CatalogFiles
 import Dispatch
 package import EntitlementDomain
+package import EntitlementStore
 package import Logging
 import Synchronization
 
@@ -10,23 +11,30 @@ import Synchronization
 /// Reloads run one after the other on a dispatch queue, as parsing a large file would block an
 /// event loop or a thread of Swift's pool. Calls that arrive during a reload share the next one.
 package final class CatalogReloader: Sendable {
-  private typealias Waiter = CheckedContinuation<CatalogReloadAttempt, Never>
+  private struct Waiter {
+    let caller: AuditCaller
+    let continuation: CheckedContinuation<CatalogReloadAttempt, Never>
+  }
 
   private let source: CatalogSource
   private let holder: CatalogHolder
   private let clock: ServiceClock
   private let counters: ServiceCounters
   private let logger: Logger
+  private let record: @Sendable (AuditCall) async throws(StoreError) -> Void
   private let queue = DispatchQueue(label: "entitle.catalog")
   /// Keyed by `dryRun`.
   private let waiting = Mutex<[Bool: [Waiter]]>([:])
   /// Identifies the fault that was last logged at error level; nil after a valid file.
   private let loggedFault = Mutex<String?>(nil)
 
+  /// - Parameter record: writes an entry of the audit trail (R76).
   package init(
     source: CatalogSource, holder: CatalogHolder, clock: ServiceClock, counters: ServiceCounters,
-    logger: Logger
+    logger: Logger,
+    record: @escaping @Sendable (AuditCall) async throws(StoreError) -> Void = { _ in }
   ) {
+    self.record = record
     self.source = source
     self.holder = holder
     self.clock = clock
@@ -34,13 +42,17 @@ package final class CatalogReloader: Sendable {
     self.logger = logger
   }
 
-  /// Reads the file after the call began. A file that is already in force changes nothing.
+  /// Reads the file after the call began. A file that is already in force changes nothing. Another
+  /// one is in the audit trail before it is in force (R76); of calls that share a reload, the first
+  /// one is named.
   ///
   /// - Parameter dryRun: checks the file and changes nothing, no counter and no log either.
-  package func reload(dryRun: Bool = false) async -> CatalogReloadAttempt {
-    await withCheckedContinuation { waiter in
+  package func reload(dryRun: Bool = false, by caller: AuditCaller = .server) async
+    -> CatalogReloadAttempt
+  {
+    await withCheckedContinuation { continuation in
       let isFirst = waiting.withLock { waiting in
-        waiting[dryRun, default: []].append(waiter)
+        waiting[dryRun, default: []].append(Waiter(caller: caller, continuation: continuation))
         return waiting[dryRun]?.count == 1
       }
       if isFirst { queue.async { self.answerWaiting(dryRun: dryRun) } }
@@ -50,8 +62,29 @@ package final class CatalogReloader: Sendable {
   private func answerWaiting(dryRun: Bool) {
     // Taken before the file is read. A later caller may know of a change that this read misses.
     let waiters = waiting.withLock { $0.removeValue(forKey: dryRun) ?? [] }
-    let attempt = dryRun ? readFile().attempt : apply()
-    for waiter in waiters { waiter.resume(returning: attempt) }
+    let attempt = dryRun ? readFile().attempt : apply(by: waiters.first?.caller ?? .server)
+    for waiter in waiters { waiter.continuation.resume(returning: attempt) }
+  }
+
+  /// Blocks the queue until the entry is written. The store bounds the time.
+  private func audit(_ digest: String, by caller: AuditCaller, at: Milliseconds) -> StoreError? {
+    let call = AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at)
+    let outcome = AuditWriteOutcome()
+    let isWritten = DispatchSemaphore(value: 0)
+    Task { [record] in
+      do throws(StoreError) {
+        try await record(call)
+      } catch {
+        outcome.failure.withLock { $0 = error }
+      }
+      isWritten.signal()
+    }
+    isWritten.wait()
+    return outcome.failure.withLock { $0 }
+  }
+
+  private final class AuditWriteOutcome: Sendable {
+    let failure = Mutex<StoreError?>(nil)
   }
 
   private func readFile() -> (attempt: CatalogReloadAttempt, contents: CatalogFile.Contents?) {
@@ -71,17 +104,18 @@ package final class CatalogReloader: Sendable {
     }
   }
 
-  private func apply() -> CatalogReloadAttempt {
+  private func apply(by caller: AuditCaller) -> CatalogReloadAttempt {
     let (attempt, contents) = readFile()
-    guard let contents, let digest = attempt.digest else {
-      counters.add(.catalogReloadFailed)
-      holder.record(attempt)
-      log(faultOf: attempt)
-      return attempt
+    guard let contents, let digest = attempt.digest else { return failed(attempt) }
+    let old = holder.snapshot.digest
+    if digest != old, let failure = audit(digest, by: caller, at: attempt.at) {
+      return failed(
+        CatalogReloadAttempt(
+          at: attempt.at, digest: digest,
+          failure: "the audit trail cannot be written: \(failure.message)", isTransient: true))
     }
     counters.add(.catalogReloadValid)
     loggedFault.withLock { $0 = nil }
-    let old = holder.snapshot.digest
     guard digest != old else {
       holder.record(attempt)
       logger.info("the catalog file is already in force", metadata: ["digest": "\(digest)"])
@@ -102,6 +136,13 @@ package final class CatalogReloader: Sendable {
     for warning in attempt.issues {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
+    return attempt
+  }
+
+  private func failed(_ attempt: CatalogReloadAttempt) -> CatalogReloadAttempt {
+    counters.add(.catalogReloadFailed)
+    holder.record(attempt)
+    log(faultOf: attempt)
     return attempt
   }
 
@@ -132,10 +173,14 @@ package struct CatalogReloadAttempt: Hashable, Sendable {
   package let failure: String?
   /// True when the file can be in force. Otherwise the old catalog stays in force.
   package let isValid: Bool
+  /// True when the same file may be in force after another attempt.
+  package let isTransient: Bool
 
   package init(
-    at: Milliseconds, digest: String?, issues: [CatalogIssue] = [], failure: String? = nil
+    at: Milliseconds, digest: String?, issues: [CatalogIssue] = [], failure: String? = nil,
+    isTransient: Bool = false
   ) {
+    self.isTransient = isTransient
     self.at = at
     self.digest = digest
     self.issues = issues

@@ -38,16 +38,26 @@ package struct CustomerRecords: Sendable {
   }
 
   /// Everything that is stored about an account, from one snapshot. The export has a permit until
-  /// it is released. The front releases it within ``ExportLimits/time``.
+  /// it is released. The front releases it within ``ExportLimits/time``. It is in the audit trail
+  /// when this returns (R76).
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account,
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
   package func export(
-    _ account: AccountID, in scope: AppScope, for source: WorkSource = .server
+    _ account: AccountID, in scope: AppScope, for source: WorkSource = .server,
+    caller: AuditCaller = .server
   ) async throws(ServiceError) -> CustomerExport {
     let permit = try permits.acquire()
     let export = try await known(in: scope) { () async throws(StoreError) in
       try await store.export(account, in: scope)
+    }
+    do throws(StoreError) {
+      try await store.record(
+        AuditCall(
+          method: "ExportCustomer", caller: caller, scope: scope, account: export.accountID,
+          outcome: .disclosed, at: clock.now()))
+    } catch {
+      throw ServiceError(error)
     }
     let snapshot = catalog.snapshot
     do throws(PoolError) {

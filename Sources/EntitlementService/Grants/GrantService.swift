@@ -63,7 +63,7 @@ package struct GrantService: Sendable {
       expires: request.expires, reason: request.reason, author: request.author, createdAt: now)
     let receipt: GrantReceipt
     do {
-      receipt = try await store.addGrant(grant)
+      receipt = try await store.addGrant(grant, by: request.caller)
     } catch {
       throw ServiceError(error)
     }
@@ -82,7 +82,8 @@ package struct GrantService: Sendable {
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when the app has no such grant in this
   ///   environment.
   package func withdraw(
-    _ id: GrantID, in scope: AppScope, reason: String, author: String
+    _ id: GrantID, in scope: AppScope, reason: String, author: String,
+    caller: AuditCaller = .server
   ) async throws(ServiceError) -> GrantReceipt {
     try catalog.snapshot.checkServed(scope)
     try RequestText.check(reason, as: "reason", limit: GrantLimits.reason)
@@ -91,7 +92,8 @@ package struct GrantService: Sendable {
     let receipt: GrantReceipt?
     do {
       receipt = try await store.withdrawGrant(
-        id, in: scope, GrantWithdrawal(at: clock.now(), author: author, reason: reason))
+        id, in: scope, GrantWithdrawal(at: clock.now(), author: author, reason: reason),
+        by: caller)
     } catch {
       throw ServiceError(error)
     }
@@ -147,10 +149,12 @@ package struct GrantRequest: Hashable, Sendable {
   package var reason: String
   /// The operator's name, as free text.
   package var author: String
+  package var caller: AuditCaller
 
   package init(
     id: GrantID? = nil, scope: AppScope, accountID: AccountID, entitlementID: EntitlementID,
-    starts: Milliseconds? = nil, expires: Milliseconds? = nil, reason: String, author: String
+    starts: Milliseconds? = nil, expires: Milliseconds? = nil, reason: String, author: String,
+    caller: AuditCaller = .server
   ) {
     self.id = id
     self.scope = scope
@@ -160,6 +164,7 @@ package struct GrantRequest: Hashable, Sendable {
     self.expires = expires
     self.reason = reason
     self.author = author
+    self.caller = caller
   }
 }
 

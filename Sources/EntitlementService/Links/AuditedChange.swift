@@ -41,7 +41,7 @@ package struct AuditedChange: Sendable {
       answer = try await store.perform(
         LinkRequest(
           scope: scope, change: change, author: audit.author, reason: audit.reason,
-          at: clock.now(), catalog: snapshot.catalog))
+          at: clock.now(), catalog: snapshot.catalog, caller: audit.caller))
     } catch {
       throw ServiceError(error)
     }
@@ -58,14 +58,17 @@ package struct AuditedChange: Sendable {
   }
 }
 
-/// The author and the reason of a change, as free text of the caller.
+/// The origin of a change, for the audit trail (R76).
 package struct ChangeAudit: Hashable, Sendable {
+  /// The author and the reason, as free text of the caller.
   package var author: String
   package var reason: String
+  package var caller: AuditCaller
 
-  package init(author: String, reason: String) {
+  package init(author: String, reason: String, caller: AuditCaller = .server) {
     self.author = author
     self.reason = reason
+    self.caller = caller
   }
 }
 

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+package import EntitlementStore
 package import Workers
 
 /// Signed transactions, renewal infos and app transactions to submit.
@@ -112,14 +113,16 @@ package struct ArchiveSubmission: Sendable {
   package var accountID: AccountID?
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
+  package var caller: AuditCaller
 
   package init(
     response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
-    source: WorkSource = .server
+    source: WorkSource = .server, caller: AuditCaller = .server
   ) {
     self.response = response
     self.bundleID = bundleID
     self.accountID = accountID
     self.source = source
+    self.caller = caller
   }
 }

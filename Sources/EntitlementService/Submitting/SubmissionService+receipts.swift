@@ -70,7 +70,7 @@ extension SubmissionService {
       }
       return try await commit(
         archive.receipt, archive.facts, from: .archivedResponse, accountID: request.accountID,
-        catalog: snapshot.catalog, unless: isCancelled)
+        importedBy: request.caller, catalog: snapshot.catalog, unless: isCancelled)
     }
   }
 
@@ -91,7 +91,8 @@ extension SubmissionService {
 
   private func commit(
     _ receipt: Receipt, _ outcomes: [Result<SignedFact, Refusal>], from document: ReceiptOrigin,
-    accountID: AccountID?, anonymousAccountID: AccountID? = nil, catalog: Catalog,
+    accountID: AccountID?, anonymousAccountID: AccountID? = nil,
+    importedBy caller: AuditCaller? = nil, catalog: Catalog,
     unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> ReceiptResult {
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
@@ -111,7 +112,8 @@ extension SubmissionService {
       let committed = try await commit(
         Submission(
           facts: facts.map(\.fact), accountID: accountID,
-          anonymousAccountID: anonymousAccountID, receivedAt: clock.now(), catalog: catalog),
+          anonymousAccountID: anonymousAccountID, receivedAt: clock.now(), catalog: catalog,
+          importedBy: caller),
         unless: isCancelled)
       for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: committed)) {
         items[entry.position] = result

@@ -21,6 +21,7 @@ extension Ledger {
       try record(notification, merges)
       findings = try self.findings(of: notification, merges: merges)
     }
+    if let caller = submission.importedBy { try audit(submission, by: caller, merges) }
     let summary = try appendChanges(with: findings, by: claim)
     let dispositions = merges.map(\.disposition)
     let links = try merges.map { try linkOutcome(of: $0.target) }
@@ -31,6 +32,19 @@ extension Ledger {
         changed: summary.changed, latest: summary.latest(numbering), notificationWasKnown: wasKnown,
         events: events)
     }
+  }
+
+  /// Audits an import by an operator that changed something (R76).
+  private mutating func audit(
+    _ submission: Submission, by caller: AuditCaller, _ merges: [FactMerge]
+  ) throws {
+    guard !view.pending.changes.isEmpty, let scope = merges.first?.fact.scope else { return }
+    // An account that got nothing may be unknown. Its pseudonym could not be erased (R77).
+    let account = try submission.accountID.flatMap { named in
+      try knownOwner(ScopedAccount(scope, named))?.id
+    }
+    context.caller = caller
+    audit("ImportArchivedResponse", in: scope, account)
   }
 
   private mutating func record(_ notification: SignedNotification, _ merges: [FactMerge]) throws {

@@ -9,6 +9,7 @@ extension Ledger {
     var grant = grant
     grant.accountID = account.id
     try ensureAccount(account)
+    audit("AddGrant", in: grant.scope, grant.accountID, subject: grant.id.rawValue)
     return try setGrant(grant, as: id)
   }
 
@@ -19,6 +20,7 @@ extension Ledger {
     guard var grant = try view.grant(id) else { return nil }
     if grant.withdrawal != nil { return try receipt(grant, isChanged: false) }
     grant.withdrawal = withdrawal
+    audit("WithdrawGrant", in: grant.scope, grant.accountID, subject: grant.id.rawValue)
     return try setGrant(grant, as: id)
   }
 

@@ -33,6 +33,7 @@ extension Ledger {
       try bindDerivedTokens(of: request)
       try settleQueuedChains()
       let targets = try changedTargets().sorted()
+      try audit(request)
       let summary = try appendChanges()
       return { numbering in
         .done(
@@ -192,6 +193,30 @@ extension Ledger {
       try propagateLink(of: target, with: hints, isNamed: false)
     }
     return .changed
+  }
+
+  /// The target is left out of the entry: an identifier of Apple's points to the customer, and a
+  /// hash of it is found by trying all (R77). The history of the link has it.
+  private mutating func audit(_ request: LinkRequest) throws {
+    let scope = request.scope
+    func before(_ target: LinkTarget) -> AccountID? {
+      affected[ScopedTarget(scope, target)]?.accountBefore
+    }
+    func owner(_ account: AccountID) throws -> AccountID {
+      try self.owner(ScopedAccount(scope, account)).id
+    }
+    let (account, former): (AccountID?, AccountID?) =
+      switch request.change {
+      case .link(_, let account): (try owner(account), nil)
+      case .unlink(let target): (before(target), nil)
+      case .transfer(let target, _, let account): (try owner(account), before(target))
+      case .merge(_, let account): (try owner(account), affected.mergedAway.first?.id)
+      // The alias of a deleted account is erased with it.
+      case .delete(let account): (affected.accounts.first?.id ?? account, nil)
+      // The former owner of a token is no party: it loses no purchase.
+      case .bindToken(_, let account): (try account.map(owner), nil)
+      }
+    audit(request.change.method, in: scope, account, from: former)
   }
 
   /// Nil when neither a link nor a fact is known. A known chain always has a row.

@@ -39,17 +39,22 @@ package struct Ledger<Reader: LedgerReading> {
     return try write(context) { ledger in try ledger.merge(submission) }
   }
 
-  package mutating func add(_ grant: Grant) throws
+  package mutating func add(_ grant: Grant, by caller: AuditCaller = .server) throws
     -> @Sendable (ChangeNumbering) -> GrantReceipt
   {
-    try write(WriteContext(at: grant.createdAt)) { ledger in try ledger.addGrant(grant) }
+    let context = WriteContext(
+      at: grant.createdAt, author: grant.author, note: grant.reason, caller: caller)
+    return try write(context) { ledger in try ledger.addGrant(grant) }
   }
 
   /// - Returns: nil for an unknown grant.
   package mutating func withdraw(
-    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal,
+    by caller: AuditCaller = .server
   ) throws -> (@Sendable (ChangeNumbering) -> GrantReceipt)? {
-    try write(WriteContext(at: withdrawal.at)) { ledger in
+    let context = WriteContext(
+      at: withdrawal.at, author: withdrawal.author, note: withdrawal.reason, caller: caller)
+    return try write(context) { ledger in
       try ledger.withdrawGrant(ScopedGrant(scope, id), withdrawal)
     }
   }
@@ -58,8 +63,21 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.author, note: request.reason, catalog: request.catalog)
+      at: request.at, author: request.author, note: request.reason, catalog: request.catalog,
+      caller: request.caller)
     return try write(context) { ledger in try ledger.answer(request) }
+  }
+
+  /// Adds an entry of the audit trail for a call without another write.
+  package mutating func record(_ call: AuditCall) throws {
+    try write(WriteContext(at: call.at)) { ledger in
+      var call = call
+      if let scope = call.scope, let account = call.account {
+        // A pseudonym of a deleted account would keep its id (R77).
+        call.account = try ledger.knownOwner(ScopedAccount(scope, account))?.id
+      }
+      ledger.view.append(call)
+    }
   }
 
   /// Adds versions of known facts, as a notification has brought them that was stored before versions
@@ -87,6 +105,18 @@ package struct Ledger<Reader: LedgerReading> {
 
   // MARK: Steps
 
+  /// Adds the entry of the audit trail for the current write, which has changed something (R76).
+  mutating func audit(
+    _ method: String, in scope: AppScope, _ account: AccountID?, from former: AccountID? = nil,
+    subject: String = ""
+  ) {
+    view.append(
+      AuditCall(
+        method: method, caller: context.caller, scope: scope, account: account,
+        formerAccount: former, author: context.author ?? "", reason: context.note ?? "",
+        subject: subject, at: context.at, erased: view.pending.changes.erasedAccounts))
+  }
+
   /// Calls `body` for each item and collects the missing rows of all items, so that the store loads
   /// them in one round trip.
   ///
@@ -112,13 +142,14 @@ package struct Ledger<Reader: LedgerReading> {
   }
 }
 
-/// The time, author and catalog of a write.
+/// The time, author, caller and catalog of a write.
 struct WriteContext {
   var at: Milliseconds
   /// The author of an explicit request; nil for a submission.
   var author: String?
   /// The reason of an explicit request; nil for a submission.
   var note: String?
+  var caller = AuditCaller.server
   /// The catalog for the decision on claims and the review of notifications.
   var catalog = Catalog()
 }

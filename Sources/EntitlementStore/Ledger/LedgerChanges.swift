@@ -25,6 +25,8 @@ package struct LedgerChanges: Sendable {
   /// Accounts whose ids are erased from stored link events (R46). Events in ``linkEvents`` name
   /// such an account only when it was created again after the deletion.
   package var erasedAccounts: Set<ScopedAccount> = []
+  /// Entries of the audit trail, in the order of the calls.
+  package var audits: [AuditCall] = []
 
   package init() {}
 
@@ -32,7 +34,7 @@ package struct LedgerChanges: Sendable {
     facts.isEmpty && histories.isEmpty && versions.isEmpty && links.isEmpty && accounts.isEmpty
       && tokens.isEmpty && grants.isEmpty
       && notifications.isEmpty && linkEvents.isEmpty && changes.isEmpty
-      && releasedDocuments.isEmpty && erasedAccounts.isEmpty
+      && releasedDocuments.isEmpty && erasedAccounts.isEmpty && audits.isEmpty
   }
 }
 

@@ -108,6 +108,10 @@ extension LedgerKey {
     ]
   }
 
+  package static func expected(by call: AuditCall) -> Set<LedgerKey> {
+    Set(call.accounts.map { .account($0) })
+  }
+
   /// Without the account, which is known once the grant is loaded.
   package static func expected(byWithdrawing id: GrantID, in scope: AppScope) -> Set<LedgerKey> {
     [.grant(ScopedGrant(scope, id))]

@@ -97,6 +97,12 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.erasedAccounts.formUnion(accounts)
   }
 
+  // MARK: The audit trail
+
+  mutating func append(_ call: AuditCall) {
+    pending.changes.audits.append(call)
+  }
+
   // MARK: Tokens and grants
 
   func token(_ token: ScopedToken) throws -> TokenRow? {
@@ -275,6 +281,7 @@ struct LedgerLayer {
     changes.changes += added.changes
     changes.releasedDocuments.formUnion(added.releasedDocuments)
     changes.erasedAccounts.formUnion(added.erasedAccounts)
+    changes.audits += added.audits
     factsOfTargets.merge(later.factsOfTargets) { $0.union($1) }
     chainsOfHints.merge(later.chainsOfHints) { $0.union($1) }
     lostChains.merge(later.lostChains) { $0.union($1) }

@@ -7,6 +7,7 @@ import Synchronization
 final class BatchWriter: Sendable {
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
+  private let trail: AuditTrail
   private let logger: Logger
   private let counters: PostgresCounters
   /// Called after each commit with changes.
@@ -15,11 +16,12 @@ final class BatchWriter: Sendable {
   private let resolvedTokens = Mutex<[[UInt8]]>([])
 
   init(
-    pool: PostgresPool, limits: PostgresStoreLimits, logger: Logger, counters: PostgresCounters,
-    announce: @escaping @Sendable () -> Void
+    pool: PostgresPool, limits: PostgresStoreLimits, trail: AuditTrail, logger: Logger,
+    counters: PostgresCounters, announce: @escaping @Sendable () -> Void
   ) {
     self.pool = pool
     self.limits = limits
+    self.trail = trail
     self.logger = logger
     self.counters = counters
     self.announce = announce
@@ -132,7 +134,7 @@ final class BatchWriter: Sendable {
     do {
       let outcome = try await pool.withSession(within: limits.exchangeTimeLimit) { session in
         var transaction = WriteTransaction(
-          session: session, jobs: jobs, keys: keys, wait: wait, limits: limits)
+          session: session, jobs: jobs, keys: keys, wait: wait, limits: limits, trail: trail)
         return try await transaction.run(token: token, formerToken: former)
       }
       switch outcome {

@@ -37,15 +37,17 @@ struct WriteTransaction {
   private let headers: HeaderIDs
   private let wait: LockWait
   private let limits: PostgresStoreLimits
+  private let trail: AuditTrail
   private var keys: Set<LedgerKey>
   private var rows = LoadedRows()
 
   /// - Parameter keys: keys in addition to those of the jobs, found by an earlier attempt.
   init(
     session: PostgresSession, jobs: ArraySlice<WriteJob>, keys: Set<LedgerKey>, wait: LockWait,
-    limits: PostgresStoreLimits
+    limits: PostgresStoreLimits, trail: AuditTrail
   ) {
     self.session = session
+    self.trail = trail
     self.jobs = jobs
     self.wait = wait
     self.limits = limits
@@ -221,12 +223,30 @@ struct WriteTransaction {
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
     let writer = try ChangeWriter(changes, rows: rows, scopes: scopes, headers: headers)
+    var answers = answers
+    var commands = writer.commands
+    if !changes.audits.isEmpty {
+      // A round trip more, for audited calls and for the writes that share their transaction.
+      let audit: AuditWriter
+      do {
+        audit = try await AuditWriter.begin(
+          changes.audits, trail: trail, scopes: scopes, session: session,
+          within: limits.writeTimeLimit)
+      } catch let error as PostgresFailure {
+        return .failed(error)
+      } catch {
+        throw error as? StoreError ?? Self.unexpected(error)
+      }
+      commands += audit.commands
+      // First of the answers: the entries are passed on before their calls are answered.
+      answers.insert({ [trail] _ in trail.committed(audit.entries) }, at: 0)
+    }
     let stamp = PostgresCommand(
       WriteStatements.writeToken, [.bytes(token), formerToken.map { .bytes($0) } ?? .null])
     let results: [PostgresRows]
     do throws(PostgresFailure) {
       results = try await session.exchange(
-        [stamp] + writer.commands + [PostgresCommand(Self.commit)],
+        [stamp] + commands + [PostgresCommand(Self.commit)],
         within: limits.exchangeTimeLimit)
     } catch {
       return error.leavesCommitUnknown ? .unknown(answers, error) : .failed(error)

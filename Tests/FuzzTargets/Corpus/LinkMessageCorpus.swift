@@ -4,7 +4,7 @@ import Wire
 /// Seeds of ``MessageProbe``: messages about links, histories and watches.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
-    [links(scope), records(scope), watches(scope, events)]
+    [links(scope), records(scope), watches(scope, events), audits(scope)]
   }
 
   private static func links(_ scope: AppScope) -> MessageCorpus.Messages {
@@ -90,6 +90,35 @@ enum LinkMessageCorpus {
       ListUnlinkedChainsResponse(
         chains: [UnlinkedChainEntry(originalTransactionID: "1", revision: 12, changedAt: 1)],
         nextPageToken: "after:1"))
+    return messages
+  }
+
+  private static func audits(_ scope: AppScope) -> MessageCorpus.Messages {
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      ListAuditEntriesRequest(
+        app: scope.bundleID.rawValue, appEnvironment: scope.environment.rawValue,
+        accountID: "a", method: "AddGrant", author: "o", from: 1, until: 2,
+        pageSize: 100, pageToken: "1:c:1"))
+    messages.add(
+      ListAuditEntriesResponse(
+        entries: [
+          AuditedCallEntry(
+            chain: "c", position: 1, node: "n", at: 1, peer: "unix", method: "AddGrant",
+            app: "com.example.scribe", appEnvironment: "Sandbox", account: "p", author: "o",
+            reason: "r", subject: "s", outcome: "changed", hash: "h")
+        ], nextPageToken: "1:c:1"))
+    messages.add(ListAuditSealsRequest(afterNumber: 1, pageSize: 100))
+    messages.add(
+      ListAuditSealsResponse(
+        seals: [
+          AuditSealEntry(
+            number: 1, at: 1, node: "n",
+            chains: [
+              AuditSealedChainEntry(
+                chain: "c", position: 2, hash: "h", removedPosition: 1, removedHash: "i")
+            ], previousHash: "p", hash: "q")
+        ]))
     return messages
   }
 

@@ -69,6 +69,8 @@ package enum MessageProbe {
     Kind(ListUnlinkedChainsRequest.self), Kind(ListUnlinkedChainsResponse.self),
     Kind(WatchCustomerStatesRequest.self), Kind(WatchCustomerStatesResponse.self),
     Kind(GetServerRequest.self), Kind(GetServerResponse.self),
+    Kind(ListAuditEntriesRequest.self), Kind(ListAuditEntriesResponse.self),
+    Kind(ListAuditSealsRequest.self), Kind(ListAuditSealsResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

@@ -69,6 +69,8 @@ struct ConfigurationTests {
           "Apple's, xcode=\(roots[3]), local-testing=\(roots[3])",
         ]),
       plain("store_check_seconds", ["0", "20", "30"]),
+      plain("audit_retention_days", ["1", "2", "3"]),
+      plain("audit_log", ["/tmp/a", "fd:7", "b.jsonl"]),
       plain("verification_workers", ["1", "2", "3"]),
       plain("verification_queue", ["1000", "2000", "3000"]),
       // `off` without quotes is `false` in YAML.

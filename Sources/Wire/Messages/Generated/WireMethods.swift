@@ -178,6 +178,16 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "GetServer",
     idempotency: .noSideEffects)
 
+  /// Entries of the audit trail, in pages.
+  package static let listAuditEntries = WireMethod<ListAuditEntriesRequest, ListAuditEntriesResponse>(
+    service: ServiceNames.audit, name: "ListAuditEntries",
+    idempotency: .noSideEffects)
+
+  /// Seals of the audit trail, in the order of their numbers.
+  package static let listAuditSeals = WireMethod<ListAuditSealsRequest, ListAuditSealsResponse>(
+    service: ServiceNames.audit, name: "ListAuditSeals",
+    idempotency: .noSideEffects)
+
   /// The status now. A service that the server does not know is NOT_FOUND.
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check",
@@ -196,5 +206,6 @@ package enum ServiceNames {
   package static let entitlements = "entitle.v1.EntitlementService"
   package static let links = "entitle.v1.LinkService"
   package static let admin = "entitle.v1.AdminService"
+  package static let audit = "entitle.v1.AuditService"
   package static let health = "grpc.health.v1.Health"
 }

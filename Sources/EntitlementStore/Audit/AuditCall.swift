@@ -1,0 +1,88 @@
+package import EntitlementDomain
+
+/// The origin of an audited call, as the server sees it.
+///
+/// There is no access control yet, so the only thing that the server itself knows is the peer.
+/// An authenticated caller will be a further property.
+package struct AuditCaller: Hashable, Sendable {
+  /// The address of the peer, such as `192.0.2.7:41822`; `unix` for a Unix socket.
+  package var peer: String
+
+  package init(peer: String) {
+    self.peer = peer
+  }
+
+  /// The server itself: a signal, or a catalog file that changed.
+  package static let server = AuditCaller(peer: "server")
+}
+
+/// What an audited call did. Raw values are stored and hashed, so they keep their meaning.
+package enum AuditOutcome: String, Hashable, Sendable {
+  /// Something was changed, in the transaction that wrote the entry.
+  case changed
+  /// Data of a customer was read, to be sent after the entry was written.
+  case disclosed
+  /// Entries of the named chain were lost in a failover.
+  case gap
+}
+
+/// A call to be audited (R76), before it has a place in a chain.
+package struct AuditCall: Hashable, Sendable {
+  /// The method of the protocol, such as `AddGrant`.
+  package var method: String
+  package var caller: AuditCaller
+  /// Nil for a call about the server as a whole.
+  package var scope: AppScope?
+  /// The account of the call: it got, keeps or loses something. Nil when no account is concerned.
+  package var account: AccountID?
+  /// The account that lost something to ``account``: of a transfer or a merge.
+  package var formerAccount: AccountID?
+  /// Free text of the caller; empty for a method without it.
+  package var author: String
+  package var reason: String
+  /// What was changed, by an id that is not Apple's: a grant, or the digest of a catalog.
+  package var subject: String
+  package var outcome: AuditOutcome
+  package var at: Milliseconds
+  /// Accounts whose pseudonyms are erased after the entry is written (R77).
+  package var erased: Set<ScopedAccount>
+
+  package init(
+    method: String, caller: AuditCaller, scope: AppScope? = nil, account: AccountID? = nil,
+    formerAccount: AccountID? = nil, author: String = "", reason: String = "",
+    subject: String = "", outcome: AuditOutcome = .changed, at: Milliseconds,
+    erased: Set<ScopedAccount> = []
+  ) {
+    self.method = method
+    self.caller = caller
+    self.scope = scope
+    self.account = account
+    self.formerAccount = formerAccount
+    self.author = author
+    self.reason = reason
+    self.subject = subject
+    self.outcome = outcome
+    self.at = at
+    self.erased = erased
+  }
+
+  /// The accounts that the entry names by pseudonyms.
+  package var accounts: [ScopedAccount] {
+    guard let scope else { return [] }
+    return [account, formerAccount].compactMap(\.self).map { ScopedAccount(scope, $0) }
+  }
+}
+
+extension LinkRequest.Change {
+  /// The method of the protocol that asks for the change.
+  var method: String {
+    switch self {
+    case .link: "LinkAccount"
+    case .unlink: "UnlinkAccount"
+    case .transfer: "TransferPurchase"
+    case .merge: "MergeAccounts"
+    case .delete: "DeleteCustomer"
+    case .bindToken: "BindAccountToken"
+    }
+  }
+}
