@@ -63,8 +63,8 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.author, note: request.reason, catalog: request.catalog,
-      caller: request.caller)
+      at: request.at, author: request.author, note: request.reason, caller: request.caller,
+      catalog: request.catalog)
     return try write(context) { ledger in try ledger.answer(request) }
   }
 
