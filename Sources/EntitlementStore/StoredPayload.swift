@@ -2,7 +2,7 @@ import Cryptography
 package import EntitlementDomain
 
 /// What a store keeps with its digest, and checks when it reads it: damage by a disk, a file system or
-/// another program gives another digest. The check costs less than a microsecond for each kilobyte.
+/// another program gives another digest.
 package enum StoredPayload {
   /// The SHA-256 of what is stored.
   ///

@@ -127,7 +127,7 @@ struct LargeCustomerTests {
       "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","purchaseDate":100,\
       "expiresDate":2592000100,"signedDate":1000}
       """.utf8)
-    let digest = PayloadDigest(words: (UInt64(number), 2, 3, 4))
+    let digest = try StoredPayload.digest(of: payload)
     return SignedFact(
       fact: try PayloadDecoder.fact(
         kind: .transaction, payload: payload, digest: digest, bundleID: scope.bundleID),

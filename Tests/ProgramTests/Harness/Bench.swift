@@ -27,11 +27,14 @@ final class Bench: Sendable {
 
   static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
 
-  /// The arguments of a server on a free port of the loopback address.
+  /// The arguments of a server on a free port of the loopback address, with a new SQLite file.
   var serverArguments: [String] {
+    serverArguments(store: "sqlite:\(databasePath)") + ["--create"]
+  }
+
+  func serverArguments(store: String) -> [String] {
     [
-      "--listen", "127.0.0.1:0", "--catalog", catalogPath, "--store", "sqlite:\(databasePath)",
-      "--create",
+      "--listen", "127.0.0.1:0", "--catalog", catalogPath, "--store", store,
       "--trust-root", "\(authority.rootFingerprint)",
       "--trust-root", "production=\(authority.rootFingerprint)", "--log-format", "json",
       // Small numbers, so that concurrent tests leave each other processors.

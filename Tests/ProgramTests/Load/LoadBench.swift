@@ -8,10 +8,13 @@ struct LoadBench {
   let bench: Bench
   let server: RunningServer
 
-  /// - Parameter more: further arguments of the server.
-  init(_ more: String...) async throws {
+  /// - Parameters:
+  ///   - store: nil: a new SQLite file.
+  ///   - more: further arguments of the server.
+  init(store: String? = nil, _ more: String...) async throws {
     bench = try Bench()
-    server = try await RunningServer.start(bench.serverArguments + more)
+    let arguments = store.map(bench.serverArguments(store:)) ?? bench.serverArguments
+    server = try await RunningServer.start(arguments + more)
   }
 
   /// Some fields of the JSON report.

@@ -76,7 +76,7 @@ struct LoadPrepareTests {
     #expect(others.exit == .code(1))
     #expect(others.errors.contains("the database contains other customers"), "\(others.errors)")
 
-    let bench = try await LoadBench("--store", uri)
+    let bench = try await LoadBench(store: uri)
     // One call at a time: a slow server sheds reads that would wait.
     let run = try await bench.run(
       "--mix", "cold=3,claim=1", "--authority", bench.bench.authorityPath, "--choose", "uniform",

@@ -41,13 +41,13 @@ final class NodesBench: Sendable {
     var clients: [EntitlementClient] = []
     for index in 0..<3 {
       var arguments = [
-        "--store", connection, "--staleness-seconds", "\(staleness.components.seconds)",
+        "--staleness-seconds", "\(staleness.components.seconds)",
       ]
       if index == 2, let standby {
         arguments += ["--store-replica", standby.connectionString(database: database)]
       }
-      // Of two values for one option the later one counts.
-      let server = try await RunningServer.start(bench.serverArguments + arguments)
+      let server = try await RunningServer.start(
+        bench.serverArguments(store: connection) + arguments)
       servers.append(server)
       clients.append(try await server.client())
     }

@@ -36,7 +36,7 @@ struct MemoryTests {
     let migration = try await ProgramRun.of(
       .entitlectl, ["database", "migrate", "--database", database])
     #expect(migration.exit == .code(0))
-    let server = try await bench.startServer("--store", database)
+    let server = try await RunningServer.start(bench.serverArguments(store: database))
     let idle = try server.residentMemory
 
     let signed = try #require(try bench.signed(.nonConsumable, seed: 7).flatMap(\.facts).first)

@@ -38,9 +38,10 @@ struct StopTests {
 
   @Test func `calls in flight are answered before it stops`() async throws {
     let server = try await bench.startServer("--shutdown-seconds", "50")
-    let facts = try bench.signed(.renewals).flatMap(\.facts)
     // Enough payloads that verification takes longer than the delivery of a signal.
-    let payloads = Array(repeating: facts, count: 400 / facts.count).flatMap(\.self)
+    let payloads = try (1...20).flatMap { seed in
+      try bench.signed(.renewals, seed: seed).flatMap(\.facts).prefix(20)
+    }
     let request = SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "account-1")
     let client = try RawClient(server.address)
     let calls: [UInt32] = [1, 3, 5, 7]
@@ -91,10 +92,10 @@ struct StopTests {
   @Test func `what nobody waits for any more does not keep it from stopping`() async throws {
     let server = try await bench.startServer(
       "--shutdown-seconds", "1", "--verification-workers", "1", "--verification-queue", "100000")
-    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
-    let request = try SubmitSignedTransactionsRequest(
-      signedPayloads: Array(repeating: fact, count: 500)
-    ).encoded()
+    let facts = try (1...500).map { seed in
+      try #require(try bench.signed(.nonConsumable, seed: seed).first?.transactions.first)
+    }
+    let request = try SubmitSignedTransactionsRequest(signedPayloads: facts).encoded()
     let client = try RawClient(server.address)
     for call: UInt32 in 0..<16 {
       try client.send(Frames.request(2 * call + 1, WireMethods.submitSignedTransactions, request))
@@ -126,7 +127,7 @@ struct StopTests {
     defer { server.signal(SIGKILL) }
     try await Self.serves(socket)
     let refused = try bench.folder.write(
-      String(repeating: "not.a.jws\n", count: 500), to: "refused")
+      (0..<500).map { "not.a.jws\($0)\n" }.joined(), to: "refused")
     let clients = try (0..<4).map { _ in
       try ChildProcess(
         .entitlectl, ["submit", refused, "--server", socket, "--timeout", "60"])
