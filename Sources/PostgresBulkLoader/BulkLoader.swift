@@ -166,7 +166,7 @@ struct EmptyLedgerReader: LedgerReading {
   func standingFact(_ fact: ScopedFact) -> StandingFact? { nil }
   func link(of target: ScopedTarget) -> LinkRow? { nil }
   func account(_ account: ScopedAccount) -> AccountRow? { nil }
-  func account(of token: ScopedToken) -> AccountID? { nil }
+  func token(_ token: ScopedToken) -> TokenRow? { nil }
   func hints(of chain: OriginalTransactionID, in scope: AppScope) -> [FactHintsRow] { [] }
   func facts(of target: ScopedTarget) -> [Fact] { [] }
   func unlinkedChains(with hint: ScopedHint) -> [OriginalTransactionID] { [] }

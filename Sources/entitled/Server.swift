@@ -169,7 +169,8 @@ struct Server {
   ) throws(StoreError) -> SQLiteStore {
     var limits = SQLiteStoreLimits()
     limits.checkTime = file.checkTime
-    let store = try SQLiteStore.open(at: file.path, creates: file.creates, limits: limits, trail: trail)
+    let store = try SQLiteStore.open(
+      at: file.path, creates: file.creates, limits: limits, trail: trail)
     let left: String
     switch store.check {
     case .complete: return store

@@ -2,7 +2,7 @@ import EntitlementStore
 import Foundation
 import GRDB
 import Glibc
-import SQLiteStore
+@testable import SQLiteStore
 import TestSupport
 import Testing
 

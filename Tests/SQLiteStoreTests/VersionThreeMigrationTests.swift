@@ -1,7 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import GRDB
-import SQLiteStore
+@testable import SQLiteStore
 import TestSupport
 import Testing
 
