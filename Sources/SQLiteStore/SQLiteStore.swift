@@ -154,9 +154,7 @@ package final class SQLiteStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<SQLiteLedgerReader>) throws
       -> @Sendable (ChangeNumbering) -> Answer
   ) async throws(StoreError) -> Answer {
-    try commits.enter()
-    defer { commits.leave() }
-    let (answer, isChanged, _) = try await queue.commit(
+    let (answer, isChanged, _) = try await write(
       { [trail] database in
         let written = try SQLiteChangesWriter.write(
           to: database, auditedBy: trail, decision)
@@ -168,15 +166,18 @@ package final class SQLiteStore: EntitlementStore {
 
   /// Runs `body` on the writing connection, in a transaction that may be shared. Returns after the
   /// commit was flushed.
+  ///
+  /// - Parameter committed: called in the order of the commits.
   func write<Value: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> Value
+    _ body: @escaping @Sendable (Database) throws -> Value,
+    committed: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StoreError) -> Value {
     try commits.enter()
     defer { commits.leave() }
     // A write would build on what is damaged, and would be lost with the restored backup.
     try checkDamage()
     do throws(StoreError) {
-      return try await queue.commit(body)
+      return try await queue.commit(body, committed: committed)
     } catch {
       throw noting(error)
     }

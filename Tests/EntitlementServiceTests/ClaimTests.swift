@@ -43,7 +43,8 @@ struct ClaimTests {
       #expect(claim.customers.isEmpty)
       let owner = try await bench.state(of: "owner")
       #expect(owner.revision > before)
-      #expect(bench.changed.latest == owner.revision)
+      // The events of its token and app transaction, which are ambiguous now (R71), follow.
+      #expect(bench.changed.latest > owner.revision)
     }
   }
 

@@ -94,8 +94,8 @@ struct RecordsEndpointTests {
       #expect(
         Set(json.keys) == [
           "accountId", "bundleId", "environment", "revision", "changedAtMs", "mergedAccounts",
-          "appAccountTokens", "links", "linkHistory", "grants", "facts", "versions",
-          "documents",
+          "accountTokens", "appAccountTokens", "links", "linkHistory", "grants", "facts",
+          "versions", "documents",
           "notifications", "state",
         ])
       #expect(json["accountId"] as? String == "anna")

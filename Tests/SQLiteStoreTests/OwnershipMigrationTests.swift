@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("A database of version 5")
+@Suite("A database of version 6")
 struct OwnershipMigrationTests {
   @Test("What two accounts presented is contested or ambiguous after the migration (R70, R71)")
   func ownership() async throws {
@@ -31,6 +31,13 @@ struct OwnershipMigrationTests {
           DROP TABLE account_tokens;
           ALTER TABLE older_tokens RENAME TO account_tokens;
           CREATE INDEX account_tokens_by_account ON account_tokens (account);
+          DROP TABLE audit_entries;
+          DROP TABLE audit_heads;
+          DROP TABLE audit_seal_chains;
+          -- Its trigger keeps seals, also from the deletion that is part of dropping the table.
+          DROP TRIGGER audit_seals_are_kept;
+          DROP TABLE audit_seals;
+          DROP TABLE audit_accounts;
           PRAGMA user_version = 6;
           """)
     }

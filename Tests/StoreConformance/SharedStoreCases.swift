@@ -28,7 +28,10 @@ extension StoreConformanceSuite {
         store, harness in
         let second = try await harness.open()
         let keep = PolicySample.catalog(.keep)
-        let sample = TransactionSample("1", "1").with { $0.token = token(1) }
+        try await store.submit(
+          TransactionSample("1", "1").with { $0.token = token(1) }, by: "alice", under: keep)
+        // Without a token: a claim would make it ambiguous (R71).
+        let sample = TransactionSample("0", "0")
         try await store.submit(sample, by: "alice", under: keep)
         let claim = try await second.submit(sample, by: "bob", under: keep)
         try expectEqual(claim.links, [.alreadyLinked])
@@ -37,7 +40,7 @@ extension StoreConformanceSuite {
         try await store.submit(TransactionSample("2", "2").with { $0.token = token(1) })
         try await store.submit(TransactionSample("3", "3"), by: "alice")
         try expectEqual(
-          try await second.links(of: "carol"), [.chain("1"), .chain("2"), .chain("3")])
+          try await second.links(of: "carol"), [.chain("0"), .chain("1"), .chain("2"), .chain("3")])
         await second.close()
       },
 

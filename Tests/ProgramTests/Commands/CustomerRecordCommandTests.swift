@@ -116,10 +116,11 @@ struct CustomerRecordCommandTests {
     let target = ["target", "target.appTransactionId", "target.originalTransactionId"]
     let expected =
       [
-        "accountId", "appAccountTokens", "bundleId", "changedAtMs", "documents",
+        "accountId", "accountTokens", "appAccountTokens", "bundleId", "changedAtMs", "documents",
         "environment", "facts", "grants", "linkHistory", "links", "mergedAccounts",
         "notifications", "revision", "state", "versions",
       ]
+      + ["accountId", "appAccountToken", "sinceMs", "state"].map { "accountTokens[].\($0)" }
       + ["evidence", "identifier", "kind", "payload", "signedPayload"].map { "facts[].\($0)" }
       + ["evidence", "identifier", "kind", "payload", "signedDatesMs", "signedPayload", "standing"]
       .map { "versions[].\($0)" }
