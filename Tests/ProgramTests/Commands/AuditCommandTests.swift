@@ -111,7 +111,8 @@ struct AuditCommandTests {
     let export = try await control(
       server, ["customer", "export", "a", "--output", path] + Self.app)
     try #require(export.exit == .code(0), "\(export.errors)")
-    let merge = try await control(server, ["link", "merge", "--from", "a", "--into", "b", "--yes"] + Self.app + why)
+    let merge = try await control(
+      server, ["link", "merge", "--from", "a", "--into", "b", "--yes"] + Self.app + why)
     try #require(merge.exit == .code(0), "\(merge.errors)")
     let same = try await control(server, ["catalog", "reload"])
     try #require(same.exit == .code(0))
