@@ -68,7 +68,7 @@ extension StoreConformanceSuite {
         try await store.done(.link(.chain("1"), to: "bob"))
         let entries = try await store.trail()
         try expectEqual(
-          entries.map(\.method), ["AddGrant", "ImportArchivedResponse", "LinkAccount"])
+          entries.map(\.method), ["AddGrant", "LinkAccount", "ImportArchivedResponse"])
         _ = try await store.addGrant(sampleGrant(1) { $0.accountID = "mallory" })
         try await store.importArchive(TransactionSample("3", "3"), by: "alice", .server)
         try await store.done(.link(.chain("1"), to: "bob"))
