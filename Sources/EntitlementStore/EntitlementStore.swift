@@ -355,6 +355,8 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// It belongs to another account and stays there, as the claiming account has reached its claims
   /// per day.
   case claimLimited = 6
+  /// The account that would get it has as many chains as it may have (R68). It stays where it was.
+  case accountFull = 7
 }
 
 /// The outcome of adding or withdrawing a grant.
