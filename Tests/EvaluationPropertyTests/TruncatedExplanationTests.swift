@@ -8,7 +8,8 @@ struct TruncatedExplanationTests {
     Evaluation.explain(record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
   }
 
-  @Test("R31: of 10,000 groups the best 500 are listed, whatever the order of the facts, and counted")
+  @Test(
+    "R31: of 10,000 groups the best 500 are listed, whatever the order of the facts, and counted")
   func groups() throws {
     var record = LargeCustomer.groups.record(10_000)
     // One of them is in force.
@@ -33,7 +34,8 @@ struct TruncatedExplanationTests {
     #expect(explain(other) == explanation)
   }
 
-  @Test("R31: of 10,000 chains of one group, those that decide come first, and the others are counted")
+  @Test(
+    "R31: of 10,000 chains of one group, those that decide come first, and the others are counted")
   func chains() throws {
     let explanation = explain(LargeCustomer.active.record(10_000))
     let pro = try #require(explanation.entitlements.first { $0.entitlementID == "pro" })
@@ -93,7 +95,8 @@ struct TruncatedExplanationTests {
         let omitted = explanation.omitted ?? ExplanationOmissions()
         let state = explanation.state
         return [
-          explanation.entitlements.count + omitted.entitlements, state.groups.count + omitted.groups,
+          explanation.entitlements.count + omitted.entitlements,
+          state.groups.count + omitted.groups,
           explanation.groups.count + omitted.groups, state.products.count + omitted.products,
           state.entitlements.flatMap(\.sources).count + omitted.sources,
           explanation.entitlements.reduce(0) {

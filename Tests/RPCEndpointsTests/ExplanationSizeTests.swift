@@ -68,7 +68,8 @@ struct ExplanationSizeTests {
     let omitted = try #require(explanation.omitted)
     switch shape {
     case .chains, .purchases: #expect(omitted == ExplanationOmissions(sources: count - 4_000))
-    case .groups: #expect(omitted == ExplanationOmissions(groups: count - 500, products: count - 500))
+    case .groups:
+      #expect(omitted == ExplanationOmissions(groups: count - 500, products: count - 500))
     }
   }
 
@@ -79,7 +80,9 @@ struct ExplanationSizeTests {
     let omitted = try #require(explanation.omitted)
     #expect(omitted.groups == (shape == .groups ? 1_000 - explanation.groups.count : 0))
     #expect(!explanation.entitlements.isEmpty)
-    #expect(explanation.groups.count + omitted.groups == (shape == .groups ? 1_000 : shape == .chains ? 1 : 0))
+    #expect(
+      explanation.groups.count + omitted.groups
+        == (shape == .groups ? 1_000 : shape == .chains ? 1 : 0))
     #expect(shape == .groups ? explanation.groups.count < 500 : omitted.sources > 0)
   }
 }

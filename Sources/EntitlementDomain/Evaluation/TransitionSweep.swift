@@ -287,7 +287,7 @@ extension TransitionSweep {
     }
     if isAlike, !mayRenewOtherwise { return false }
     var standing = step.chain.verdict(
-      by: step.after, outcome: after, in: history, at: step.moment
+      by: step.after, outcome: after, in: history, at: step.moment, cache: step.ahead
     ).standing
     standing.firstPurchaseAt = shown.firstPurchaseAt
     return standing != shown

@@ -42,8 +42,9 @@ extension Situation {
   private func until(of entitlement: EntitlementID, onChain position: Int) -> Milliseconds? {
     let verdict = verdicts[position]
     guard verdict.outcome.isActive, confers(verdict.period.product, entitlement) else { return nil }
-    return history.chains[position].conferringEnd(
-      of: entitlement, by: verdict.period, verdict.outcome, in: history, at: now)
+    return history.chains[position].conferringEnds(
+      of: CollectionOfOne(entitlement), by: verdict.period, verdict.outcome, in: history, at: now
+    ).first
   }
 
   /// The decision on a period with an outcome, without its authority.

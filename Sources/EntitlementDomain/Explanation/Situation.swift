@@ -135,7 +135,8 @@ extension Situation {
     let level =
       table.products[left.period.product].level - table.products[right.period.product].level
     return StandingRank.isBetter(
-      history.candidate(left.period, left.outcome), than: history.candidate(right.period, right.outcome),
+      history.candidate(left.period, left.outcome),
+      than: history.candidate(right.period, right.outcome),
       level: level)
   }
 

@@ -90,7 +90,8 @@ enum ExplanationText {
   private static func lines(on omitted: ExplanationOmissions) -> [String] {
     let counts = [
       (omitted.entitlements, "entitlements"), (omitted.groups, "subscription groups"),
-      (omitted.products, "products"), (omitted.stateEntitlements, "conferred entitlements of the state"),
+      (omitted.products, "products"),
+      (omitted.stateEntitlements, "conferred entitlements of the state"),
       (omitted.sources, "sources of entitlements"),
       (omitted.grandfathering, "grandfathering rules"),
     ]
