@@ -9,6 +9,8 @@ struct SQLiteCustomerReader {
   let scope: AppScope
   /// Whether records have the versions of their facts.
   var includesVersions = false
+  /// Called before each fact and version is decoded. An error ends the reading.
+  var decodes: () throws -> Void = {}
 
   func customer(_ selector: CustomerSelector) throws -> StoredCustomer {
     switch try find(selector) {
@@ -124,8 +126,8 @@ struct SQLiteCustomerReader {
 
   private func customer(_ account: StoredAccount, isStable: Bool) throws -> StoredCustomer {
     let facts =
-      try database.facts(.factsOfAccountChains, [account.id], in: scope)
-      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
+      try database.facts(.factsOfAccountChains, [account.id], in: scope, decodes)
+      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope, decodes)
     return StoredCustomer(
       record: CustomerRecord(
         scope: scope, accountID: account.accountID, revision: account.revision,
@@ -139,7 +141,7 @@ struct SQLiteCustomerReader {
   }
 
   private func customer(_ chain: StoredChain) throws -> StoredCustomer {
-    let facts = try database.facts(.factsOfChain, [chain.id], in: scope)
+    let facts = try database.facts(.factsOfChain, [chain.id], in: scope, decodes)
     return StoredCustomer(
       record: CustomerRecord(
         scope: scope, revision: chain.revision, changedAt: chain.changedAt, facts: facts,
@@ -153,11 +155,11 @@ struct SQLiteCustomerReader {
     var record = CustomerRecord(scope: scope)
     for chain in chains {
       record.revision = max(record.revision, chain.revision)
-      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
+      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope, decodes)
     }
     if let appTransaction, let scopeID = try database.scopeID(scope) {
       let key = FactKey(kind: .appTransaction, identifier: appTransaction.rawValue)
-      record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope)
+      record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope, decodes)
     }
     record.versions = try versions(of: record.facts, inChains: chains.map(\.id))
     return StoredCustomer(record: record, subject: nil)
@@ -173,6 +175,7 @@ struct SQLiteCustomerReader {
         stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)
       }
       try database.forEachRow(.versionsOfChain, [chain]) { row in
+        try decodes()
         guard let statement = StatementDigest(try row.bytes(2)) else {
           throw StoreError(.corrupt, "the digest of a stored version has another length")
         }

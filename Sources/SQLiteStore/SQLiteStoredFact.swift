@@ -82,13 +82,16 @@ enum SQLiteStoredFact {
 }
 
 extension Database {
-  /// - Parameter statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)``
-  ///   reads.
+  /// - Parameters:
+  ///   - statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)`` reads.
+  ///   - decodes: called before each fact is decoded. An error ends the reading.
   func facts(
-    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope,
+    _ decodes: () throws -> Void = {}
   ) throws -> [Fact] {
     var facts: [Fact] = []
     try forEachRow(statement, arguments) { row in
+      try decodes()
       facts.append(try SQLiteStoredFact.decode(row, scope: scope))
     }
     return facts
