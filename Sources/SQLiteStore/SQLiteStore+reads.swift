@@ -39,14 +39,14 @@ extension SQLiteStore {
   private func smallCustomer(
     _ lookup: CustomerLookup, in database: Database
   ) throws(StoreError) -> StoredCustomer? {
-    var decoded = 0
+    var rows = 0
     do {
       return try SQLiteCustomerReader(
         database: database, scope: lookup.scope, includesVersions: lookup.includesVersions
       ) {
-        decoded += 1
-        if decoded > EvaluationPool.factsInPlace { throw IsLarge() }
-      }.customer(lookup.selector)
+        rows += 1
+        if rows > EvaluationPool.factsInPlace { throw IsLarge() }
+      }.customer(lookup.selector).decoded()
     } catch is IsLarge {
       return nil
     } catch {
@@ -86,17 +86,19 @@ extension SQLiteStore {
   private func largeCustomer(
     _ lookup: CustomerLookup, _ isCancelled: @escaping () -> Bool
   ) -> Result<StoredCustomer, StoreError>? {
-    var decoded = 0
+    var visited = 0
+    let check = {
+      visited += 1
+      if visited % Self.factsBetweenChecks == 0, isCancelled() { throw CancellationError() }
+    }
     do {
-      return .success(
-        try pool.read { database in
-          try SQLiteCustomerReader(
-            database: database, scope: lookup.scope, includesVersions: lookup.includesVersions
-          ) {
-            decoded += 1
-            if decoded % Self.factsBetweenChecks == 0, isCancelled() { throw CancellationError() }
-          }.customer(lookup.selector)
-        })
+      let rows = try pool.read { database in
+        try SQLiteCustomerReader(
+          database: database, scope: lookup.scope, includesVersions: lookup.includesVersions,
+          reads: check
+        ).customer(lookup.selector)
+      }
+      return .success(try rows.decoded(check))
     } catch is CancellationError {
       return nil
     } catch {

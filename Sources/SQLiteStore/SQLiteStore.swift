@@ -40,7 +40,8 @@ package final class SQLiteStore: EntitlementStore {
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
     at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits(),
-    trail: AuditTrail = AuditTrail(node: "localhost"), evaluations: EvaluationPool = EvaluationPool()
+    trail: AuditTrail = AuditTrail(node: "localhost"),
+    evaluations: EvaluationPool = EvaluationPool()
   ) throws(StoreError) -> SQLiteStore {
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?

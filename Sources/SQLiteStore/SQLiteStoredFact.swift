@@ -82,16 +82,13 @@ enum SQLiteStoredFact {
 }
 
 extension Database {
-  /// - Parameters:
-  ///   - statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)`` reads.
-  ///   - decodes: called before each fact is decoded. An error ends the reading.
+  /// - Parameter statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)``
+  ///   reads.
   func facts(
-    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope,
-    _ decodes: () throws -> Void = {}
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
   ) throws -> [Fact] {
     var facts: [Fact] = []
     try forEachRow(statement, arguments) { row in
-      try decodes()
       facts.append(try SQLiteStoredFact.decode(row, scope: scope))
     }
     return facts
