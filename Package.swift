@@ -95,7 +95,7 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore", "Workers",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
@@ -268,7 +268,7 @@ let package = Package(
       name: "SQLiteStoreTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "Workers", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "EntitlementStoreTests",

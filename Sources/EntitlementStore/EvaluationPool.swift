@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Synchronization
 package import Workers
@@ -23,7 +24,10 @@ package final class EvaluationPool: Sendable {
     workers = WorkerPool(
       label: "entitle.evaluation",
       width: width ?? max(1, ProcessInfo.processInfo.activeProcessorCount / 2),
-      capacity: limits.computations, weightCapacity: limits.facts)
+      capacity: limits.computations, weightCapacity: limits.facts,
+      // A thread that computes for long must not delay threads that serve calls within a
+      // millisecond, when there are fewer processors than threads that have work.
+      quality: .background)
   }
 
   package var statistics: WorkerPool.Work { workers.statistics.interactive }
