@@ -57,7 +57,7 @@ package struct LinkDecision: Hashable, Sendable {
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
     isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool,
-    hasRoom: (AccountID) throws -> Bool = { _ in true }, confersNow: () throws -> Bool
+    hasRoom: (AccountID) throws -> Bool, confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
       // Only a named account can claim a linked chain; hints never move it (R43).
