@@ -46,7 +46,8 @@ package final class SQLiteStore: EntitlementStore {
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?
     do {
-      let pool = try DatabasePool(path: file.path, configuration: configuration(limits))
+      let pool = try DatabasePool(
+        path: file.path, configuration: configuration(limits, evaluations))
       opened = pool
       let check = try IntegrityCheck.run(pool, within: limits.checkTime)
       try pool.writeWithoutTransaction { database in
@@ -88,11 +89,14 @@ package final class SQLiteStore: EntitlementStore {
     file.release()
   }
 
-  private static func configuration(_ limits: SQLiteStoreLimits) -> Configuration {
+  private static func configuration(
+    _ limits: SQLiteStoreLimits, _ evaluations: EvaluationPool
+  ) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SQLiteStore"
     configuration.busyMode = .timeout(limits.lockTimeoutSeconds)
-    configuration.maximumReaderCount = max(1, limits.maximumReaders)
+    // Reads of large customers have connections of their own, so that they take none from others.
+    configuration.maximumReaderCount = max(1, limits.maximumReaders) + evaluations.width
     configuration.prepareDatabase { database in
       // Cells that do not fit are found when their page is read, and not when they are used.
       try database.execute(sql: "PRAGMA cell_size_check = ON")
