@@ -76,6 +76,21 @@ package struct RPCLimits: Hashable, Sendable {
   /// left.
   package static let acceptFailurePause: Duration = .seconds(1)
 
+  /// How long a TLS handshake may take from the accepted connection: several round trips over a slow
+  /// link. Without it, a client that stays silent would hold a connection for ``idleTime``.
+  package static let handshakeTime: Duration = .seconds(10)
+
+  /// TLS handshakes that are not finished. One more ends the oldest one: a client that does not
+  /// finish must not keep out the clients after it. An unfinished handshake holds about 60 kB.
+  package static let unfinishedHandshakes = 256
+
+  /// Tokens of ``shortConnectionsPerSecond`` that a short-lived or unfinished TLS connection takes:
+  /// a handshake costs about 500 µs, four times as much as accepting a connection.
+  package static let tokensPerHandshake = 4
+
+  /// How long a closing TLS connection waits for the client's answer to its closing alert.
+  package static let tlsClosingTime: Duration = .seconds(1)
+
   /// The shortest time between two lines of the log about the same shortage.
   package static let shortageLogTime: Duration = .seconds(60)
 

@@ -2,6 +2,7 @@ package import Framing
 import Glibc
 package import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// One connection to a server. Any number of calls share it.
 ///
@@ -25,25 +26,48 @@ package final class RPCConnection: Sendable {
 
   /// Connects to a server.
   ///
-  /// - Parameter connectTimeout: for the host lookup and the attempts to connect to its addresses.
+  /// - Parameters:
+  ///   - connectTimeout: for the host lookup and the attempts to connect to its addresses, and as
+  ///     long again for a TLS handshake.
   /// - Throws: ``RPCClientError`` with `unreachable`.
   package static func connect(
     to address: ServerAddress, connectTimeout: Duration = .seconds(5),
     limits: RPCLimits = RPCLimits(),
     eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) async throws(RPCClientError) -> RPCConnection {
+    try await connect(
+      to: RPCTarget(address), connectTimeout: connectTimeout, limits: limits,
+      eventLoopGroup: eventLoopGroup)
+  }
+
+  /// Connects to a server, with TLS and metadata.
+  package static func connect(
+    to target: RPCTarget, connectTimeout: Duration = .seconds(5),
+    limits: RPCLimits = RPCLimits(),
+    eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  ) async throws(RPCClientError) -> RPCConnection {
+    let address = target.address
+    let metadata = target.metadata
+    let tls = try Self.tls(target.tls, for: address)
     let bootstrap = ClientBootstrap(group: eventLoopGroup)
       .connectTimeout(TimeAmount(connectTimeout))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls {
+            let handler = try NIOSSLClientHandler(context: tls.context, serverHostname: tls.name)
+            try channel.pipeline.syncOperations.addHandlers(
+              handler,
+              ClientHandshakeHandler(
+                tls: handler, timeout: TimeAmount(connectTimeout), eventLoop: channel.eventLoop))
+          }
           try channel.pipeline.syncOperations.addHandler(
-            ClientConnectionHandler(eventLoop: channel.eventLoop))
+            ClientConnectionHandler(eventLoop: channel.eventLoop, metadata: metadata))
         }
       }
     do {
       let channel: any Channel
       switch address {
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port), .mutualTLS(let host, let port):
         channel =
           try await bootstrap
           .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -52,6 +76,7 @@ package final class RPCConnection: Sendable {
       case .unix(let path):
         channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
       }
+      if tls != nil { try await Self.handshake(on: channel) }
       let handler = try await channel.eventLoop.submit {
         NIOLoopBound(
           try channel.pipeline.syncOperations.handler(type: ClientConnectionHandler.self),
@@ -61,6 +86,42 @@ package final class RPCConnection: Sendable {
     } catch {
       throw RPCClientError(connectingTo: address, cause: error)
     }
+  }
+
+  /// - Returns: nil for an address without TLS.
+  private static func tls(
+    _ tls: ClientTLS?, for address: ServerAddress
+  ) throws(RPCClientError) -> (context: NIOSSLContext, name: String?)? {
+    let host: String
+    switch address {
+    case .tls(let name, _):
+      host = name
+    case .mutualTLS(let name, _):
+      guard tls?.certificateFile != nil else {
+        throw RPCClientError(.unreachable, "\(address): a client certificate is needed")
+      }
+      host = name
+    case .tcp, .unix:
+      return nil
+    }
+    let tls = tls ?? Self.defaultTLS
+    return (try tls.context(), tls.expectedName(forHost: host))
+  }
+
+  private static let defaultTLS = ClientTLS()
+
+  private static func handshake(on channel: any Channel) async throws {
+    try await channel.eventLoop.flatSubmit {
+      do {
+        let operations = channel.pipeline.syncOperations
+        let handler = try operations.handler(type: ClientHandshakeHandler.self)
+        return handler.finished.assumeIsolated().map {
+          operations.removeHandler(handler, promise: nil)
+        }.nonisolated()
+      } catch {
+        return channel.eventLoop.makeFailedFuture(TLSFault(.ended))
+      }
+    }.get()
   }
 
   /// Whether calls can be made. A closed connection never opens again.
