@@ -206,6 +206,9 @@ let package = Package(
       ],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(
+      name: "TLSSupport", dependencies: ["Cryptography", "TestSupport"],
+      path: "Tests/TLSSupport"),
     // Measurements, apart from the product: deploy/benchmark.
     .executableTarget(
       name: "benchmark",
@@ -301,8 +304,8 @@ let package = Package(
     .testTarget(
       name: "RPCServerTests",
       dependencies: [
-        "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TestSupport", "Wire", logging,
-        nio.core, nio.embedded, nio.posix,
+        "Cryptography", "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TLSSupport",
+        "TestSupport", "Wire", logging, nio.core, nio.embedded, nio.posix, nio.ssl,
       ]),
     .testTarget(
       name: "StoreSimulatorTests",
@@ -354,7 +357,8 @@ let package = Package(
       name: "ProgramTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands", "Programs",
-        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
+        "RPCClient", "SQLiteStore", "StoreSimulator", "TLSSupport", "TestSupport", "Wire",
+        "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],

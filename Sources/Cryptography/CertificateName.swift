@@ -18,6 +18,15 @@ extension CertificateName: CustomStringConvertible {
 }
 
 extension Certificate {
+  /// Whether the certificate is for this host: a DNS name, or an IP address. The common name does
+  /// not count (RFC 9525 section 2).
+  package func isFor(host: String) -> Bool {
+    defer { ERR_clear_error() }
+    if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
+    let flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
+    return X509_check_host(pointer, host, host.utf8.count, UInt32(flags), nil) == 1
+  }
+
   /// The DNS names and URIs, in order. A name that is not printable ASCII is left out: it could look
   /// like another one, and none that is configured can equal it.
   package var alternativeNames: [CertificateName] {

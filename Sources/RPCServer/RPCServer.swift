@@ -265,7 +265,8 @@ package final class RPCServer: Sendable {
     let encryption = NIOSSLServerHandler(context: context)
     let linger = AlertLinger()
     let handshake = TLSHandshakeHandler(
-      connectionID: id, tls: encryption, linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
+      connectionID: id, timeLimit: TimeAmount(limits.handshakeTime), tls: encryption,
+      linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
     ) { [registry] names in
       registry.handshakeFinished()
       try self.addHandler(to: channel, id, certificateNames: names)

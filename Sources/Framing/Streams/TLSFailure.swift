@@ -36,6 +36,8 @@ package enum TLSFailure: CaseIterable, Hashable, Sendable {
       ("ALERT_UNSUPPORTED_CERTIFICATE", .certificateRefused),
       ("ALERT_CERTIFICATE_REVOKED", .certificateRefused),
       ("ALERT_ACCESS_DENIED", .certificateRefused),
+      // OpenSSL's clients send the alert of a refused certificate before they encrypt.
+      ("BAD_PACKET_LENGTH", .certificateRefused),
       ("ALERT_PROTOCOL_VERSION", .version),
       ("UNSUPPORTED_PROTOCOL", .version),
       ("NO_SUPPORTED_VERSIONS_ENABLED", .version),

@@ -46,7 +46,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     }
     let deadline: NIODeadline? = timeout == 0 ? nil : .now() + .nanoseconds(timeout)
     guard let streamID = streams.callStarted(kind: kind, deadline: deadline) else {
-      receiver.fail(.closed.unsent)
+      receiver.fail(failure.unsent)
       return
     }
     guard request.write(

@@ -3,6 +3,7 @@ import Glibc
 package import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// One connection to a server. Any number of calls share it.
 ///
@@ -49,19 +50,24 @@ package final class RPCConnection: Sendable {
     let address = target.address
     let metadata = target.metadata
     let tls = try Self.tls(target.tls, for: address)
+    let made = ChannelHandlers()
     let bootstrap = ClientBootstrap(group: eventLoopGroup)
       .connectTimeout(TimeAmount(connectTimeout))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          var handshake: EventLoopFuture<Void>?
           if let tls {
-            let handler = try NIOSSLClientHandler(context: tls.context, serverHostname: tls.name)
-            try channel.pipeline.syncOperations.addHandlers(
-              handler,
-              ClientHandshakeHandler(
-                tls: handler, timeout: TimeAmount(connectTimeout), eventLoop: channel.eventLoop))
+            let handler = try NIOSSLClientHandler(context: tls.context, serverHostname: tls.told)
+            let waiting = ClientHandshakeHandler(
+              tls: handler, host: tls.host, timeout: TimeAmount(connectTimeout),
+              eventLoop: channel.eventLoop)
+            handshake = waiting.finished
+            try channel.pipeline.syncOperations.addHandlers(handler, waiting)
           }
-          try channel.pipeline.syncOperations.addHandler(
-            ClientConnectionHandler(eventLoop: channel.eventLoop, metadata: metadata))
+          let handler = ClientConnectionHandler(eventLoop: channel.eventLoop, metadata: metadata)
+          try channel.pipeline.syncOperations.addHandler(handler)
+          made.add(
+            NIOLoopBound(handler, eventLoop: channel.eventLoop), handshake, to: channel)
         }
       }
     do {
@@ -76,12 +82,8 @@ package final class RPCConnection: Sendable {
       case .unix(let path):
         channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
       }
-      if tls != nil { try await Self.handshake(on: channel) }
-      let handler = try await channel.eventLoop.submit {
-        NIOLoopBound(
-          try channel.pipeline.syncOperations.handler(type: ClientConnectionHandler.self),
-          eventLoop: channel.eventLoop)
-      }.get()
+      let (handler, handshake) = made.handlers(of: channel)
+      try await handshake?.get()
       return RPCConnection(channel: channel, handler: handler, limits: limits)
     } catch {
       throw RPCClientError(connectingTo: address, cause: error)
@@ -91,7 +93,7 @@ package final class RPCConnection: Sendable {
   /// - Returns: nil for an address without TLS.
   private static func tls(
     _ tls: ClientTLS?, for address: ServerAddress
-  ) throws(RPCClientError) -> (context: NIOSSLContext, name: String?)? {
+  ) throws(RPCClientError) -> (context: NIOSSLContext, host: String, told: String?)? {
     let host: String
     switch address {
     case .tls(let name, _):
@@ -105,24 +107,11 @@ package final class RPCConnection: Sendable {
       return nil
     }
     let tls = tls ?? Self.defaultTLS
-    return (try tls.context(), tls.expectedName(forHost: host))
+    let expected = tls.expectedHost(host)
+    return (try tls.context(), expected.certificate, expected.told)
   }
 
   private static let defaultTLS = ClientTLS()
-
-  private static func handshake(on channel: any Channel) async throws {
-    try await channel.eventLoop.flatSubmit {
-      do {
-        let operations = channel.pipeline.syncOperations
-        let handler = try operations.handler(type: ClientHandshakeHandler.self)
-        return handler.finished.assumeIsolated().map {
-          operations.removeHandler(handler, promise: nil)
-        }.nonisolated()
-      } catch {
-        return channel.eventLoop.makeFailedFuture(TLSFault(.ended))
-      }
-    }.get()
-  }
 
   /// Whether calls can be made. A closed connection never opens again.
   package var isOpen: Bool {
@@ -237,5 +226,30 @@ package final class RPCConnection: Sendable {
         self.handler.value.abandon(streamID)
       }
     }
+  }
+}
+
+/// The handlers of the channels of one attempt to connect: one for each address of a host, until one
+/// is connected. Kept apart from the pipeline, which a refused connection has lost by the time that
+/// it is used.
+private final class ChannelHandlers: Sendable {
+  typealias Handlers = (
+    connection: NIOLoopBound<ClientConnectionHandler>, handshake: EventLoopFuture<Void>?
+  )
+
+  private let all = Mutex<[ObjectIdentifier: Handlers]>([:])
+
+  func add(
+    _ connection: NIOLoopBound<ClientConnectionHandler>, _ handshake: EventLoopFuture<Void>?,
+    to channel: any Channel
+  ) {
+    all.withLock { $0[ObjectIdentifier(channel)] = (connection, handshake) }
+  }
+
+  func handlers(of channel: any Channel) -> Handlers {
+    guard let handlers = all.withLock({ $0[ObjectIdentifier(channel)] }) else {
+      preconditionFailure("a channel is initialized before it is connected")
+    }
+    return handlers
   }
 }

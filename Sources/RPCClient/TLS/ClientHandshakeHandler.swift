@@ -10,13 +10,16 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
   typealias InboundIn = ByteBuffer
 
   private let tls: NIOSSLClientHandler
+  /// The name or address that the server's certificate must have.
+  private let host: String
   private let timeout: TimeAmount
   private let promise: EventLoopPromise<Void>
   private var timer: Scheduled<Void>?
   private var hasEnded = false
 
-  init(tls: NIOSSLClientHandler, timeout: TimeAmount, eventLoop: any EventLoop) {
+  init(tls: NIOSSLClientHandler, host: String, timeout: TimeAmount, eventLoop: any EventLoop) {
     self.tls = tls
+    self.host = host
     self.timeout = timeout
     promise = eventLoop.makePromise()
   }
@@ -37,23 +40,26 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case TLSUserEvent.handshakeCompleted = event {
+      // swift-nio-ssl would also accept a certificate for the address of the connection. A false
+      // answer of DNS could then lead to a server that has a valid certificate for its own address.
+      guard let certificate, certificate.isFor(host: host) else {
+        end(with: TLSFault(.wrongName))
+        context.close(promise: nil)
+        return
+      }
       timer?.cancel()
       hasEnded = true
       promise.succeed()
+      context.fireUserInboundEventTriggered(event)
+      context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+      return
     }
     context.fireUserInboundEventTriggered(event)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Later errors are those of calls.
-    guard !hasEnded else {
-      context.fireErrorCaught(error)
-      return
-    }
     var failure = TLSFailure(of: String(describing: error))
-    if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
-      failure = .wrongName
-    } else if failure == .untrusted, !isCertificateValidNow {
+    if failure == .untrusted, !isCertificateValidNow {
       failure = .notValidNow
     }
     end(with: failure == .other && !(error is NIOSSLError) ? error : TLSFault(failure))
@@ -65,10 +71,13 @@ final class ClientHandshakeHandler: ChannelInboundHandler, RemovableChannelHandl
     context.fireChannelInactive()
   }
 
+  private var certificate: Certificate? {
+    guard let der = try? tls.peerCertificate?.toDERBytes() else { return nil }
+    return try? Certificate(der: der)
+  }
+
   private var isCertificateValidNow: Bool {
-    guard let der = try? tls.peerCertificate?.toDERBytes(),
-      let certificate = try? Certificate(der: der)
-    else { return true }
+    guard let certificate else { return true }
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return certificate.validity.contains(Int64(now.tv_sec) * 1_000)

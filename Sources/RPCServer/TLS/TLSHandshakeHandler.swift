@@ -40,6 +40,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   typealias InboundIn = ByteBuffer
 
   private let connectionID: UInt64
+  private let timeLimit: TimeAmount
   private let tls: NIOSSLServerHandler
   private let linger: AlertLinger
   private let unfinished: UnfinishedHandshakes
@@ -51,11 +52,12 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   private(set) var isFinished = false
 
   init(
-    connectionID: UInt64, tls: NIOSSLServerHandler, linger: AlertLinger,
+    connectionID: UInt64, timeLimit: TimeAmount, tls: NIOSSLServerHandler, linger: AlertLinger,
     unfinished: UnfinishedHandshakes,
     faults: TransportFaults, finished: @escaping (_ names: [CertificateName]) throws -> Void
   ) {
     self.connectionID = connectionID
+    self.timeLimit = timeLimit
     self.tls = tls
     self.linger = linger
     self.unfinished = unfinished
@@ -67,9 +69,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
     if let oldest = unfinished.began(connectionID, context.channel) {
       oldest.pipeline.fireUserInboundEventTriggered(HandshakeEvicted())
     }
-    timer = context.eventLoop.assumeIsolated().scheduleTask(
-      in: TimeAmount(RPCLimits.handshakeTime)
-    ) {
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeLimit) {
       self.fail(.slowHandshake, context: context)
     }
   }
@@ -101,8 +101,13 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
     }
     fail(
       .handshake(failure), context: context,
-      // Only for reasons without a text of their own. It has nothing that the client sent.
-      detail: failure == .other ? String(text.prefix(200)) : nil)
+      detail: failure == .other ? Self.reason(in: text) : nil)
+  }
+
+  /// The name of BoringSSL's reason, for those without a text of their own. It has nothing that the
+  /// client sent.
+  private static func reason(in error: String) -> String? {
+    error.firstMatch(of: /OPENSSL_internal:([A-Z0-9_]+)/).map { String($0.1) }
   }
 
   func channelInactive(context: ChannelHandlerContext) {

@@ -44,7 +44,7 @@ final class TransportFaults: Sendable {
       case .handshake(.other):
         "the handshake failed"
       case .slowHandshake:
-        "the handshake took longer than \(RPCLimits.handshakeTime.components.seconds) s"
+        "the handshake was not finished in time"
       case .evicted:
         "more than \(RPCLimits.unfinishedHandshakes) handshakes are not finished; this was the oldest"
       case .plainListener:
