@@ -6,6 +6,8 @@ struct ReadRow {
     case other
     /// The server with targets.
     case service
+    /// The same server with TLS. Compared with itself without.
+    case encrypted
   }
 
   private let shape: ReadShape
@@ -21,8 +23,14 @@ struct ReadRow {
     rate = Figure(name, unit: "calls/s")
     if shape.inFlight > 1 { batch = Figure(name, unit: "calls/read") }
     if role != .bound {
+      let target: Double? =
+        switch role {
+        case .service: shape.target
+        case .encrypted: shape.encryptedTarget
+        case .bound, .other: nil
+        }
       ratio = Figure(
-        name, unit: "× echo", target: role == .service ? shape.target.map(Target.atMost) : nil)
+        name, unit: role == .encrypted ? "× plain" : "× echo", target: target.map(Target.atMost))
     }
   }
 
