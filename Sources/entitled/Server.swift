@@ -220,7 +220,8 @@ private struct ServerComponents {
 
   /// - Parameter connections: The limit of open connections.
   init(
-    settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder, source: CatalogSource,
+    settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
+    source: CatalogSource,
     opened: OpenedStore, evaluations: EvaluationPool, logger: Logger
   ) {
     let store = opened.store

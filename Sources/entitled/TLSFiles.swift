@@ -125,7 +125,8 @@ final class TLSReloader: Sendable {
       state.failures += 1
     }
     logger.error(
-      "the TLS files cannot be used; the former ones stay in force", metadata: ["reason": "\(fault)"])
+      "the TLS files cannot be used; the former ones stay in force",
+      metadata: ["reason": "\(fault)"])
   }
 
   /// Logs what ``warnings`` says.

@@ -49,8 +49,10 @@ final class ClientConnectionHandler: ChannelInboundHandler {
       receiver.fail(failure.unsent)
       return
     }
-    guard request.write(
-      streamID: streamID, kind: kind, adding: metadata, into: &batch) else {
+    guard
+      request.write(
+        streamID: streamID, kind: kind, adding: metadata, into: &batch)
+    else {
       streams.callNotSent(streamID)
       receiver.fail(.tooLarge.unsent)
       return

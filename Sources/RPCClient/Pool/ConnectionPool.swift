@@ -33,7 +33,8 @@ final class ConnectionPool: Sendable {
   let shared: Mutex<Shared>
 
   init(
-    addresses: [ServerAddress], tls: ClientTLS?, connectTimeout: Duration, pool: ConnectionPoolLimits,
+    addresses: [ServerAddress], tls: ClientTLS?, connectTimeout: Duration,
+    pool: ConnectionPoolLimits,
     reconnecting: Backoff, limits: RPCLimits, eventLoopGroup: any EventLoopGroup
   ) {
     self.addresses = addresses

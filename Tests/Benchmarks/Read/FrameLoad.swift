@@ -27,7 +27,8 @@ struct FrameLoad {
   /// - firstByte: the first byte of the data of each answer.
   /// - readLength: the maximum length of one read.
   init(
-    port: UInt16, tls: NIOSSLContext? = nil, requests: FrameRequests, firstByte: UInt8, connections: Int, inFlight: Int,
+    port: UInt16, tls: NIOSSLContext? = nil, requests: FrameRequests, firstByte: UInt8,
+    connections: Int, inFlight: Int,
     readLength: Int
   ) throws {
     self.inFlight = inFlight

@@ -81,7 +81,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     try await add(.single) { try await plan.measure(.single) }
     try await add(.connections) { try await plan.measure(.connections) }
     try await add(.others) { try await plan.measureOthers() }
-    try await add(.encrypted) { try plan.measureEncrypted() }
+    try await add(.encrypted) { try await plan.measureEncrypted() }
     try await server.stop()
     return parts
   }
