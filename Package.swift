@@ -97,7 +97,7 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore", "Workers",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
@@ -285,7 +285,7 @@ let package = Package(
       name: "SQLiteStoreTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "Workers", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "EntitlementStoreTests",

@@ -7,7 +7,8 @@ extension CatalogReader {
         of: node, at: path,
         allowed: [
           "bundle_id", "app_apple_id", "environments", "link_policy", "claims_per_day",
-          "anonymous_prefix", "archived_responses", "learned_hints", "account_token_namespace",
+          "chains_per_account", "anonymous_prefix", "archived_responses", "learned_hints",
+          "account_token_namespace",
         ])
     else { return }
     let appAppleIDNode = fields.take("app_apple_id")
@@ -17,6 +18,8 @@ extension CatalogReader {
       fields.take("link_policy"), at: path + ".link_policy", acceptedIn: environments)
     let claimsPerDay = integer(
       fields.take("claims_per_day"), at: path + ".claims_per_day", range: 1...1_000_000)
+    let chainsPerAccount = integer(
+      fields.take("chains_per_account"), at: path + ".chains_per_account", range: 1...100_000)
     let anonymousPrefix = fields.take("anonymous_prefix").flatMap {
       self.anonymousPrefix($0, at: path + ".anonymous_prefix")
     }
@@ -44,6 +47,7 @@ extension CatalogReader {
       linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept,
       anonymousPrefix: anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix,
       claimsPerDay: claimsPerDay.map { Int($0) } ?? CatalogApp.defaultClaimsPerDay,
+      chainsPerAccount: chainsPerAccount.map { Int($0) } ?? CatalogApp.defaultChainsPerAccount,
       usesLearnedHints: learnedHints != .ignore, tokenNamespace: tokenNamespace)
     if catalog.apps.updateValue(app, forKey: app.bundleID) != nil {
       report("named twice", at: path + ".bundle_id", idNode ?? node)

@@ -15,6 +15,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case failedPrecondition
     /// The change feed no longer contains the position of the request.
     case outOfRange
+    /// The account would have more chains than the app allows (R68). Nothing was changed.
+    case accountFull
     /// The catalog does not accept archived responses of the app. Nothing was stored.
     case archivesNotAccepted
     /// A queue is full. Nothing was done; a retry may succeed.

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+package import Workers
 
 /// Stores facts with their signed payloads, links, grants and the change feed.
 ///
@@ -232,21 +233,31 @@ extension CustomerRecord {
 }
 
 /// One customer to look up in a store.
-package struct CustomerLookup: Hashable, Sendable {
+package struct CustomerLookup: Sendable {
   package var selector: CustomerSelector
   package var scope: AppScope
   package var freshness: StoreFreshness
   /// Whether the record has the versions of its facts, for a state of the past (R54).
   package var includesVersions: Bool
+  /// Whether the store may leave out the facts of a large customer, so that the other customers of
+  /// the call do not wait for them: see ``StoredCustomer/isLeftOut``.
+  package var mayLeaveOut = false
+  /// The source whose turn the decoding of a large customer waits for (``EvaluationPool``).
+  package var source: WorkSource
+  /// Called on any thread. Once it returns true, the answer is of no use.
+  package var isCancelled: @Sendable () -> Bool
 
   package init(
     _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness,
-    includesVersions: Bool = false
+    includesVersions: Bool = false, of source: WorkSource = .server,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     self.selector = selector
     self.scope = scope
     self.freshness = freshness
     self.includesVersions = includesVersions
+    self.source = source
+    self.isCancelled = isCancelled
   }
 }
 
@@ -355,6 +366,8 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// It belongs to another account and stays there, as the claiming account has reached its claims
   /// per day.
   case claimLimited = 6
+  /// The account that would get it has as many chains as it may have (R68). It stays where it was.
+  case accountFull = 7
 }
 
 /// The outcome of adding or withdrawing a grant.
@@ -404,6 +417,9 @@ package struct StoredCustomer: Hashable, Sendable {
   /// The subject whose changes invalidate the answer; nil when the answer depends on several
   /// subjects or on none, and must not be cached.
   package var subject: CustomerSubject?
+  /// True for a large customer whose facts were not read, because ``CustomerLookup/mayLeaveOut``
+  /// allows it. Nothing else of the value is valid then.
+  package var isLeftOut = false
 
   package init(record: CustomerRecord, subject: CustomerSubject?) {
     self.record = record

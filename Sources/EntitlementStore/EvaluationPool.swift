@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Synchronization
 package import Workers
@@ -13,17 +14,23 @@ package final class EvaluationPool: Sendable {
   /// all customers have fewer.
   package static let factsInPlace = 512
 
+  /// The number of its threads.
+  package let width: Int
   private let workers: WorkerPool
   private let limits: EvaluationLimits
 
-  /// - Parameter width: number of threads; nil: half of the processors, so that the other half
-  ///   serves the calls of other customers.
-  package init(width: Int? = nil, limits: EvaluationLimits = EvaluationLimits()) {
+  /// Half of the processors, so that the other half serves the calls of other customers.
+  package static let defaultWidth = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
+
+  package init(width: Int = defaultWidth, limits: EvaluationLimits = EvaluationLimits()) {
+    self.width = width
     self.limits = limits
     workers = WorkerPool(
       label: "entitle.evaluation",
-      width: width ?? max(1, ProcessInfo.processInfo.activeProcessorCount / 2),
-      capacity: limits.computations, weightCapacity: limits.facts)
+      width: width, capacity: limits.computations, weightCapacity: limits.facts,
+      // A thread that computes for long must not delay threads that serve calls within a
+      // millisecond, when there are fewer processors than threads that have work.
+      quality: .background)
   }
 
   package var statistics: WorkerPool.Work { workers.statistics.interactive }

@@ -88,4 +88,6 @@ package enum LinkRefusal: Hashable, Sendable {
   case linkedElsewhere
   /// Both ids name the same account, perhaps by an earlier merge. A repeated merge is not refused.
   case sameAccount
+  /// The account would have more chains than it may have (R68).
+  case accountFull
 }

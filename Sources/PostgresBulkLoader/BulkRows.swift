@@ -73,6 +73,7 @@ struct BulkRows {
       text.add(write.row.isDeleted)
       text.add(Int64(write.row.claims))
       text.addNull()
+      text.add(Int64(write.row.chains))
     }
   }
 

@@ -23,7 +23,7 @@ enum BulkTable: Int, CaseIterable {
   private var columns: String {
     switch self {
     case .accounts:
-      "scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since"
+      "scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains"
     case .links: "scope, target, account, is_unsigned, is_detached, revision, changed_at"
     case .accountLinks: "scope, account, target"
     case .facts:

@@ -79,6 +79,7 @@
 @_exported public import struct EntitlementDomain.EntitlementExplanation
 @_exported public import struct EntitlementDomain.ExpectedChange
 @_exported public import struct EntitlementDomain.Explanation
+@_exported public import struct EntitlementDomain.ExplanationOmissions
 @_exported public import struct EntitlementDomain.GroupExplanation
 @_exported public import struct EntitlementDomain.Reasoning
 @_exported public import struct EntitlementDomain.Rule

@@ -42,6 +42,19 @@ package struct EntitlementEndpoint: Sendable {
     }
   }
 
+  /// Encodes an explanation so that it fits a frame: the domain bounds its lists, and identifiers of
+  /// unusual length shorten them further (R31).
+  static func encoded(_ explanation: Explanation) throws(ServiceError) -> ByteBuffer {
+    var explanation = explanation
+    var count = Explanation.listedElements
+    while true {
+      let bytes = try encoded(ExplainCustomerStateResponse(explanation: explanation))
+      if bytes.readableBytes <= TruncatedList.largestLength || count == 1 { return bytes }
+      count /= 2
+      explanation = explanation.truncated(to: count)
+    }
+  }
+
   package func register(in router: inout RPCRouter) {
     router.unary(
       WireMethods.getCustomerState, immediate: cachedCustomerState, getCustomerState)
@@ -172,7 +185,7 @@ package struct EntitlementEndpoint: Sendable {
             knowledge: request.knowledge, catalogYAML: request.catalogYAML),
           for: source, deadline: deadline, isCancelled: { answer.isCancelled }
         ) { explanation throws(ServiceError) in
-          try Self.encoded(ExplainCustomerStateResponse(explanation: explanation))
+          try Self.encoded(explanation)
         }
       }
     }

@@ -40,6 +40,10 @@ extension RPCStatus {
       self.init(.failedPrecondition, error.message)
     case .outOfRange:
       self.init(.outOfRange, error.message)
+    case .accountFull:
+      self.init(
+        .failedPrecondition, error.message,
+        errorInfo: ErrorInfo(reason: "ACCOUNT_FULL", domain: Self.domain))
     case .archivesNotAccepted:
       self.init(
         .failedPrecondition, error.message,

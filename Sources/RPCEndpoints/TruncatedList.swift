@@ -25,5 +25,5 @@ enum TruncatedList {
   }
 
   /// The data of a frame, less room for the response envelope.
-  private static let largestLength = RPCLimits.maximumFrameData - 1_024
+  static let largestLength = RPCLimits.maximumFrameData - 1_024
 }

@@ -76,7 +76,7 @@ struct SQLiteChangesWriter {
         .insertAccount,
         [
           scopes.interned(account.scope), account.id.stored, write.changedAt.rawValue, nil,
-          write.row.isDeleted, write.row.claims, write.row.claimsSince?.rawValue,
+          write.row.isDeleted, write.row.claims, write.row.claimsSince?.rawValue, write.row.chains,
         ])
     }
     for (account, write) in changes.accounts {
@@ -86,12 +86,13 @@ struct SQLiteChangesWriter {
       }
       if stored.mergedInto != mergedInto || stored.isDeleted != write.row.isDeleted
         || stored.claims != write.row.claims || stored.claimsSince != write.row.claimsSince
+        || stored.chains != write.row.chains
       {
         try database.run(
           .setAccountStanding,
           [
             mergedInto, write.row.isDeleted, write.row.claims, write.row.claimsSince?.rawValue,
-            stored.id,
+            write.row.chains, stored.id,
           ])
       }
       if let ordinal = write.changeOrdinal {

@@ -9,13 +9,15 @@ struct SQLiteCustomerReader {
   let scope: AppScope
   /// Whether records have the versions of their facts.
   var includesVersions = false
+  /// Called for each row of a fact or version. An error ends the reading.
+  var reads: () throws -> Void = {}
 
-  func customer(_ selector: CustomerSelector) throws -> StoredCustomer {
+  func customer(_ selector: CustomerSelector) throws -> SQLiteCustomerRows {
     switch try find(selector) {
     case .account(let account, let isStable): try customer(account, isStable: isStable)
     case .chain(let chain): try customer(chain)
     case .chains(let chains, let appTransaction): try customer(chains, appTransaction)
-    case .notFound: unknown(selector)
+    case .notFound: SQLiteCustomerRows(customer: unknown(selector))
     }
   }
 
@@ -122,66 +124,71 @@ struct SQLiteCustomerReader {
 
   // MARK: Reading
 
-  private func customer(_ account: StoredAccount, isStable: Bool) throws -> StoredCustomer {
-    let facts =
-      try database.facts(.factsOfAccountChains, [account.id], in: scope)
-      + database.facts(.factsOfAccountAppTransactions, [account.id], in: scope)
-    return StoredCustomer(
-      record: CustomerRecord(
-        scope: scope, accountID: account.accountID, revision: account.revision,
-        changedAt: account.changedAt, facts: facts,
-        versions: try versions(
-          of: facts,
-          inChains: includesVersions
-            ? database.rows(.chainRowsOfAccount, [account.id]).map { $0[0] } : []),
-        grants: try database.grants(ofAccount: account.id, in: scope)),
-      subject: isStable ? .account(scope, account.accountID) : nil)
+  private func customer(_ account: StoredAccount, isStable: Bool) throws -> SQLiteCustomerRows {
+    var found = SQLiteCustomerRows(
+      customer: StoredCustomer(
+        record: CustomerRecord(
+          scope: scope, accountID: account.accountID, revision: account.revision,
+          changedAt: account.changedAt,
+          grants: try database.grants(ofAccount: account.id, in: scope)),
+        subject: isStable ? .account(scope, account.accountID) : nil))
+    found.facts = try rows(.factsOfAccountChains, [account.id])
+    found.facts += try rows(.factsOfAccountAppTransactions, [account.id])
+    if includesVersions {
+      let chains = try database.rows(.chainRowsOfAccount, [account.id])
+      try readVersions(inChains: chains.map { $0[0] }, to: &found)
+    }
+    return found
   }
 
-  private func customer(_ chain: StoredChain) throws -> StoredCustomer {
-    let facts = try database.facts(.factsOfChain, [chain.id], in: scope)
-    return StoredCustomer(
-      record: CustomerRecord(
-        scope: scope, revision: chain.revision, changedAt: chain.changedAt, facts: facts,
-        versions: try versions(of: facts, inChains: [chain.id])),
-      subject: .unlinkedChain(scope, chain.originalTransactionID))
+  private func customer(_ chain: StoredChain) throws -> SQLiteCustomerRows {
+    var found = SQLiteCustomerRows(
+      customer: StoredCustomer(
+        record: CustomerRecord(
+          scope: scope, revision: chain.revision, changedAt: chain.changedAt),
+        subject: .unlinkedChain(scope, chain.originalTransactionID)))
+    found.facts = try rows(.factsOfChain, [chain.id])
+    if includesVersions { try readVersions(inChains: [chain.id], to: &found) }
+    return found
   }
 
   private func customer(_ chains: [StoredChain], _ appTransaction: AppTransactionID?) throws
-    -> StoredCustomer
+    -> SQLiteCustomerRows
   {
-    var record = CustomerRecord(scope: scope)
+    var found = SQLiteCustomerRows(
+      customer: StoredCustomer(record: CustomerRecord(scope: scope), subject: nil))
     for chain in chains {
-      record.revision = max(record.revision, chain.revision)
-      record.facts += try database.facts(.factsOfChain, [chain.id], in: scope)
+      found.customer.record.revision = max(found.customer.record.revision, chain.revision)
+      found.facts += try rows(.factsOfChain, [chain.id])
     }
     if let appTransaction, let scopeID = try database.scopeID(scope) {
       let key = FactKey(kind: .appTransaction, identifier: appTransaction.rawValue)
-      record.facts += try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: scope)
+      found.facts += try rows(.factByKey, key.arguments(scopeID: scopeID))
     }
-    record.versions = try versions(of: record.facts, inChains: chains.map(\.id))
-    return StoredCustomer(record: record, subject: nil)
+    if includesVersions { try readVersions(inChains: chains.map(\.id), to: &found) }
+    return found
   }
 
   /// - Parameter chains: the row ids of the facts' chains.
-  private func versions(of facts: [Fact], inChains chains: [Int64]) throws -> [FactVersion] {
-    guard includesVersions else { return [] }
-    var stored = StoredFactVersions()
+  private func readVersions(
+    inChains chains: [Int64], to found: inout SQLiteCustomerRows
+  ) throws {
+    found.includesVersions = true
     for chain in chains {
-      try database.forEachRow(.historiesOfChain, [chain]) { row in
-        let key = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
-        stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)
-      }
-      try database.forEachRow(.versionsOfChain, [chain]) { row in
-        guard let statement = StatementDigest(try row.bytes(2)) else {
-          throw StoreError(.corrupt, "the digest of a stored version has another length")
-        }
-        stored.add(
-          try SQLiteStoredFact.version(row, statement: statement, scope: scope),
-          statement: statement)
-      }
+      found.histories += try database.rows(.historiesOfChain, [chain])
+      found.versions += try rows(.versionsOfChain, [chain])
     }
-    return try stored.versions(of: facts)
+  }
+
+  private func rows(
+    _ statement: StoreStatement, _ arguments: StatementArguments
+  ) throws -> [Row] {
+    var rows: [Row] = []
+    try database.forEachRow(statement, arguments) { row in
+      try reads()
+      rows.append(row.copy())
+    }
+    return rows
   }
 
   /// The answer for an unknown customer. For an account id it depends only on that account. For any
@@ -212,4 +219,41 @@ enum SQLiteFoundCustomer {
   /// chain.
   case chains([StoredChain], AppTransactionID?)
   case notFound
+}
+
+/// The rows of a customer. They are decoded after the snapshot has ended: while one is read, SQLite
+/// cannot begin its log from the start again, and commits to a growing log take much longer.
+struct SQLiteCustomerRows {
+  /// Without facts and versions.
+  var customer: StoredCustomer
+  var facts: [Row] = []
+  var includesVersions = false
+  var histories: [Row] = []
+  var versions: [Row] = []
+
+  /// - Parameter decodes: called before each fact and version is decoded. An error ends the decoding.
+  func decoded(_ decodes: () throws -> Void = {}) throws -> StoredCustomer {
+    let scope = customer.record.scope
+    var customer = customer
+    customer.record.facts = try facts.map { row in
+      try decodes()
+      return try SQLiteStoredFact.decode(row, scope: scope)
+    }
+    guard includesVersions else { return customer }
+    var stored = StoredFactVersions()
+    for row in histories {
+      let key = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
+      stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)
+    }
+    for row in versions {
+      try decodes()
+      guard let statement = StatementDigest(try row.bytes(2)) else {
+        throw StoreError(.corrupt, "the digest of a stored version has another length")
+      }
+      stored.add(
+        try SQLiteStoredFact.version(row, statement: statement, scope: scope), statement: statement)
+    }
+    customer.record.versions = try stored.versions(of: customer.record.facts)
+    return customer
+  }
 }

@@ -48,7 +48,8 @@ struct SQLiteLedgerReader: LedgerReading {
     return AccountRow(
       revision: stored.revision,
       mergedInto: try stored.mergedInto.map { try database.linkedAccount($0).accountID },
-      isDeleted: stored.isDeleted, claims: stored.claims, claimsSince: stored.claimsSince)
+      isDeleted: stored.isDeleted, claims: stored.claims, claimsSince: stored.claimsSince,
+      chains: stored.chains)
   }
 
   func token(_ token: ScopedToken) throws -> TokenRow? {

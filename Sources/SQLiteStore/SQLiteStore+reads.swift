@@ -1,6 +1,7 @@
 package import EntitlementDomain
 package import EntitlementStore
 import GRDB
+import Workers
 
 extension SQLiteStore {
   /// There is one copy of the data, so every answer reflects the latest commit, whatever freshness
@@ -8,25 +9,107 @@ extension SQLiteStore {
   package func customers(
     _ lookups: [CustomerLookup]
   ) async -> [Result<StoredCustomer, StoreError>] {
+    let found: [Result<StoredCustomer?, StoreError>]
     do throws(StoreError) {
-      return try await read { database in
+      found = try await read { database in
         lookups.map { lookup in
-          Result { () throws(StoreError) in
-            do {
-              return try SQLiteCustomerReader(
-                database: database, scope: lookup.scope,
-                includesVersions: lookup.includesVersions
-              ).customer(lookup.selector)
-            } catch {
-              throw self.noting(StoreError(translating: error))
-            }
-          }
+          Result { () throws(StoreError) in try self.smallCustomer(lookup, in: database) }
         }
       }
     } catch {
       return lookups.map { _ in .failure(error) }
     }
+    var customers: [Result<StoredCustomer, StoreError>] = []
+    for (lookup, found) in zip(lookups, found) {
+      do throws(StoreError) {
+        if let customer = try found.get() {
+          customers.append(.success(customer))
+        } else {
+          customers.append(.success(try await largeCustomer(lookup)))
+        }
+      } catch {
+        customers.append(.failure(error))
+      }
+    }
+    return customers
   }
+
+  /// - Returns: nil for a large customer, which is read on the ``EvaluationPool``. On the threads of
+  ///   the read connections, a few such reads would take all processors and all connections.
+  private func smallCustomer(
+    _ lookup: CustomerLookup, in database: Database
+  ) throws(StoreError) -> StoredCustomer? {
+    var rows = 0
+    do {
+      return try SQLiteCustomerReader(
+        database: database, scope: lookup.scope, includesVersions: lookup.includesVersions
+      ) {
+        rows += 1
+        if rows > EvaluationPool.factsInPlace { throw IsLarge() }
+      }.customer(lookup.selector).decoded()
+    } catch is IsLarge {
+      return nil
+    } catch {
+      throw noting(StoreError(translating: error))
+    }
+  }
+
+  /// Reads a customer again, on a thread of the pool, unless it may be left out.
+  private func largeCustomer(_ lookup: CustomerLookup) async throws(StoreError) -> StoredCustomer {
+    if lookup.mayLeaveOut {
+      var customer = StoredCustomer(record: CustomerRecord(scope: lookup.scope), subject: nil)
+      customer.isLeftOut = true
+      return customer
+    }
+    try reads.enter()
+    defer { reads.leave() }
+    let outcome: Result<StoredCustomer, StoreError>
+    do throws(PoolError) {
+      // The size is not known yet. Only computations that run have facts in memory.
+      outcome = try await evaluations.run(
+        facts: EvaluationPool.factsInPlace + 1, weight: 0, of: lookup.source,
+        isCancelled: lookup.isCancelled
+      ) { isCancelled in self.largeCustomer(lookup, isCancelled) }
+    } catch {
+      switch error {
+      case .cancelled: throw StoreError(.unavailable, "the caller cancelled the read")
+      case .full, .deadlineExceeded, .shutdown:
+        throw StoreError(.unavailable, "too many large customers are queued")
+      }
+    }
+    return try outcome.get()
+  }
+
+  /// Runs on a thread of the pool, with a read connection of its own for that time.
+  ///
+  /// - Returns: nil if `isCancelled` has returned true.
+  private func largeCustomer(
+    _ lookup: CustomerLookup, _ isCancelled: @escaping () -> Bool
+  ) -> Result<StoredCustomer, StoreError>? {
+    var visited = 0
+    let check = {
+      visited += 1
+      if visited % Self.factsBetweenChecks == 0, isCancelled() { throw CancellationError() }
+    }
+    do {
+      let rows = try pool.read { database in
+        try SQLiteCustomerReader(
+          database: database, scope: lookup.scope, includesVersions: lookup.includesVersions,
+          reads: check
+        ).customer(lookup.selector)
+      }
+      return .success(try rows.decoded(check))
+    } catch is CancellationError {
+      return nil
+    } catch {
+      return .failure(noting(StoreError(translating: error)))
+    }
+  }
+
+  /// How often it is checked whether a caller still waits: about once a millisecond.
+  private static let factsBetweenChecks = 64
+
+  private struct IsLarge: Error {}
 
   package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
     -> ResolvedCustomer

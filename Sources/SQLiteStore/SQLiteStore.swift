@@ -12,13 +12,14 @@ import Synchronization
 package final class SQLiteStore: EntitlementStore {
   /// What the check at the start found out.
   package let check: IntegrityCheck
+  let evaluations: EvaluationPool
   private let file: DatabaseFile
   /// The first sign of damage. Kept until the process ends: only a restored backup heals it.
   private let damage = Mutex<StoreError?>(nil)
-  private let pool: DatabasePool
+  let pool: DatabasePool
   private let queue: CommitQueue
   private let commits: AdmissionGate
-  private let reads: AdmissionGate
+  let reads: AdmissionGate
   private let announcer = FeedAnnouncer()
   let trail: AuditTrail
   /// Serialises `close`, which waits for connections and must not block a caller's thread.
@@ -32,18 +33,21 @@ package final class SQLiteStore: EntitlementStore {
   ///   - creates: whether a missing or empty file becomes a new database. A server creates one only
   ///     where the operator says so: if the file was lost, every customer would be new.
   ///   - trail: the chain of the audit trail that this process writes.
+  ///   - evaluations: decodes large customers.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
   ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
   ///   ``StoreError/Code/full``; ``StoreError/Code/internalFault`` when the path cannot be used.
   package static func open(
     at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits(),
-    trail: AuditTrail = AuditTrail(node: "localhost")
+    trail: AuditTrail = AuditTrail(node: "localhost"),
+    evaluations: EvaluationPool = EvaluationPool()
   ) throws(StoreError) -> SQLiteStore {
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?
     do {
-      let pool = try DatabasePool(path: file.path, configuration: configuration(limits))
+      let pool = try DatabasePool(
+        path: file.path, configuration: configuration(limits, evaluations))
       opened = pool
       let check = try IntegrityCheck.run(pool, within: limits.checkTime)
       try pool.writeWithoutTransaction { database in
@@ -52,7 +56,9 @@ package final class SQLiteStore: EntitlementStore {
         try VersionMigration.run(database)
       }
       try file.lockLog()
-      return SQLiteStore(file: file, pool: pool, check: check, limits: limits, trail: trail)
+      return SQLiteStore(
+        file: file, pool: pool, check: check, limits: limits, trail: trail,
+        evaluations: evaluations)
     } catch {
       // The file is closed after SQLite has closed it.
       try? opened?.close()
@@ -63,9 +69,10 @@ package final class SQLiteStore: EntitlementStore {
 
   private init(
     file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits,
-    trail: AuditTrail
+    trail: AuditTrail, evaluations: EvaluationPool
   ) {
     self.check = check
+    self.evaluations = evaluations
     self.file = file
     self.trail = trail
     self.pool = pool
@@ -82,11 +89,14 @@ package final class SQLiteStore: EntitlementStore {
     file.release()
   }
 
-  private static func configuration(_ limits: SQLiteStoreLimits) -> Configuration {
+  private static func configuration(
+    _ limits: SQLiteStoreLimits, _ evaluations: EvaluationPool
+  ) -> Configuration {
     var configuration = Configuration()
     configuration.label = "SQLiteStore"
     configuration.busyMode = .timeout(limits.lockTimeoutSeconds)
-    configuration.maximumReaderCount = max(1, limits.maximumReaders)
+    // Reads of large customers have connections of their own, so that they take none from others.
+    configuration.maximumReaderCount = max(1, limits.maximumReaders) + evaluations.width
     configuration.prepareDatabase { database in
       // Cells that do not fit are found when their page is read, and not when they are used.
       try database.execute(sql: "PRAGMA cell_size_check = ON")

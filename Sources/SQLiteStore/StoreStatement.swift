@@ -219,22 +219,24 @@ package enum StoreStatement: String, CaseIterable, Sendable {
 
   case findAccount = """
     SELECT id, scope_id, account_id, revision, updated_at, merged_into, is_deleted, claims,
-      claims_since
+      claims_since, chains
     FROM accounts WHERE scope_id = ? AND account_id = ?
     """
   case accountByID = """
     SELECT id, scope_id, account_id, revision, updated_at, merged_into, is_deleted, claims,
-      claims_since
+      claims_since, chains
     FROM accounts WHERE id = ?
     """
   case insertAccount = """
     INSERT INTO accounts
-      (scope_id, account_id, updated_at, merged_into, is_deleted, claims, claims_since)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+      (scope_id, account_id, updated_at, merged_into, is_deleted, claims, claims_since, chains)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     """
   case setAccountRevision = "UPDATE accounts SET revision = ?, updated_at = ? WHERE id = ?"
   case setAccountStanding = """
-    UPDATE accounts SET merged_into = ?, is_deleted = ?, claims = ?, claims_since = ? WHERE id = ?
+    UPDATE accounts
+    SET merged_into = ?, is_deleted = ?, claims = ?, claims_since = ?, chains = ?
+    WHERE id = ?
     """
   case deleteTombstones = """
     DELETE FROM accounts INDEXED BY accounts_deleted WHERE is_deleted = 1 AND revision <= ?

@@ -16,6 +16,7 @@ struct StoredAccount {
   let isDeleted: Bool
   let claims: Int
   let claimsSince: Milliseconds?
+  let chains: Int
 
   init(_ row: Row) {
     id = row[0]
@@ -27,6 +28,7 @@ struct StoredAccount {
     isDeleted = row[6]
     claims = row[7]
     claimsSince = (row[8] as Int64?).map { Milliseconds($0) }
+    chains = row[9]
   }
 }
 

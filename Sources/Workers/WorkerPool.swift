@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Locks
 
 /// Runs CPU-bound work on a fixed number of its own threads. Each priority has a bounded queue in
@@ -108,13 +108,15 @@ package final class WorkerPool: Sendable {
   ///     of one batch, in the unit of `weight`. Bulk work has the same share of it.
   ///   - chunkSize: how batches are split between workers.
   ///   - turn: how long a source is served before the next one.
+  ///   - quality: of service. On Linux it sets the nice value of the threads: 10 for background.
   ///   - now: the clock for deadlines, turns and statistics.
   package init(
     label: String, width: Int, capacity: Int, weightCapacity: Int = .max,
     chunkSize: ChunkSize = ChunkSize(), turn: Turn = Turn(items: 1, time: .seconds(3_600)),
+    quality: DispatchQoS = .unspecified,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    queues = (0..<max(width, 1)).map { DispatchQueue(label: "\(label).\($0)") }
+    queues = (0..<max(width, 1)).map { DispatchQueue(label: "\(label).\($0)", qos: quality) }
     let line = Line(queue: TurnQueue(turn: turn))
     state = LockedValue(State(interactive: line, bulk: line, idle: Array(queues.indices)))
     self.capacity = capacity

@@ -1,3 +1,4 @@
+import EntitlementStore
 import Glibc
 import Logging
 import NIOCore
@@ -55,7 +56,10 @@ enum FileDescriptors {
     }
     switch settings.store {
     case .sqlite:
-      count += forEachSQLiteConnection * (SQLiteStoreLimits().maximumReaders + 1)
+      // And one for each thread that reads large customers.
+      count +=
+        forEachSQLiteConnection
+        * (SQLiteStoreLimits().maximumReaders + EvaluationPool.defaultWidth + 1)
     case .postgres(let configuration):
       let limits = configuration.limits
       // Twice, as a lost connection may be replaced before it is closed; two for listening and

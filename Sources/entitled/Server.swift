@@ -145,7 +145,7 @@ struct Server {
       switch settings.store {
       case .sqlite(let file):
         return OpenedStore(
-          try openSQLite(file, trail: trail, logger: logger), statistics: { [] })
+          try openSQLite(file, trail: trail, evaluations, logger: logger), statistics: { [] })
       case .postgres(let configuration):
         let store = try await PostgresStore.open(
           configuration, trail: trail, logger: logger, evaluations: evaluations)
@@ -170,12 +170,12 @@ struct Server {
   }
 
   private func openSQLite(
-    _ file: SQLiteFile, trail: AuditTrail, logger: Logger
+    _ file: SQLiteFile, trail: AuditTrail, _ evaluations: EvaluationPool, logger: Logger
   ) throws(StoreError) -> SQLiteStore {
     var limits = SQLiteStoreLimits()
     limits.checkTime = file.checkTime
     let store = try SQLiteStore.open(
-      at: file.path, creates: file.creates, limits: limits, trail: trail)
+      at: file.path, creates: file.creates, limits: limits, trail: trail, evaluations: evaluations)
     let left: String
     switch store.check {
     case .complete: return store

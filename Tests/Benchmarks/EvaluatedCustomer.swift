@@ -9,6 +9,11 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
   case mixed
   /// Non-renewing and non-consumable purchases only.
   case purchases
+  /// Many subscriptions of one group in force, as of a backend that uses one account for all its
+  /// customers.
+  case chains
+  /// The same, each in a group of its own.
+  case groups
 
   private static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
   private static let start: Int64 = 1_577_836_800_000
@@ -35,6 +40,9 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
 
   /// A date within the last period.
   func now(transactions: Int) -> Milliseconds {
+    if self == .chains || self == .groups {
+      return Milliseconds(Self.start + Milliseconds.dayLength)
+    }
     let periods = self == .mixed ? (transactions + 3) / 4 : transactions
     return Milliseconds(Self.start + (Int64(periods) * 30 - 15) * Milliseconds.dayLength)
   }
@@ -42,8 +50,8 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
   func record(transactions: Int) -> CustomerRecord {
     var facts: [Fact] = []
     for index in 0..<transactions { facts.append(.transaction(transaction(index))) }
-    let chains = Set(facts.compactMap(\.chain))
-    if self != .purchases {
+    if self == .subscriber || self == .mixed {
+      let chains = Set(facts.compactMap(\.chain))
       for chain in chains.sorted() { facts.append(.renewalInfo(renewalInfo(of: chain, facts))) }
     }
     return CustomerRecord(scope: Self.scope, accountID: "customer-001", revision: 7, facts: facts)
@@ -65,7 +73,23 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
       return index.isMultiple(of: 2)
         ? purchase(index, "com.example.scribe.season", .nonRenewing)
         : purchase(index, "com.example.scribe.adfree", .nonConsumable)
+    case .chains:
+      return running(index, product: "com.example.scribe.pro.monthly", group: "21000001")
+    case .groups:
+      return running(
+        index, product: ProductID("com.example.scribe.magazine.\(index)"),
+        group: SubscriptionGroupID("\(22_000_000 + index)"))
     }
+  }
+
+  /// The first period of a chain. Each ends a minute after the one before it.
+  private func running(_ index: Int, product: ProductID, group: SubscriptionGroupID)
+    -> TransactionFact
+  {
+    var fact = period(index, chain: index, number: 0, product: product)
+    fact.expiresDate = fact.expiresDate?.advanced(by: Int64(index) * 60_000)
+    fact.subscriptionGroupID = decoded(group)
+    return fact
   }
 
   /// A separate string for each fact, as after decoding: literals are shared and not

@@ -125,6 +125,21 @@ struct CatalogPolicyTests {
     }
   }
 
+  @Test("R68: an app sets its chains per account; the default is 10,000")
+  func chains() throws {
+    for (field, chains) in [
+      ("", 10_000), ("\n    chains_per_account: 1", 1),
+      ("\n    chains_per_account: 100000", 100_000),
+    ] {
+      let text = Self.valid.replacing("link_policy: keep", with: "link_policy: keep\(field)")
+      let catalog = try CatalogFile.parse(text).catalog
+      let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+      #expect(catalog.chainsPerAccount(in: scope) == chains)
+      let other = AppScope(bundleID: "com.example.scribe", environment: .sandbox)
+      #expect(catalog.chainsPerAccount(in: other) == 10_000)
+    }
+  }
+
   @Test("R44: account ids are compared byte by byte")
   func prefixBytes() {
     let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
@@ -154,6 +169,14 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "claims_per_day: 1000001", 11, 21, "apps[1].claims_per_day",
       "an integer from 1 to 1000000 is expected"
+    ),
+    (
+      "link_policy: keep", "chains_per_account: 0", 11, 25, "apps[1].chains_per_account",
+      "an integer from 1 to 100000 is expected"
+    ),
+    (
+      "link_policy: keep", "chains_per_account: 100001", 11, 25, "apps[1].chains_per_account",
+      "an integer from 1 to 100000 is expected"
     ),
     (
       "link_policy: keep", "anonymous_prefix: \"\"", 11, 23, "apps[1].anonymous_prefix",
@@ -190,7 +213,7 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "archive: accept", 11, 5, "apps[1].archive",
       "unknown field; allowed: bundle_id, app_apple_id, environments, link_policy, "
-        + "claims_per_day, anonymous_prefix, archived_responses, learned_hints, "
+        + "claims_per_day, chains_per_account, anonymous_prefix, archived_responses, learned_hints, "
         + "account_token_namespace"
     ),
     (

@@ -148,6 +148,7 @@ struct ExplanationDetailTests {
         Given.renewal(signed: 6_030, autoRenews: false) { $0.expirationIntent = .cancelled }
       ], grants: grants)
     #expect(reasoning.considered.count == 50)
+    #expect(reasoning.consideredOmitted == 201 + 2 - 50)
     #expect(reasoning.considered[0].kind == .grant)
     #expect(reasoning.considered[0].isDecisive)
     #expect(
@@ -164,7 +165,10 @@ struct ExplanationDetailTests {
     let explanation = Evaluation.explain(
       Given.record((1...60).map { Given.period($0, from: Double($0) * 30) }), catalog: catalog,
       at: Given.day(1_600))
-    #expect(explanation.entitlements.count == 504)
+    #expect(explanation.entitlements.count == 500)
+    #expect(explanation.omitted?.entitlements == 4)
+    // The conferred ones come first.
+    #expect(explanation.entitlements.filter(\.isConferred).count == 500)
     #expect(explanation.entitlements.flatMap(\.reasoning.considered).count <= 4_000)
     #expect(
       explanation.entitlements.filter(\.isConferred).allSatisfy {

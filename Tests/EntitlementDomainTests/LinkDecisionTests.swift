@@ -24,7 +24,7 @@ struct LinkDecisionTests {
     let decision = LinkDecision.decide(
       existing: row.existing, named: row.named, byToken: row.token, byAppTransaction: row.app,
       byPreviousChain: row.previous, isNamedUnsigned: false, policy: .transfer,
-      isWithinLimit: { true }, confersNow: { true })
+      isWithinLimit: { true }, hasRoom: { _ in true }, confersNow: { true })
     #expect(decision.accountID == row.account)
     #expect(decision.reason == row.reason)
     #expect(!decision.isClaimRefused)
@@ -66,7 +66,7 @@ struct LinkDecisionTests {
       let decision = LinkDecision.decide(
         existing: "owner", named: nil, byToken: "t", byAppTransaction: "a", byPreviousChain: "p",
         isNamedUnsigned: false, policy: claim.policy, isWithinLimit: { false },
-        confersNow: { claim.confersNow })
+        hasRoom: { _ in true }, confersNow: { claim.confersNow })
       #expect(decision.accountID == "owner")
       #expect(decision.reason == nil)
       #expect(!decision.isClaimRefused)
@@ -154,21 +154,44 @@ struct LinkDecisionTests {
         existing: existing, named: named, byToken: nil, byAppTransaction: nil,
         byPreviousChain: nil, standing: standing, isNamedUnsigned: isUnsigned, policy: policy,
         isWithinLimit: { answer("limit", true) },
+        hasRoom: { answer("room of \($0)", true) },
         confersNow: { answer("confers", true) })
       return asked
     }
-    #expect(questions(existing: "owner", named: "claimer", .transfer) == ["limit"])
+    #expect(
+      questions(existing: "owner", named: "claimer", .transfer) == ["limit", "room of claimer"])
     #expect(questions(existing: "owner", named: "claimer", .keep) == [])
     #expect(
       questions(existing: "owner", named: "claimer", .transferIfInactive) == ["confers"])
     #expect(
       questions(existing: "owner", named: "claimer", .transferIfInactive, standing: .hinted)
-        == ["limit"])
-    #expect(questions(existing: nil, named: "claimer", .transferIfInactive) == [])
+        == ["limit", "room of claimer"])
+    #expect(
+      questions(existing: nil, named: "claimer", .transferIfInactive) == ["room of claimer"])
     #expect(questions(existing: "owner", named: "owner", .transferIfInactive) == [])
     #expect(questions(existing: "owner", named: nil, .transferIfInactive) == [])
     #expect(
       questions(existing: "owner", named: "claimer", .transferIfInactive, isUnsigned: true) == [])
+  }
+
+  @Test("R68: an account without room gets nothing, and no other candidate is tried")
+  func full() {
+    typealias Row = (
+      existing: AccountID?, named: AccountID?, full: AccountID, account: AccountID?, isRefused: Bool
+    )
+    let rows: [Row] = [
+      (nil, "n", "n", nil, true), (nil, nil, "t", nil, true), ("e", "n", "n", "e", true),
+      (nil, nil, "a", "t", false), (nil, "n", "t", "n", false), ("e", "e", "e", "e", false),
+      ("e", nil, "t", "e", false),
+    ]
+    for row in rows {
+      let decision = LinkDecision.decide(
+        existing: row.existing, named: row.named, byToken: "t", byAppTransaction: "a",
+        byPreviousChain: "p", isNamedUnsigned: false, policy: .transfer,
+        isWithinLimit: { true }, hasRoom: { $0 != row.full }, confersNow: { true })
+      #expect(decision.accountID == row.account)
+      #expect(decision.refusal == (row.isRefused ? .accountFull(row.full) : nil))
+    }
   }
 
   @Test("R44: an error of a lookup is thrown, and never counts as an answer")
@@ -178,7 +201,7 @@ struct LinkDecisionTests {
       try LinkDecision.decide(
         existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
         byPreviousChain: nil, isNamedUnsigned: false, policy: .transferIfInactive,
-        isWithinLimit: { true }, confersNow: { throw Unavailable() })
+        isWithinLimit: { true }, hasRoom: { _ in true }, confersNow: { throw Unavailable() })
     }
   }
 
@@ -189,6 +212,7 @@ struct LinkDecisionTests {
     LinkDecision.decide(
       existing: existing, named: named, byToken: nil, byAppTransaction: nil, byPreviousChain: nil,
       standing: standing, isFixed: isFixed, isNamedUnsigned: isNamedUnsigned,
-      policy: claim.policy, isWithinLimit: { isWithinLimit }, confersNow: { claim.confersNow })
+      policy: claim.policy, isWithinLimit: { isWithinLimit }, hasRoom: { _ in true },
+      confersNow: { claim.confersNow })
   }
 }

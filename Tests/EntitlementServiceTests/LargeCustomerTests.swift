@@ -213,6 +213,36 @@ struct LargeCustomerTests {
     }
   }
 
+  @Test("A watch that ends does not wait for the computation of a state, which ends too")
+  func watch() async throws {
+    try await withLargeCustomers { bench async throws in
+      let service = bench.bench
+      let watermark = FeedWatermark(staleness: .seconds(5), timer: .system)
+      let follower = ChangeFollower(
+        store: service.store, watermark: watermark, logger: service.log.logger,
+        changed: { _ in }, cleared: {})
+      let following = Task { await follower.run() }
+      bench.encodings.hold()
+      let first = try bench.read(Self.large[0])
+      try await eventually { bench.encodings.order == [Self.large[0]] }
+      let watch = CustomerWatch(store: service.store, reader: bench.reader, watermark: watermark)
+      let request = WatchRequest(cursor: WatchCursor(position: 0), accounts: [Self.large[1]])
+      let watching = Task {
+        let watcher = try await watch.start(request)
+        while true { _ = try await watcher.next() }
+      }
+      try await bench.queued(1)
+      watching.cancel()
+      let error = await #expect(throws: ServiceError.self) { try await watching.value }
+      #expect(error?.code == .cancelled)
+      bench.encodings.release()
+      try await eventually { first.result != nil && bench.evaluations.statistics.givenUp == 1 }
+      #expect(bench.encodings.order == [Self.large[0]])
+      following.cancel()
+      await following.value
+    }
+  }
+
   @Test("A running computation learns that its task was cancelled")
   func running() async throws {
     let pool = EvaluationPool(width: 1)

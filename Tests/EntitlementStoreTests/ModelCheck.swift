@@ -55,6 +55,12 @@ struct ModelCheck {
       expectOwner(grant.accountID, in: grant.scope, "\(grant.id)")
     }
     for (account, row) in model.accounts {
+      let chains = model.holdings(of: account).targets.count {
+        if case .chain = $0 { true } else { false }
+      }
+      if row.chains != chains {
+        problems.append("\(account.id) has \(chains) chains, not \(row.chains)")
+      }
       expectOwner(row.mergedInto, in: account.scope, "\(account.id)")
       if row.isDeleted, model.holdings(of: account) != AccountHoldings() {
         problems.append("\(account.id) is deleted and has something")

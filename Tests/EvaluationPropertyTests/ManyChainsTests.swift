@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Glibc
 import TestSupport
 import Testing
 
@@ -103,6 +104,37 @@ struct ManyChainsTests {
     #expect(explanation < .seconds(4))
   }
 
+  @Test(
+    "A chain, period or purchase of 10,000 costs no more than about twice one of 100",
+    arguments: LargeCustomer.allCases)
+  func growth(customer: LargeCustomer) {
+    let (small, large) = (customer.record(100), customer.record(10_000))
+    func cost(of record: CustomerRecord, repeats: Int) -> Double {
+      let started = Self.processorTime
+      for _ in 0..<repeats {
+        _ = Evaluation.state(of: record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
+      }
+      return (Self.processorTime - started)
+        / Double(repeats * (record.facts.count + record.grants.count))
+    }
+    // In turn, and the least of each: other programs can only add to the time of a processor.
+    var (least, most) = (Double.infinity, Double.infinity)
+    for _ in 0..<5 {
+      least = min(least, cost(of: small, repeats: 20))
+      most = min(most, cost(of: large, repeats: 1))
+    }
+    print("\(customer): \(most / least) times the cost of one of 100")
+    // The benchmark has the exact ratio. What is quadratic costs 100 times as much.
+    #expect(most < 8 * least)
+  }
+
+  /// The time of this thread, in seconds.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   @Test("An evaluation and an explanation end when the caller does not want them any more")
   func cancellation() {
     let record = LargeCustomer.lapsed.record(3_000)
@@ -160,6 +192,8 @@ enum LargeCustomer: CaseIterable {
   case gaps
   /// One chain with a product for each period.
   case products
+  /// One chain in force, of which all that was charged ahead is refunded bit by bit.
+  case refunds
 
   static let now = Milliseconds(1_577_836_800_000)
   private static let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
@@ -250,6 +284,15 @@ enum LargeCustomer: CaseIterable {
       var period = one("plain", from: 3 * index - 9_000, to: 3 * index - 8_998)
       period.transactionReason = "RENEWAL"
       period.signedDate = period.purchaseDate.advanced(by: -Self.day)
+      return period
+    case .refunds:
+      var period = one("plain", from: index - 1, to: index)
+      if index == 0 { period.expiresDate = Self.moment(20_000) }
+      // Two of each, so that one of them takes the place of the other.
+      if index > 0 {
+        period = one("plain", from: 10_000 + index / 2 * 2, to: 20_001 + index / 2)
+        period.revocationDate = Self.moment(0, index)
+      }
       return period
     case .products:
       return one(ProductID("unnamed.\(index)"), from: index - 5_000, to: index + 5_000)

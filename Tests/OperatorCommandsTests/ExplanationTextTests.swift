@@ -96,6 +96,46 @@ struct ExplanationTextTests {
         """)
   }
 
+  @Test func `says what a truncated explanation leaves out`() {
+    let ended = decision(16, "Refunded.")
+    let explanation = Explanation(
+      state: state(coreState: .inactive), entitlements: [],
+      groups: [
+        GroupExplanation(
+          groupID: "21000001", status: .revoked,
+          reasoning: Reasoning(
+            decision: ended,
+            considered: [
+              ConsideredItem(
+                kind: .transaction, identifier: "2000000001", isDecisive: true, decision: ended)
+            ],
+            changes: [ExpectedChange(at: nil, decision: decision(15, "A purchase."))],
+            consideredOmitted: 9_999, changesCompleteUntil: now.advanced(by: dayLength)))
+      ],
+      omitted: ExplanationOmissions(groups: 9_500, sources: 12))
+    #expect(
+      ExplanationText.text(of: explanation) == """
+        customer        customer-1
+        app             com.example.scribe (Sandbox)
+        state           INACTIVE
+        evaluated at    2026-01-02 03:04:05Z
+
+        truncated: this customer has more than an explanation lists. Not listed:
+          9500 subscription groups
+          12 sources of entitlements
+
+        group 21000001: REVOKED
+          R16: Refunded.
+          decided by
+            transaction 2000000001
+          also considered
+            and 9999 more, not listed
+          would change it
+            at any time  R15: A purchase.
+            what changes with time after 2026-01-03 03:04:05Z is not listed
+        """)
+  }
+
   @Test func `of an unknown customer has only the head`() {
     let explanation = Explanation(
       state: state(coreState: .new, accountID: nil), entitlements: [], groups: [])

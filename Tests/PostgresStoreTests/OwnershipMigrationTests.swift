@@ -13,7 +13,8 @@ struct OwnershipMigrationTests {
   static let undo = """
     ALTER TABLE links DROP COLUMN standing;
     ALTER TABLE tokens DROP COLUMN state, DROP COLUMN author, DROP COLUMN note, DROP COLUMN since;
-    DELETE FROM schema_migrations WHERE number = 4;
+    ALTER TABLE accounts DROP COLUMN chains;
+    DELETE FROM schema_migrations WHERE number IN (4, 6);
     """
 
   @Test("What two accounts presented is contested or ambiguous after the migration (R70, R71)")

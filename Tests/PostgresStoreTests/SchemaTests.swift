@@ -40,7 +40,7 @@ struct SchemaTests {
       steps.all == [
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
-        .wouldApply(number: 5, name: "audit"),
+        .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
       ])
     #expect(
       try cluster.execute(
@@ -63,6 +63,7 @@ struct SchemaTests {
         .applying(number: 3, name: "durability"), .applied(number: 3, name: "durability"),
         .applying(number: 4, name: "ownership"), .applied(number: 4, name: "ownership"),
         .applying(number: 5, name: "audit"), .applied(number: 5, name: "audit"),
+        .applying(number: 6, name: "chains"), .applied(number: 6, name: "chains"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()

@@ -34,10 +34,16 @@ enum StoreSample {
   ) -> Submission {
     Submission(
       facts: facts, accountID: account, receivedAt: at,
-      catalog: Catalog(apps: [
-        CatalogApp(
-          bundleID: scope.bundleID, linkPolicies: [.production: policy], claimsPerDay: 1_000_000)
-      ]))
+      catalog: catalog(policy))
+  }
+
+  /// Nearly without limits.
+  static func catalog(_ policy: LinkPolicy = .transfer) -> Catalog {
+    Catalog(apps: [
+      CatalogApp(
+        bundleID: scope.bundleID, linkPolicies: [.production: policy], claimsPerDay: 1_000_000,
+        chainsPerAccount: 1_000_000)
+    ])
   }
 
   /// FNV-1a with four offsets. Stores compare digests but do not compute them.

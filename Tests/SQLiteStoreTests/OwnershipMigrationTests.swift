@@ -19,6 +19,7 @@ struct OwnershipMigrationTests {
     try await queue.write { database in
       try database.execute(
         sql: """
+          ALTER TABLE accounts DROP COLUMN chains;
           ALTER TABLE chains DROP COLUMN standing;
           ALTER TABLE app_transactions DROP COLUMN standing;
           CREATE TABLE older_tokens (

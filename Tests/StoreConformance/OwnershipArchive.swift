@@ -19,6 +19,12 @@ package enum OwnershipArchive {
   }
 
   package static func check(_ store: any EntitlementStore) async throws {
+    // Alice has two chains, which are counted (R68).
+    var catalog = PolicySample.catalog(.keep)
+    catalog.apps[readerScope.bundleID]?.chainsPerAccount = 2
+    let receipt = try await store.submit(
+      TransactionSample("20", "20"), by: "alice", under: catalog)
+    try expectEqual(receipt.links, [.accountFull])
     let ambiguous = [
       KnownToken(token(1), TokenRow(account: "alice", state: .ambiguous)),
       KnownToken(token(3), TokenRow(account: "carol", state: .ambiguous)),

@@ -113,7 +113,8 @@ extension Explanation {
         ExpectedChange(
           at: 1_703_974_400_000, decision: Decision(rule: 20, sentence: "Grace ends.")),
         ExpectedChange(at: nil, decision: Decision(rule: 3, sentence: "A renewal comes.")),
-      ])
+      ],
+      consideredOmitted: 9_950, changesCompleteUntil: 1_800_000_000_000)
     let undecided = Reasoning(
       decision: Decision(rule: Rule(0), sentence: ""), considered: [], changes: [])
     return Explanation(
@@ -122,7 +123,10 @@ extension Explanation {
         EntitlementExplanation(entitlementID: "pro", isConferred: true, reasoning: reasoning),
         EntitlementExplanation(entitlementID: "team", isConferred: false, reasoning: undecided),
       ],
-      groups: [GroupExplanation(groupID: "21400001", status: .grace, reasoning: reasoning)])
+      groups: [GroupExplanation(groupID: "21400001", status: .grace, reasoning: reasoning)],
+      omitted: ExplanationOmissions(
+        entitlements: 1, groups: 9_500, products: 3, stateEntitlements: 4, sources: 96_000,
+        grandfathering: 6))
   }()
 }
 

@@ -116,8 +116,8 @@ extension MessageValueTests {
   @Test("An unknown link outcome is read as unchanged, an absent one as absent")
   func newerLinks() throws {
     let expected: [UInt64: SubmissionLinkOutcome?] = [
-      0: nil, 4: .transferred, 5: .alreadyLinked, 6: .claimLimited, 7: .unchanged,
-      .max: .unchanged,
+      0: nil, 4: .transferred, 5: .alreadyLinked, 6: .claimLimited, 7: .accountFull,
+      8: .unchanged, .max: .unchanged,
     ]
     for (number, link) in expected {
       let item = MessageBytes().field(1, number: 1).field(7, number: number)

@@ -68,6 +68,7 @@ struct MessageValueTests {
     expectFieldForEachProperty(explanation)
     expectFieldForEachProperty(try #require(Explanation.full.groups.first))
     expectFieldForEachProperty(explanation.reasoning)
+    expectFieldForEachProperty(try #require(Explanation.full.omitted))
     expectFieldForEachProperty(explanation.reasoning.decision)
     expectFieldForEachProperty(try #require(explanation.reasoning.considered.first))
     expectFieldForEachProperty(try #require(explanation.reasoning.changes.first))

@@ -17,7 +17,8 @@ extension Explanation {
           groupID: .random(using: &generator),
           status: DetailedStatus.allCases.randomElement(using: &generator)!,
           reasoning: .random(using: &generator))
-      })
+      },
+      omitted: maybe(using: &generator) { .random(using: &$0) })
   }
 }
 
@@ -37,7 +38,18 @@ extension Reasoning {
         ExpectedChange(
           at: maybe(using: &generator) { .random(using: &$0) },
           decision: .random(using: &generator))
-      })
+      },
+      consideredOmitted: .random(in: 0...100_000, using: &generator),
+      changesCompleteUntil: maybe(using: &generator) { .random(using: &$0) })
+  }
+}
+
+extension ExplanationOmissions {
+  static func random(using generator: inout SeededRandom) -> ExplanationOmissions {
+    func count() -> Int { .random(in: 0...100_000, using: &generator) }
+    return ExplanationOmissions(
+      entitlements: count(), groups: count(), products: count(), stateEntitlements: count(),
+      sources: count(), grandfathering: count())
   }
 }
 

@@ -92,6 +92,7 @@ CASES = {
 # generated.
 DOMAIN_MESSAGES = {
     "Commitment", "ConsideredItem", "CustomerState", "EntitlementExplanation", "EntitlementState",
+    "ExplanationOmissions",
     "ExpectedChange", "FeedEvent", "GrandfatheringState", "Grant", "GrantWithdrawal",
     "GroupExplanation", "GroupState", "Offer", "PendingChange", "ProductState", "Reasoning",
     "Revocation", "Standing",

@@ -34,6 +34,11 @@ package struct Catalog: Hashable, Sendable {
     apps[scope.bundleID]?.claimsPerDay ?? CatalogApp.defaultClaimsPerDay
   }
 
+  /// The largest number of chains that one account may have in this app and environment (R68).
+  package func chainsPerAccount(in scope: AppScope) -> Int {
+    apps[scope.bundleID]?.chainsPerAccount ?? CatalogApp.defaultChainsPerAccount
+  }
+
   /// Whether hints link that were learned from submissions (R73). Bound ones always do.
   package func usesLearnedHints(in scope: AppScope) -> Bool {
     apps[scope.bundleID]?.usesLearnedHints ?? true
@@ -75,6 +80,9 @@ package struct CatalogApp: Hashable, Sendable {
   /// The largest number of claims that one account may be granted within 24 hours
   /// (`claims_per_day`); at least 1.
   package var claimsPerDay: Int
+  /// The largest number of chains that one account may have in each environment
+  /// (`chains_per_account`); at least 1.
+  package var chainsPerAccount: Int
   /// Whether hints link that were learned from submissions (`learned_hints`).
   package var usesLearnedHints: Bool
   /// The namespace of tokens that the app derives from account ids (`account_token_namespace`).
@@ -82,6 +90,9 @@ package struct CatalogApp: Hashable, Sendable {
 
   package static let defaultAnonymousPrefix = "anonymous:"
   package static let defaultClaimsPerDay = 20
+  /// A customer has a few chains, and one who buys a consumable every day has this number after 27
+  /// years. A backend that sends one account id for many customers reaches it.
+  package static let defaultChainsPerAccount = 10_000
   /// In bytes; far less than the limit of account ids.
   package static let maximumAnonymousPrefixLength = 64
 
@@ -90,7 +101,8 @@ package struct CatalogApp: Hashable, Sendable {
     environments: Set<StoreEnvironment> = [.production, .sandbox],
     linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false,
     anonymousPrefix: String = Self.defaultAnonymousPrefix,
-    claimsPerDay: Int = Self.defaultClaimsPerDay, usesLearnedHints: Bool = true,
+    claimsPerDay: Int = Self.defaultClaimsPerDay,
+    chainsPerAccount: Int = Self.defaultChainsPerAccount, usesLearnedHints: Bool = true,
     tokenNamespace: TokenNamespace? = nil
   ) {
     self.bundleID = bundleID
@@ -100,6 +112,7 @@ package struct CatalogApp: Hashable, Sendable {
     self.acceptsArchivedResponses = acceptsArchivedResponses
     self.anonymousPrefix = anonymousPrefix
     self.claimsPerDay = claimsPerDay
+    self.chainsPerAccount = chainsPerAccount
     self.usesLearnedHints = usesLearnedHints
     self.tokenNamespace = tokenNamespace
   }

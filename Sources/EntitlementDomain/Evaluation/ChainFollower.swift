@@ -32,6 +32,9 @@ struct ChainStep {
     busy.map { $0.latestBefore[slot].index } ?? chain.followedIndex(of: slot, at: previous)
   }
 
+  /// Of a busy chain: what was charged ahead.
+  var ahead: ChargedAheadCache? { busy?.ahead }
+
   var usesTrial: Bool { usesTrial(at: moment) }
   var usesIntroductoryOffer: Bool { usesIntroductoryOffer(at: moment) }
 
@@ -58,6 +61,7 @@ struct ChainFollower {
   struct Busy {
     fileprivate var course: ChainCourse
     fileprivate let groupOfOthers: SubscriptionGroupID?
+    fileprivate let ahead = ChargedAheadCache()
     /// When the first offer is used; the end of time for none.
     fileprivate var firstTrial = Milliseconds(.max)
     fileprivate var firstIntroductory = Milliseconds(.max)

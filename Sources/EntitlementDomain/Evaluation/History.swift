@@ -98,7 +98,8 @@ extension History {
 
   /// The number of parts that are evaluated one by one.
   var partCount: Int {
-    chains.count + purchases.reduce(0) { $0 + $1.windows.count } + grants.count
+    chains.reduce(0) { $0 + $1.periods.count } + purchases.reduce(0) { $0 + $1.windows.count }
+      + grants.count
   }
 
   /// The unit of all grants in ``Boundaries``; that of the grandfathering rules follows.
@@ -211,5 +212,13 @@ struct FactTable {
       preconditionFailure("the position is that of another kind of fact")
     }
     return info
+  }
+
+  /// - Parameter fact: the position of an app transaction.
+  func appTransaction(_ fact: Int) -> AppTransactionFact {
+    guard case .appTransaction(let appTransaction) = facts[fact] else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    return appTransaction
   }
 }

@@ -165,6 +165,8 @@ struct HistoryBuilder {
     try check.ask()
     // All chains share one array, which is complete before the first of them refers to it.
     var first = 0
+    var ranges: [Range<Int>] = []
+    ranges.reserveCapacity(chainNumbers.count)
     var slots = ProductSlots()
     while first < periods.count {
       try check.step()
@@ -175,14 +177,15 @@ struct HistoryBuilder {
         Replacements.mark(&ordered, in: range)
       }
       Self.markFirstHeard(&ordered, in: range)
+      ranges.append(range)
       first = range.upperBound
     }
     var chains: [SubscriptionChain] = []
-    first = 0
-    while first < periods.count {
+    chains.reserveCapacity(ranges.count)
+    let hasMany = ranges.count > Self.sortedInPlace
+    for range in hasMany ? sortedByID(ranges) : ranges {
       try check.step()
-      let number = periods[first].chain
-      let range = rangeOfChain(from: first)
+      let number = periods[range.lowerBound].chain
       renewals[number]?.findSubject(in: ordered[range])
       chains.append(
         SubscriptionChain(
@@ -190,10 +193,20 @@ struct HistoryBuilder {
           renewal: renewals[number], repeats: repeats[number] ?? [],
           firstPurchaseAt: ordered[range].lazy.map(\.firstPurchaseAt).min() ?? 0,
           products: distinctProducts(of: ordered[range])))
-      first = range.upperBound
     }
-    if chains.count > 1 { chains.sort { $0.id < $1.id } }
+    if !hasMany, chains.count > 1 { chains.sort { $0.id < $1.id } }
     return chains
+  }
+
+  /// So many chains are sorted as they are: sorting their ranges would cost more.
+  private static let sortedInPlace = 16
+
+  /// The ranges of the chains, sorted by chain id. Sorting the chains would move large values.
+  private func sortedByID(_ ranges: [Range<Int>]) -> [Range<Int>] {
+    func id(_ range: Range<Int>) -> OriginalTransactionID {
+      chainNumbers.identifier(periods[range.lowerBound].chain)
+    }
+    return ranges.count > 1 ? ranges.sorted { id($0) < id($1) } : ranges
   }
 
   /// The positions of the chain that begins at a position of the sorted periods.

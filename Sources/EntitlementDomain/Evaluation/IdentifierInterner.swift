@@ -76,10 +76,10 @@ struct IdentifierInterner<Kind> {
     for (number, entry) in entries.enumerated() { insert(number, hash: entry.hash) }
   }
 
-  /// The hash has no random seed: an attacker cannot choose these identifiers, and collisions cost
-  /// only time.
+  /// The hash has a seed: archived responses are not signed, so an attacker may choose identifiers that
+  /// would all collide. No result depends on the seed; numbers follow the order of insertion.
   static func hash(of identifier: Identifier<Kind>, qualifier: Int = 0) -> UInt64 {
-    var hash = UInt64(bitPattern: Int64(qualifier)) &+ 0x9e37_79b9_7f4a_7c15
+    var hash = UInt64(bitPattern: Int64(qualifier)) &+ HashSeed.value
     identifier.withBytes { bytes in
       var offset = 0
       while offset + 8 <= bytes.count {
@@ -100,6 +100,11 @@ struct IdentifierInterner<Kind> {
     let product = (hash ^ word).multipliedFullWidth(by: 0xa076_1d64_78bd_642f)
     return product.high ^ product.low
   }
+}
+
+private enum HashSeed {
+  /// Swift seeds its hashes with a random number in each process.
+  static let value = UInt64(bitPattern: Int64(Hasher().finalize()))
 }
 
 /// Finds identifiers in a growing list, to which each new one is appended. A short list is searched.

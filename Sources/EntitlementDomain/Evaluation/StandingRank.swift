@@ -7,7 +7,7 @@ enum StandingRank {
   ///
   /// - Parameter level: the catalog level of `left` less that of `right`. It is negative when
   ///   `left` has the higher level of service.
-  static func isBetter(_ left: some Ranked, than right: Standing, level: Int) -> Bool {
+  static func isBetter(_ left: some Ranked, than right: some Ranked, level: Int) -> Bool {
     if left.rank != right.rank { return left.rank < right.rank }
     if level != 0 { return level < 0 }
     let leftEnd = left.rankedEnd

@@ -115,17 +115,23 @@ struct StateBuilder {
     let conferred = history.table.products[period.product].entitlements
     if conferred.isEmpty { return }
     let renewal = verdict.outcome.dependsOnRenewal ? chain.renewal?.fact : nil
-    func end(_ entitlement: EntitlementID) -> Milliseconds {
-      chain.conferringEnd(of: entitlement, by: period, verdict.outcome, in: history, at: now)
-    }
-    // All entitlements of one product end together.
-    let shared = chain.products.count == 1 ? end(conferred[0]) : nil
-    for entitlement in conferred {
+    let ground = ConferringSource.Ground.purchase(fact: period.fact, renewal: renewal)
+    func addSource(until end: Milliseconds, to entitlement: EntitlementID) {
       add(
-        ConferringSource(
-          ground: .purchase(fact: period.fact, renewal: renewal), since: period.accessStart,
-          until: shared ?? end(entitlement)),
-        to: entitlement)
+        ConferringSource(ground: ground, since: period.accessStart, until: end), to: entitlement)
+    }
+    let alone = chain.endIfDecidingAlone(
+      period, verdict.outcome, leeway: history.renewalLeeway, at: now)
+    if let alone {
+      for entitlement in conferred { addSource(until: alone, to: entitlement) }
+      return
+    }
+    // All entitlements of a chain with one product end together.
+    let asked = chain.products.count == 1 ? conferred.prefix(1) : conferred[...]
+    let ends = chain.conferringEnds(
+      of: asked, by: period, verdict.outcome, in: history, at: now)
+    for (index, entitlement) in conferred.enumerated() {
+      addSource(until: ends[min(index, ends.count - 1)], to: entitlement)
     }
   }
 
@@ -165,7 +171,7 @@ struct StateBuilder {
   /// Builds the state. The parts are sorted in place, because copies would cost more than sorting.
   mutating func state(of record: CustomerRecord) -> CustomerState {
     let products = history.productOrder.compactMap { self.products[$0] }
-    if groups.count > 1 { groups.sort { $0.groupID < $1.groupID } }
+    if groups.count > 1 { sortGroups() }
     if entitlements.count > 1 { entitlements.sort { $0.id < $1.id } }
     let coreState = coreState(products: products)
     return CustomerState(
@@ -175,6 +181,19 @@ struct StateBuilder {
       entitlements: entitlementStates(), products: products, groups: groups,
       grandfathering: grandfathering, nextTransitionAt: nil)
   }
+
+  private mutating func sortGroups() {
+    guard groups.count > Self.sortedInPlace else {
+      groups.sort { $0.groupID < $1.groupID }
+      return
+    }
+    // Moving many large values often costs more than a copy of each.
+    let order = groups.indices.sorted { groups[$0].groupID < groups[$1].groupID }
+    groups = order.map { groups[$0] }
+  }
+
+  /// So many groups are sorted in place.
+  private static let sortedInPlace = 16
 
   private mutating func entitlementStates() -> [EntitlementState] {
     let table = history.table

@@ -16,11 +16,18 @@ extension SubscriptionChain {
   /// - Parameters:
   ///   - period: the period that decides the chain.
   ///   - outcome: its outcome.
+  ///   - cache: of what was charged ahead of the period; nil when it is asked for once.
   func verdict(
-    by period: Period, outcome: Outcome, in history: History, at now: Milliseconds
+    by period: Period, outcome: Outcome, in history: History, at now: Milliseconds,
+    cache: ChargedAheadCache? = nil
   ) -> Verdict {
     var standing = makeStanding(of: period, outcome: outcome, in: history.table, at: now)
-    addRenewal(outcome: outcome, period: period, to: &standing, in: history.table, at: now)
+    var ahead = AheadCharges()
+    if outcome.status == .active {
+      ahead =
+        cache?.charges(of: self, after: period, at: now) ?? aheadCharges(of: period, at: now)
+    }
+    addRenewal(outcome: outcome, period: period, ahead: ahead, to: &standing, in: history.table)
     return Verdict(period: period, outcome: outcome, standing: standing)
   }
 
@@ -117,17 +124,16 @@ extension SubscriptionChain {
 
   /// Adds the next renewal (R22, R23) and the call to action (R29). Neither decides access.
   private func addRenewal(
-    outcome: Outcome, period: Period, to standing: inout Standing, in table: FactTable,
-    at now: Milliseconds
+    outcome: Outcome, period: Period, ahead: AheadCharges, to standing: inout Standing,
+    in table: FactTable
   ) {
-    let ahead = outcome.status == .active ? chargedAhead(of: period, at: now) : []
     // A change that was already charged is certain, whatever the renewal info says.
-    if let change = ahead.first(where: { $0.product != period.product }) {
+    if let change = ahead.change {
       standing.pendingChange = PendingChange(
         productID: table.products[change.product].id, effectiveAt: change.start)
     }
     // The latest charge decides whether another one follows.
-    let latest = ahead.last ?? period
+    let latest = ahead.latest ?? period
     if let renewal, renewal.speaks(of: latest) {
       let info = table.renewalInfo(renewal.fact)
       addRenewal(info, latest: latest, outcome: outcome, to: &standing, in: table)

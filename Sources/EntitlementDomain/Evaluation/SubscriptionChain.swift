@@ -155,45 +155,61 @@ struct SubscriptionChain {
 
   // MARK: Access
 
-  /// The first later moment at which the chain stops conferring an entitlement, as far as the facts
+  /// The first later moment at which the chain stops conferring each entitlement, as far as the facts
   /// say (R58).
   ///
   /// - Parameters:
-  ///   - period: the period that decides the chain, and confers the entitlement.
+  ///   - entitlements: what the period confers, or a part of it.
+  ///   - period: the period that decides the chain.
   ///   - outcome: its outcome at `now`.
-  func conferringEnd(
-    of entitlement: EntitlementID, by period: Period, _ outcome: Outcome, in history: History,
-    at now: Milliseconds
-  ) -> Milliseconds {
+  /// - Returns: in the order of the entitlements. All are found in one walk through the periods.
+  func conferringEnds(
+    of entitlements: some Collection<EntitlementID>, by period: Period, _ outcome: Outcome,
+    in history: History, at now: Milliseconds
+  ) -> [Milliseconds] {
     let leeway = history.renewalLeeway
-    var outcome = outcome
+    if let end = endIfDecidingAlone(period, outcome, leeway: leeway, at: now) {
+      return Array(repeating: end, count: entitlements.count)
+    }
+    var ends = [Milliseconds](repeating: now, count: entitlements.count)
+    var conferred = Array(entitlements.enumerated())
+    // All products so far confer what is left.
+    var products: Set = [period.product]
     var end = accessEnd(of: period, outcome, leeway: leeway)
-    // Mostly no other period is or comes in force, so that this period decides afterwards too.
+    var course = ChainCourse(of: self, at: now)
+    while true {
+      course.advance(to: course.nextStart.map { min(end, $0) } ?? end)
+      let period = course.decisivePeriod
+      let outcome = self.outcome(of: period, leeway: leeway, at: course.now)
+      let isNew = outcome.isActive && products.insert(period.product).inserted
+      let still = isNew ? Set(history.table.products[period.product].entitlements) : []
+      if isNew || !outcome.isActive {
+        conferred.removeAll { entry in
+          if still.contains(entry.element) { return false }
+          ends[entry.offset] = course.now
+          return true
+        }
+        if conferred.isEmpty { return ends }
+      }
+      end = accessEnd(of: period, outcome, leeway: leeway)
+    }
+  }
+
+  /// The end of access if no other period is or comes in force until then, so that this period decides
+  /// afterwards too; nil otherwise. Mostly it does.
+  func endIfDecidingAlone(
+    _ period: Period, _ outcome: Outcome, leeway: Int64, at now: Milliseconds
+  ) -> Milliseconds? {
+    var end = accessEnd(of: period, outcome, leeway: leeway)
     let decidesAlone =
       period.replacedAt == nil
       && periods.allSatisfy { other in
         other.fact == period.fact || other.accessStart <= now && other.accessEnd < end
       }
-    if decidesAlone {
-      while true {
-        outcome = self.outcome(of: period, leeway: leeway, at: end)
-        guard outcome.isActive else { return end }
-        end = accessEnd(of: period, outcome, leeway: leeway)
-      }
-    }
-    var period = period
-    var course = ChainCourse(of: self, at: now)
+    guard decidesAlone else { return nil }
     while true {
-      course.advance(to: course.nextStart.map { min(end, $0) } ?? end)
-      let before = period.product
-      period = course.decisivePeriod
-      outcome = self.outcome(of: period, leeway: leeway, at: course.now)
-      guard outcome.isActive else { return course.now }
-      if period.product != before,
-        !history.table.products[period.product].entitlements.contains(entitlement)
-      {
-        return course.now
-      }
+      let outcome = self.outcome(of: period, leeway: leeway, at: end)
+      guard outcome.isActive else { return end }
       end = accessEnd(of: period, outcome, leeway: leeway)
     }
   }

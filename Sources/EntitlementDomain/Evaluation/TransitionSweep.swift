@@ -268,17 +268,7 @@ extension TransitionSweep {
         history.table.products[$0].level
       } ?? level
     return StandingRank.isBetter(
-      candidate(step.after, step.outcome), than: shown.standing, level: level - shownLevel)
-  }
-
-  private func candidate(
-    _ period: Period, _ outcome: SubscriptionChain.Outcome
-  ) -> StandingRank.Candidate {
-    StandingRank.Candidate(
-      rank: StandingRank.rank(
-        of: outcome.status, isUnknown: history.table.products[period.product].inCatalog == nil),
-      rankedEnd: outcome.graceEnd ?? period.end,
-      transactionID: history.table.transaction(period.fact).transactionID)
+      history.candidate(step.after, step.outcome), than: shown.standing, level: level - shownLevel)
   }
 
   /// Whether the standing of a chain changes, while the same period decides it and the state shows
@@ -297,7 +287,7 @@ extension TransitionSweep {
     }
     if isAlike, !mayRenewOtherwise { return false }
     var standing = step.chain.verdict(
-      by: step.after, outcome: after, in: history, at: step.moment
+      by: step.after, outcome: after, in: history, at: step.moment, cache: step.ahead
     ).standing
     standing.firstPurchaseAt = shown.firstPurchaseAt
     return standing != shown
@@ -340,7 +330,7 @@ extension TransitionSweep {
       history.table.transaction(before.fact).transactionID == shown.standing.transactionID
     else {
       return StandingRank.isBetter(
-        candidate(after, outcome), than: shown.standing, level: 0)
+        history.candidate(after, outcome), than: shown.standing, level: 0)
     }
     if before.fact != after.fact || step.group(in: history.table) != shown.groupID { return true }
     if isDeciding, wasDeciding {
@@ -370,6 +360,17 @@ extension RandomAccessCollection where Index == Int {
 }
 
 extension History {
+  /// What ranks a chain by the period that decides it.
+  func candidate(
+    _ period: Period, _ outcome: SubscriptionChain.Outcome
+  ) -> StandingRank.Candidate {
+    StandingRank.Candidate(
+      rank: StandingRank.rank(
+        of: outcome.status, isUnknown: table.products[period.product].inCatalog == nil),
+      rankedEnd: outcome.graceEnd ?? period.end,
+      transactionID: table.transaction(period.fact).transactionID)
+  }
+
   /// The position in ``FactTable/products``.
   fileprivate func position(ofProduct id: ProductID) -> Int? {
     productOrder.position(of: id) { table.products[$0].id }.map { productOrder[$0] }

@@ -47,6 +47,8 @@ struct Explainer {
   private let newFacts: NewFacts
   /// The number of items to list for each entitlement and group.
   private let consideredLimit: Int
+  /// What is left out of ``state`` and of the entitlements.
+  private var omitted = ExplanationOmissions()
 
   /// - Parameters:
   ///   - history: the history of the record under the catalog.
@@ -55,11 +57,13 @@ struct Explainer {
     history: History, record: CustomerRecord, catalog: Catalog, state: CustomerState,
     check: inout CancellationCheck
   ) throws(EvaluationCancelled) {
-    self.state = state
     present = Situation(history: history, state: state)
-    entitlements = Set(catalog.entitlements.keys)
-      .union(state.entitlements.lazy.map(\.entitlementID)).sorted()
-    let count = entitlements.count + state.groups.count
+    self.state = state.truncated(to: ExplanationBounds.listed, omitting: &omitted)
+    entitlements = ExplanationBounds.listed(
+      Set(catalog.entitlements.keys)
+        .union(state.entitlements.lazy.map(\.entitlementID)).sorted(), omitting: &omitted
+    ) { [present] in present.sources(of: $0).isEmpty }
+    let count = entitlements.count + self.state.groups.count
     consideredLimit = ExplanationBounds.considered(ofEach: count)
     forecast = try Forecast(
       from: present, of: record,
@@ -83,20 +87,18 @@ struct Explainer {
         GroupExplanation(
           groupID: group.groupID, status: group.standing.status, reasoning: reasoning(on: group)))
     }
+    explanation.omitted = omitted.isEmpty ? nil : omitted
     return explanation
   }
 
   private func reasoning(on entitlement: EntitlementID) -> Reasoning {
     let finding = present.finding(on: entitlement)
-    let decision = present.decision(on: entitlement, by: finding)
-    return Reasoning(
-      decision: decision,
-      considered: Situation.bounded(
-        present.considerations(on: entitlement, by: finding),
-        grounds: finding.map { present.grounds(of: $0) } ?? [], decision: decision,
-        to: consideredLimit),
-      changes: forecast.changes(of: entitlement)
-        + newFacts.changes(of: entitlement, by: finding, in: present))
+    return reasoning(
+      decision: present.decision(on: entitlement, by: finding), for: entitlement,
+      parts: present.consideredParts(on: entitlement, by: finding),
+      grounds: finding.map { present.grounds(of: $0) } ?? [],
+      known: forecast.changes(of: entitlement),
+      possible: newFacts.changes(of: entitlement, by: finding, in: present))
   }
 
   private func reasoning(on group: GroupState) -> Reasoning {
@@ -107,13 +109,26 @@ struct Explainer {
         decision: Decision(28, "No chain of this group is known."), considered: [], changes: [])
     }
     let finding = present.finding(onChain: position)
+    var reasoning = reasoning(
+      decision: present.decision(onChain: position, for: nil), for: nil,
+      parts: present.chains(in: id).flatMap { present.consideredParts(ofChain: $0) },
+      grounds: present.grounds(of: finding), known: forecast.changes(of: id),
+      possible: newFacts.changes(of: id, by: finding, in: present))
+    reasoning.decision = present.decision(on: id, by: position)
+    return reasoning
+  }
+
+  /// - Parameter decision: that of the first ground.
+  private func reasoning(
+    decision: Decision, for entitlement: EntitlementID?, parts: [ConsideredPart],
+    grounds: [ConsideredPart.Part], known: Forecast.Changes, possible: [ExpectedChange]
+  ) -> Reasoning {
+    let considered = present.bounded(
+      parts, grounds: grounds, decision: decision, for: entitlement, to: consideredLimit)
     return Reasoning(
-      decision: present.decision(on: id, by: position),
-      considered: Situation.bounded(
-        present.chains(in: id).flatMap { present.considerations(ofChain: $0, for: nil) },
-        grounds: present.grounds(of: finding),
-        decision: present.decision(onChain: position, for: nil), to: consideredLimit),
-      changes: forecast.changes(of: id) + newFacts.changes(of: id, by: finding, in: present))
+      decision: decision, considered: considered, changes: known.listed + possible,
+      consideredOmitted: parts.count - considered.count,
+      changesCompleteUntil: known.completeUntil)
   }
 }
 
@@ -121,9 +136,13 @@ struct Explainer {
 enum ExplanationBounds {
   /// Items considered for one entitlement or group: as many as a person may read.
   static let considered = 50
-  /// Items considered in total, so that the explanation fits a frame also with many entitlements.
-  /// An item has about 300 bytes, and less than 1 kB with the longest identifiers.
-  static let consideredInAll = 4_000
+  /// Elements of each list of the explanation and of its state: entitlements, groups and products
+  /// (R31). More than a person reads; with all sentences about 2 kB for each.
+  static let listed = 500
+  /// Items considered, and sources, in total for each listed element, so that the explanation fits a
+  /// frame also with many entitlements. An item has about 300 bytes, and less than 1 kB with the
+  /// longest identifiers.
+  static let itemsForEachListed = 8
   /// Known moments of change to list for one entitlement or group.
   static let knownChanges = 5
   /// Later moments at which the state is computed to find the changes. Each costs one evaluation,
@@ -132,8 +151,9 @@ enum ExplanationBounds {
   /// The largest product of examined moments and of entitlements and groups, because the cost of an
   /// explanation grows with both.
   static let examinedInAll = 4_096
-  /// The largest product of examined moments and of chains, purchases and grants: about 60 ms.
-  static let examinedParts = 20_000
+  /// The largest product of examined moments and of facts and grants: about 60 ms. At least one
+  /// moment is examined, the next transition.
+  static let examinedParts = 30_000
   /// Possible effects of new facts to list for one entitlement or group.
   static let newFacts = 3
   /// Products that a sentence names.
@@ -150,16 +170,35 @@ enum ExplanationBounds {
   ///
   /// - Parameters:
   ///   - count: the number of entitlements and groups.
-  ///   - parts: the number of chains, other purchases and grants.
+  ///   - parts: the number of periods, other purchases and grants.
   static func examinedMoments(for count: Int, parts: Int) -> Int {
     let limit = min(examinedInAll / max(1, count), examinedParts / max(1, parts))
-    return max(knownChanges, min(examinedMoments, limit))
+    return max(1, min(examinedMoments, limit))
   }
 
-  /// The number of items to list for each entitlement and group.
+  /// The number of items, or of sources, to list for each entitlement and group.
   ///
-  /// - Parameter count: the number of entitlements and groups.
-  static func considered(ofEach count: Int) -> Int {
-    max(1, min(considered, consideredInAll / max(1, count)))
+  /// - Parameters:
+  ///   - count: the number of entitlements and groups.
+  ///   - listed: the limit of these.
+  static func considered(ofEach count: Int, listed: Int = listed) -> Int {
+    max(1, min(considered, sources(ofEach: count, listed: listed)))
+  }
+
+  static func sources(ofEach count: Int, listed: Int) -> Int {
+    max(1, itemsForEachListed * listed / max(1, count))
+  }
+
+  /// The entitlements to explain. If they are too many, the conferred ones come first.
+  ///
+  /// - Parameter lacksSource: whether nothing confers an entitlement.
+  fileprivate static func listed(
+    _ entitlements: [EntitlementID], omitting omitted: inout ExplanationOmissions,
+    lacksSource: (EntitlementID) -> Bool
+  ) -> [EntitlementID] {
+    guard entitlements.count > listed else { return entitlements }
+    omitted.entitlements += entitlements.count - listed
+    let conferred = entitlements.filter { !lacksSource($0) }
+    return Array((conferred + entitlements.filter(lacksSource)).prefix(listed))
   }
 }

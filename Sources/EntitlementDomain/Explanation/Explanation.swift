@@ -1,19 +1,53 @@
 /// The explanation of a customer's state (R31). For each entitlement and each subscription group it
-/// has the items that were considered, the decision, and the possible changes.
+/// has the items that were considered, the decision, and the possible changes. A long explanation is
+/// truncated, and says what it leaves out (R31).
 public struct Explanation: Hashable, Sendable {
-  /// The state that is explained.
+  /// The state that is explained. Truncated if ``omitted`` says so.
   public var state: CustomerState
-  /// All entitlements of the catalog, and any other that is conferred, sorted by id.
+  /// The entitlements of the catalog, and any other that is conferred, sorted by id. If they are too
+  /// many, the conferred ones first.
   public var entitlements: [EntitlementExplanation]
-  /// All groups of the state, in its order.
+  /// The groups of ``state``, in its order.
   public var groups: [GroupExplanation]
+  /// What was left out; nil for a whole explanation.
+  public var omitted: ExplanationOmissions?
 
   public init(
-    state: CustomerState, entitlements: [EntitlementExplanation], groups: [GroupExplanation]
+    state: CustomerState, entitlements: [EntitlementExplanation], groups: [GroupExplanation],
+    omitted: ExplanationOmissions? = nil
   ) {
     self.state = state
     self.entitlements = entitlements
     self.groups = groups
+    self.omitted = omitted
+  }
+}
+
+/// The numbers of elements that a truncated explanation leaves out (R31).
+public struct ExplanationOmissions: Hashable, Sendable {
+  /// Entitlements that are not explained.
+  public var entitlements: Int
+  /// Subscription groups that are not explained, and not in the state.
+  public var groups: Int
+  /// Products that are not in the state.
+  public var products: Int
+  /// Conferred entitlements that are not in the state.
+  public var stateEntitlements: Int
+  /// Sources of the state's entitlements.
+  public var sources: Int
+  /// Grandfathering rules that are not in the state.
+  public var grandfathering: Int
+
+  public init(
+    entitlements: Int = 0, groups: Int = 0, products: Int = 0, stateEntitlements: Int = 0,
+    sources: Int = 0, grandfathering: Int = 0
+  ) {
+    self.entitlements = entitlements
+    self.groups = groups
+    self.products = products
+    self.stateEntitlements = stateEntitlements
+    self.sources = sources
+    self.grandfathering = grandfathering
   }
 }
 
@@ -60,11 +94,21 @@ public struct Reasoning: Hashable, Sendable {
   /// At most five known moments of change without new facts, the earliest first; then the possible
   /// effects of new facts.
   public var changes: [ExpectedChange]
+  /// How many more items were considered than are listed (R31).
+  public var consideredOmitted: Int
+  /// The known moments of change are complete up to this moment; later ones may be missing (R31). Nil
+  /// when none is missing.
+  public var changesCompleteUntil: Milliseconds?
 
-  public init(decision: Decision, considered: [ConsideredItem], changes: [ExpectedChange]) {
+  public init(
+    decision: Decision, considered: [ConsideredItem], changes: [ExpectedChange],
+    consideredOmitted: Int = 0, changesCompleteUntil: Milliseconds? = nil
+  ) {
     self.decision = decision
     self.considered = considered
     self.changes = changes
+    self.consideredOmitted = consideredOmitted
+    self.changesCompleteUntil = changesCompleteUntil
   }
 }
 

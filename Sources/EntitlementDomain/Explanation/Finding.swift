@@ -46,47 +46,67 @@ extension Situation {
   ///
   /// - Returns: nil when nothing is known that could confer the entitlement (R27).
   func finding(on entitlement: EntitlementID) -> Finding? {
-    let findings = findings(on: entitlement)
     guard let source = sources(of: entitlement).first else {
-      return findings.min { $0.isMoreRelevant(than: $1) }
+      return findings(on: entitlement).min { $0.isMoreRelevant(than: $1) }
     }
-    return findings.first { origin(of: $0.subject) == source.origin }
+    return finding(on: entitlement, by: source.origin)
   }
 
-  /// All parts that confer an entitlement, did so, or might do so.
-  func findings(on entitlement: EntitlementID) -> [Finding] {
+  /// The finding of one source. All parts are sorted by their ids, so it is found without the others.
+  ///
+  /// - Returns: nil if it does not confer the entitlement any more, by its chain or its product.
+  func finding(
+    on entitlement: EntitlementID, by origin: EntitlementSource.Origin
+  ) -> Finding? {
+    switch origin {
+    case .purchase(let id, let chain, let product):
+      if let position = history.chains.position(of: chain, by: \.id),
+        confers(verdicts[position].period.product, entitlement),
+        table.origin(verdicts[position].period.fact) == origin
+      {
+        return finding(onChain: position)
+      }
+      let position = history.purchases.position(of: product) { table.products[$0.product].id }
+      guard let position, confers(history.purchases[position].product, entitlement) else {
+        return nil
+      }
+      return history.purchases[position].windows.firstIndex {
+        table.transaction($0.fact).transactionID == id
+      }.map { finding(onWindow: $0, of: position) }
+    case .grant(let id):
+      return history.grants.position(of: id, by: \.id).map { finding(onGrant: $0) }
+    case .grandfathering(let id):
+      return history.grandfathering.firstIndex { $0.rule.id == id }.map { finding(onRule: $0) }
+    }
+  }
+
+  /// All parts that confer an entitlement, did so, or might do so. Of the products that are not in the
+  /// catalog, the most relevant one.
+  private func findings(on entitlement: EntitlementID) -> [Finding] {
     chainFindings(on: entitlement) + purchaseFindings(on: entitlement)
       + grantFindings(on: entitlement) + grandfatheringFindings(on: entitlement)
-      + unnamedProductFindings()
-  }
-
-  /// The origin of a subject as a source; nil for a subject that never confers.
-  func origin(of subject: Finding.Subject) -> EntitlementSource.Origin? {
-    switch subject {
-    case .chain(let position): table.origin(verdicts[position].period.fact)
-    case .purchase(let window, let position):
-      table.origin(history.purchases[position].windows[window].fact)
-    case .grant(let position): .grant(history.grants[position].id)
-    case .grandfathering(let position): .grandfathering(history.grandfathering[position].rule.id)
-    case .followed, .unnamedProduct: nil
-    }
+      + (unnamedProduct.map { [$0] } ?? [])
   }
 
   /// All facts, grants and rules on which a finding's decision depends.
-  func grounds(of finding: Finding) -> [DecisionGround] {
+  func grounds(of finding: Finding) -> [ConsideredPart.Part] {
     switch finding.subject {
     case .chain(let position):
-      let renewal = DecisionGround(
-        kind: .renewalInfo, identifier: history.chains[position].id.rawValue)
-      return dependsOnRenewal(position) ? [finding.ground, renewal] : [finding.ground]
+      let decisive = verdicts[position].period.fact
+      let period = ConsideredPart.Part.transaction(fact: decisive)
+      return dependsOnRenewal(position) ? [period, .renewal(chain: position)] : [period]
+    case .followed(let period, _): return [.transaction(fact: period.fact)]
+    case .purchase(let index, let position):
+      return [.transaction(fact: history.purchases[position].windows[index].fact)]
+    case .grant(let position): return [.grant(position)]
     case .grandfathering(let position):
-      let appTransaction = history.grandfathering[position].verdict.state.appTransactionID
-      return [finding.ground]
-        + (appTransaction.map {
-          [DecisionGround(kind: .appTransaction, identifier: $0.rawValue)]
-        } ?? [])
-    case .followed, .purchase, .grant, .unnamedProduct:
-      return [finding.ground]
+      let id = history.grandfathering[position].verdict.state.appTransactionID
+      let appTransaction = id.flatMap { id in
+        history.appTransactions.first { table.appTransaction($0).identity == id }
+      }
+      return [.rule(position)] + (appTransaction.map { [.appTransaction(fact: $0)] } ?? [])
+    case .unnamedProduct(let position):
+      return facts(ofUnnamedProduct: position).prefix(1).map { .transaction(fact: $0) }
     }
   }
 
@@ -118,72 +138,85 @@ extension Situation {
   // MARK: Kinds of findings
 
   private func chainFindings(on entitlement: EntitlementID) -> [Finding] {
-    history.chains.indices.flatMap { position -> [Finding] in
-      let chain = history.chains[position]
+    var findings: [Finding] = []
+    for position in chains(conferring: entitlement) {
       if confers(verdicts[position].period.product, entitlement) {
-        return [finding(onChain: position)]
+        findings.append(finding(onChain: position))
+        continue
       }
-      return chain.products.compactMap { product in
-        guard confers(product, entitlement), let period = chain.followedPeriod(of: product, at: now)
-        else { return nil }
+      let chain = history.chains[position]
+      for (product, known) in zip(chain.products, chain.productPeriods(at: now))
+      where confers(product, entitlement) {
+        let period = chain.periods[known.followed]
         let outcome = chain.outcomeOfFollowed(period, at: now)
-        return Finding(
-          subject: .followed(period, chain: position), ground: ground(period.fact),
-          rank: StandingRank.rank(of: outcome.status), end: period.accessEnd)
+        findings.append(
+          Finding(
+            subject: .followed(period, chain: position), ground: ground(period.fact),
+            rank: StandingRank.rank(of: outcome.status), end: period.accessEnd))
       }
     }
+    return findings
   }
 
   private func purchaseFindings(on entitlement: EntitlementID) -> [Finding] {
     history.purchases.indices.flatMap { position -> [Finding] in
       let purchases = history.purchases[position]
       guard confers(purchases.product, entitlement) else { return [] }
-      return purchases.windows.indices.map { index in
-        let window = purchases.windows[index]
-        return Finding(
-          subject: .purchase(window: index, of: position), ground: ground(window.fact),
-          rank: StandingRank.rank(of: window.outcome(at: now).status),
-          end: window.accessEnd ?? Milliseconds(.max))
-      }
+      return purchases.windows.indices.map { finding(onWindow: $0, of: position) }
     }
+  }
+
+  private func finding(onWindow index: Int, of position: Int) -> Finding {
+    let window = history.purchases[position].windows[index]
+    return Finding(
+      subject: .purchase(window: index, of: position), ground: ground(window.fact),
+      rank: StandingRank.rank(of: window.outcome(at: now).status),
+      end: window.accessEnd ?? Milliseconds(.max))
   }
 
   private func grantFindings(on entitlement: EntitlementID) -> [Finding] {
-    history.grants.indices.compactMap { position in
-      let grant = history.grants[position]
-      guard grant.entitlementID == entitlement else { return nil }
-      let status: DetailedStatus =
-        grant.isInForce(at: now)
-        ? .active : grant.isOver(at: now) ? .expired : .upcoming
-      return Finding(
-        subject: .grant(position),
-        ground: DecisionGround(kind: .grant, identifier: grant.id.rawValue),
-        rank: StandingRank.rank(of: status), end: grant.end ?? Milliseconds(.max))
-    }
+    history.grants.indices.filter { history.grants[$0].entitlementID == entitlement }
+      .map { finding(onGrant: $0) }
+  }
+
+  private func finding(onGrant position: Int) -> Finding {
+    let grant = history.grants[position]
+    let status: DetailedStatus =
+      grant.isInForce(at: now)
+      ? .active : grant.isOver(at: now) ? .expired : .upcoming
+    return Finding(
+      subject: .grant(position),
+      ground: DecisionGround(kind: .grant, identifier: grant.id.rawValue),
+      rank: StandingRank.rank(of: status), end: grant.end ?? Milliseconds(.max))
   }
 
   private func grandfatheringFindings(on entitlement: EntitlementID) -> [Finding] {
-    history.grandfathering.indices.compactMap { position in
-      let (rule, verdict) = history.grandfathering[position]
-      guard rule.entitlements.contains(entitlement) else { return nil }
-      return Finding(
-        subject: .grandfathering(position),
-        ground: DecisionGround(kind: .grandfatheringRule, identifier: rule.id.rawValue),
-        rank: Self.rank(of: verdict.state), end: verdict.since ?? Milliseconds(.min))
-    }
+    history.grandfathering.indices
+      .filter { history.grandfathering[$0].rule.entitlements.contains(entitlement) }
+      .map { finding(onRule: $0) }
   }
 
-  /// The products in force that are not in the catalog, and so confer nothing (R14).
-  private func unnamedProductFindings() -> [Finding] {
-    state.products.indices.compactMap { position in
-      let product = state.products[position]
-      guard !product.isInCatalog, product.standing.coreState == .active else { return nil }
-      return Finding(
+  private func finding(onRule position: Int) -> Finding {
+    let (rule, verdict) = history.grandfathering[position]
+    return Finding(
+      subject: .grandfathering(position),
+      ground: DecisionGround(kind: .grandfatheringRule, identifier: rule.id.rawValue),
+      rank: Self.rank(of: verdict.state), end: verdict.since ?? Milliseconds(.min))
+  }
+
+  /// The most relevant product in force that is not in the catalog, and so confers nothing (R14).
+  static func unnamedProduct(of state: CustomerState) -> Finding? {
+    var found: Finding?
+    for position in state.products.indices where !state.products[position].isInCatalog {
+      let standing = state.products[position].standing
+      guard standing.coreState == .active else { continue }
+      let finding = Finding(
         subject: .unnamedProduct(position),
-        ground: DecisionGround(
-          kind: .transaction, identifier: product.standing.transactionID.rawValue),
-        rank: Self.unnamedProductRank, end: product.standing.periodEnd ?? Milliseconds(.max))
+        ground: DecisionGround(kind: .transaction, identifier: standing.transactionID.rawValue),
+        rank: unnamedProductRank, end: standing.periodEnd ?? Milliseconds(.max))
+      if found.map({ finding.isMoreRelevant(than: $0) }) ?? true { found = finding }
     }
+    return found
   }
 
   /// Less relevant than all purchases and grants.

@@ -6,8 +6,17 @@ struct Forecast {
     let after: Situation
   }
 
+  /// The known changes of one entitlement or group.
+  struct Changes {
+    let listed: [ExpectedChange]
+    /// Later changes may be missing; nil when none is (R31).
+    let completeUntil: Milliseconds?
+  }
+
   /// Sorted by moment.
   private let steps: [Step]
+  /// The last moment that was examined; nil when all were.
+  private let examinedUntil: Milliseconds?
 
   /// - Parameter limit: the number of later moments to examine.
   init(
@@ -16,7 +25,12 @@ struct Forecast {
     let history = present.history
     var steps: [Step] = []
     var before = present
-    for moment in history.boundaries(around: present.now).laterMoments.prefix(limit) {
+    // Before the next transition nothing changes.
+    let moments =
+      present.state.nextTransitionAt.map {
+        history.boundaries(around: $0.advanced(by: -1)).laterMoments
+      } ?? []
+    for moment in moments.prefix(limit) {
       let state = try history.state(of: record, at: moment, check: &check)
       if state.entitlements == before.state.entitlements, state.groups == before.state.groups {
         continue
@@ -26,24 +40,27 @@ struct Forecast {
       before = after
     }
     self.steps = steps
+    examinedUntil = moments.count > limit ? moments[limit - 1] : nil
   }
 
-  func changes(of entitlement: EntitlementID) -> [ExpectedChange] {
+  func changes(of entitlement: EntitlementID) -> Changes {
     changes { Self.change(of: entitlement, in: $0) }
   }
 
-  func changes(of group: SubscriptionGroupID) -> [ExpectedChange] {
+  func changes(of group: SubscriptionGroupID) -> Changes {
     changes { Self.change(of: group, in: $0) }
   }
 
-  private func changes(_ change: (Step) -> Decision?) -> [ExpectedChange] {
+  private func changes(_ change: (Step) -> Decision?) -> Changes {
     var changes: [ExpectedChange] = []
-    for step in steps where changes.count < ExplanationBounds.knownChanges {
-      if let decision = change(step) {
-        changes.append(ExpectedChange(at: step.after.now, decision: decision))
+    for step in steps {
+      guard let decision = change(step) else { continue }
+      if changes.count == ExplanationBounds.knownChanges {
+        return Changes(listed: changes, completeUntil: changes.last?.at)
       }
+      changes.append(ExpectedChange(at: step.after.now, decision: decision))
     }
-    return changes
+    return Changes(listed: changes, completeUntil: examinedUntil)
   }
 
   // MARK: One change
@@ -67,6 +84,8 @@ struct Forecast {
     of entitlement: EntitlementID, from before: [EntitlementSource], to after: [EntitlementSource],
     in step: Step
   ) -> Decision {
+    // A customer may have thousands of sources, most of them in both lists.
+    let (before, after) = differing(before, after)
     let (originsBefore, origins) = (Set(before.map(\.origin)), Set(after.map(\.origin)))
     let ended = before.first { !origins.contains($0.origin) }
     let begun = after.first { !originsBefore.contains($0.origin) }
@@ -82,9 +101,26 @@ struct Forecast {
       return Decision(decision.rule, "It stays, with fewer sources: " + decision.sentence)
     }
     let known = Set(before)
-    let other = after.first { !known.contains($0) } ?? after[0]
+    // The lists differ, so one source is new.
+    guard let other = after.first(where: { !known.contains($0) }) ?? after.first else {
+      return step.after.decision(on: entitlement, by: step.after.finding(on: entitlement))
+    }
     let decision = step.after.decision(on: entitlement, by: other.origin)
     return Decision(decision.rule, "It stays, with another end: " + decision.sentence)
+  }
+
+  /// Both lists without the sources at the beginning and at the end in which they are equal.
+  private static func differing(
+    _ left: [EntitlementSource], _ right: [EntitlementSource]
+  ) -> (ArraySlice<EntitlementSource>, ArraySlice<EntitlementSource>) {
+    let shorter = min(left.count, right.count)
+    var start = 0
+    while start < shorter, left[start] == right[start] { start += 1 }
+    var end = 0
+    while end < shorter - start, left[left.count - 1 - end] == right[right.count - 1 - end] {
+      end += 1
+    }
+    return (left[start..<(left.count - end)], right[start..<(right.count - end)])
   }
 
   private static func change(of group: SubscriptionGroupID, in step: Step) -> Decision? {
@@ -110,8 +146,7 @@ extension Situation {
     on entitlement: EntitlementID, by origin: EntitlementSource.Origin
   ) -> Decision {
     // Only the deciding period of a chain has a finding.
-    let own = findings(on: entitlement).first { self.origin(of: $0.subject) == origin }
-    return decision(on: entitlement, by: own ?? finding(on: entitlement))
+    decision(on: entitlement, by: finding(on: entitlement, by: origin) ?? finding(on: entitlement))
   }
 }
 

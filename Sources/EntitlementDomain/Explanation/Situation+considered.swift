@@ -1,170 +1,262 @@
-/// A part that was considered, with the moment by which items are sorted. Its sentence is made only if
-/// it is listed: a customer may have many more parts than an explanation lists.
-struct Consideration {
-  let kind: ConsideredItem.Kind
-  let identifier: String
-  var productID: ProductID?
-  let statedAt: Milliseconds?
+/// A part that was considered, by its position, with the moment by which items are sorted. Its texts
+/// are made only if it is listed: a customer may have many more parts than an explanation lists.
+struct ConsideredPart {
+  enum Part: Hashable {
+    case transaction(fact: Int)
+    case renewal(chain: Int)
+    case appTransaction(fact: Int)
+    case grant(Int)
+    /// A grandfathering rule.
+    case rule(Int)
+  }
+
+  /// What the sentence of a transaction is about.
+  enum Role {
+    case period(index: Int, chain: Int)
+    /// A superseded version of a period (R6).
+    case superseded(chain: Int)
+    case window(index: Int, of: Int)
+    case unnamedProduct(Int)
+    /// The part is no transaction.
+    case other
+  }
+
+  let part: Part
+  var role = Role.other
   /// Nil for an item without a moment, such as a rule.
   let moment: Milliseconds?
 
-  /// The decision on this part alone.
-  let decide: () -> Decision
-
-  var ground: DecisionGround { DecisionGround(kind: kind, identifier: identifier) }
-
-  /// - Parameter decision: nil for the decision on this part alone.
-  func item(isDecisive: Bool = false, decision: Decision? = nil) -> ConsideredItem {
-    ConsideredItem(
-      kind: kind, identifier: identifier, productID: productID, statedAt: statedAt,
-      isDecisive: isDecisive, decision: decision ?? decide())
-  }
-
-  /// The order of items: those without a moment first, then the latest first.
-  static func isMoreRecent(_ left: Consideration, _ right: Consideration) -> Bool {
-    let (leftMoment, rightMoment) = (
-      left.moment ?? Milliseconds(.max), right.moment ?? Milliseconds(.max)
-    )
-    return leftMoment == rightMoment ? left.ground < right.ground : leftMoment > rightMoment
+  var kind: ConsideredItem.Kind {
+    switch part {
+    case .transaction: .transaction
+    case .renewal: .renewalInfo
+    case .appTransaction: .appTransaction
+    case .grant: .grant
+    case .rule: .grandfatheringRule
+    }
   }
 }
 
 extension Situation {
-  /// The items that could decide an entitlement: purchases, grants and rules that can confer it. A
+  /// The parts that could decide an entitlement: purchases, grants and rules that can confer it. A
   /// chain with such a purchase contributes all its transactions.
-  func considerations(on entitlement: EntitlementID, by finding: Finding?) -> [Consideration] {
-    var items: [Consideration] = []
-    for (position, chain) in history.chains.enumerated()
-    where chain.products.contains(where: { confers($0, entitlement) }) {
-      items += considerations(ofChain: position, for: entitlement)
+  func consideredParts(on entitlement: EntitlementID, by finding: Finding?) -> [ConsideredPart] {
+    var parts: [ConsideredPart] = []
+    for position in chains(conferring: entitlement) {
+      parts += consideredParts(ofChain: position)
     }
     for (position, purchases) in history.purchases.enumerated()
     where confers(purchases.product, entitlement) {
-      items += purchases.windows.indices.map { index in
-        consideration(ofTransaction: purchases.windows[index].fact) {
-          decision(onWindow: index, of: position)
-        }
+      for (index, window) in purchases.windows.enumerated() {
+        parts.append(
+          ConsideredPart(
+            part: .transaction(fact: window.fact), role: .window(index: index, of: position),
+            moment: window.purchaseDate))
       }
     }
-    items += history.grants.lazy.filter { $0.entitlementID == entitlement }.map { grant in
-      Consideration(
-        kind: .grant, identifier: grant.id.rawValue, statedAt: grant.createdAt,
-        moment: grant.starts, decide: { decision(on: grant) })
+    for position in history.grants.indices
+    where history.grants[position].entitlementID == entitlement {
+      parts.append(
+        ConsideredPart(part: .grant(position), moment: history.grants[position].starts))
     }
-    items += grandfatheringConsiderations(on: entitlement)
+    parts += grandfatheringParts(on: entitlement)
     if case .unnamedProduct(let position) = finding?.subject {
-      items += unnamedProduct(position, for: entitlement)
+      parts += facts(ofUnnamedProduct: position).map { fact in
+        ConsideredPart(
+          part: .transaction(fact: fact), role: .unnamedProduct(position),
+          moment: table.transaction(fact).purchaseDate)
+      }
     }
-    return items
+    return parts
   }
 
-  /// The items of a chain: its periods, the superseded transactions, and the renewal info.
-  ///
-  /// - Parameter entitlement: the entitlement to explain; nil to explain the group.
-  func considerations(
-    ofChain position: Int, for entitlement: EntitlementID?
-  ) -> [Consideration] {
+  /// The parts of a chain: its periods, the superseded transactions, and the renewal info.
+  func consideredParts(ofChain position: Int) -> [ConsideredPart] {
     let chain = history.chains[position]
-    let decisive = verdicts[position].period.fact
-    var items = chain.periods.map { period in
-      consideration(ofTransaction: period.fact) {
-        period.fact == decisive
-          ? decision(onChain: position, for: entitlement)
-          : statement(on: period, of: position, for: entitlement)
-      }
+    var parts = chain.periods.indices.map { index in
+      ConsideredPart(
+        part: .transaction(fact: chain.periods[index].fact),
+        role: .period(index: index, chain: position), moment: chain.periods[index].start)
     }
-    items += chain.repeats.map { fact in
-      consideration(ofTransaction: fact) {
-        Decision(
-          6,
-          "\(table.subject(fact)) is another version of a period of chain \(chain.id.name), "
-            + "of the same line item, and a later one stands: set aside."
-        ).withAuthority(table.transaction(fact).authority)
-      }
+    for fact in chain.repeats {
+      parts.append(
+        ConsideredPart(
+          part: .transaction(fact: fact), role: .superseded(chain: position),
+          moment: table.transaction(fact).purchaseDate))
     }
     if let renewal = chain.renewal {
-      let info = table.renewalInfo(renewal.fact)
-      items.append(
-        Consideration(
-          kind: .renewalInfo, identifier: chain.id.rawValue, productID: info.productID,
-          statedAt: info.signedDate, moment: info.signedDate,
-          decide: { statement(on: renewal, of: position).withAuthority(info.authority) }))
+      parts.append(
+        ConsideredPart(part: .renewal(chain: position), moment: renewal.signedDate))
     }
-    return items
-  }
-
-  /// - Parameter fact: the position of a transaction.
-  private func consideration(
-    ofTransaction fact: Int, decide: @escaping () -> Decision
-  ) -> Consideration {
-    let transaction = table.transaction(fact)
-    return Consideration(
-      kind: .transaction, identifier: transaction.transactionID.rawValue,
-      productID: transaction.productID, statedAt: transaction.signedDate,
-      moment: transaction.purchaseDate, decide: decide)
+    return parts
   }
 
   /// The grandfathering rules for an entitlement, and the app transactions that they were applied
   /// to.
-  private func grandfatheringConsiderations(on entitlement: EntitlementID) -> [Consideration] {
+  private func grandfatheringParts(on entitlement: EntitlementID) -> [ConsideredPart] {
     let rules = history.grandfathering.indices.filter {
       history.grandfathering[$0].rule.entitlements.contains(entitlement)
     }
-    var items = rules.map { position in
-      Consideration(
-        kind: .grandfatheringRule,
-        identifier: history.grandfathering[position].rule.id.rawValue, statedAt: nil, moment: nil,
-        decide: { decision(onRule: position) })
-    }
+    let parts = rules.map { ConsideredPart(part: .rule($0), moment: nil) }
     let isEvaluated = rules.contains {
       history.grandfathering[$0].verdict.state.outcome != .notEvaluated
     }
-    guard isEvaluated else { return items }
-    items += appTransactions.map { fact in
-      Consideration(
-        kind: .appTransaction, identifier: fact.identity.rawValue, statedAt: fact.signedDate,
-        moment: fact.signedDate,
-        decide: { statement(on: fact).withAuthority(fact.authority) })
-    }
-    return items
+    guard isEvaluated else { return parts }
+    return parts
+      + history.appTransactions.map {
+        ConsideredPart(
+          part: .appTransaction(fact: $0), moment: table.appTransaction($0).signedDate)
+      }
   }
 
   /// The transactions of a product that is not in the catalog (R14).
-  private func unnamedProduct(
-    _ position: Int, for entitlement: EntitlementID
-  ) -> [Consideration] {
+  func facts(ofUnnamedProduct position: Int) -> [Int] {
     let id = state.products[position].standing.transactionID
-    let facts =
-      history.chains.lazy.flatMap { $0.periods.lazy.map(\.fact) }
+    return history.chains.lazy.flatMap { $0.periods.lazy.map(\.fact) }
       .filter { table.transaction($0).transactionID == id }
       + history.purchases.lazy.flatMap { $0.windows.lazy.map(\.fact) }
       .filter { table.transaction($0).transactionID == id }
-    return facts.map { fact in
-      consideration(ofTransaction: fact) {
-        decision(on: .unnamedProduct(position), for: entitlement)
-      }
-    }
   }
 
-  /// Sorts the items and limits their number. Decisive items come first, then the others by kind,
+  // MARK: Items
+
+  /// Sorts the parts and limits their number. Decisive items come first, then the others by kind,
   /// the latest first. Of the others, the most recent are kept.
-  static func bounded(
-    _ items: [Consideration], grounds: [DecisionGround], decision: Decision, to limit: Int
+  ///
+  /// - Parameters:
+  ///   - decision: that of the first ground.
+  ///   - entitlement: the entitlement to explain; nil to explain a group.
+  func bounded(
+    _ parts: [ConsideredPart], grounds: [ConsideredPart.Part], decision: Decision,
+    for entitlement: EntitlementID?, to limit: Int
   ) -> [ConsideredItem] {
     var decisive: [ConsideredItem] = []
     for ground in grounds {
-      guard let item = items.first(where: { $0.ground == ground }) else { continue }
+      guard let part = parts.first(where: { $0.part == ground }) else { continue }
       // The decision is about the first item.
-      decisive.append(item.item(isDecisive: true, decision: decisive.isEmpty ? decision : nil))
+      decisive.append(
+        item(of: part, for: entitlement, isDecisive: true, as: decisive.isEmpty ? decision : nil))
     }
-    let rest = items.filter { !grounds.contains($0.ground) }
-      .sorted(by: Consideration.isMoreRecent)
-      .prefix(max(0, limit - decisive.count))
+    let rest = mostRecent(max(0, limit - decisive.count), of: parts, without: grounds)
       .enumerated()
       .sorted { left, right in
         let kinds = (left.element.kind.rawValue, right.element.kind.rawValue)
         return kinds.0 == kinds.1 ? left.offset < right.offset : kinds.0 < kinds.1
       }
-    return decisive + rest.map { $0.element.item() }
+    return decisive + rest.map { item(of: $0.element, for: entitlement) }
+  }
+
+  /// The most recent parts, in their order. Takes O(n log k) for k of n parts.
+  private func mostRecent(
+    _ count: Int, of parts: [ConsideredPart], without grounds: [ConsideredPart.Part]
+  ) -> [ConsideredPart] {
+    var kept: [ConsideredPart] = []
+    for part in parts where !grounds.contains(part.part) {
+      if kept.count == count {
+        guard let last = kept.last, isMoreRecent(part, last) else { continue }
+        kept.removeLast()
+      }
+      var (low, high) = (0, kept.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if isMoreRecent(kept[middle], part) { low = middle + 1 } else { high = middle }
+      }
+      kept.insert(part, at: low)
+    }
+    return kept
+  }
+
+  /// The order of items: those without a moment first, then the latest first.
+  private func isMoreRecent(_ left: ConsideredPart, _ right: ConsideredPart) -> Bool {
+    let (leftMoment, rightMoment) = (
+      left.moment ?? Milliseconds(.max), right.moment ?? Milliseconds(.max)
+    )
+    return leftMoment == rightMoment
+      ? ground(of: left) < ground(of: right) : leftMoment > rightMoment
+  }
+
+  private func ground(of part: ConsideredPart) -> DecisionGround {
+    DecisionGround(kind: part.kind, identifier: identifier(of: part.part))
+  }
+
+  private func identifier(of part: ConsideredPart.Part) -> String {
+    switch part {
+    case .transaction(let fact): table.transaction(fact).transactionID.rawValue
+    case .renewal(let chain): history.chains[chain].id.rawValue
+    case .appTransaction(let fact): table.appTransaction(fact).identity.rawValue
+    case .grant(let position): history.grants[position].id.rawValue
+    case .rule(let position): history.grandfathering[position].rule.id.rawValue
+    }
+  }
+
+  /// - Parameter decision: nil for the decision on this part alone.
+  private func item(
+    of part: ConsideredPart, for entitlement: EntitlementID?, isDecisive: Bool = false,
+    as decision: Decision? = nil
+  ) -> ConsideredItem {
+    var item = ConsideredItem(
+      kind: part.kind, identifier: identifier(of: part.part), isDecisive: isDecisive,
+      decision: decision ?? self.decision(on: part, for: entitlement))
+    switch part.part {
+    case .transaction(let fact):
+      let transaction = table.transaction(fact)
+      item.productID = transaction.productID
+      item.statedAt = transaction.signedDate
+    case .renewal(let chain):
+      let info = history.chains[chain].renewal.map { table.renewalInfo($0.fact) }
+      item.productID = info?.productID
+      item.statedAt = info?.signedDate
+    case .appTransaction(let fact):
+      item.statedAt = table.appTransaction(fact).signedDate
+    case .grant(let position):
+      item.statedAt = history.grants[position].createdAt
+    case .rule: break
+    }
+    return item
+  }
+
+  /// The decision on one part alone.
+  private func decision(on part: ConsideredPart, for entitlement: EntitlementID?) -> Decision {
+    switch part.part {
+    case .transaction(let fact):
+      return decision(onTransaction: fact, as: part.role, for: entitlement)
+    case .renewal(let chain):
+      guard let renewal = history.chains[chain].renewal else {
+        preconditionFailure("the chain has no renewal info")
+      }
+      return statement(on: renewal, of: chain)
+        .withAuthority(table.renewalInfo(renewal.fact).authority)
+    case .appTransaction(let fact):
+      let appTransaction = table.appTransaction(fact)
+      return statement(on: appTransaction).withAuthority(appTransaction.authority)
+    case .grant(let position): return decision(on: history.grants[position])
+    case .rule(let position): return decision(onRule: position)
+    }
+  }
+
+  private func decision(
+    onTransaction fact: Int, as role: ConsideredPart.Role, for entitlement: EntitlementID?
+  ) -> Decision {
+    switch role {
+    case .period(let index, let chain):
+      return fact == verdicts[chain].period.fact
+        ? decision(onChain: chain, for: entitlement)
+        : statement(on: history.chains[chain].periods[index], of: chain, for: entitlement)
+    case .superseded(let chain):
+      return Decision(
+        6,
+        "\(table.subject(fact)) is another version of a period of chain "
+          + "\(history.chains[chain].id.name), of the same line item, and a later one stands: set aside."
+      ).withAuthority(table.transaction(fact).authority)
+    case .window(let index, let position):
+      return decision(onWindow: index, of: position)
+    case .unnamedProduct(let position):
+      guard let entitlement else {
+        preconditionFailure("a group is decided by a chain")
+      }
+      return decision(on: .unnamedProduct(position), for: entitlement)
+    case .other:
+      preconditionFailure("a transaction has a role")
+    }
   }
 }

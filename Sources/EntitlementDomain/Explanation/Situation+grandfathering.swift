@@ -78,10 +78,7 @@ extension Situation {
 
   /// The standing app transactions, sorted by identity.
   var appTransactions: [AppTransactionFact] {
-    history.appTransactions.compactMap { position -> AppTransactionFact? in
-      guard case .appTransaction(let fact) = table.facts[position] else { return nil }
-      return fact
-    }.sorted { $0.identity < $1.identity }
+    history.appTransactions.map { table.appTransaction($0) }.sorted { $0.identity < $1.identity }
   }
 
   /// The statement about an app transaction alone (R33, R36, R38).

@@ -40,8 +40,11 @@ extension Situation {
 
   /// The end of a chain as a source of an entitlement (R58); nil when it is none.
   private func until(of entitlement: EntitlementID, onChain position: Int) -> Milliseconds? {
-    let origin = table.origin(verdicts[position].period.fact)
-    return sources(of: entitlement).first { $0.origin == origin }?.until
+    let verdict = verdicts[position]
+    guard verdict.outcome.isActive, confers(verdict.period.product, entitlement) else { return nil }
+    return history.chains[position].conferringEnds(
+      of: CollectionOfOne(entitlement), by: verdict.period, verdict.outcome, in: history, at: now
+    ).first
   }
 
   /// The decision on a period with an outcome, without its authority.

@@ -4,15 +4,23 @@ struct Situation {
   let history: History
   /// The state at ``now``. Its next transition is not used.
   let state: CustomerState
-  /// The verdict on each chain, by the chain's position in the history.
-  let verdicts: [SubscriptionChain.Verdict]
+  /// What decides each chain, by the chain's position in the history.
+  let verdicts: [Verdict]
+  /// The most relevant product in force that is not in the catalog (R14).
+  let unnamedProduct: Finding?
   private let conferring: ConferringProducts
   private let sources: [EntitlementID: [EntitlementSource]]
   private let chainsOfGroups: [SubscriptionGroupID: [Int]]
 
+  /// The period that decides a chain, and its outcome.
+  struct Verdict {
+    let period: Period
+    let outcome: SubscriptionChain.Outcome
+  }
+
   init(history: History, state: CustomerState) {
     self.init(
-      history: history, state: state, conferring: ConferringProducts(in: history.table))
+      history: history, state: state, conferring: ConferringProducts(in: history))
   }
 
   /// The situation of the same history at another moment.
@@ -27,10 +35,18 @@ struct Situation {
     sources = Dictionary(state.entitlements.map { ($0.entitlementID, $0.sources) }) { first, _ in
       first
     }
-    verdicts = history.chains.map { $0.verdict(in: history, at: state.evaluatedAt) }
+    verdicts = history.chains.indices.map { position in
+      let chain = history.chains[position]
+      let period = chain.decisivePeriod(in: history.table, at: state.evaluatedAt)
+      return Verdict(
+        period: period,
+        outcome: chain.outcome(of: period, leeway: history.renewalLeeway, at: state.evaluatedAt))
+    }
+    unnamedProduct = Self.unnamedProduct(of: state)
     var chainsOfGroups: [SubscriptionGroupID: [Int]] = [:]
-    for (position, chain) in history.chains.enumerated() {
-      if let group = chain.groupID(of: verdicts[position].period, in: history.table) {
+    for position in history.chains.indices {
+      let period = verdicts[position].period
+      if let group = history.chains[position].groupID(of: period, in: history.table) {
         chainsOfGroups[group, default: []].append(position)
       }
     }
@@ -52,6 +68,11 @@ struct Situation {
   /// The positions of the chains of a group, sorted by chain id.
   func chains(in group: SubscriptionGroupID) -> [Int] {
     chainsOfGroups[group] ?? []
+  }
+
+  /// The positions of the chains with a product that confers an entitlement, in their order.
+  func chains(conferring entitlement: EntitlementID) -> [Int] {
+    conferring.chains[entitlement] ?? []
   }
 
   func confers(_ product: Int, _ entitlement: EntitlementID) -> Bool {
@@ -110,9 +131,13 @@ extension Situation {
 
   /// Whether one chain of a group ranks above another (R28).
   private func isBetter(_ left: Int, than right: Int) -> Bool {
-    let levels = [left, right].map { table.products[verdicts[$0].period.product].level }
+    let (left, right) = (verdicts[left], verdicts[right])
+    let level =
+      table.products[left.period.product].level - table.products[right.period.product].level
     return StandingRank.isBetter(
-      verdicts[left].standing, than: verdicts[right].standing, level: levels[0] - levels[1])
+      history.candidate(left.period, left.outcome),
+      than: history.candidate(right.period, right.outcome),
+      level: level)
   }
 
   /// The chain that decides a group.
@@ -149,20 +174,33 @@ extension Situation {
   }
 }
 
-/// An index of the products that confer each entitlement. An explanation queries it for every
-/// entitlement of the catalog.
+/// An index of the products and chains that confer each entitlement. An explanation queries it for
+/// every entitlement of the catalog.
 struct ConferringProducts {
   /// The positions in ``FactTable/products``.
   private let products: [EntitlementID: Set<Int>]
+  /// The positions of the chains with such a product, in their order.
+  let chains: [EntitlementID: [Int]]
 
-  init(in table: FactTable) {
+  init(in history: History) {
+    let table = history.table
     var products: [EntitlementID: Set<Int>] = [:]
     for (position, product) in table.products.enumerated() {
       for entitlement in product.entitlements {
         products[entitlement, default: []].insert(position)
       }
     }
+    var chains: [EntitlementID: [Int]] = [:]
+    for position in history.chains.indices {
+      for product in history.chains[position].products {
+        for entitlement in table.products[product].entitlements
+        where chains[entitlement]?.last != position {
+          chains[entitlement, default: []].append(position)
+        }
+      }
+    }
     self.products = products
+    self.chains = chains
   }
 
   func confers(_ product: Int, _ entitlement: EntitlementID) -> Bool {

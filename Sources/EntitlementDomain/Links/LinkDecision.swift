@@ -9,13 +9,16 @@ package struct LinkDecision: Hashable, Sendable {
     case policy
     /// The account has reached the limit of claims per day.
     case limit
+    /// This account would get the chain, and has as many as it may have (R68).
+    case accountFull(AccountID)
   }
 
   /// The account after the decision; nil when the chain has none.
   package let accountID: AccountID?
   /// The reason of the link's change; nil when it does not change.
   package let reason: LinkReason?
-  /// Nil when there was no claim, or when it was granted.
+  /// Nil when there was no claim, or when it was granted. An account without room is refused without
+  /// a claim, too.
   package let refusal: Refusal?
 
   package var isClaimRefused: Bool { refusal != nil }
@@ -45,6 +48,8 @@ package struct LinkDecision: Hashable, Sendable {
   ///   - policy: the policy for claims in this app and environment.
   ///   - isWithinLimit: whether `named` may be granted one more claim. Called only if the claim
   ///     would be granted otherwise.
+  ///   - hasRoom: whether an account may get the chain (R68). Called only for the account that would
+  ///     get it otherwise. No other account is tried then: it would not be the same customer.
   ///   - confersNow: whether the linked purchase is in force now, also if the catalog does not have
   ///     its product. Called only if the policy depends on it.
   /// - Throws: the errors of the closures.
@@ -52,7 +57,7 @@ package struct LinkDecision: Hashable, Sendable {
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
     isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool,
-    confersNow: () throws -> Bool
+    hasRoom: (AccountID) throws -> Bool, confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
       // Only a named account can claim a linked chain; hints never move it (R43).
@@ -74,19 +79,21 @@ package struct LinkDecision: Hashable, Sendable {
       guard isGranted else {
         return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
       }
-      return try isWithinLimit()
+      guard try isWithinLimit() else {
+        return LinkDecision(accountID: existing, reason: nil, refusal: .limit)
+      }
+      return try hasRoom(named)
         ? LinkDecision(accountID: named, reason: .claimed)
-        : LinkDecision(accountID: existing, reason: nil, refusal: .limit)
+        : LinkDecision(accountID: existing, reason: nil, refusal: .accountFull(named))
     }
-    if let named {
-      return LinkDecision(accountID: named, reason: isNamedUnsigned ? .imported : .named)
-    }
-    if let byToken { return LinkDecision(accountID: byToken, reason: .appAccountToken) }
-    if let byAppTransaction {
-      return LinkDecision(accountID: byAppTransaction, reason: .appTransaction)
-    }
-    if let byPreviousChain {
-      return LinkDecision(accountID: byPreviousChain, reason: .previousChain)
+    let candidates: [(account: AccountID?, reason: LinkReason)] = [
+      (named, isNamedUnsigned ? .imported : .named), (byToken, .appAccountToken),
+      (byAppTransaction, .appTransaction), (byPreviousChain, .previousChain),
+    ]
+    for case (let account?, let reason) in candidates {
+      return try hasRoom(account)
+        ? LinkDecision(accountID: account, reason: reason)
+        : LinkDecision(accountID: nil, reason: nil, refusal: .accountFull(account))
     }
     return LinkDecision(accountID: nil, reason: nil)
   }

@@ -57,6 +57,9 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// An `appTransactionId`, the event's detail, was presented for two accounts. It links nothing
   /// until its account is decided by name (R71).
   case appTransactionAmbiguous = 10
+  /// Chains were not linked to the account, as it has as many as it may have (R68). The detail is
+  /// their number.
+  case accountFull = 12
 }
 
 /// The reason of a refetch. Raw values are the numbers on the wire, and are stored.

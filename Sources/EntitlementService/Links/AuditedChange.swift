@@ -150,6 +150,9 @@ struct LinkChangeTerms {
     case .accountUnknown, .linkedElsewhere:
       ServiceError(
         .failedPrecondition, "the target does not belong to the account that the request names")
+    case .accountFull:
+      ServiceError(
+        .accountFull, "the account would have more purchases than chains_per_account allows")
     case .sameAccount:
       ServiceError(
         .invalidArgument(field: receiver?.field ?? "account_id"), "both ids name the same account")

@@ -109,18 +109,24 @@ extension CustomerReader {
     // Read after the loads were registered: a change that is required later drops what is loaded
     // here.
     let lookups = begun.map { load, including in
-      CustomerLookup(
+      var lookup = CustomerLookup(
         load.query.selector, in: load.query.scope, freshness(of: load.query, including: including),
-        includesVersions: load.query.signedBy != nil)
+        includesVersions: load.query.signedBy != nil, of: load.source,
+        isCancelled: { [cache] in cache.isAbandoned(load) })
+      lookup.mayLeaveOut = true
+      return lookup
     }
     let stored = await store.customers(lookups)
     let snapshot = catalog.snapshot
     var factsInPlace = EvaluationPool.factsInPlace
     var results: [(load: CustomerLoad, result: Result<EvaluatedAnswer, ServiceError>)] = []
     results.reserveCapacity(begun.count)
-    for ((load, _), stored) in zip(begun, stored) {
-      let facts = 1 + ((try? stored.get())?.record.itemCount ?? 0)
-      if facts > factsInPlace {
+    for ((load, _), (lookup, stored)) in zip(begun, zip(lookups, stored)) {
+      let customer = try? stored.get()
+      let facts = 1 + (customer?.record.itemCount ?? 0)
+      if customer?.isLeftOut == true {
+        Task { await readLarge(load, lookup) }
+      } else if facts > factsInPlace {
         // The permit is not kept meanwhile: the queue of the pool bounds this.
         Task { await evaluate(load, stored, facts: facts, snapshot) }
       } else {
@@ -135,6 +141,16 @@ extension CustomerReader {
       }
     }
     end(results)
+  }
+
+  /// Reads a large customer that the store left out of a batch. As for its evaluation, no permit is
+  /// kept meanwhile.
+  private func readLarge(_ load: CustomerLoad, _ lookup: CustomerLookup) async {
+    var lookup = lookup
+    lookup.mayLeaveOut = false
+    let stored = await store.customers([lookup])[0]
+    let facts = 1 + ((try? stored.get())?.record.itemCount ?? 0)
+    await evaluate(load, stored, facts: facts, catalog.snapshot)
   }
 
   /// Computes the state of a large customer by itself. The other customers of its batch do not wait

@@ -162,13 +162,18 @@ package final class CustomerReader: Sendable {
     _ source: WorkSource,
     _ read: (any ReadWaiter) throws(ServiceError) -> CustomerAnswer?
   ) async throws(ServiceError) -> CustomerAnswer {
-    let result = await withUnsafeContinuation { continuation in
-      do throws(ServiceError) {
-        let caller = WaitingTask(continuation, source)
-        if let answer = try read(caller) { caller.finish(.success(answer)) }
-      } catch {
-        continuation.resume(returning: .failure(error))
+    let caller = WaitingTask(source)
+    let result = await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        guard caller.begin(continuation) else { return }
+        do throws(ServiceError) {
+          if let answer = try read(caller) { caller.finish(.success(answer)) }
+        } catch {
+          caller.finish(.failure(error))
+        }
       }
+    } onCancel: {
+      caller.finish(.failure(ServiceError(.cancelled, "the caller cancelled the call")))
     }
     return try result.get()
   }
@@ -268,26 +273,60 @@ package final class CustomerReader: Sendable {
   }
 }
 
-/// A task that waits for an answer. It is not cancelled: other callers may share the load, and no
-/// load takes longer than the store's time limit.
+/// A task that waits for an answer, or for its cancellation. Other callers may share its load; a load
+/// without a caller that waits ends early.
 private final class WaitingTask: ReadWaiter {
-  private let continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>
+  private typealias Outcome = Result<CustomerAnswer, ServiceError>
 
-  init(
-    _ continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>,
-    _ source: WorkSource
-  ) {
-    self.continuation = continuation
-    self.source = source
+  private enum State {
+    case idle
+    case waiting(UnsafeContinuation<Outcome, Never>)
+    /// Finished. The outcome is of interest only if the task has not begun to wait.
+    case ended(Outcome)
   }
 
   let source: WorkSource
+  private let state = Mutex(State.idle)
 
-  var isWaiting: Bool { true }
+  init(_ source: WorkSource) {
+    self.source = source
+  }
+
+  var isWaiting: Bool {
+    state.withLock { state in
+      if case .ended = state { false } else { true }
+    }
+  }
 
   var eventLoop: (any EventLoop)? { nil }
 
+  /// - Returns: false if the task was cancelled before. It is resumed then.
+  func begin(_ continuation: UnsafeContinuation<Result<CustomerAnswer, ServiceError>, Never>)
+    -> Bool
+  {
+    let ended = state.withLock { state -> Outcome? in
+      if case .ended(let outcome) = state { return outcome }
+      state = .waiting(continuation)
+      return nil
+    }
+    guard let ended else { return true }
+    continuation.resume(returning: ended)
+    return false
+  }
+
+  /// Resumes the task, unless it was cancelled or answered before.
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
-    continuation.resume(returning: result)
+    let waiting = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
+      switch state {
+      case .idle:
+        state = .ended(result)
+        return nil
+      case .waiting(let continuation):
+        state = .ended(result)
+        return continuation
+      case .ended: return nil
+      }
+    }
+    waiting?.resume(returning: result)
   }
 }

@@ -122,6 +122,7 @@ extension LinkOutcome {
     case .transferred: "TRANSFERRED"
     case .alreadyLinked: "ALREADY_LINKED"
     case .claimLimited: "CLAIM_LIMITED"
+    case .accountFull: "ACCOUNT_FULL"
     }
   }
 }

@@ -21,6 +21,47 @@ extension Ledger {
     try view.updateAccount(account, at: context.at) { $0.isDeleted = false }
   }
 
+  // MARK: Room
+
+  /// An account without room for chains.
+  struct FullAccount {
+    let account: ScopedAccount
+    /// The first of the chains; nil for those of an anonymous account.
+    let chain: OriginalTransactionID?
+    var refusedChains: Int
+  }
+
+  /// Whether an account may get a target that it does not have (R68). Only chains are counted.
+  func hasRoom(_ account: ScopedAccount, for target: ScopedTarget) throws -> Bool {
+    guard case .chain = target.target else { return true }
+    return try hasRoom(account, forChains: 1)
+  }
+
+  func hasRoom(_ account: ScopedAccount, forChains count: Int) throws -> Bool {
+    let chains = try view.account(account)?.chains ?? 0
+    return count == 0 || chains + count <= context.catalog.chainsPerAccount(in: account.scope)
+  }
+
+  /// Notes an event for operators. Repeats of a submission add none.
+  mutating func noteFull(_ account: ScopedAccount, for target: ScopedTarget) {
+    guard case .chain(let chain) = target.target, affected[target]?.hasNewFacts ?? true
+    else { return }
+    noteFull(account, chain, refusedChains: 1)
+  }
+
+  private mutating func noteFull(
+    _ account: ScopedAccount, _ chain: OriginalTransactionID?, refusedChains: Int
+  ) {
+    if let index = fullAccounts.firstIndex(where: { $0.account == account }) {
+      fullAccounts[index].refusedChains += refusedChains
+    } else {
+      fullAccounts.append(
+        FullAccount(account: account, chain: chain, refusedChains: refusedChains))
+    }
+  }
+
+  // MARK: Merging and deleting
+
   /// Merges the anonymous account that a submission names next to its account, in each app and
   /// environment of its facts (R75). It is not a claim: the caller, which is trusted to name
   /// accounts, named both.
@@ -32,7 +73,13 @@ extension Ledger {
         try ledger.isAnonymous(former)
       else { return }
       let account = try ledger.owner(ScopedAccount(scope, named))
-      if former != account { try ledger.merge(former, into: account) }
+      if former == account { return }
+      let chains = try ledger.view.account(former)?.chains ?? 0
+      if try ledger.hasRoom(account, forChains: chains) {
+        try ledger.merge(former, into: account)
+      } else {
+        ledger.noteFull(account, nil, refusedChains: chains)
+      }
     }
   }
 

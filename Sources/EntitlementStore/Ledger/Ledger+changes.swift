@@ -49,6 +49,15 @@ extension Ledger {
         ChangeWrite(
           scope: scope, subject: nil, kinds: .events, events: [event], committedAt: context.at))
     }
+    for full in fullAccounts {
+      var event = FeedEvent(
+        kind: .accountFull, notificationUUID: "", detail: "\(full.refusedChains)")
+      event.originalTransactionID = full.chain
+      summary.lastOrdinal = view.append(
+        ChangeWrite(
+          scope: full.account.scope, subject: full.account.subject, kinds: .events,
+          events: [event], committedAt: context.at))
+    }
     if let findings, findings.customer == nil {
       summary.lastOrdinal = view.append(
         ChangeWrite(
@@ -138,6 +147,7 @@ extension Ledger {
     switch (item.refusal, item.accountBefore, try view.link(of: target)?.account) {
     case (.policy?, _, _): return .alreadyLinked
     case (.limit?, _, _): return .claimLimited
+    case (.accountFull?, _, _): return .accountFull
     case (nil, _, nil): return .unlinked
     case (nil, nil, _?): return .linked
     case (nil, let before?, let now?): return before == now ? .unchanged : .transferred

@@ -90,7 +90,10 @@ extension Ledger {
     } else {
       return
     }
-    if decision.refusal != nil || decision.isClaimGranted, let claim {
+    if case .accountFull(let account) = decision.refusal {
+      noteFull(ScopedAccount(target.scope, account), for: target)
+    }
+    if row.account != nil, decision.refusal != nil || decision.isClaimGranted, let claim {
       try noteClaim(of: target, row, by: claim)
     }
     if decision.refusal == nil, row.account == nil || row.isUnsigned {
@@ -132,6 +135,7 @@ extension Ledger {
       isNamedUnsigned: claim?.isUnsigned(for: target) ?? false,
       policy: context.catalog.linkPolicy(in: scope),
       isWithinLimit: { try isWithinLimit(named, in: scope) },
+      hasRoom: { try hasRoom(ScopedAccount(scope, $0), for: target) },
       confersNow: { try isInForce(target, of: row.account) })
     let hint: HintedAccount? =
       switch decision.reason {
@@ -222,6 +226,14 @@ extension Ledger {
   ) throws {
     try noteAffected(target)
     let former = try view.link(of: target)?.account
+    if case .chain = target.target, former != account {
+      for (owner, change) in [(former, -1), (account, 1)] {
+        guard let owner else { continue }
+        try view.updateAccount(ScopedAccount(target.scope, owner), at: context.at) {
+          $0.chains += change
+        }
+      }
+    }
     view.append(
       LinkEventWrite(
         target: target,

@@ -125,6 +125,8 @@ extension Ledger {
       let isDone = formerName != account && formerName != name
       return isDone ? .unchanged([account.subject]) : .refused(.sameAccount)
     }
+    let chains = try view.account(former)?.chains ?? 0
+    guard try hasRoom(account, forChains: chains) else { return .refused(.accountFull) }
     try merge(former, into: account)
     return .changed
   }
@@ -181,6 +183,7 @@ extension Ledger {
   private mutating func give(
     _ target: ScopedTarget, _ row: LinkRow, to account: ScopedAccount, reason: LinkReason
   ) throws -> RequestOutcome {
+    guard try hasRoom(account, for: target) else { return .refused(.accountFull) }
     try setAccount(account, of: target, reason: reason, standing: .decided)
     guard case .chain(let chain) = target.target else { return .changed }
     let hints = try view.hints(of: chain, in: target.scope)

@@ -17,6 +17,8 @@ package struct Ledger<Reader: LedgerReading> {
   var chainsToSettle: [UnsettledChain] = []
   /// Tokens and app transactions that the write found ambiguous (R71).
   var ambiguities: [(scope: AppScope, event: FeedEvent)] = []
+  /// Accounts without room for a chain that the write would have linked (R68).
+  var fullAccounts: [FullAccount] = []
 
   /// An unlinked chain that may find its account by what the write has linked.
   struct UnsettledChain {
@@ -93,6 +95,7 @@ package struct Ledger<Reader: LedgerReading> {
     affected = AffectedItems()
     chainsToSettle = []
     ambiguities = []
+    fullAccounts = []
     do {
       let outcome = try body(&self)
       view.apply()

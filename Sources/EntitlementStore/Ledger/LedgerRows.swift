@@ -124,16 +124,19 @@ package struct AccountRow: Hashable, Sendable {
   package var claims: Int
   /// The time of the first granted claim; nil when there was none.
   package var claimsSince: Milliseconds?
+  /// How many chains are linked to it (R68).
+  package var chains: Int
 
   package init(
     revision: Int64 = 0, mergedInto: AccountID? = nil, isDeleted: Bool = false, claims: Int = 0,
-    claimsSince: Milliseconds? = nil
+    claimsSince: Milliseconds? = nil, chains: Int = 0
   ) {
     self.revision = revision
     self.mergedInto = mergedInto
     self.isDeleted = isDeleted
     self.claims = claims
     self.claimsSince = claimsSince
+    self.chains = chains
   }
 }
 

@@ -73,6 +73,7 @@ enum ExplanationText {
       StateTable.line("state", wireName(state.coreState)),
       StateTable.line("evaluated at", state.evaluatedAt.display),
     ]
+    if let omitted = explanation.omitted { lines += [""] + self.lines(on: omitted) }
     for entitlement in explanation.entitlements {
       let outcome = entitlement.isConferred ? "conferred" : "not conferred"
       lines += ["", escaped("entitlement \(entitlement.entitlementID): \(outcome)")]
@@ -85,11 +86,31 @@ enum ExplanationText {
     return lines.joined(separator: "\n")
   }
 
+  /// What a truncated explanation leaves out (R31).
+  private static func lines(on omitted: ExplanationOmissions) -> [String] {
+    let counts = [
+      (omitted.entitlements, "entitlements"), (omitted.groups, "subscription groups"),
+      (omitted.products, "products"),
+      (omitted.stateEntitlements, "conferred entitlements of the state"),
+      (omitted.sources, "sources of entitlements"),
+      (omitted.grandfathering, "grandfathering rules"),
+    ]
+    return ["truncated: this customer has more than an explanation lists. Not listed:"]
+      + counts.filter { $0.0 > 0 }.map { "  \($0.0) \($0.1)" }
+  }
+
   private static func body(of reasoning: Reasoning) -> [String] {
+    var others = items(reasoning.considered.filter { !$0.isDecisive }, of: reasoning)
+    if reasoning.consideredOmitted > 0 {
+      others.append("    and \(reasoning.consideredOmitted) more, not listed")
+    }
+    var changes = changes(reasoning.changes)
+    if let end = reasoning.changesCompleteUntil {
+      changes.append("    what changes with time after \(end.display) is not listed")
+    }
     let sections = [
       ("decided by", items(reasoning.considered.filter(\.isDecisive), of: reasoning)),
-      ("also considered", items(reasoning.considered.filter { !$0.isDecisive }, of: reasoning)),
-      ("would change it", changes(reasoning.changes)),
+      ("also considered", others), ("would change it", changes),
     ]
     return ["  \(sentence(reasoning.decision))"]
       + sections.flatMap { title, lines in lines.isEmpty ? [] : ["  \(title)"] + lines }

@@ -171,7 +171,7 @@ enum LoadStatements {
   private static func accountColumns(_ table: String) -> String {
     """
     \(table).account, \(table).revision, \(table).merged_into, \(table).is_deleted,
-    \(table).claims, \(table).claims_since
+    \(table).claims, \(table).claims_since, \(table).chains
     """
   }
 

@@ -90,7 +90,9 @@ enum ReadStatements {
     SELECT links.target, links.is_unsigned, event.at, event.reason, links.standing
     FROM owner JOIN account_links
         ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN links ON links.scope = $1::bigint AND links.target = account_links.target
+      CROSS JOIN LATERAL (
+        SELECT * FROM links
+        WHERE links.scope = $1::bigint AND links.target = account_links.target OFFSET 0) AS links
       LEFT JOIN LATERAL (
         SELECT link_events.at, link_events.reason FROM link_events
         WHERE link_events.scope = $1::bigint AND link_events.target = account_links.target

@@ -2,7 +2,7 @@
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
   /// The schema that this program writes. A migration that it does not know may refuse it.
-  static let schemaVersion = 5
+  static let schemaVersion = 6
 
   /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(
@@ -237,6 +237,7 @@ enum WriteStatements {
     ON CONFLICT (scope, account) DO UPDATE SET
       merged_into = excluded.merged_into, is_deleted = excluded.is_deleted,
       claims = excluded.claims, claims_since = excluded.claims_since,
+      chains = excluded.chains,
       changed_at = CASE WHEN excluded.revision = accounts.revision THEN accounts.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -244,15 +245,15 @@ enum WriteStatements {
 
   private static let newAccounts = """
     INSERT INTO accounts (
-      scope, account, merged_into, is_deleted, claims, claims_since, changed_at, revision)
-    SELECT scope, account, merged_into, is_deleted, claims, claims_since, changed_at,
+      scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at, revision)
+    SELECT scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at,
       CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
     FROM unnest(
         $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::bigint[])
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
       AS row (
-        scope, account, merged_into, is_deleted, claims, claims_since, changed_at, revision,
-        ordinal)
+        scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at,
+        revision, ordinal)
     """
 
   /// `$1` scopes, `$2` tokens, `$3` accounts, `$4` states, `$5` authors, `$6` notes, `$7` moments.

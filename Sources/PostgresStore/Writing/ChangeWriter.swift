@@ -206,6 +206,7 @@ struct ChangeWriter {
           .bools(writes.map(\.value.row.isDeleted)),
           .int64s(writes.map { Int64($0.value.row.claims) }),
           .int64s(writes.map(\.value.row.claimsSince?.rawValue)),
+          .int64s(writes.map { Int64($0.value.row.chains) }),
           .int64s(writes.map(\.value.changedAt.rawValue)),
           .int64s(writes.map(\.value.row.revision)),
           .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),

@@ -189,7 +189,7 @@ struct RowLoader {
     add(LoadStatements.accounts, accounts, accountArrays(accounts)) {
       result, row, account, rows throws(StoreError) in
       try rows.takeAccount(result, row, 1, scope: account.scope)
-      try rows.takeAccount(result, row, 7, scope: account.scope)
+      try rows.takeAccount(result, row, 8, scope: account.scope)
     }
   }
 
@@ -325,7 +325,8 @@ extension LoadedRows {
       revision: try result.number(row, column + 1),
       mergedInto: try result.optionalIdentifier(row, column + 2),
       isDeleted: try result.flag(row, column + 3), claims: Int(try result.number(row, column + 4)),
-      claimsSince: try result.optionalNumber(row, column + 5).map { Milliseconds($0) })
+      claimsSince: try result.optionalNumber(row, column + 5).map { Milliseconds($0) },
+      chains: Int(try result.number(row, column + 6)))
     markLoaded([.account(account)])
   }
 }

@@ -18,7 +18,8 @@ extension ExplainCustomerStateResponse {
       entitlements: try Self.list(
         message.entitlements, count: message.n_entitlements, of: EntitlementExplanation.self),
       groups: try Self.list(
-        message.groups, count: message.n_groups, of: GroupExplanation.self))
+        message.groups, count: message.n_groups, of: GroupExplanation.self),
+      omitted: try Self.optional(message.omitted, as: ExplanationOmissions.self))
   }
 
   func write(
@@ -29,5 +30,6 @@ extension ExplainCustomerStateResponse {
     message.entitlements = try Self.list(explanation.entitlements, in: arena)
     message.n_groups = explanation.groups.count
     message.groups = try Self.list(explanation.groups, in: arena)
+    if let omitted = explanation.omitted { message.omitted = try omitted.make(in: arena) }
   }
 }

@@ -219,6 +219,7 @@ struct DocumentContractTests {
     #expect(
       names(SubmissionLinkOutcome.self) == [
         "UNLINKED", "UNCHANGED", "LINKED", "TRANSFERRED", "ALREADY_LINKED", "CLAIM_LIMITED",
+        "ACCOUNT_FULL",
       ])
     #expect(
       names(GrandfatheringOutcome.self) == ["GRANTED", "DENIED", "UNKNOWN", "NOT_EVALUATED"])
@@ -236,7 +237,7 @@ struct DocumentContractTests {
       names(FeedEventKind.self) == [
         "CONSUMPTION_REQUESTED", "REFUNDED", "REFUND_DECLINED", "REFUND_REVERSED", "SHARING_ENDED",
         "PRICE_CONSENT_NEEDED", "CONSENT_RESCINDED", "REFETCH_DUE",
-        "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS",
+        "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS", "ACCOUNT_FULL",
       ])
     #expect(names(AccountTokenState.self) == ["LEARNED", "AMBIGUOUS", "BOUND"])
     #expect(

@@ -547,6 +547,51 @@ void   entitle__v1__explain_customer_state_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__explanation_omissions__init
+                     (Entitle__V1__ExplanationOmissions         *message)
+{
+  static const Entitle__V1__ExplanationOmissions init_value = ENTITLE__V1__EXPLANATION_OMISSIONS__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__explanation_omissions__get_packed_size
+                     (const Entitle__V1__ExplanationOmissions *message)
+{
+  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__explanation_omissions__pack
+                     (const Entitle__V1__ExplanationOmissions *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__explanation_omissions__pack_to_buffer
+                     (const Entitle__V1__ExplanationOmissions *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ExplanationOmissions *
+       entitle__v1__explanation_omissions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ExplanationOmissions *)
+     protobuf_c_message_unpack (&entitle__v1__explanation_omissions__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__explanation_omissions__free_unpacked
+                     (Entitle__V1__ExplanationOmissions *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__entitlement_explanation__init
                      (Entitle__V1__EntitlementExplanation         *message)
 {
@@ -1870,7 +1915,7 @@ const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__de
   (ProtobufCMessageInit) entitle__v1__explain_customer_state_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_response__field_descriptors[4] =
 {
   {
     "state",
@@ -1908,16 +1953,29 @@ static const ProtobufCFieldDescriptor entitle__v1__explain_customer_state_respon
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "omitted",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplainCustomerStateResponse, omitted),
+    &entitle__v1__explanation_omissions__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__explain_customer_state_response__field_indices_by_name[] = {
   1,   /* field[1] = entitlements */
   2,   /* field[2] = groups */
+  3,   /* field[3] = omitted */
   0,   /* field[0] = state */
 };
 static const ProtobufCIntRange entitle__v1__explain_customer_state_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_response__descriptor =
 {
@@ -1927,11 +1985,114 @@ const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_response__d
   "Entitle__V1__ExplainCustomerStateResponse",
   "entitle.v1",
   sizeof(Entitle__V1__ExplainCustomerStateResponse),
-  3,
+  4,
   entitle__v1__explain_customer_state_response__field_descriptors,
   entitle__v1__explain_customer_state_response__field_indices_by_name,
   1,  entitle__v1__explain_customer_state_response__number_ranges,
   (ProtobufCMessageInit) entitle__v1__explain_customer_state_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__explanation_omissions__field_descriptors[6] =
+{
+  {
+    "entitlements",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, entitlements),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "groups",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, groups),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "products",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, products),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state_entitlements",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, state_entitlements),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sources",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, sources),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grandfathering",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExplanationOmissions, grandfathering),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__explanation_omissions__field_indices_by_name[] = {
+  0,   /* field[0] = entitlements */
+  5,   /* field[5] = grandfathering */
+  1,   /* field[1] = groups */
+  2,   /* field[2] = products */
+  4,   /* field[4] = sources */
+  3,   /* field[3] = state_entitlements */
+};
+static const ProtobufCIntRange entitle__v1__explanation_omissions__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__explanation_omissions__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ExplanationOmissions",
+  "ExplanationOmissions",
+  "Entitle__V1__ExplanationOmissions",
+  "entitle.v1",
+  sizeof(Entitle__V1__ExplanationOmissions),
+  6,
+  entitle__v1__explanation_omissions__field_descriptors,
+  entitle__v1__explanation_omissions__field_indices_by_name,
+  1,  entitle__v1__explanation_omissions__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__explanation_omissions__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor entitle__v1__entitlement_explanation__field_descriptors[3] =
@@ -2062,7 +2223,7 @@ const ProtobufCMessageDescriptor entitle__v1__group_explanation__descriptor =
   (ProtobufCMessageInit) entitle__v1__group_explanation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__reasoning__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__reasoning__field_descriptors[5] =
 {
   {
     "decision",
@@ -2100,16 +2261,42 @@ static const ProtobufCFieldDescriptor entitle__v1__reasoning__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "considered_omitted",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Reasoning, considered_omitted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changes_complete_until_ms",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__Reasoning, has_changes_complete_until_ms_case),
+    offsetof(Entitle__V1__Reasoning, changes_complete_until_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__reasoning__field_indices_by_name[] = {
   2,   /* field[2] = changes */
+  4,   /* field[4] = changes_complete_until_ms */
   1,   /* field[1] = considered */
+  3,   /* field[3] = considered_omitted */
   0,   /* field[0] = decision */
 };
 static const ProtobufCIntRange entitle__v1__reasoning__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor entitle__v1__reasoning__descriptor =
 {
@@ -2119,7 +2306,7 @@ const ProtobufCMessageDescriptor entitle__v1__reasoning__descriptor =
   "Entitle__V1__Reasoning",
   "entitle.v1",
   sizeof(Entitle__V1__Reasoning),
-  3,
+  5,
   entitle__v1__reasoning__field_descriptors,
   entitle__v1__reasoning__field_indices_by_name,
   1,  entitle__v1__reasoning__number_ranges,

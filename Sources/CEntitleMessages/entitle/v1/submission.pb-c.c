@@ -1692,7 +1692,7 @@ const ProtobufCEnumDescriptor entitle__v1__disposition__descriptor =
   entitle__v1__disposition__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[7] =
+static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[8] =
 {
   { "LINK_OUTCOME_UNSPECIFIED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED", 0 },
   { "LINK_OUTCOME_UNLINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED", 1 },
@@ -1701,12 +1701,14 @@ static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number
   { "LINK_OUTCOME_TRANSFERRED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED", 4 },
   { "LINK_OUTCOME_ALREADY_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED", 5 },
   { "LINK_OUTCOME_CLAIM_LIMITED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED", 6 },
+  { "LINK_OUTCOME_ACCOUNT_FULL", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL", 7 },
 };
 static const ProtobufCIntRange entitle__v1__link_outcome__value_ranges[] = {
-{0, 0},{0, 7}
+{0, 0},{0, 8}
 };
-static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[7] =
+static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[8] =
 {
+  { "LINK_OUTCOME_ACCOUNT_FULL", 7 },
   { "LINK_OUTCOME_ALREADY_LINKED", 5 },
   { "LINK_OUTCOME_CLAIM_LIMITED", 6 },
   { "LINK_OUTCOME_LINKED", 3 },
@@ -1722,15 +1724,15 @@ const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
   "LinkOutcome",
   "Entitle__V1__LinkOutcome",
   "entitle.v1",
-  7,
+  8,
   entitle__v1__link_outcome__enum_values_by_number,
-  7,
+  8,
   entitle__v1__link_outcome__enum_values_by_name,
   1,
   entitle__v1__link_outcome__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[11] =
+static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[12] =
 {
   { "FEED_EVENT_KIND_UNSPECIFIED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED", 0 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
@@ -1743,12 +1745,14 @@ static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_num
   { "FEED_EVENT_KIND_REFETCH_DUE", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE", 8 },
   { "FEED_EVENT_KIND_TOKEN_AMBIGUOUS", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS", 9 },
   { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
+  { "FEED_EVENT_KIND_ACCOUNT_FULL", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL", 12 },
 };
 static const ProtobufCIntRange entitle__v1__feed_event_kind__value_ranges[] = {
-{0, 0},{0, 11}
+{0, 0},{12, 11},{0, 12}
 };
-static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[11] =
+static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[12] =
 {
+  { "FEED_EVENT_KIND_ACCOUNT_FULL", 11 },
   { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
   { "FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
@@ -1768,11 +1772,11 @@ const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
   "FeedEventKind",
   "Entitle__V1__FeedEventKind",
   "entitle.v1",
-  11,
+  12,
   entitle__v1__feed_event_kind__enum_values_by_number,
-  11,
+  12,
   entitle__v1__feed_event_kind__enum_values_by_name,
-  1,
+  2,
   entitle__v1__feed_event_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

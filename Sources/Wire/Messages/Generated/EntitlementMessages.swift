@@ -673,6 +673,42 @@ extension ExplainCustomerStateResponse: WireMessage, MappedMessage {
   }
 }
 
+extension ExplanationOmissions: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__explanation_omissions__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__ExplanationOmissions) {
+    self.init(
+      entitlements: Int(message.entitlements),
+      groups: Int(message.groups),
+      products: Int(message.products),
+      stateEntitlements: Int(message.state_entitlements),
+      sources: Int(message.sources),
+      grandfathering: Int(message.grandfathering)
+    )
+  }
+
+  func write(
+    to message: inout Entitle__V1__ExplanationOmissions, in arena: MessageArena
+  ) {
+    message.entitlements = Int32(clamping: entitlements)
+    message.groups = Int32(clamping: groups)
+    message.products = Int32(clamping: products)
+    message.state_entitlements = Int32(clamping: stateEntitlements)
+    message.sources = Int32(clamping: sources)
+    message.grandfathering = Int32(clamping: grandfathering)
+  }
+}
+
 extension EntitlementExplanation: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__entitlement_explanation__init)
 
@@ -750,7 +786,9 @@ extension Reasoning: WireMessage, MappedMessage {
     self.init(
       decision: try Self.required(message.decision, as: Decision.self, "decision"),
       considered: try Self.list(message.considered, count: message.n_considered, of: ConsideredItem.self, where: ConsideredItem.isKnown),
-      changes: try Self.list(message.changes, count: message.n_changes, of: ExpectedChange.self)
+      changes: try Self.list(message.changes, count: message.n_changes, of: ExpectedChange.self),
+      consideredOmitted: Int(message.considered_omitted),
+      changesCompleteUntil: message.has_changes_complete_until_ms_case.isSet ? Milliseconds(message.changes_complete_until_ms) : nil
     )
   }
 
@@ -762,6 +800,11 @@ extension Reasoning: WireMessage, MappedMessage {
     message.considered = try Self.list(considered, in: arena)
     message.n_changes = changes.count
     message.changes = try Self.list(changes, in: arena)
+    message.considered_omitted = Int32(clamping: consideredOmitted)
+    if let changesCompleteUntil {
+      message.has_changes_complete_until_ms_case = ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS_CHANGES_COMPLETE_UNTIL_MS
+      message.changes_complete_until_ms = changesCompleteUntil.rawValue
+    }
   }
 }
 

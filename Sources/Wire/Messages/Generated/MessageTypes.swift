@@ -36,6 +36,7 @@ extension MessageType {
     MessageShape(entitle__v1__expected_change__init).type,
     MessageShape(entitle__v1__explain_customer_state_request__init).type,
     MessageShape(entitle__v1__explain_customer_state_response__init).type,
+    MessageShape(entitle__v1__explanation_omissions__init).type,
     MessageShape(entitle__v1__export_customer_request__init).type,
     MessageShape(entitle__v1__exported_piece__init).type,
     MessageShape(entitle__v1__feed_event__init).type,

@@ -185,6 +185,9 @@ public enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// It belongs to another account than the one named, and the named account has reached the app's
   /// limit of claims in a day. The fact is stored; submit it again later.
   case claimLimited = 6
+  /// The account that it would be linked to has as many purchases as the app allows
+  /// (chains_per_account). The fact is stored, and the purchase stays where it was.
+  case accountFull = 7
 }
 
 extension SubmissionLinkOutcome: MappedEnumeration {
@@ -198,6 +201,7 @@ extension SubmissionLinkOutcome: MappedEnumeration {
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED: self = .transferred
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED: self = .alreadyLinked
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED: self = .claimLimited
+    case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL: self = .accountFull
     default: return nil
     }
   }
@@ -210,6 +214,7 @@ extension SubmissionLinkOutcome: MappedEnumeration {
     case .transferred: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED
     case .alreadyLinked: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED
     case .claimLimited: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED
+    case .accountFull: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL
     }
   }
 }
@@ -227,6 +232,7 @@ extension FeedEventKind: MappedEnumeration {
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE: self = .refetchDue
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS: self = .tokenAmbiguous
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS: self = .appTransactionAmbiguous
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL: self = .accountFull
     default: return nil
     }
   }
@@ -243,6 +249,7 @@ extension FeedEventKind: MappedEnumeration {
     case .refetchDue: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE
     case .tokenAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS
     case .appTransactionAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS
+    case .accountFull: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL
     }
   }
 }

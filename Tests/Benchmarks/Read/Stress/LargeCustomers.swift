@@ -79,21 +79,23 @@ struct LargeCustomers {
     return [idle, beside, ratio, failed, reads]
   }
 
-  /// Reads one of the large customers again and again, on a connection of its own.
+  /// Reads one of the large customers again and again, on a connection of its own. The answers are
+  /// not decoded: that would take the processors from the server and the submissions.
   private func read(
     _ index: Int, at address: ServerAddress, _ answered: Answers
   ) async throws {
-    let client = try await EntitlementClient.connect(
-      to: address, configuration: EntitlementClientConfiguration(retries: .off))
-    let request = GetCustomerStateRequest(
+    let connection = try await RPCConnection.connect(to: address)
+    let method = WireMethods.getCustomerState
+    let request = try GetCustomerStateRequest(
       customer: .account(Self.account(index)), scope: BulkCustomers.scope,
-      consistency: .fullyConsistent)
+      consistency: .fullyConsistent
+    ).encoded()
     while !Task.isCancelled {
-      if (try? await client.customerState(request)) != nil {
-        answered.count.add(1, ordering: .relaxed)
-      }
+      let answer = try? await connection.call(
+        service: method.service, method: method.name, payload: request)
+      if answer != nil { answered.count.add(1, ordering: .relaxed) }
     }
-    await client.close()
+    await connection.close()
   }
 
   /// Submits purchases of new customers.

@@ -29,6 +29,7 @@ typedef struct Entitle__V1__ListCustomersRequest Entitle__V1__ListCustomersReque
 typedef struct Entitle__V1__ListCustomersResponse Entitle__V1__ListCustomersResponse;
 typedef struct Entitle__V1__ExplainCustomerStateRequest Entitle__V1__ExplainCustomerStateRequest;
 typedef struct Entitle__V1__ExplainCustomerStateResponse Entitle__V1__ExplainCustomerStateResponse;
+typedef struct Entitle__V1__ExplanationOmissions Entitle__V1__ExplanationOmissions;
 typedef struct Entitle__V1__EntitlementExplanation Entitle__V1__EntitlementExplanation;
 typedef struct Entitle__V1__GroupExplanation Entitle__V1__GroupExplanation;
 typedef struct Entitle__V1__Reasoning Entitle__V1__Reasoning;
@@ -540,7 +541,8 @@ struct  Entitle__V1__ExplainCustomerStateResponse
    */
   Entitle__V1__CustomerState *state;
   /*
-   * Every entitlement of the catalog, and every other conferred one, sorted by entitlement_id.
+   * Every entitlement of the catalog, and every other conferred one, sorted by entitlement_id. If
+   * they are too many, the conferred ones come first.
    */
   size_t n_entitlements;
   Entitle__V1__EntitlementExplanation **entitlements;
@@ -549,10 +551,52 @@ struct  Entitle__V1__ExplainCustomerStateResponse
    */
   size_t n_groups;
   Entitle__V1__GroupExplanation **groups;
+  /*
+   * What was left out of this answer, also of its state; absent when it is whole (R31).
+   */
+  Entitle__V1__ExplanationOmissions *omitted;
 };
 #define ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__explain_customer_state_response__descriptor) \
-    , NULL, 0,NULL, 0,NULL }
+    , NULL, 0,NULL, 0,NULL, NULL }
+
+
+/*
+ * The numbers of elements that a truncated explanation leaves out (R31). A list has 500 elements, or
+ * fewer with very long identifiers. Groups and products are then those with the best standing, the
+ * best first.
+ */
+struct  Entitle__V1__ExplanationOmissions
+{
+  ProtobufCMessage base;
+  /*
+   * Entitlements that are not explained.
+   */
+  int32_t entitlements;
+  /*
+   * Subscription groups that are not explained, and not in the state.
+   */
+  int32_t groups;
+  /*
+   * Products that are not in the state.
+   */
+  int32_t products;
+  /*
+   * Conferred entitlements that are not in the state.
+   */
+  int32_t state_entitlements;
+  /*
+   * Sources of the entitlements in the state. Those that end last are listed.
+   */
+  int32_t sources;
+  /*
+   * Grandfathering rules that are not in the state.
+   */
+  int32_t grandfathering;
+};
+#define ENTITLE__V1__EXPLANATION_OMISSIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__explanation_omissions__descriptor) \
+    , 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -603,6 +647,12 @@ struct  Entitle__V1__GroupExplanation
     , (char *)protobuf_c_empty_string, ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED, NULL }
 
 
+typedef enum {
+  ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS__NOT_SET = 0,
+  ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS_CHANGES_COMPLETE_UNTIL_MS = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS__CASE)
+} Entitle__V1__Reasoning__HasChangesCompleteUntilMsCase;
+
 /*
  * The facts considered, the decision, and what would change it.
  */
@@ -625,10 +675,22 @@ struct  Entitle__V1__Reasoning
    */
   size_t n_changes;
   Entitle__V1__ExpectedChange **changes;
+  /*
+   * How many more items were considered than `considered` lists (R31).
+   */
+  int32_t considered_omitted;
+  Entitle__V1__Reasoning__HasChangesCompleteUntilMsCase has_changes_complete_until_ms_case;
+  union {
+    /*
+     * The known moments in `changes` are complete up to this moment, and later ones may be missing
+     * (R31); absent when none is missing.
+     */
+    int64_t changes_complete_until_ms;
+  };
 };
 #define ENTITLE__V1__REASONING__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__reasoning__descriptor) \
-    , NULL, 0,NULL, 0,NULL }
+    , NULL, 0,NULL, 0,NULL, 0, ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS__NOT_SET, {0} }
 
 
 /*
@@ -1076,6 +1138,25 @@ Entitle__V1__ExplainCustomerStateResponse *
 void   entitle__v1__explain_customer_state_response__free_unpacked
                      (Entitle__V1__ExplainCustomerStateResponse *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__ExplanationOmissions methods */
+void   entitle__v1__explanation_omissions__init
+                     (Entitle__V1__ExplanationOmissions         *message);
+size_t entitle__v1__explanation_omissions__get_packed_size
+                     (const Entitle__V1__ExplanationOmissions   *message);
+size_t entitle__v1__explanation_omissions__pack
+                     (const Entitle__V1__ExplanationOmissions   *message,
+                      uint8_t             *out);
+size_t entitle__v1__explanation_omissions__pack_to_buffer
+                     (const Entitle__V1__ExplanationOmissions   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ExplanationOmissions *
+       entitle__v1__explanation_omissions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__explanation_omissions__free_unpacked
+                     (Entitle__V1__ExplanationOmissions *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__EntitlementExplanation methods */
 void   entitle__v1__entitlement_explanation__init
                      (Entitle__V1__EntitlementExplanation         *message);
@@ -1285,6 +1366,9 @@ typedef void (*Entitle__V1__ExplainCustomerStateRequest_Closure)
 typedef void (*Entitle__V1__ExplainCustomerStateResponse_Closure)
                  (const Entitle__V1__ExplainCustomerStateResponse *message,
                   void *closure_data);
+typedef void (*Entitle__V1__ExplanationOmissions_Closure)
+                 (const Entitle__V1__ExplanationOmissions *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__EntitlementExplanation_Closure)
                  (const Entitle__V1__EntitlementExplanation *message,
                   void *closure_data);
@@ -1399,6 +1483,7 @@ extern const ProtobufCMessageDescriptor entitle__v1__list_customers_request__des
 extern const ProtobufCMessageDescriptor entitle__v1__list_customers_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__explain_customer_state_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__explanation_omissions__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__entitlement_explanation__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__group_explanation__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__reasoning__descriptor;

@@ -193,7 +193,12 @@ typedef enum _Entitle__V1__LinkOutcome {
    * It belongs to another account than the one named, and the named account has reached the app's
    * limit of claims in a day. The fact is stored; submit it again later.
    */
-  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED = 6
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED = 6,
+  /*
+   * The account that it would be linked to has as many purchases as the app allows
+   * (chains_per_account). The fact is stored, and the purchase stays where it was.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
 } Entitle__V1__LinkOutcome;
 /*
@@ -237,7 +242,12 @@ typedef enum _Entitle__V1__FeedEventKind {
    * An appTransactionId, the detail, was presented for two accounts. It links nothing until
    * LinkService.LinkAccount or TransferPurchase names its account.
    */
-  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS = 10
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS = 10,
+  /*
+   * Purchases were not linked to the account of the change, as it has as many as the app allows
+   * (chains_per_account). The detail is their number; original_transaction_id has the first.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL = 12
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*
