@@ -5,7 +5,9 @@ let nio = (
   core: Target.Dependency.product(name: "NIOCore", package: "swift-nio"),
   posix: Target.Dependency.product(name: "NIOPosix", package: "swift-nio"),
   http: Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio"),
-  embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+  embedded: Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio"),
+  tls: Target.Dependency.product(name: "NIOTLS", package: "swift-nio"),
+  ssl: Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 )
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -24,6 +26,7 @@ let package = Package(
   // Exact, as there is no lock file: what was tested is what a clone builds. See CONTRIBUTING.md.
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -47,7 +50,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-transport-services", exact: "1.28.0"),
     .package(url: "https://github.com/apple/swift-numerics", exact: "1.1.1"),
     .package(url: "https://github.com/apple/swift-service-context", exact: "1.5.1"),
@@ -115,10 +117,16 @@ let package = Package(
       name: "Wire",
       dependencies: ["CEntitleMessages", "EntitlementDomain", "Framing", "JSON", nio.core]),
     .target(
-      name: "RPCServer", dependencies: ["Framing", "Wire", nio.core, nio.posix, logging]),
+      name: "RPCServer",
+      dependencies: [
+        "Cryptography", "Framing", "Wire", nio.core, nio.posix, nio.ssl, nio.tls, logging,
+      ]),
     .target(
       name: "RPCClient",
-      dependencies: ["EntitlementDomain", "Framing", "Wire", nio.core, nio.posix]),
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "Framing", "Wire", nio.core, nio.posix, nio.ssl,
+        nio.tls,
+      ]),
 
     // Use cases, and their binding to the front.
     .target(
@@ -150,30 +158,35 @@ let package = Package(
     // Programs: what their commands share, what is behind each, and their entry points.
     .target(name: "Programs", dependencies: [argumentParser, logging]),
     .target(
+      name: "ClientOptions", dependencies: ["Framing", "Programs", "RPCClient", argumentParser]),
+    .target(
       name: "OperatorCommands",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementStore", "Framing",
-        "JSON", "PostgresStore", "Programs", "RPCClient", "Scenarios", "Verification", "Wire",
+        "AppStorePayloads", "CatalogFiles", "ClientOptions", "EntitlementDomain",
+        "EntitlementStore", "Framing", "JSON", "PostgresStore", "Programs", "RPCClient",
+        "Scenarios", "Verification", "Wire",
         argumentParser,
       ]),
     .target(
       name: "SimulatorCommands",
       dependencies: [
-        "EntitlementDomain", "Framing", "Programs", "RPCClient", "StoreSimulator", "Wire",
-        argumentParser,
+        "ClientOptions", "EntitlementDomain", "Framing", "Programs", "RPCClient",
+        "StoreSimulator", "Wire", argumentParser,
       ]),
     .target(
       name: "LoadClient",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
-        "EntitlementStore", "Framing", "PostgresBulkLoader", "PostgresStore", "Programs",
+        "AppStorePayloads", "CatalogFiles", "ClientOptions", "Cryptography",
+        "EntitlementDomain", "EntitlementStore", "Framing", "PostgresBulkLoader",
+        "PostgresStore", "Programs",
         "RPCClient", "StoreSimulator", "Wire", argumentParser, nio.core, nio.posix,
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ]),
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "CatalogFiles", "CertificateStatus", "EntitlementDomain", "EntitlementService",
+        "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
+        "EntitlementService",
         "EntitlementStore", "Framing", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer",
         "SQLiteStore", "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core,
         .product(name: "Configuration", package: "swift-configuration"),
@@ -193,6 +206,9 @@ let package = Package(
       ],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(
+      name: "TLSSupport", dependencies: ["Cryptography", "TestSupport"],
+      path: "Tests/TLSSupport"),
     // Measurements, apart from the product: deploy/benchmark.
     .executableTarget(
       name: "benchmark",
@@ -200,7 +216,8 @@ let package = Package(
         "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
         "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
         "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
-        "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core, nio.posix,
+        "TLSSupport", "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core,
+        nio.embedded, nio.posix, nio.ssl, nio.tls,
       ],
       path: "Tests/Benchmarks",
       exclude: ["BareEcho"]),
@@ -288,8 +305,8 @@ let package = Package(
     .testTarget(
       name: "RPCServerTests",
       dependencies: [
-        "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TestSupport", "Wire", logging,
-        nio.core, nio.embedded, nio.posix,
+        "Cryptography", "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TLSSupport",
+        "TestSupport", "Wire", logging, nio.core, nio.embedded, nio.posix, nio.ssl,
       ]),
     .testTarget(
       name: "StoreSimulatorTests",
@@ -322,8 +339,8 @@ let package = Package(
     .testTarget(
       name: "LoadClientTests",
       dependencies: [
-        "EntitlementDomain", "Framing", "LoadClient", "Programs", "RPCServer", "StoreSimulator",
-        "TestSupport", "Wire", logging, nio.core, nio.posix,
+        "EntitlementDomain", "Framing", "LoadClient", "Programs", "RPCClient", "RPCServer",
+        "StoreSimulator", "TestSupport", "Wire", logging, nio.core, nio.posix,
       ]),
     .testTarget(
       name: "PostgresBulkLoaderTests",
@@ -341,7 +358,8 @@ let package = Package(
       name: "ProgramTests",
       dependencies: [
         "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands", "Programs",
-        "RPCClient", "SQLiteStore", "StoreSimulator", "TestSupport", "Wire", "bare-echo",
+        "RPCClient", "SQLiteStore", "StoreSimulator", "TLSSupport", "TestSupport", "Wire",
+        "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),
   ],
@@ -364,7 +382,6 @@ let transitiveProducts = [
   "swift-http-types": "HTTPTypes",
   "swift-nio-extras": "NIOExtras",
   "swift-nio-http2": "NIOHTTP2",
-  "swift-nio-ssl": "NIOSSL",
   "swift-nio-transport-services": "NIOTransportServices",
   "swift-numerics": "Numerics",
   "swift-service-context": "ServiceContextModule",

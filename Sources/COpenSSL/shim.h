@@ -40,6 +40,31 @@ static inline int entitle_asn1_time_seconds(const ASN1_TIME *time, int64_t *seco
   return 1;
 }
 
+// The subject alternative names of a certificate (RFC 5280 section 4.2.1.6), owned by the caller.
+// NULL if it has none, or more than one such extension.
+static inline GENERAL_NAMES *entitle_alternative_names(const X509 *certificate) {
+  return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+// The type of a name (GEN_DNS, GEN_URI), and its bytes, owned by `names`. -1 for a name of another
+// type, and after the last name.
+static inline int entitle_alternative_name(const GENERAL_NAMES *names, int index,
+                                           const unsigned char **bytes, int *length) {
+  const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+  if (name == NULL || (name->type != GEN_DNS && name->type != GEN_URI)) return -1;
+  *bytes = ASN1_STRING_get0_data(name->d.ia5);
+  *length = ASN1_STRING_length(name->d.ia5);
+  return name->type;
+}
+
+static inline int entitle_alternative_name_count(const GENERAL_NAMES *names) {
+  return sk_GENERAL_NAME_num(names);
+}
+
+static inline void entitle_alternative_names_free(GENERAL_NAMES *names) {
+  GENERAL_NAMES_free(names);
+}
+
 // The signer of a message, owned by the message. NULL unless there is exactly one.
 static inline CMS_SignerInfo *entitle_cms_only_signer(CMS_ContentInfo *message) {
   STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(message);

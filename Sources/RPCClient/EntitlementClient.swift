@@ -54,7 +54,8 @@ public struct EntitlementClient: Sendable {
     runner = CallRunner(
       // Shuffled, so that not all clients begin with the same server.
       pool: ConnectionPool(
-        addresses: addresses.shuffled(), connectTimeout: configuration.connectTimeout,
+        addresses: addresses.shuffled(), tls: configuration.tls,
+        connectTimeout: configuration.connectTimeout,
         pool: configuration.pool, reconnecting: Self.reconnecting, limits: configuration.connection,
         eventLoopGroup: MultiThreadedEventLoopGroup.singleton),
       retries: configuration.retries, hedgingDelay: configuration.hedgingDelay)

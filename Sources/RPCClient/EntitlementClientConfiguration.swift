@@ -9,8 +9,11 @@ public struct EntitlementClientConfiguration: Sendable {
   public var timeout: Duration?
   /// Pairs that are sent with each call.
   public var metadata: [(key: String, value: String)]
+  /// For servers with TLS: see ``ClientTLS``. Nil: the authorities that the system trusts, and no
+  /// client certificate.
+  public var tls: ClientTLS?
   /// The timeout of one attempt to connect: the host lookup and the attempts for each of its
-  /// addresses.
+  /// addresses. A TLS handshake may take as long again.
   public var connectTimeout: Duration
   /// The most connections to one server. Many calls share a connection; the second one is
   /// opened when the first is busy. Limited to the range of 1 to 1,000.
@@ -38,13 +41,14 @@ public struct EntitlementClientConfiguration: Sendable {
   /// Makes a configuration. Each parameter is described at the property of its name.
   public init(
     timeout: Duration? = defaultTimeout, metadata: [(key: String, value: String)] = [],
-    connectTimeout: Duration = .seconds(5), connectionsPerAddress: Int = 2,
+    tls: ClientTLS? = nil, connectTimeout: Duration = .seconds(5), connectionsPerAddress: Int = 2,
     callsPerConnection: Int = 1_000, waitingCalls: Int = 10_000,
     waitingTime: Duration = .seconds(1), retries: RetryPolicy = RetryPolicy(),
     hedgingDelay: Duration? = nil, streamReadBuffer: Int = 4_194_304
   ) {
     self.timeout = timeout
     self.metadata = metadata
+    self.tls = tls
     self.connectTimeout = connectTimeout
     self.connectionsPerAddress = connectionsPerAddress
     self.callsPerConnection = callsPerConnection

@@ -16,6 +16,10 @@ extension RPCClientError {
         return reason(of: attempt.error)
       }
       return "unknown host"
+    case let fault as TLSFault:
+      return fault.text
+    case let error as RPCClientError:
+      return error.message
     case let error as IOError:
       return reason(errno: error.errnoCode)
     case ChannelError.connectTimeout:

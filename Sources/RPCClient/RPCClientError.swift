@@ -73,6 +73,8 @@ extension RPCClientError: CustomStringConvertible {
 extension RPCClientError {
   static let noAddress = RPCClientError(.unreachable, "the client has no server address")
   static let closed = RPCClientError(.connectionClosed, "the connection is closed")
+  static let serverSpeaksTLS = RPCClientError(
+    .unreachable, "the server speaks TLS: the address needs tls: before the host")
   static let clientClosed = RPCClientError(.clientClosed, "the client is closed")
   static let deadlineExceeded = RPCClientError(
     .status(.deadlineExceeded), "the deadline passed before the answer arrived")
@@ -82,6 +84,12 @@ extension RPCClientError {
     "the request is larger than a frame of \(RPCLimits.maximumFrameData) bytes")
   static let slowReader = RPCClientError(
     .status(.resourceExhausted), "the stream was not read fast enough")
+
+  /// The server refused the connection after the client's side of the handshake. It has not read a
+  /// call.
+  static func refused(_ fault: TLSFault) -> RPCClientError {
+    RPCClientError(.unreachable, fault.text)
+  }
 
   static func silent(_ limit: Duration) -> RPCClientError {
     RPCClientError(.connectionClosed, "the server sent nothing for \(limit)")

@@ -5,16 +5,19 @@ import Framing
 package import RPCServer
 package import Wire
 
-/// A server as it is described to operators. Does not change while the server runs.
+/// A server as it is described to operators. Only the warnings change while the server runs.
 package struct ServerDescription: Sendable {
   package let version: String
   /// Tells the nodes of one store apart.
   package let nodeName: String
   package let storeKind: StoreKind
-  /// What the settings make unsafe, in English.
-  package let warnings: [String]
+  /// What is unsafe, and what operators must do, in English.
+  package let warnings: @Sendable () -> [String]
 
-  package init(version: String, nodeName: String, storeKind: StoreKind, warnings: [String] = []) {
+  package init(
+    version: String, nodeName: String, storeKind: StoreKind,
+    warnings: @escaping @Sendable () -> [String] = { [] }
+  ) {
     self.version = version
     self.nodeName = nodeName
     self.storeKind = storeKind
@@ -229,7 +232,7 @@ package struct AdminEndpoint: Sendable {
       return .now(
         try GetServerResponse(
           version: server.version, nodeName: server.nodeName, storeKind: server.storeKind,
-          catalogDigest: digest.isEmpty ? nil : digest, warnings: server.warnings
+          catalogDigest: digest.isEmpty ? nil : digest, warnings: server.warnings()
         ).encoded())
     }
   }

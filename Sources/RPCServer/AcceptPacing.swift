@@ -34,6 +34,13 @@ final class AcceptPacing: Sendable {
     }
   }
 
+  /// Takes the tokens of a TLS connection if it was short-lived or its handshake was not finished.
+  func handshakeEnded(acceptedAt: NIODeadline, isFinished: Bool, now: NIODeadline) {
+    if !isFinished || now - acceptedAt < TimeAmount(RPCLimits.shortConnectionTime) {
+      state.withLock { _ = $0.bucket.take(RPCLimits.tokensPerHandshake, now: now) }
+    }
+  }
+
   /// Takes a token.
   func connectionRefused(now: NIODeadline) {
     state.withLock { _ = $0.bucket.take(now: now) }

@@ -16,12 +16,14 @@ final class ConnectionRegistry: Sendable {
   }
 
   let memory: MemoryBudget
+  let faults: TransportFaults
   private let limit: Int
   private let refusalLog = ShortageLog()
   private let memoryLog = ShortageLog()
   private let state = Mutex(State())
 
-  init(limits: RPCLimits) {
+  init(limits: RPCLimits, logger: Logger) {
+    faults = TransportFaults(logger: logger)
     limit = limits.connections
     memory = MemoryBudget(capacity: limits.memory)
   }
@@ -54,6 +56,10 @@ final class ConnectionRegistry: Sendable {
     for waiter in waiters {
       waiter.resume()
     }
+  }
+
+  func handshakeFinished() {
+    state.withLock { $0.statistics.handshakesFinished += 1 }
   }
 
   /// Adds the counters of a connection and resets them.

@@ -1,4 +1,6 @@
+package import Cryptography
 package import Framing
+import Glibc
 package import NIOCore
 import Synchronization
 import Wire
@@ -84,9 +86,16 @@ package final class RPCPeer: Sendable {
   /// The event loop on which all calls of the connection start.
   package let eventLoop: any EventLoop
   package let allocator: ByteBufferAllocator
+  /// The subject alternative names of the client's certificate, which was verified. Empty without
+  /// TLS, and for a client without a certificate.
+  package let certificateNames: [CertificateName]
+  /// The user of the client's process; nil unless the connection is by a Unix socket.
+  package let userID: UInt32?
   private let closed = Atomic(false)
 
-  init(connectionID: UInt64, channel: any Channel) {
+  init(connectionID: UInt64, channel: any Channel, certificateNames: [CertificateName] = []) {
+    self.certificateNames = certificateNames
+    self.userID = Self.userID(of: channel)
     self.connectionID = connectionID
     self.address = channel.remoteAddress
     self.eventLoop = channel.eventLoop
@@ -96,6 +105,20 @@ package final class RPCPeer: Sendable {
   /// Whether the connection is closed.
   package var isClosed: Bool {
     closed.load(ordering: .relaxed)
+  }
+
+  /// The user that connected (unix(7), `SO_PEERCRED`).
+  private static func userID(of channel: any Channel) -> UInt32? {
+    guard case .unixDomainSocket? = channel.localAddress else { return nil }
+    let user = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
+      socket -> UInt32? in
+      // `struct ucred`, which Glibc does not export: process, user, group.
+      var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
+      var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+      let result = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+      return result == 0 ? credentials.1 : nil
+    }
+    return user ?? nil
   }
 
   func markClosed() {

@@ -1,12 +1,14 @@
+import Cryptography
 package import Framing
 import Glibc
 package import Logging
 package import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 import Wire
 
-/// A ttrpc server: listens on TCP and Unix sockets, and dispatches calls to the methods of its
+/// A ttrpc server: listens on TCP and Unix sockets, with or without TLS, and dispatches calls to the methods of its
 /// router.
 ///
 /// A server is started once and shut down once.
@@ -34,11 +36,15 @@ package final class RPCServer: Sendable {
   /// Shared by all TCP listeners.
   private let pacing: AcceptPacing
   private let acceptFailures: AcceptFailures
+  private let tls: ServerTLS?
+  private let unfinishedHandshakes = UnfinishedHandshakes()
   private let state = Mutex(State.idle)
 
-  /// - Parameter group: The event loops of the connections. Must outlive the server.
+  /// - Parameters:
+  ///   - tls: The certificate of TLS listeners.
+  ///   - group: The event loops of the connections. Must outlive the server.
   package init(
-    router: RPCRouter, limits: RPCLimits = RPCLimits(),
+    router: RPCRouter, limits: RPCLimits = RPCLimits(), tls: ServerTLS? = nil,
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
   ) {
     self.router = router
@@ -47,7 +53,8 @@ package final class RPCServer: Sendable {
     self.limits = limits
     self.group = group
     self.logger = logger
-    self.registry = ConnectionRegistry(limits: limits)
+    self.tls = tls
+    self.registry = ConnectionRegistry(limits: limits, logger: logger)
     self.pacing = AcceptPacing(limits: limits)
     self.acceptFailures = AcceptFailures(logger: logger)
   }
@@ -56,6 +63,8 @@ package final class RPCServer: Sendable {
     var statistics = registry.statistics
     statistics.acceptPauses = pacing.pauses
     statistics.acceptFailures = acceptFailures.count
+    statistics.handshakesOpen = unfinishedHandshakes.count
+    statistics.handshakesFailed = registry.faults.failedHandshakes
     return statistics
   }
 
@@ -129,19 +138,43 @@ package final class RPCServer: Sendable {
     do {
       switch address {
       case .tcp(let host, let port):
-        let channel = try await tcpBootstrap.bind(host: host, port: Int(port)).get()
-        return Listener(channel: channel, socketFile: nil)
+        return try await listen(on: host, port, with: .plain)
+      case .tls(let host, let port):
+        return try await listen(
+          on: host, port, with: try transport(requiresCertificate: false, for: address))
+      case .mutualTLS(let host, let port):
+        return try await listen(
+          on: host, port, with: try transport(requiresCertificate: true, for: address))
       case .unix(let path):
         // Not paced: the clients are local processes, and an operator can always connect.
-        let channel = try await bootstrap(pacing: nil).bind(unixDomainSocketPath: path).get()
+        let channel = try await bootstrap(.plain, pacing: nil)
+          .bind(unixDomainSocketPath: path).get()
         return Listener(channel: channel, socketFile: UnixSocketFile(at: path))
       }
+    } catch let error as RPCServerError {
+      throw error
     } catch {
       throw RPCServerError(bindingTo: address, cause: error)
     }
   }
 
-  private func bootstrap(pacing: AcceptPacing?) -> ServerBootstrap {
+  private func listen(
+    on host: String, _ port: UInt16, with transport: Transport
+  ) async throws -> Listener {
+    let channel = try await tcpBootstrap(transport).bind(host: host, port: Int(port)).get()
+    return Listener(channel: channel, socketFile: nil)
+  }
+
+  private func transport(
+    requiresCertificate: Bool, for address: ServerAddress
+  ) throws(RPCServerError) -> Transport {
+    guard let tls, !requiresCertificate || tls.hasClientAuthorities else {
+      throw RPCServerError(.noCertificate, address: address)
+    }
+    return .tls(tls, requiresCertificate: requiresCertificate)
+  }
+
+  private func bootstrap(_ transport: Transport, pacing: AcceptPacing?) -> ServerBootstrap {
     let acceptFailures = acceptFailures
     return ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
@@ -155,13 +188,15 @@ package final class RPCServer: Sendable {
         }
       }
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try self.setUp(channel, pacing: pacing) }
+        channel.eventLoop.makeCompletedFuture {
+          try self.setUp(channel, transport, pacing: pacing)
+        }
       }
   }
 
   /// On Linux, connections inherit the listener's socket options, without further system calls.
-  private var tcpBootstrap: ServerBootstrap {
-    bootstrap(pacing: pacing)
+  private func tcpBootstrap(_ transport: Transport) -> ServerBootstrap {
+    bootstrap(transport, pacing: pacing)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .serverChannelOption(.socketOption(.so_keepalive), value: 1)
@@ -174,7 +209,9 @@ package final class RPCServer: Sendable {
     .tcpOption(NIOBSDSocket.Option(rawValue: name))
   }
 
-  private func setUp(_ channel: any Channel, pacing: AcceptPacing?) throws {
+  private func setUp(
+    _ channel: any Channel, _ transport: Transport, pacing: AcceptPacing?
+  ) throws {
     let eventLoop = channel.eventLoop
     let acceptedAt = eventLoop.now
     guard let id = registry.admit(channel) else {
@@ -190,25 +227,58 @@ package final class RPCServer: Sendable {
       try options.setOption(
         .writeBufferWaterMark, value: .init(low: max(1, pause / 4), high: max(1, pause)))
     }
-    channel.closeFuture.whenComplete { _ in
-      pacing?.connectionEnded(acceptedAt: acceptedAt, now: eventLoop.now)
-      self.registry.remove(id)
+    switch transport {
+    case .plain:
+      channel.closeFuture.whenComplete { _ in
+        pacing?.connectionEnded(acceptedAt: acceptedAt, now: eventLoop.now)
+        self.registry.remove(id)
+      }
+      try addHandler(to: channel, id, certificateNames: [])
+    case .tls(let tls, let requiresCertificate):
+      let handshake = try addTLS(tls, requiresCertificate: requiresCertificate, to: channel, id)
+      channel.closeFuture.assumeIsolated().whenComplete { _ in
+        pacing?.handshakeEnded(
+          acceptedAt: acceptedAt, isFinished: handshake.isFinished, now: eventLoop.now)
+        self.registry.remove(id)
+      }
     }
+  }
+
+  private func addHandler(
+    to channel: any Channel, _ id: UInt64, certificateNames: [CertificateName]
+  ) throws {
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
-        peer: RPCPeer(connectionID: id, channel: channel), registry: registry, logger: logger))
+        peer: RPCPeer(connectionID: id, channel: channel, certificateNames: certificateNames),
+        registry: registry, logger: logger))
+  }
+
+  private func addTLS(
+    _ tls: ServerTLS, requiresCertificate: Bool, to channel: any Channel, _ id: UInt64
+  ) throws -> TLSHandshakeHandler {
+    // A reload may have removed the authorities of clients. Then no client has a valid certificate.
+    guard let context = tls.context(requiresCertificate: requiresCertificate) else {
+      registry.remove(id)
+      throw ConnectionRefused()
+    }
+    let encryption = NIOSSLServerHandler(context: context)
+    let linger = AlertLinger()
+    let handshake = TLSHandshakeHandler(
+      connectionID: id, timeLimit: TimeAmount(limits.handshakeTime), tls: encryption,
+      linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
+    ) { [registry] names in
+      registry.handshakeFinished()
+      try self.addHandler(to: channel, id, certificateNames: names)
+    }
+    try channel.pipeline.syncOperations.addHandlers(linger, encryption, handshake)
+    return handshake
   }
 
   private static func boundAddress(
     of channel: any Channel, asked address: ServerAddress
   ) -> ServerAddress {
-    guard case .tcp(let host, _) = address,
-      let port = channel.localAddress?.port.flatMap(UInt16.init(exactly:))
-    else {
-      return address
-    }
-    return .tcp(host: host, port: port)
+    channel.localAddress?.port.flatMap(UInt16.init(exactly:)).map(address.withPort) ?? address
   }
 
   private static func close(_ listeners: [Listener]) async {
@@ -218,6 +288,12 @@ package final class RPCServer: Sendable {
       listener.socketFile?.remove()
     }
   }
+}
+
+/// What the connections of a listener speak below the frames.
+private enum Transport: Sendable {
+  case plain
+  case tls(ServerTLS, requiresCertificate: Bool)
 }
 
 /// Thrown by a channel initializer to make swift-nio close a connection that was not admitted.

@@ -16,6 +16,8 @@ package struct RPCServerError: Error, Hashable, Sendable {
     case unknownHost
     /// The file at the Unix socket's path is not a socket. It is not removed.
     case notASocket
+    /// A TLS address needs a certificate, and one with `mtls:` the authorities of clients.
+    case noCertificate
     /// The server has been started or stopped before.
     case alreadyStarted
     /// Another error of the operating system.
@@ -45,6 +47,7 @@ extension RPCServerError: CustomStringConvertible {
     case .permissionDenied: "\(place): not permitted to listen there"
     case .unknownHost: "\(place): unknown host"
     case .notASocket: "\(place): the file there is not a socket; it was not removed"
+    case .noCertificate: "\(place): no certificate, or no authorities of clients"
     case .alreadyStarted: "the server was started before"
     case .bindFailed: "\(place): cannot listen\(cause)"
     }

@@ -32,6 +32,11 @@ package struct RPCServerStatistics: Hashable, Sendable {
   /// Connections closed because of unread output, so that others get memory.
   package var connectionsClosedForMemory = 0
 
+  /// TLS handshakes that are not finished now.
+  package var handshakesOpen = 0
+  package var handshakesFinished = 0
+  package var handshakesFailed = 0
+
   package init() {}
 
   /// Adds the counters of `other` and resets them.
@@ -50,6 +55,9 @@ package struct RPCServerStatistics: Hashable, Sendable {
     memoryRefusals += exchange(&other.memoryRefusals, with: 0)
     droppedRequests += exchange(&other.droppedRequests, with: 0)
     connectionsClosedForMemory += exchange(&other.connectionsClosedForMemory, with: 0)
+    handshakesOpen += exchange(&other.handshakesOpen, with: 0)
+    handshakesFinished += exchange(&other.handshakesFinished, with: 0)
+    handshakesFailed += exchange(&other.handshakesFailed, with: 0)
   }
 }
 

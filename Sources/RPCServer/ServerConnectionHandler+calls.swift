@@ -94,6 +94,9 @@ extension ServerConnectionHandler {
       statistics.brokenFrames += 1
     }
     perform(action)
+    if case .unskippable(let header) = decoded, header.isTLSHandshake {
+      registry.faults.occurred(.plainListener, peer: peer.address)
+    }
   }
 
   func perform(_ action: ServerAction) {

@@ -98,6 +98,10 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     default:
       break
     }
+    // Behind TLS the handler is added to an active channel.
+    if context.channel.isActive {
+      settle()
+    }
   }
 
   func channelActive(context: ChannelHandlerContext) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClientOptions
 import EntitlementDomain
 import FoundationEssentials
 import Framing
@@ -72,8 +73,7 @@ struct SubmitPopulationCommand: AsyncParsableCommand {
   private func submit(
     _ population: Population, signedBy authority: SigningAuthority
   ) async throws -> SubmissionTally {
-    let client = try await EntitlementClient.connect(
-      to: server.address, configuration: PopulationSubmitter.client)
+    let client = try await server.client(PopulationSubmitter.client)
     let submitter = PopulationSubmitter(
       client: client, authority: authority, population: population, delivery: via,
       concurrency: concurrency)
@@ -92,18 +92,25 @@ struct ServerOption: ParsableArguments {
   @Option(
     name: .customLong("server"),
     help: ArgumentHelp(
-      "Address of the server: host:port, [::1]:port or unix:/path.", valueName: "address"))
-  var argument: ServerAddressArgument
+      "Address of the server: host:port, [::1]:port, tls:host:port or unix:/path.",
+      valueName: "address"))
+  var argument: ServerArgument
 
-  var address: ServerAddress { argument.value }
-}
+  @OptionGroup var tls: TLSOptions
+  @OptionGroup var token: TokenOptions
 
-struct ServerAddressArgument: ExpressibleByArgument {
-  let value: ServerAddress
+  func validate() throws {
+    _ = try tls.address(argument.address)
+  }
 
-  init?(argument: String) {
-    guard let value = try? ServerAddress(parsing: argument) else { return nil }
-    self.value = value
+  func client(
+    _ configuration: EntitlementClientConfiguration
+  ) async throws -> EntitlementClient {
+    var configuration = configuration
+    configuration.tls = tls.settings
+    configuration.metadata = try token.metadata()
+    return try await EntitlementClient.connect(
+      to: try tls.address(argument.address), configuration: configuration)
   }
 }
 

@@ -15,7 +15,7 @@ struct Entitled: AsyncParsableCommand {
       ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option \
       takes precedence over the environment, and the environment over the file. SIGTERM and SIGINT \
       stop the server: calls in flight are answered first. SIGHUP opens the audit log again and \
-      reloads the catalog. A change of the catalog file reloads it too.
+      reloads the catalog and the files of TLS. A change of these files reloads them too.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
       available, 70 shutdown timed out, 72 the database is missing or damaged, 73 the database cannot be opened, 74 the database has to \
@@ -29,7 +29,8 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help: """
-      Address to serve on: HOST:PORT or unix:PATH. Repeatable. Default: 127.0.0.1:7100.
+      Address to serve on: HOST:PORT, tls:HOST:PORT, mtls:HOST:PORT (a client certificate is \
+      required) or unix:PATH. Repeatable. Default: 127.0.0.1:7100.
       """)
   var listen: [String] = []
 
@@ -109,6 +110,24 @@ struct Entitled: AsyncParsableCommand {
   @Flag(help: "Allow addresses that other machines can reach, without any access control.")
   var allowUnprotectedListen = false
 
+  @Option(
+    help: """
+      PEM file of the server's certificate, with those of authorities below the root. Required for \
+      tls: and mtls:.
+      """)
+  var tlsCertificate: String?
+
+  @Option(help: "PEM file of its key. Other users must not be able to read it.")
+  var tlsKey: String?
+
+  @Option(
+    name: .customLong("tls-client-ca"),
+    help: """
+      PEM file of the authorities that sign client certificates. Required for mtls:; with tls: a \
+      client may have a certificate. Default: clients are not asked for one.
+      """)
+  var tlsClientCA: String?
+
   @Option(help: "Threads that verify signatures. Default: one for each core.")
   var verificationWorkers: String?
 
@@ -167,6 +186,7 @@ struct Entitled: AsyncParsableCommand {
         flags: flags, file: config, environment: ProcessInfo.processInfo.environment)
       if checkConfig {
         try settings.checkAddresses()
+        try settings.checkTLS()
         let catalog = try CatalogLoader.load(settings.catalogPath).contents
         try write(settings.summary(catalog: catalog))
       } else {
@@ -193,6 +213,7 @@ struct Entitled: AsyncParsableCommand {
       (.catalog, catalog), (.store, store), (.nodeName, nodeName),
       (.certificateStatus, certificateStatus), (.auditLog, auditLog),
       (.logLevel, logLevel), (.logFormat, logFormat),
+      (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey), (.tlsClientCA, tlsClientCA),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),

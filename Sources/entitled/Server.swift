@@ -35,6 +35,9 @@ struct Server {
       logger.warning("configuration", metadata: ["issue": "\(warning)"])
     }
     try settings.checkAddresses()
+    let tls = try settings.tls.map { names throws(StartFailure) in
+      try TLSReloader(names, logger: logger)
+    }
     let connections = try FileDescriptors.connections(for: settings, logger: logger)
     let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
     // Taken before the file is read: any later change causes a reload.
@@ -51,7 +54,7 @@ struct Server {
     let opened = try await openStore(trail: trail, evaluations, logger: logger)
     let store = opened.store
     let components = ServerComponents(
-      settings: settings, connections: connections,
+      settings: settings, connections: connections, tls: tls,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.source, opened: opened, evaluations: evaluations, logger: logger)
@@ -69,6 +72,7 @@ struct Server {
 
     // Trapped until the end: SIGHUP must not kill a server that is stopping.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
+    let tlsHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
     // no longer followed, the verification pool and the certificate status checks end, and the
@@ -92,11 +96,12 @@ struct Server {
             service: CatalogService(
               file: catalogFile, initialVersion: catalogVersion, hangups: hangups,
               reloader: components.reloader, auditLog: auditLog, logger: logger)),
+          .init(service: TLSService(reloader: tls, hangups: tlsHangups)),
           .init(service: ShutdownWatchdog(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
-    withExtendedLifetime(hangups) {}
+    withExtendedLifetime((hangups, tlsHangups)) {}
     logger.info("stopped", metadata: components.finalCounts)
   }
 
@@ -215,7 +220,8 @@ private struct ServerComponents {
 
   /// - Parameter connections: The limit of open connections.
   init(
-    settings: Settings, connections: Int, catalog: CatalogHolder, source: CatalogSource,
+    settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
+    source: CatalogSource,
     opened: OpenedStore, evaluations: EvaluationPool, logger: Logger
   ) {
     let store = opened.store
@@ -284,7 +290,7 @@ private struct ServerComponents {
       server: ServerDescription(
         version: ProgramVersion.current, nodeName: settings.nodeName,
         storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
-        warnings: settings.warnings)
+        warnings: { settings.warnings + (tls?.warnings ?? []) })
     ).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
@@ -295,7 +301,8 @@ private struct ServerComponents {
         shutdownTime: settings.shutdownTime,
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
         memory: settings.memoryBudget),
-      logger: logger)
+      tls: tls?.tls, logger: logger)
+    if let tls { statistics.add { tls.values } }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.
     statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
@@ -355,6 +362,7 @@ extension StartFailure {
     let reason: Reason =
       switch error.code {
       case .permissionDenied: .addressNotPermitted
+      case .noCertificate: .badConfiguration
       case .alreadyStarted: .failed
       default: .addressUnavailable
       }

@@ -28,6 +28,8 @@ struct Settings: Sendable {
   var auditLog: AuditLogTarget?
   var trustAnchors: TrustAnchors
   var allowUnprotectedListen: Bool
+  /// Nil without TLS.
+  var tls: TLSFileNames?
   var verificationWorkers: Int
   /// The number of payloads that may wait for a worker.
   var verificationQueue: Int
@@ -134,6 +136,12 @@ extension Settings {
         + "127.0.0.1, [::1] or a Unix socket, or set --allow-unprotected-listen.")
   }
 
+  /// Reads the files of TLS.
+  func checkTLS() throws(StartFailure) {
+    guard let tls else { return }
+    _ = try TLSReloader(tls, logger: Logger(label: "entitled") { _ in SwiftLogNoOpLogHandler() })
+  }
+
   /// What is unsafe in the settings, a sentence each: for the log of each start, for
   /// `--check-config` and for health checks.
   var warnings: [String] {
@@ -167,6 +175,9 @@ extension Settings {
       (.auditLog, auditLog?.description ?? "none"),
       (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
+      (.tlsCertificate, tls?.certificate ?? "none"),
+      (.tlsKey, tls?.key ?? "none"),
+      (.tlsClientCA, tls?.clientAuthorities ?? "none"),
       (.verificationWorkers, String(verificationWorkers)),
       (.verificationQueue, String(verificationQueue)),
       (.certificateStatus, certificateStatus.rawValue),
@@ -224,6 +235,7 @@ private struct SettingsReader {
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
+    let tls = await tlsFiles(for: addresses)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     guard let catalogPath, let store else { return nil }
     return Settings(
@@ -232,7 +244,7 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
       auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
       trustAnchors: anchors,
-      allowUnprotectedListen: unprotected, verificationWorkers: workers,
+      allowUnprotectedListen: unprotected, tls: tls, verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       memoryBudget: memory << 20, maximumConnections: connections,
       shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
@@ -252,6 +264,28 @@ private struct SettingsReader {
       report(.listen, "\(text): \(error)")
       return nil
     }
+  }
+
+  private mutating func tlsFiles(for addresses: [ServerAddress]) async -> TLSFileNames? {
+    let certificate = await string(.tlsCertificate)
+    let key = await string(.tlsKey)
+    let authorities = await string(.tlsClientCA)
+    if let address = addresses.first(where: \.isEncrypted) {
+      if certificate == nil { report(.tlsCertificate, "missing: \(address) needs a certificate") }
+      if key == nil { report(.tlsKey, "missing: \(address) needs the key of its certificate") }
+    }
+    for case .mutualTLS(let host, let port) in addresses where authorities == nil {
+      let address = ServerAddress.mutualTLS(host: host, port: port)
+      report(.tlsClientCA, "missing: \(address) needs the authorities of its clients")
+    }
+    let given: [(SettingKey, String?)] = [
+      (.tlsCertificate, certificate), (.tlsKey, key), (.tlsClientCA, authorities),
+    ]
+    for case (let key, _?) in given where !addresses.contains(where: \.isEncrypted) {
+      report(key, "requires an address with tls: or mtls: in \(SettingKey.listen.rawValue)")
+    }
+    guard let certificate, let key else { return nil }
+    return TLSFileNames(certificate: certificate, key: key, clientAuthorities: authorities)
   }
 
   private mutating func store() async -> StoreChoice? {
@@ -402,6 +436,9 @@ enum SettingKey: String, CaseIterable {
   case auditLog = "audit_log"
   case trustRoots = "trust_roots"
   case allowUnprotectedListen = "allow_unprotected_listen"
+  case tlsCertificate = "tls_certificate"
+  case tlsKey = "tls_key"
+  case tlsClientCA = "tls_client_ca"
   case verificationWorkers = "verification_workers"
   case verificationQueue = "verification_queue"
   case certificateStatus = "certificate_status"

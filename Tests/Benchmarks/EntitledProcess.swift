@@ -4,14 +4,15 @@ import Glibc
 import LoadClient
 import PostgresBulkLoader
 import StoreSimulator
+import TLSSupport
 import TestSupport
 import Wire
 
 /// An `entitled` process on its own address, started from the folder of this program. It is killed
 /// when this object is released.
 final class EntitledProcess {
-  /// The first address that it listens on.
-  let address: ServerAddress
+  /// The addresses that it listens on.
+  let addresses: [ServerAddress]
   private let program: Subprocess
   private let folder: TemporaryFolder
 
@@ -36,11 +37,12 @@ final class EntitledProcess {
   /// - store: the value of `--store`.
   ///   - catalog: YAML.
   /// - arguments: further arguments.
+  ///   - listeners: the number of its listeners.
   /// - processor: the only processor that it may use; nil for all processors of this thread.
   /// - Throws: ``Failure`` with its log when it ends or does not listen in time.
   init(
     store: String, listener: Listener = .unixSocket, catalog: String = SimulatedApp.catalogYAML,
-    arguments: [String] = [], processor: Int? = nil
+    arguments: [String] = [], listeners: Int = 1, processor: Int? = nil
   ) async throws {
     folder = try TemporaryFolder()
     let log = folder.file("log")
@@ -60,8 +62,9 @@ final class EntitledProcess {
     }
     let deadline = ContinuousClock.now + Self.patience
     while true {
-      if let address = Self.listeningAddress(in: log) {
-        self.address = try ServerAddress(parsing: address)
+      let addresses = Self.listeningAddresses(in: log)
+      if addresses.count == listeners {
+        self.addresses = try addresses.map { try ServerAddress(parsing: $0) }
         return
       }
       guard ContinuousClock.now < deadline, !program.hasEnded else {
@@ -70,6 +73,17 @@ final class EntitledProcess {
       }
       try await Task.sleep(for: Self.interval)
     }
+  }
+
+  /// The first address that it listens on.
+  var address: ServerAddress { addresses[0] }
+
+  /// Arguments for a second listener, with TLS and a new certificate on P-256.
+  static func encryption(in folder: TemporaryFolder) throws -> [String] {
+    let pair = try TLSAuthority("authority", in: folder).issue("server")
+    return [
+      "--listen", "tls:127.0.0.1:0", "--tls-certificate", pair.certificate, "--tls-key", pair.key,
+    ]
   }
 
   var identifier: pid_t { program.identifier }
@@ -109,14 +123,13 @@ final class EntitledProcess {
     let address: String?
   }
 
-  /// Nil until the address is in the log.
-  private static func listeningAddress(in log: String) -> String? {
-    guard let text = try? Data(contentsOf: URL(filePath: log)) else { return nil }
-    for line in text.split(separator: UInt8(ascii: "\n")) {
+  /// The addresses that are in the log yet.
+  private static func listeningAddresses(in log: String) -> [String] {
+    guard let text = try? Data(contentsOf: URL(filePath: log)) else { return [] }
+    return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
       // An incomplete line is read the next time.
       let line = try? JSONDecoder().decode(LogLine.self, from: line)
-      if let line, line.message == "listening" { return line.address }
+      return line?.message == "listening" ? line?.address : nil
     }
-    return nil
   }
 }

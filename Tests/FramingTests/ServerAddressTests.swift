@@ -11,6 +11,9 @@ struct ServerAddressTests {
       ("localhost:0", .tcp(host: "localhost", port: 0)),
       ("[::1]:65535", .tcp(host: "::1", port: 65535)),
       ("entitle.example.com:1", .tcp(host: "entitle.example.com", port: 1)),
+      ("tls:127.0.0.1:7100", .tls(host: "127.0.0.1", port: 7100)),
+      ("tls:[::1]:7100", .tls(host: "::1", port: 7100)),
+      ("mtls:entitle.example.com:7100", .mutualTLS(host: "entitle.example.com", port: 7100)),
       ("unix:/run/entitle/rpc.sock", .unix(path: "/run/entitle/rpc.sock")),
       ("unix:run/rpc.sock", .unix(path: "run/rpc.sock")),
     ] as [(String, ServerAddress)])
@@ -24,7 +27,8 @@ struct ServerAddressTests {
     arguments: [
       "", ":", "host", "host:", ":80", "host:65536", "host:-1", "host:+1", "host: 80", "::1:80",
       "[]:80", "[::1]", "[host]:80", "ho st:80", "http://host:80", "unix:",
-      "unix:/" + String(repeating: "x", count: 107), "unix:/a\u{0}b", "[::1:80", "::1]:80",
+      "unix:/" + String(repeating: "x", count: 107), "unix:/a\u{0}b", "tls:", "tls:host",
+      "tls:unix:/a", "TLS:host:1", "[::1:80", "::1]:80",
     ])
   func refused(text: String) {
     let error = #expect(throws: WireError.self) { try ServerAddress(parsing: text) }
@@ -35,7 +39,9 @@ struct ServerAddressTests {
     "Loopback addresses are recognised",
     arguments: [
       ("127.0.0.1:1", true), ("127.9.8.7:1", true), ("[::1]:1", true), ("LocalHost:1", true),
-      ("unix:/a", true), ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false),
+      ("unix:/a", true), ("tls:127.0.0.1:1", true),
+      ("mtls:[::1]:1", true), ("tls:10.0.0.1:1", false), ("0.0.0.0:1", false), ("[::]:1", false),
+      ("10.0.0.1:1", false),
       ("127.example.com:1", false), ("127.0.0.1.example.com:1", false), ("127.1:1", false),
     ])
   func loopback(text: String, isLoopback: Bool) throws {

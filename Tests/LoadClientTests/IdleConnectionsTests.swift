@@ -23,7 +23,7 @@ struct IdleConnectionsTests {
       if let code { answer.fail(RPCStatus(code, "no")) } else { answer.succeed(healthy) }
     }
     let server = try await stage.server(router)
-    let idle = try await IdleConnections(count, to: stage.address, server: nil)
+    let idle = try await IdleConnections(count, to: RPCTarget(stage.address), server: nil)
     #expect(idle.figures == IdleConnections.Figures(count: count, bytesEach: nil))
     #expect(idle.closedCount == 0)
     await idle.close()
@@ -46,7 +46,7 @@ struct IdleConnectionsTests {
     let port = try #require(listener.localAddress?.port)
     let error = await #expect(throws: RPCClientError.self) {
       try await IdleConnections(
-        3, to: .tcp(host: "127.0.0.1", port: UInt16(port)), server: nil,
+        3, to: RPCTarget(.tcp(host: "127.0.0.1", port: UInt16(port))), server: nil,
         timeout: .milliseconds(100))
     }
     #expect(error?.code == .status(.deadlineExceeded))

@@ -2,6 +2,7 @@ import EntitlementDomain
 import Framing
 import Logging
 import NIOCore
+import RPCClient
 import RPCServer
 import TestSupport
 import Wire
@@ -49,7 +50,7 @@ struct LoadStage {
       try plan(
         shape, count: count, duration: duration, timeout: timeout, checks: checks,
         mix: mix, customers: customers),
-      to: address, server: nil, observer: observer)
+      to: RPCTarget(address), server: nil, observer: observer)
   }
 
   /// A plan with one connection, without a warm-up.

@@ -25,7 +25,7 @@ struct ServiceBench {
   static let version = "7.8.9-bench"
   static let description = ServerDescription(
     version: version, nodeName: "bench-1", storeKind: .sqlite,
-    warnings: ["a first warning", "a second warning"])
+    warnings: { ["a first warning", "a second warning"] })
 
   /// Shared by all tests, as generating RSA keys is slow.
   static let receiptAuthority = Result { try ReceiptAuthority.generate() }

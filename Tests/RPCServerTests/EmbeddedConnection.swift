@@ -19,7 +19,7 @@ final class EmbeddedConnection {
   init(_ limits: RPCLimits, immediate: Bool = true) throws {
     let router = service.router
     channel = EmbeddedChannel()
-    registry = ConnectionRegistry(limits: limits)
+    registry = ConnectionRegistry(limits: limits, logger: TestServer.quietLogger)
     reading = Reading(channel)
     handler = ServerConnectionHandler(
       router: router, methods: router.methodTable,

@@ -40,7 +40,8 @@ final class RawClient {
     }
     let target =
       switch address {
-      case .tcp(_, let port): try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
+      case .tcp(_, let port), .tls(_, let port), .mutualTLS(_, let port):
+        try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
       case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
       }
     let result = target.withSockAddr { pointer, size in

@@ -1,3 +1,4 @@
+import Cryptography
 import Dispatch
 import Framing
 import NIOCore
@@ -107,6 +108,13 @@ final class TestService: Sendable {
     }
     router.unary(service, "Metadata") { call, answer in
       answer.succeed(ByteBuffer(string: call.metadata["authorization"].joined(separator: ",")))
+    }
+    // The names of the client's certificate, and its user.
+    router.unary(service, "Peer") { call, answer in
+      let names = call.peer.certificateNames.map(\.description)
+      let user = call.peer.userID.map { "user \($0)" }
+      answer.succeed(
+        ByteBuffer(string: (names + (user.map { [$0] } ?? [])).joined(separator: " ")))
     }
     router.unary(service, "Hold") { [self] call, answer in
       let name = String(buffer: call.payload)

@@ -36,8 +36,8 @@ extension WireError: CustomStringConvertible {
     case .notUTF8: "\(subject): not UTF-8"
     case .tooMuchMetadata: "\(subject): more than \(RPCLimits.maximumMetadataPairs) pairs"
     case .invalidAddress:
-      "\(subject): not host:port, [address]:port or unix:path (at most "
-        + "\(ServerAddress.maximumPathLength) bytes)"
+      "\(subject): not host:port or [address]:port, with tls: or mtls: before it for TLS, or "
+        + "unix:path (at most \(ServerAddress.maximumPathLength) bytes)"
     }
   }
 }

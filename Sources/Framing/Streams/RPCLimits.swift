@@ -76,6 +76,17 @@ package struct RPCLimits: Hashable, Sendable {
   /// left.
   package static let acceptFailurePause: Duration = .seconds(1)
 
+  /// TLS handshakes that are not finished. One more ends the oldest one: a client that does not
+  /// finish must not keep out the clients after it. An unfinished handshake holds about 60 kB.
+  package static let unfinishedHandshakes = 256
+
+  /// Tokens of ``shortConnectionsPerSecond`` that a short-lived or unfinished TLS connection takes:
+  /// a handshake costs about 500 µs, four times as much as accepting a connection.
+  package static let tokensPerHandshake = 4
+
+  /// How long a closing TLS connection waits for the client's answer to its closing alert.
+  package static let tlsClosingTime: Duration = .seconds(1)
+
   /// The shortest time between two lines of the log about the same shortage.
   package static let shortageLogTime: Duration = .seconds(60)
 
@@ -132,6 +143,10 @@ package struct RPCLimits: Hashable, Sendable {
   /// RESOURCE_EXHAUSTED.
   package var streamReadBuffer: Int
 
+  /// How long a TLS handshake may take from the accepted connection: several round trips over a slow
+  /// link. Without it, a client that stays silent would hold a connection for ``idleTime``.
+  package var handshakeTime: Duration
+
   /// The memory of all connections of a server together, in bytes: incomplete requests, calls in
   /// flight and unread output. At least 48 MiB, so that a single connection can send the longest
   /// request and get the longest answer.
@@ -150,6 +165,7 @@ package struct RPCLimits: Hashable, Sendable {
     shortConnectionsPerSecond: Int = 2500,
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304,
+    handshakeTime: Duration = .seconds(10),
     memory: Int = 134_217_728
   ) {
     self.connections = connections
@@ -164,6 +180,7 @@ package struct RPCLimits: Hashable, Sendable {
     self.shortConnectionsPerSecond = shortConnectionsPerSecond
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer
+    self.handshakeTime = handshakeTime
     self.memory = memory
   }
 }

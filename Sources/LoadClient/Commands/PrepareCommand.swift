@@ -1,6 +1,8 @@
 import ArgumentParser
+import ClientOptions
 import Glibc
 import Programs
+import RPCClient
 import StoreSimulator
 
 struct PrepareCommand: AsyncParsableCommand {
@@ -15,8 +17,11 @@ struct PrepareCommand: AsyncParsableCommand {
 
   @OptionGroup var population: PopulationOptions
 
-  @Option(help: "Server: HOST:PORT or unix:PATH.")
+  @Option(help: "Server: HOST:PORT, tls:HOST:PORT or unix:PATH.")
   var server: ServerArgument?
+
+  @OptionGroup var tls: TLSOptions
+  @OptionGroup var token: TokenOptions
 
   @Option(
     help: ArgumentHelp(
@@ -59,7 +64,9 @@ struct PrepareCommand: AsyncParsableCommand {
           ).run()
         } else if let server, let authority {
           try await ServerFiller(
-            address: server.address, customers: customers,
+            target: RPCTarget(
+              try tls.address(server.address), tls: tls.settings, metadata: try token.metadata()),
+            customers: customers,
             authority: try SigningAuthority.load(fromDirectory: authority), inFlight: inFlight,
             progress: progress
           ).run()

@@ -1,7 +1,9 @@
 import ArgumentParser
+import ClientOptions
 import Framing
 import Glibc
 import Programs
+import RPCClient
 import StoreSimulator
 import Wire
 
@@ -20,8 +22,11 @@ struct RunCommand: AsyncParsableCommand {
       notify.
       """)
 
-  @Option(help: "Server: HOST:PORT or unix:PATH.")
+  @Option(help: "Server: HOST:PORT, tls:HOST:PORT or unix:PATH.")
   var server = ServerArgument(argument: "127.0.0.1:7100")!
+
+  @OptionGroup var tls: TLSOptions
+  @OptionGroup var token: TokenOptions
 
   @Option(help: "Kinds of calls by weight: KIND=WEIGHT, separated by commas.")
   var mix = "hot=80,cold=15,absent=5"
@@ -63,6 +68,7 @@ struct RunCommand: AsyncParsableCommand {
     guard (0...1_000_000).contains(idleConnections) else {
       throw ValidationError("--idle-connections takes 0 to 1000000")
     }
+    _ = try tls.address(server.address)
     let kinds = try calls().kinds.filter(\.isSigned)
     guard authority != nil || kinds.isEmpty else {
       throw ValidationError("\(kinds[0].name) needs an --authority that the server trusts")
@@ -82,18 +88,18 @@ struct RunCommand: AsyncParsableCommand {
     let drawing = try report.plot.map { path throws(CommandFailure) in try ReportFile(path) }
     let plan = try plan()
     let conditions = try report.conditions()
-    let address = server.address
+    let target = try target()
     let finished = try await CommandFailure.wrapping {
       try IdleConnections.allow(plan.connections + idleConnections)
       let process = try serverProcess()
       let load = LoadRun(
-        plan, to: address, server: process,
+        plan, to: target, server: process,
         observer: RunObserver(writeProgress: report.writeProgress, log: log(to: output)))
       let interruption = Interruption(by: [SIGINT, SIGTERM]) {
         if !load.interrupt() { Self.endWithoutReport() }
       }
       report.writeProgress?("seed \(plan.calls.seed)")
-      let idle = try await openIdle(process)
+      let idle = try await openIdle(process, target)
       let result = try await load.run()
       interruption.end()
       let closed = idle?.closedCount ?? 0
@@ -103,7 +109,7 @@ struct RunCommand: AsyncParsableCommand {
           .failed, "the server closed \(closed) of \(idleConnections) idle connections")
       }
       return LoadReport(
-        plan: plan, server: "\(address)", result: result, idle: idle?.figures,
+        plan: plan, server: "\(target.address)", result: result, idle: idle?.figures,
         violations: conditions.compactMap { $0.violation(by: result) })
     }
     if let text = try finished.text(as: report.format) { try output.write(text) }
@@ -116,6 +122,11 @@ struct RunCommand: AsyncParsableCommand {
   private static func endWithoutReport() -> Never {
     StandardError.write("entitle-load: interrupted")
     _exit(CommandFailure.Reason.interrupted.exitCode)
+  }
+
+  private func target() throws -> RPCTarget {
+    RPCTarget(
+      try tls.address(server.address), tls: tls.settings, metadata: try token.metadata())
   }
 
   private func log(to file: ReportFile) -> IntervalLog? {
@@ -148,10 +159,12 @@ struct RunCommand: AsyncParsableCommand {
     return process
   }
 
-  private func openIdle(_ process: ServerProcess?) async throws -> IdleConnections? {
+  private func openIdle(
+    _ process: ServerProcess?, _ target: RPCTarget
+  ) async throws -> IdleConnections? {
     guard idleConnections > 0 else { return nil }
     report.writeProgress?("opening \(idleConnections) idle connections")
-    return try await IdleConnections(idleConnections, to: server.address, server: process)
+    return try await IdleConnections(idleConnections, to: target, server: process)
   }
 
   /// - Throws: ``CommandFailure`` when the run failed.
@@ -171,15 +184,3 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 extension AnswerChecker.Extent: ExpressibleByArgument {}
-
-/// `HOST:PORT` or `unix:PATH`.
-struct ServerArgument: ExpressibleByArgument {
-  let address: ServerAddress
-
-  init?(argument: String) {
-    guard let address = try? ServerAddress(parsing: argument) else { return nil }
-    self.address = address
-  }
-
-  var defaultValueDescription: String { "\(address)" }
-}

@@ -27,7 +27,7 @@ struct ServerProcess: Hashable, Sendable {
     let found =
       switch address {
       case .unix(let path): SocketOwner.ofUnixSocket(path)
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port), .mutualTLS(let host, let port):
         address.isLoopback || host == "0.0.0.0" ? SocketOwner.ofListener(onPort: port) : nil
       }
     guard let found else { return nil }

@@ -1,5 +1,4 @@
 import EntitlementDomain
-import Framing
 import NIOCore
 import RPCClient
 import StoreSimulator
@@ -8,7 +7,7 @@ import Wire
 /// Submits signed payloads of customers to a server, several customers concurrently. Skips
 /// customers whose state is already correct, so that it can be repeated.
 struct ServerFiller: Sendable {
-  let address: ServerAddress
+  let target: RPCTarget
   let customers: BulkCustomers
   let authority: SigningAuthority
   /// Maximum number of customers in flight.
@@ -31,8 +30,11 @@ struct ServerFiller: Sendable {
   /// - Throws: ``RPCClientError``; ``Failure`` when the server refuses a payload.
   func run() async throws {
     var clients: [EntitlementClient] = []
+    let configuration = EntitlementClientConfiguration(
+      metadata: target.metadata, tls: target.tls)
     for _ in 0..<Self.connections {
-      clients.append(try await EntitlementClient.connect(to: address))
+      clients.append(
+        try await EntitlementClient.connect(to: target.address, configuration: configuration))
     }
     do {
       try await fill(through: clients)

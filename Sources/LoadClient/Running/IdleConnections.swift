@@ -1,4 +1,3 @@
-import Framing
 import Glibc
 import NIOPosix
 import RPCClient
@@ -31,12 +30,12 @@ struct IdleConnections: Sendable {
   /// - Parameter timeout: for the first answer on each connection.
   /// - Throws: ``RPCClientError`` with `unreachable`, or when the server does not answer.
   init(
-    _ count: Int, to address: ServerAddress, server: ServerProcess?,
+    _ count: Int, to target: RPCTarget, server: ServerProcess?,
     timeout: Duration = .seconds(10)
   ) async throws {
     let before = server?.usage?.memory
     connections = try await LoadThreads.connections(
-      count, to: address, on: MultiThreadedEventLoopGroup.singleton)
+      count, to: target, on: MultiThreadedEventLoopGroup.singleton)
     do {
       try await Self.awaitAcceptance(of: connections, timeout)
     } catch {

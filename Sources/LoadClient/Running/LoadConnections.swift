@@ -1,4 +1,3 @@
-import Framing
 import NIOCore
 import RPCClient
 import Wire
@@ -13,8 +12,8 @@ final class LoadConnections {
   var onReconnect: (() -> Void)?
 
   /// - Parameter connections: all on one event loop; not empty.
-  init(_ connections: [RPCConnection], to address: ServerAddress) {
-    all = connections.map { LoadConnection($0, to: address) }
+  init(_ connections: [RPCConnection], to target: RPCTarget) {
+    all = connections.map { LoadConnection($0, to: target) }
     open = all.count
     for connection in all {
       connection.onReconnect = { [weak self] in
@@ -53,7 +52,7 @@ final class LoadConnections {
 
 /// One connection of a thread, which is reopened when it is lost. Used on its event loop.
 final class LoadConnection {
-  private let address: ServerAddress
+  private let target: RPCTarget
   private let eventLoop: any EventLoop
   private(set) var rpc: RPCConnection?
   var inFlight = 0
@@ -64,9 +63,9 @@ final class LoadConnection {
   /// Pause between two attempts, so that a restarting server is not flooded.
   private static let pause = TimeAmount.milliseconds(100)
 
-  init(_ rpc: RPCConnection, to address: ServerAddress) {
+  init(_ rpc: RPCConnection, to target: RPCTarget) {
     self.rpc = rpc
-    self.address = address
+    self.target = target
     eventLoop = rpc.eventLoop
   }
 
@@ -93,8 +92,8 @@ final class LoadConnection {
   private func reconnect() {
     guard !isClosing, rpc == nil else { return }
     let loopBound = NIOLoopBound(self, eventLoop: eventLoop)
-    Task { [address, eventLoop] in
-      let connection = try? await RPCConnection.connect(to: address, eventLoopGroup: eventLoop)
+    Task { [target, eventLoop] in
+      let connection = try? await RPCConnection.connect(to: target, eventLoopGroup: eventLoop)
       eventLoop.execute { loopBound.value.connected(connection) }
     }
   }

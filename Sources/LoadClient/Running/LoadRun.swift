@@ -8,7 +8,7 @@ import Wire
 /// One run: connects, makes the calls, and counts them each second.
 final class LoadRun: Sendable {
   private let plan: RunPlan
-  private let address: ServerAddress
+  private let target: RPCTarget
   private let server: ServerProcess?
   private let observer: RunObserver
   private let stopping = Mutex(Stopping())
@@ -23,11 +23,11 @@ final class LoadRun: Sendable {
   private static let lead = TimeAmount.milliseconds(20)
 
   init(
-    _ plan: RunPlan, to address: ServerAddress, server: ServerProcess?,
+    _ plan: RunPlan, to target: RPCTarget, server: ServerProcess?,
     observer: RunObserver = RunObserver()
   ) {
     self.plan = plan
-    self.address = address
+    self.target = target
     self.server = server
     self.observer = observer
   }
@@ -49,7 +49,7 @@ final class LoadRun: Sendable {
   func run() async throws -> LoadResult {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.threads)
     do {
-      let threads = try await LoadThreads(plan, to: address, on: group)
+      let threads = try await LoadThreads(plan, to: target, on: group)
       let result: LoadResult
       do {
         result = try await measure(threads)

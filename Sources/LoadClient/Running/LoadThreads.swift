@@ -1,4 +1,3 @@
-import Framing
 import NIOCore
 import NIOPosix
 import RPCClient
@@ -17,7 +16,7 @@ struct LoadThreads {
   /// Opens the connections.
   ///
   /// - Throws: ``RPCClientError`` with `unreachable`.
-  init(_ plan: RunPlan, to address: ServerAddress, on group: MultiThreadedEventLoopGroup)
+  init(_ plan: RunPlan, to target: RPCTarget, on group: MultiThreadedEventLoopGroup)
     async throws
   {
     let eventLoops = Array(group.makeIterator().prefix(plan.threads))
@@ -25,12 +24,12 @@ struct LoadThreads {
     var workers: [Worker] = []
     for (thread, eventLoop) in eventLoops.enumerated() {
       let connections = try await Self.connections(
-        plan.part(of: plan.connections, ofThread: thread), to: address, on: eventLoop)
+        plan.part(of: plan.connections, ofThread: thread), to: target, on: eventLoop)
       workers.append(
         try await eventLoop.submit {
           NIOLoopBound(
             LoadWorker(
-              plan, thread: thread, on: eventLoop, connections, to: address, clock: clock),
+              plan, thread: thread, on: eventLoop, connections, to: target, clock: clock),
             eventLoop: eventLoop)
         }.get())
     }
@@ -40,7 +39,7 @@ struct LoadThreads {
 
   /// - Throws: ``RPCClientError`` with `unreachable`, when a connection cannot be opened.
   static func connections(
-    _ count: Int, to address: ServerAddress, on group: any EventLoopGroup
+    _ count: Int, to target: RPCTarget, on group: any EventLoopGroup
   ) async throws -> [RPCConnection] {
     try await withThrowingTaskGroup(of: RPCConnection.self) { tasks in
       var connections: [RPCConnection] = []
@@ -48,7 +47,7 @@ struct LoadThreads {
         if number >= maximumConnects, let connection = try await tasks.next() {
           connections.append(connection)
         }
-        tasks.addTask { try await RPCConnection.connect(to: address, eventLoopGroup: group) }
+        tasks.addTask { try await RPCConnection.connect(to: target, eventLoopGroup: group) }
       }
       for try await connection in tasks { connections.append(connection) }
       return connections

@@ -22,12 +22,12 @@ final class LoadWorker {
   /// - Parameter connections: all on this event loop; not empty.
   init(
     _ plan: RunPlan, thread: Int, on eventLoop: any EventLoop, _ connections: [RPCConnection],
-    to address: ServerAddress, clock: WallClock
+    to target: RPCTarget, clock: WallClock
   ) {
     self.plan = plan
     self.thread = thread
     self.eventLoop = eventLoop
-    self.connections = LoadConnections(connections, to: address)
+    self.connections = LoadConnections(connections, to: target)
     planner = CallPlanner(plan, thread: thread)
     recorder = CallRecorder(plan, thread: thread, on: eventLoop, clock: clock)
     self.connections.onReconnect = { [weak self] in self?.reconnected() }

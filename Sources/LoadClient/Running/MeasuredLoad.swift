@@ -1,4 +1,4 @@
-package import Framing
+package import RPCClient
 import Wire
 
 /// A load for other programs than `entitle-load`: calls of one kind for simulated customers, and
@@ -55,7 +55,7 @@ package struct MeasuredLoad: Sendable {
   }
 
   /// - Throws: ``RPCClientError`` when no connection can be opened.
-  package func run(against address: ServerAddress) async throws -> Outcome {
+  package func run(against target: RPCTarget) async throws -> Outcome {
     let calls = CallPlan(
       customers: customers, mix: CallMix([kind: 1]), choice: .uniform, batchSize: batchSize,
       timeout: .seconds(10), authority: nil, seed: seed, threads: threads)
@@ -68,7 +68,7 @@ package struct MeasuredLoad: Sendable {
     let plan = RunPlan(
       calls: calls, shape: loadShape, connections: connections, checks: .none, warmUp: warmUp,
       duration: duration, count: nil)
-    let result = try await LoadRun(plan, to: address, server: nil, observer: RunObserver()).run()
+    let result = try await LoadRun(plan, to: target, server: nil, observer: RunObserver()).run()
     let all = result.total.all
     return Outcome(
       seconds: result.length, answered: all.answered, errors: all.errors,

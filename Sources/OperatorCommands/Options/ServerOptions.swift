@@ -1,18 +1,21 @@
 import ArgumentParser
+import ClientOptions
 import Foundation
 import Framing
 import Programs
 import RPCClient
 import Wire
 
-/// The address of the server, and the timeout of calls.
+/// The address of the server, how to connect to it, and the timeout of calls.
 struct ServerOptions: ParsableArguments {
   @Option(
     help: """
-      Server: HOST:PORT or unix:PATH. Default: the environment's ENTITLECTL_SERVER, else \
+      Server: HOST:PORT, tls:HOST:PORT or unix:PATH. Default: the environment's ENTITLECTL_SERVER, else \
       127.0.0.1:7100.
       """)
   var server: String?
+
+  @OptionGroup var tls: TLSOptions
 
   @Option(help: "Timeout of a call, in seconds.")
   var timeout: Double = 10
@@ -27,15 +30,18 @@ struct ServerOptions: ParsableArguments {
   private func address() throws -> ServerAddress {
     let environment = ProcessInfo.processInfo.environment
     let text = server ?? environment["ENTITLECTL_SERVER"] ?? "127.0.0.1:7100"
+    let address: ServerAddress
     do {
-      return try ServerAddress(parsing: text)
+      address = try ServerAddress(parsing: text)
     } catch {
-      throw ValidationError("\(text) is not a server address: HOST:PORT or unix:PATH is expected")
+      throw ValidationError(
+        "\(text) is not a server address: HOST:PORT, tls:HOST:PORT or unix:PATH is expected")
     }
+    return try tls.address(address)
   }
 
   private var configuration: EntitlementClientConfiguration {
-    EntitlementClientConfiguration(timeout: .seconds(timeout))
+    EntitlementClientConfiguration(timeout: .seconds(timeout), tls: tls.settings)
   }
 
   /// A client that is not connected yet.

@@ -8,6 +8,8 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
 
   private let eventLoop: any EventLoop
+  /// Sent with each request, after its own.
+  private let metadata: [(key: String, value: String)]
   private var context: ChannelHandlerContext?
   private var streams = ClientStreams()
   private var decoder = FrameDecoder()
@@ -16,8 +18,12 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   private var isFlushScheduled = false
   private var timer: Scheduled<Void>?
   private var timerDeadline = NIODeadline.distantFuture
+  private var hasReceived = false
+  /// Why calls fail when the connection is closed.
+  private var failure = RPCClientError.closed
 
-  init(eventLoop: any EventLoop) {
+  init(eventLoop: any EventLoop, metadata: [(key: String, value: String)]) {
+    self.metadata = metadata
     self.eventLoop = eventLoop
   }
 
@@ -40,10 +46,13 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     }
     let deadline: NIODeadline? = timeout == 0 ? nil : .now() + .nanoseconds(timeout)
     guard let streamID = streams.callStarted(kind: kind, deadline: deadline) else {
-      receiver.fail(.closed.unsent)
+      receiver.fail(failure.unsent)
       return
     }
-    guard request.write(streamID: streamID, kind: kind, into: &batch) else {
+    guard
+      request.write(
+        streamID: streamID, kind: kind, adding: metadata, into: &batch)
+    else {
       streams.callNotSent(streamID)
       receiver.fail(.tooLarge.unsent)
       return
@@ -76,7 +85,17 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    decoder.append(unwrapInboundIn(data))
+    let bytes = unwrapInboundIn(data)
+    if !hasReceived {
+      hasReceived = true
+      // The alert of a TLS server (RFC 8446 section 5.1) is shorter than the header of a frame.
+      if bytes.getInteger(at: bytes.readerIndex, as: UInt16.self) == 0x1503 {
+        failure = .serverSpeaksTLS
+        context.close(promise: nil)
+        return
+      }
+    }
+    decoder.append(bytes)
     while let decoded = decoder.next() {
       perform(streams.frameReceived(decoded))
     }
@@ -85,12 +104,15 @@ final class ClientConnectionHandler: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Calls in flight fail when the connection is closed.
+    if !hasReceived, let fault = TLSFault(error) {
+      failure = .refused(fault)
+    }
     context.close(promise: nil)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     for streamID in streams.channelClosed() {
-      receivers.removeValue(forKey: streamID)?.fail(.closed)
+      receivers.removeValue(forKey: streamID)?.fail(failure)
     }
     timer?.cancel()
     timer = nil

@@ -2,6 +2,8 @@ package import Framing
 import Glibc
 package import NIOCore
 import NIOPosix
+import NIOSSL
+import Synchronization
 
 /// One connection to a server. Any number of calls share it.
 ///
@@ -25,25 +27,53 @@ package final class RPCConnection: Sendable {
 
   /// Connects to a server.
   ///
-  /// - Parameter connectTimeout: for the host lookup and the attempts to connect to its addresses.
+  /// - Parameters:
+  ///   - connectTimeout: for the host lookup and the attempts to connect to its addresses, and as
+  ///     long again for a TLS handshake.
   /// - Throws: ``RPCClientError`` with `unreachable`.
   package static func connect(
     to address: ServerAddress, connectTimeout: Duration = .seconds(5),
     limits: RPCLimits = RPCLimits(),
     eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) async throws(RPCClientError) -> RPCConnection {
+    try await connect(
+      to: RPCTarget(address), connectTimeout: connectTimeout, limits: limits,
+      eventLoopGroup: eventLoopGroup)
+  }
+
+  /// Connects to a server, with TLS and metadata.
+  package static func connect(
+    to target: RPCTarget, connectTimeout: Duration = .seconds(5),
+    limits: RPCLimits = RPCLimits(),
+    eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+  ) async throws(RPCClientError) -> RPCConnection {
+    let address = target.address
+    let metadata = target.metadata
+    let tls = try Self.tls(target.tls, for: address)
+    let made = ChannelHandlers()
     let bootstrap = ClientBootstrap(group: eventLoopGroup)
       .connectTimeout(TimeAmount(connectTimeout))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            ClientConnectionHandler(eventLoop: channel.eventLoop))
+          var handshake: EventLoopFuture<Void>?
+          if let tls {
+            let handler = try NIOSSLClientHandler(context: tls.context, serverHostname: tls.told)
+            let waiting = ClientHandshakeHandler(
+              tls: handler, host: tls.host, timeout: TimeAmount(connectTimeout),
+              eventLoop: channel.eventLoop)
+            handshake = waiting.finished
+            try channel.pipeline.syncOperations.addHandlers(handler, waiting)
+          }
+          let handler = ClientConnectionHandler(eventLoop: channel.eventLoop, metadata: metadata)
+          try channel.pipeline.syncOperations.addHandler(handler)
+          made.add(
+            NIOLoopBound(handler, eventLoop: channel.eventLoop), handshake, to: channel)
         }
       }
     do {
       let channel: any Channel
       switch address {
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port), .mutualTLS(let host, let port):
         channel =
           try await bootstrap
           .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -52,16 +82,36 @@ package final class RPCConnection: Sendable {
       case .unix(let path):
         channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
       }
-      let handler = try await channel.eventLoop.submit {
-        NIOLoopBound(
-          try channel.pipeline.syncOperations.handler(type: ClientConnectionHandler.self),
-          eventLoop: channel.eventLoop)
-      }.get()
+      let (handler, handshake) = made.handlers(of: channel)
+      try await handshake?.get()
       return RPCConnection(channel: channel, handler: handler, limits: limits)
     } catch {
       throw RPCClientError(connectingTo: address, cause: error)
     }
   }
+
+  /// - Returns: nil for an address without TLS.
+  private static func tls(
+    _ tls: ClientTLS?, for address: ServerAddress
+  ) throws(RPCClientError) -> (context: NIOSSLContext, host: String, told: String?)? {
+    let host: String
+    switch address {
+    case .tls(let name, _):
+      host = name
+    case .mutualTLS(let name, _):
+      guard tls?.certificateFile != nil else {
+        throw RPCClientError(.unreachable, "\(address): a client certificate is needed")
+      }
+      host = name
+    case .tcp, .unix:
+      return nil
+    }
+    let tls = tls ?? Self.defaultTLS
+    let expected = tls.expectedHost(host)
+    return (try tls.context(), expected.certificate, expected.told)
+  }
+
+  private static let defaultTLS = ClientTLS()
 
   /// Whether calls can be made. A closed connection never opens again.
   package var isOpen: Bool {
@@ -176,5 +226,30 @@ package final class RPCConnection: Sendable {
         self.handler.value.abandon(streamID)
       }
     }
+  }
+}
+
+/// The handlers of the channels of one attempt to connect: one for each address of a host, until one
+/// is connected. Kept apart from the pipeline, which a refused connection has lost by the time that
+/// it is used.
+private final class ChannelHandlers: Sendable {
+  typealias Handlers = (
+    connection: NIOLoopBound<ClientConnectionHandler>, handshake: EventLoopFuture<Void>?
+  )
+
+  private let all = Mutex<[ObjectIdentifier: Handlers]>([:])
+
+  func add(
+    _ connection: NIOLoopBound<ClientConnectionHandler>, _ handshake: EventLoopFuture<Void>?,
+    to channel: any Channel
+  ) {
+    all.withLock { $0[ObjectIdentifier(channel)] = (connection, handshake) }
+  }
+
+  func handlers(of channel: any Channel) -> Handlers {
+    guard let handlers = all.withLock({ $0[ObjectIdentifier(channel)] }) else {
+      preconditionFailure("a channel is initialized before it is connected")
+    }
+    return handlers
   }
 }

@@ -35,8 +35,12 @@ package struct RPCRequest: Sendable {
 
   /// Writes the request as one frame.
   ///
+  /// - Parameter others: metadata of the connection.
   /// - Returns: false when its data is too long for a frame; then nothing is written.
-  func write(streamID: StreamID, kind: MethodKind, into buffer: inout ByteBuffer) -> Bool {
+  func write(
+    streamID: StreamID, kind: MethodKind, adding others: [(key: String, value: String)],
+    into buffer: inout ByteBuffer
+  ) -> Bool {
     let start = buffer.writerIndex
     var header = FrameHeader(
       dataLength: 0, streamID: streamID, type: .request,
@@ -44,7 +48,7 @@ package struct RPCRequest: Sendable {
     FrameEncoder.writeHeader(header, into: &buffer)
     RequestEnvelope.write(
       service: service, method: method, payload: payload,
-      timeoutNanoseconds: timeoutNanoseconds, metadata: metadata, into: &buffer)
+      timeoutNanoseconds: timeoutNanoseconds, metadata: metadata + others, into: &buffer)
     let length = buffer.writerIndex - start - FrameHeader.encodedSize
     guard length <= RPCLimits.maximumFrameData else {
       buffer.moveWriterIndex(to: start)

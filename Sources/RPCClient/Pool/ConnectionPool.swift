@@ -24,6 +24,7 @@ final class ConnectionPool: Sendable {
   }
 
   let addresses: [ServerAddress]
+  let tls: ClientTLS?
   let connectTimeout: Duration
   let limits: RPCLimits
   private let waitingTime: Duration
@@ -32,10 +33,12 @@ final class ConnectionPool: Sendable {
   let shared: Mutex<Shared>
 
   init(
-    addresses: [ServerAddress], connectTimeout: Duration, pool: ConnectionPoolLimits,
+    addresses: [ServerAddress], tls: ClientTLS?, connectTimeout: Duration,
+    pool: ConnectionPoolLimits,
     reconnecting: Backoff, limits: RPCLimits, eventLoopGroup: any EventLoopGroup
   ) {
     self.addresses = addresses
+    self.tls = tls
     self.connectTimeout = connectTimeout
     self.limits = limits
     self.waitingTime = pool.waitingTime

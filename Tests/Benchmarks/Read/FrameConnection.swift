@@ -1,4 +1,6 @@
 import Glibc
+import NIOCore
+import NIOSSL
 
 /// One connection of the load generator: frames on a plain blocking socket, without the project's
 /// client, so that its cost is small and the same for every server.
@@ -10,6 +12,10 @@ final class FrameConnection {
   }
 
   let descriptor: CInt
+  /// Nil without TLS.
+  private var tls: FrameTLS?
+  /// Received bytes that are not decrypted.
+  private var encrypted: [UInt8] = []
   private let requests: FrameRequests
   private let firstByte: UInt8
   private let input: UnsafeMutableRawBufferPointer
@@ -39,10 +45,12 @@ final class FrameConnection {
   /// - inFlight: the maximum number of requests in flight.
   /// - readLength: the maximum length of one read, more than the length of an answer.
   init(
-    port: UInt16, requests: FrameRequests, first: Int, firstByte: UInt8, inFlight: Int,
-    readLength: Int
+    port: UInt16, tls context: NIOSSLContext?, requests: FrameRequests, first: Int,
+    firstByte: UInt8, inFlight: Int, readLength: Int
   ) throws {
     descriptor = try Self.connect(to: port)
+    tls = try context.map { [descriptor] in try FrameTLS($0, on: descriptor) }
+    if tls != nil { encrypted = [UInt8](repeating: 0, count: Self.inputLength) }
     self.requests = requests
     self.firstByte = firstByte
     nextRequest = first % requests.count
@@ -69,6 +77,11 @@ final class FrameConnection {
       nextRequest = nextRequest + 1 == requests.count ? 0 : nextRequest + 1
     }
     inFlight += count
+    if let tls {
+      try FrameTLS.write(
+        try tls.encrypt(UnsafeRawBufferPointer(rebasing: output[..<length])), to: descriptor)
+      return
+    }
     var written = 0
     while written < length {
       // The base address exists: more than 0 bytes are left.
@@ -83,6 +96,7 @@ final class FrameConnection {
   ///
   /// - Returns: the number of answers that the bytes completed.
   func receive() throws -> Int {
+    if let tls { return try receive(through: tls) }
     // The base address exists: the buffer is never empty.
     let count = read(
       descriptor, input.baseAddress! + held, min(readLength, input.count - held))
@@ -98,6 +112,31 @@ final class FrameConnection {
     }
     held += count
     return try takeAnswers()
+  }
+
+  private func receive(through tls: FrameTLS) throws -> Int {
+    let count = read(descriptor, &encrypted, readLength)
+    if count < 0 && errno == EINTR { return 0 }
+    guard count > 0 else {
+      throw Failure(description: "the server has closed the connection, or does not answer")
+    }
+    let plain = try encrypted.withUnsafeBytes {
+      try tls.decrypt(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+    }
+    guard held + plain.readableBytes <= input.count else {
+      throw Failure(description: "an answer is too long")
+    }
+    plain.withUnsafeReadableBytes {
+      UnsafeMutableRawBufferPointer(rebasing: input[held...]).copyMemory(from: $0)
+    }
+    held += plain.readableBytes
+    return try takeAnswers()
+  }
+
+  /// Frees the client's side of TLS. No further call can be made.
+  func dropBuffers() {
+    tls = nil
+    encrypted = []
   }
 
   /// The data of the last answer. Only while no request is in flight.

@@ -1,4 +1,5 @@
 import Glibc
+import NIOSSL
 
 /// Keeps a fixed number of requests in flight on each of several connections, from one thread, and
 /// counts the answers. After each read it sends as many requests as it got answers, in one write.
@@ -26,13 +27,14 @@ struct FrameLoad {
   /// - firstByte: the first byte of the data of each answer.
   /// - readLength: the maximum length of one read.
   init(
-    port: UInt16, requests: FrameRequests, firstByte: UInt8, connections: Int, inFlight: Int,
+    port: UInt16, tls: NIOSSLContext? = nil, requests: FrameRequests, firstByte: UInt8,
+    connections: Int, inFlight: Int,
     readLength: Int
   ) throws {
     self.inFlight = inFlight
     self.connections = try (0..<connections).map { number in
       try FrameConnection(
-        port: port, requests: requests, first: number * requests.count / connections,
+        port: port, tls: tls, requests: requests, first: number * requests.count / connections,
         firstByte: firstByte, inFlight: inFlight, readLength: readLength)
     }
   }
@@ -53,6 +55,8 @@ struct FrameLoad {
       where connections.count == 1 || waiting[index].revents != 0 {
         let connection = connections[index]
         let answers = try connection.receive()
+        // A part of an answer, or of a record.
+        if answers == 0 { continue }
         let now = Self.now
         if inFlight == 1 && answers == 1 { result.latencies.add(now - sent[index]) }
         result.answers += answers

@@ -21,7 +21,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case pipelined, lockstep, single, connections, others, memory, start
+    case pipelined, lockstep, single, connections, others, encrypted, memory, start
 
     /// The other parts start with their own servers and customers.
     var isFromMemory: Bool { self != .memory && self != .start }
@@ -81,6 +81,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     try await add(.single) { try await plan.measure(.single) }
     try await add(.connections) { try await plan.measure(.connections) }
     try await add(.others) { try await plan.measureOthers() }
+    try await add(.encrypted) { try await plan.measureEncrypted() }
     try await server.stop()
     return parts
   }

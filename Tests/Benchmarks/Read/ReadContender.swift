@@ -1,7 +1,11 @@
+import NIOSSL
+
 /// One of the compared servers. All answer the same requests.
 struct ReadContender {
   let name: String
   let port: UInt16
+  /// Nil without TLS.
+  var tls: NIOSSLContext?
   let requests: FrameRequests
   /// The first byte of the data of each answer.
   let firstByte: UInt8
@@ -28,6 +32,16 @@ struct ReadContender {
     processorTime = { server.process.processorTime }
   }
 
+  /// The same server with TLS.
+  init(encrypted server: ReadServer, _ requests: FrameRequests) throws {
+    name = "entitled with TLS, \(requests.name)"
+    port = server.encryptedPort
+    tls = try FrameTLS.makeContext()
+    self.requests = requests
+    firstByte = Self.payloadField
+    processorTime = { server.process.processorTime }
+  }
+
   struct Round {
     var result: FrameLoad.Result
     /// Processor time of the server per answer, in microseconds.
@@ -45,7 +59,7 @@ struct ReadContender {
   ) throws -> Round {
     try ProcessorAffinity.with(processor) {
       let load = try FrameLoad(
-        port: port, requests: requests, firstByte: firstByte, connections: connections,
+        port: port, tls: tls, requests: requests, firstByte: firstByte, connections: connections,
         inFlight: inFlight, readLength: readLength)
       _ = try load.run(for: Self.warmUp)
       let before = processorTime()

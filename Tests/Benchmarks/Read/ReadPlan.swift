@@ -38,6 +38,7 @@ struct ReadPlan {
       (ReadContender(bareEcho, requests), .bound),
       (ReadContender(nioEcho, requests), .other),
       (ReadContender(server, requests), .service),
+      (try ReadContender(encrypted: server, requests), .encrypted),
     ]
     var rows = contenders.map { contender, role in ReadRow(contender.name, shape, role) }
     progress.start(shape.name + ", rounds", of: rounds)
@@ -46,14 +47,16 @@ struct ReadPlan {
     var lengths = (request: requests.maximumLength, answer: 0)
     for _ in 1...rounds {
       var bound: Double?
+      var plain: Double?
       for (index, (contender, role)) in contenders.enumerated() {
         let round = try contender.measure(
           connections: shape.connections, inFlight: shape.inFlight,
           readLength: shape.readLength, for: duration,
           on: shape.quantity == .medianLatency ? processors.server : processors.client)
-        let figure = rows[index].add(round, beside: bound)
+        let figure = rows[index].add(round, beside: role == .encrypted ? plain : bound)
         if role == .bound { bound = figure }
-        if role == .service {
+        if role == .service { plain = figure }
+        if role == .service || role == .encrypted {
           try HeldCustomers.check(answer: round.result.sample)
           answers += round.result.answers
           lengths.answer = round.result.sample.count
@@ -90,6 +93,14 @@ struct ReadPlan {
     return Report.Part(
       "Other answers from memory, 1 connection: processor time of the server for each call",
       rows.flatMap { [$0.time, $0.rate] })
+  }
+
+  /// Connections with TLS.
+  func measureEncrypted() async throws -> Report.Part {
+    try await EncryptedConnections(
+      server: server, requests: try stateRequests(of: .seasonPass), processor: processors.client,
+      rounds: rounds, progress: progress
+    ).measure()
   }
 
   /// Each with its number of requests in flight.

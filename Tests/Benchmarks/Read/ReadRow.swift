@@ -6,11 +6,15 @@ struct ReadRow {
     case other
     /// The server with targets.
     case service
+    /// The same server with TLS. Compared with itself without.
+    case encrypted
   }
 
   private let shape: ReadShape
   private var quantity: Figure
   private var ratio: Figure?
+  /// Processor time of the server per call, where another quantity is measured.
+  private var processorTime: Figure?
   private var rate: Figure
   /// Calls per read and write of the client; nil with one in flight.
   private var batch: Figure?
@@ -19,10 +23,17 @@ struct ReadRow {
     self.shape = shape
     quantity = Figure(name, unit: "µs")
     rate = Figure(name, unit: "calls/s")
+    if shape.quantity == .medianLatency { processorTime = Figure(name, unit: "µs of server") }
     if shape.inFlight > 1 { batch = Figure(name, unit: "calls/read") }
     if role != .bound {
+      let target: Double? =
+        switch role {
+        case .service: shape.target
+        case .encrypted: shape.encryptedTarget
+        case .bound, .other: nil
+        }
       ratio = Figure(
-        name, unit: "× echo", target: role == .service ? shape.target.map(Target.atMost) : nil)
+        name, unit: role == .encrypted ? "× plain" : "× echo", target: target.map(Target.atMost))
     }
   }
 
@@ -35,10 +46,11 @@ struct ReadRow {
       }
     quantity.add(value)
     if let bound { ratio?.add(value / bound) }
+    processorTime?.add(round.processorTime)
     rate.add(round.rate)
     batch?.add(Double(round.result.answers) / Double(round.result.reads))
     return value
   }
 
-  var figures: [Figure] { [quantity, ratio, rate, batch].compactMap(\.self) }
+  var figures: [Figure] { [quantity, ratio, processorTime, rate, batch].compactMap(\.self) }
 }

@@ -3,6 +3,7 @@ import Foundation
 import LoadClient
 import RPCClient
 import StoreSimulator
+import TLSSupport
 import TestSupport
 import Wire
 
@@ -10,6 +11,8 @@ import Wire
 final class ReadServer {
   let process: EntitledProcess
   let port: UInt16
+  /// Of its listener with TLS.
+  let encryptedPort: UInt16
   private let client: EntitlementClient
   private let folder: TemporaryFolder
 
@@ -23,12 +26,19 @@ final class ReadServer {
     folder = try TemporaryFolder()
     process = try await EntitledProcess(
       store: "sqlite:\(folder.file("store.sqlite"))", listener: .tcp,
-      arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"],
+      arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"]
+        + EntitledProcess.encryption(in: folder)
+        // Handshakes are measured one after the other.
+        + ["--short-connections-per-second", "1000000", "--maximum-connections", "12000"],
+      listeners: 2,
       processor: processor)
-    guard case .tcp(_, let port) = process.address else {
+    guard case .tcp(_, let port) = process.address,
+      case .tls(_, let encryptedPort) = process.addresses[1]
+    else {
       preconditionFailure("it listens on the requested address")
     }
     self.port = port
+    self.encryptedPort = encryptedPort
     client = try await EntitlementClient.connect(to: process.address)
     try await customers.submit(through: client)
   }

@@ -1,4 +1,5 @@
 import LoadClient
+import RPCClient
 
 /// The effect of hostile clients, which reconnect at once, on honest ones.
 struct HostileClients {
@@ -86,6 +87,6 @@ struct HostileClients {
     var load = MeasuredLoad(
       of: .hot, for: customers, shape, connections: Self.honest, duration: Self.turn)
     load.seed = UInt64(seed)
-    return try await load.run(against: server.address)
+    return try await load.run(against: RPCTarget(server.address))
   }
 }

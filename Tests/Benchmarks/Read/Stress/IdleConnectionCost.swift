@@ -69,7 +69,7 @@ struct IdleConnectionCost {
     load.warmUp = .zero
     load.seed = UInt64(round)
     let before = server.processorTime
-    let outcome = try await load.run(against: server.address)
+    let outcome = try await load.run(against: RPCTarget(server.address))
     return (server.processorTime - before) / Double(outcome.answered)
   }
 

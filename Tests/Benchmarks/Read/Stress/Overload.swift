@@ -98,7 +98,7 @@ struct Overload {
     load.batchSize = Self.batchSize
     load.warmUp = Self.warmUp
     load.seed = UInt64(round)
-    return try await load.run(against: server.address)
+    return try await load.run(against: RPCTarget(server.address))
   }
 
   private func request(_ calls: Calls) throws -> RPCRequest {
