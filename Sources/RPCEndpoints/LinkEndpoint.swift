@@ -103,11 +103,12 @@ package struct LinkEndpoint: Sendable {
 
   @Sendable
   private func bindAccountToken(_ call: RPCCall, _ answer: RPCAnswer) {
+    let caller = call.auditCaller
     answer.respond(to: call, BindAccountTokenRequest.self) { request in
       .later {
         let receipt = try await links.bind(
           request.appAccountToken, to: request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason))
+          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Records of customers (R46)")
 struct CustomerRecordsTests {
-  private static let audit = ChangeAudit(author: "ops@example.com", reason: "it was asked for")
+  private static let audit = ChangeAudit(
+    author: "ops@example.com", reason: "it was asked for", caller: .server)
 
   @Test("The history has links, grants, withdrawals and notifications in order of time")
   func history() async throws {

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Explicit link changes (R46)")
 struct LinkServiceTests {
-  private static let audit = ChangeAudit(author: "ops@example.com", reason: "a support case")
+  private static let audit = ChangeAudit(
+    author: "ops@example.com", reason: "a support case", caller: .server)
   private static let chain = LinkTarget.chain("1")
 
   private func run(
@@ -226,27 +227,29 @@ struct LinkServiceTests {
         (
           .invalidArgument(field: "reason"),
           { links async throws(ServiceError) in
-            try await links.unlink(Self.chain, in: scope, ChangeAudit(author: "a", reason: ""))
+            try await links.unlink(
+              Self.chain, in: scope, ChangeAudit(author: "a", reason: "", caller: .server))
           }
         ),
         (
           .invalidArgument(field: "reason"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "a", reason: tooLong))
-          }
-        ),
-        (
-          .invalidArgument(field: "author"),
-          { links async throws(ServiceError) in
-            try await links.unlink(Self.chain, in: scope, ChangeAudit(author: "", reason: "r"))
+              Self.chain, in: scope, ChangeAudit(author: "a", reason: tooLong, caller: .server))
           }
         ),
         (
           .invalidArgument(field: "author"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "a\u{0}", reason: "r"))
+              Self.chain, in: scope, ChangeAudit(author: "", reason: "r", caller: .server))
+          }
+        ),
+        (
+          .invalidArgument(field: "author"),
+          { links async throws(ServiceError) in
+            try await links.unlink(
+              Self.chain, in: scope, ChangeAudit(author: "a\u{0}", reason: "r", caller: .server))
           }
         ),
         (

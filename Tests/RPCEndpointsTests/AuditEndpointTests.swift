@@ -21,6 +21,23 @@ struct AuditEndpointTests {
       _ = try await bench.client.withdrawGrant(
         WithdrawGrantRequest(
           grantID: grant.grant.id, scope: Self.scope, reason: "r", author: "a"))
+      let target = try #require(
+        try await bench.client.links(
+          ListLinksRequest(scope: Self.scope, accountID: account)
+        ).links.first?.target)
+      _ = try await bench.client.unlinkAccount(
+        UnlinkAccountRequest(scope: Self.scope, target: target, reason: "r", author: "a"))
+      _ = try await bench.client.linkAccount(
+        LinkAccountRequest(
+          scope: Self.scope, target: target, accountID: "second", reason: "r", author: "a"))
+      _ = try await bench.client.transferPurchase(
+        TransferPurchaseRequest(
+          scope: Self.scope, target: target, fromAccountID: "second", toAccountID: account,
+          reason: "r", author: "a"))
+      _ = try await bench.client.bindAccountToken(
+        BindAccountTokenRequest(
+          scope: Self.scope, appAccountToken: "aaaaaaaa-0000-4000-8000-000000000001",
+          accountID: account, reason: "r", author: "a"))
       for try await _ in try bench.client.exportCustomer(
         ExportCustomerRequest(scope: Self.scope, accountID: account))
       {}
@@ -38,11 +55,12 @@ struct AuditEndpointTests {
       for try await entry in bench.client.auditEntries(all) { entries.append(entry) }
       #expect(
         entries.sorted { $0.position < $1.position }.map(\.method) == [
-          "AddGrant", "WithdrawGrant", "ExportCustomer", "MergeAccounts", "DeleteCustomer",
+          "AddGrant", "WithdrawGrant", "UnlinkAccount", "LinkAccount", "TransferPurchase",
+          "BindAccountToken", "ExportCustomer", "MergeAccounts", "DeleteCustomer",
         ])
       #expect(entries.allSatisfy { $0.peer.hasPrefix("127.0.0.1:") })
       #expect(entries.allSatisfy { $0.app == Self.scope.bundleID.rawValue })
-      #expect(entries.count { $0.author == "a" } == 4)
+      #expect(entries.count { $0.author == "a" } == 8)
       #expect(!"\(entries)".contains(account.rawValue))
       #expect(try await bench.client.listAuditSeals(ListAuditSealsRequest()).seals == [])
     }

@@ -62,7 +62,8 @@ struct ChargedAhead {
     private var latest: Int?
     /// Periods after a gap.
     private var waiting = Heap<Int>()
-    /// Periods of other products. Those that extend nothing are removed when they come first.
+    /// Periods of other products, by start. A period that extends nothing is removed when it reaches the
+    /// front of the heap.
     private var others = Heap<Int>()
     /// A Fenwick tree of the latest ends, by rank.
     private var ends: [Milliseconds]

@@ -65,7 +65,7 @@ package struct ChangeAudit: Hashable, Sendable {
   package var reason: String
   package var caller: AuditCaller
 
-  package init(author: String, reason: String, caller: AuditCaller = .server) {
+  package init(author: String, reason: String, caller: AuditCaller) {
     self.author = author
     self.reason = reason
     self.caller = caller

@@ -190,6 +190,10 @@ struct PostgresFaultTests {
       try await session.run("CREATE TABLE survives (number bigint)")
     }
     #expect(try await pool.read("SELECT inet_server_port()").int64(0, 0) == primary.port)
+    // Replication is asynchronous, so the kill could otherwise lose the table.
+    try await eventually {
+      try standby.execute("SELECT 1 FROM pg_class WHERE relname = 'survives'").isEmpty == false
+    }
     try primary.kill()
     try standby.promote()
     #expect(try await pool.read("SELECT inet_server_port()").int64(0, 0) == standby.port)

@@ -42,6 +42,17 @@ final class Bench: Sendable {
     ]
   }
 
+  /// - Returns: the connection string of a new database with the schema of this version.
+  static func migratedDatabase(of cluster: EphemeralPostgres) async throws -> String {
+    let connection = try cluster.makeDatabase()
+    let migration = try await ProgramRun.of(
+      .entitlectl, ["database", "migrate", "--database", connection])
+    guard migration.exit == .code(0) else {
+      throw HarnessFailure("the migration ended with \(migration.exit):\n\(migration.errors)")
+    }
+    return connection
+  }
+
   /// - Parameter largestFile: in KiB; see ``ChildProcess``.
   func startServer(
     _ more: String..., listeners: Int = 1, largestFile: Int? = nil

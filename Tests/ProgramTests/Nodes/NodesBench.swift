@@ -28,14 +28,9 @@ final class NodesBench: Sendable {
   static func start(
     on cluster: EphemeralPostgres, standby: EphemeralPostgres? = nil
   ) async throws -> NodesBench {
-    let connection = try cluster.makeDatabase()
+    let connection = try await Bench.migratedDatabase(of: cluster)
     let path = connection.split(separator: "?")[0]
     let database = path.split(separator: "/").last.map(String.init) ?? ""
-    let migration = try await ProgramRun.of(
-      .entitlectl, ["database", "migrate", "--database", connection])
-    guard migration.exit == .code(0) else {
-      throw HarnessFailure("the migration ended with \(migration.exit):\n\(migration.errors)")
-    }
     let bench = try Bench()
     var servers: [RunningServer] = []
     var clients: [EntitlementClient] = []

@@ -32,10 +32,7 @@ struct MemoryTests {
     async throws
   {
     let cluster = try EphemeralPostgres.start()
-    let database = try cluster.makeDatabase()
-    let migration = try await ProgramRun.of(
-      .entitlectl, ["database", "migrate", "--database", database])
-    #expect(migration.exit == .code(0))
+    let database = try await Bench.migratedDatabase(of: cluster)
     let server = try await RunningServer.start(bench.serverArguments(store: database))
     let idle = try server.residentMemory
 

@@ -15,10 +15,7 @@ struct StandstillTests {
   func standstill() async throws {
     let bench = try Bench()
     let cluster = try EphemeralPostgres.start()
-    let database = try cluster.makeDatabase()
-    let migration = try await ProgramRun.of(
-      .entitlectl, ["database", "migrate", "--database", database])
-    #expect(migration.exit == .code(0))
+    let database = try await Bench.migratedDatabase(of: cluster)
     let server = try await RunningServer.start(bench.serverArguments(store: database))
     let payload = try #require(try bench.signed(.nonConsumable, seed: 7).flatMap(\.facts).first)
     // No second attempt: the answer is that of one call.
