@@ -117,7 +117,7 @@ enum MessageCorpus {
       id: GrantID(uuid), scope: scope, accountID: "a", entitlementID: "pro", starts: 1, expires: 2,
       reason: "an outage", author: "support", createdAt: 0,
       withdrawal: GrantWithdrawal(at: 1, author: "billing", reason: "a mistake"))
-    let issue = CatalogIssue(
+    let issue = FileIssue(
       severity: .error, line: 12, column: 5, field: "products[2].duration", message: "wrong")
     var messages = Messages()
     messages.add(
