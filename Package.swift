@@ -140,8 +140,8 @@ let package = Package(
     .target(
       name: "EntitlementService",
       dependencies: [
-        "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification",
-        "Workers", logging, nio.core,
+        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "Verification", "Wire", "Workers", logging, nio.core,
       ]),
     .target(
       name: "RPCEndpoints",

@@ -4,18 +4,9 @@ package import EntitlementDomain
 package struct AppScopes: Hashable, Sendable {
   /// Nil: all, also those that the catalog will name later.
   package let apps: [BundleID: Set<StoreEnvironment>]?
-  /// The same as bytes, for requests that are read in place. Few: compared one after the other.
-  private let entries: [Entry]
-
-  private struct Entry: Hashable, Sendable {
-    let bundleID: [UInt8]
-    let environments: Set<StoreEnvironment>
-  }
-
   /// - Parameter apps: nil: all.
   package init(_ apps: [BundleID: Set<StoreEnvironment>]?) {
     self.apps = apps
-    entries = (apps ?? [:]).map { Entry(bundleID: Array($0.rawValue.utf8), environments: $1) }
   }
 
   package static let all = AppScopes(nil)
@@ -29,16 +20,6 @@ package struct AppScopes: Hashable, Sendable {
   /// Whether any environment of the app is contained.
   package func contains(_ app: BundleID) -> Bool {
     apps.map { $0[app] != nil } ?? true
-  }
-
-  /// As ``contains(_:)-(AppScope)``, without making a string.
-  package func contains(
-    bundleID: UnsafeRawBufferPointer, environment: StoreEnvironment
-  ) -> Bool {
-    if apps == nil { return true }
-    return entries.contains {
-      $0.bundleID.elementsEqual(bundleID) && $0.environments.contains(environment)
-    }
   }
 
   /// Whether everything in `other` is contained.

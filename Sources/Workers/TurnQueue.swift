@@ -3,7 +3,9 @@ import DequeModule
 /// Where work comes from. Sources with waiting work take turns, so that one of them does not delay
 /// the others by more than its turn.
 package enum WorkSource: Hashable, Sendable {
-  /// The calls of one connection, by its number.
+  /// The calls of one authenticated caller, by its number, over all its connections.
+  case caller(UInt64)
+  /// The calls of one connection of a server without access control, by its number.
   case connection(UInt64)
   /// The server itself. What begins such work bounds it, so it has no share of a queue.
   case server

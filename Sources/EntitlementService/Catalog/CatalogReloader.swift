@@ -21,7 +21,7 @@ package final class CatalogReloader: Sendable {
   private let clock: ServiceClock
   private let counters: ServiceCounters
   private let logger: Logger
-  private let record: @Sendable (AuditCall) async throws(StoreError) -> Void
+  private let audit: BlockingAudit
   private let queue = DispatchQueue(label: "entitle.catalog")
   /// Keyed by `dryRun`.
   private let waiting = Mutex<[Bool: [Waiter]]>([:])
@@ -34,7 +34,7 @@ package final class CatalogReloader: Sendable {
     logger: Logger,
     record: @escaping @Sendable (AuditCall) async throws(StoreError) -> Void = { _ in }
   ) {
-    self.record = record
+    audit = BlockingAudit(record)
     self.source = source
     self.holder = holder
     self.clock = clock
@@ -66,25 +66,8 @@ package final class CatalogReloader: Sendable {
     for waiter in waiters { waiter.continuation.resume(returning: attempt) }
   }
 
-  /// Blocks the queue until the entry is written. The store bounds the time.
   private func audit(_ digest: String, by caller: AuditCaller, at: Milliseconds) -> StoreError? {
-    let call = AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at)
-    let outcome = AuditWriteOutcome()
-    let isWritten = DispatchSemaphore(value: 0)
-    Task { [record] in
-      do throws(StoreError) {
-        try await record(call)
-      } catch {
-        outcome.failure.withLock { $0 = error }
-      }
-      isWritten.signal()
-    }
-    isWritten.wait()
-    return outcome.failure.withLock { $0 }
-  }
-
-  private final class AuditWriteOutcome: Sendable {
-    let failure = Mutex<StoreError?>(nil)
+    audit.write(AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at))
   }
 
   private func readFile() -> (attempt: CatalogReloadAttempt, contents: CatalogFile.Contents?) {

@@ -87,7 +87,11 @@ typedef enum _Entitle__V1__Verdict {
   /*
    * The receipt was made for another device than the request names.
    */
-  ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE = 12
+  ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE = 12,
+  /*
+   * Authentic, but the caller may not submit for its app and environment.
+   */
+  ENTITLE__V1__VERDICT__VERDICT_APP_NOT_PERMITTED = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__VERDICT)
 } Entitle__V1__Verdict;
 /*
