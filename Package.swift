@@ -344,7 +344,7 @@ let package = Package(
     .testTarget(
       name: "RPCEndpointsTests",
       dependencies: [
-        "AccessControl", "CatalogFiles", "EntitlementDomain", "EntitlementService",
+        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing",
         "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
         "StoreSimulator", "TestSupport",

@@ -260,7 +260,8 @@ package final class RPCServer: Sendable {
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
-        gate: gate, peer: RPCPeer(connectionID: id, channel: channel, certificateNames: certificateNames),
+        gate: gate,
+        peer: RPCPeer(connectionID: id, channel: channel, certificateNames: certificateNames),
         registry: registry, logger: logger))
   }
 

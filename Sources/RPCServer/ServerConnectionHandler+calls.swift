@@ -148,8 +148,9 @@ extension ServerConnectionHandler {
       // The request was counted while it was incomplete.
       countMemory()
     }
-    guard let memory = memory.count(
-      requestLength: call.request.payload.readableBytes, inFlight: inFlight)
+    guard
+      let memory = memory.count(
+        requestLength: call.request.payload.readableBytes, inFlight: inFlight)
     else {
       lackedMemory()
       fail(call.id, ServerStreams.memoryExhausted)

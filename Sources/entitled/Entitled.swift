@@ -224,7 +224,8 @@ struct Entitled: AsyncParsableCommand {
       (.catalog, catalog), (.store, store), (.nodeName, nodeName),
       (.certificateStatus, certificateStatus), (.auditLog, auditLog),
       (.logLevel, logLevel), (.logFormat, logFormat),
-      (.credentials, credentials), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey), (.tlsClientCA, tlsClientCA),
+      (.credentials, credentials), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
+      (.tlsClientCA, tlsClientCA),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),

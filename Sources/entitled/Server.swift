@@ -252,7 +252,8 @@ private struct ServerComponents {
   /// - Parameter connections: The limit of open connections.
   init(
     settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
-    source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore, evaluations: EvaluationPool, logger: Logger
+    source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore,
+    evaluations: EvaluationPool, logger: Logger
   ) {
     let store = opened.store
     let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)

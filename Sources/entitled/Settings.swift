@@ -166,7 +166,8 @@ extension Settings {
           credentialsPath == nil
           ? "everyone who reaches it may read, submit, grant and delete"
           : "tokens and answers are sent in plain text"
-        return "\(SettingKey.allowUnprotectedListen.rawValue): \(address) can be reached from other "
+        return
+          "\(SettingKey.allowUnprotectedListen.rawValue): \(address) can be reached from other "
           + "machines: \(risk)"
       }
       + credentialsWarnings
@@ -276,7 +277,8 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
       auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
       trustAnchors: anchors,
-      allowUnprotectedListen: unprotected, credentialsPath: credentials, tls: tls, verificationWorkers: workers,
+      allowUnprotectedListen: unprotected, credentialsPath: credentials, tls: tls,
+      verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       memoryBudget: memory << 20, maximumConnections: connections,
       shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),

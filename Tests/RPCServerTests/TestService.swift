@@ -75,7 +75,10 @@ final class TestService: Sendable {
     }
     // Answers payloads that begin with "h" immediately: with that many bytes, or with the payload.
     // "s" and a number is the same with a stamp.
-    router.unary(service, "Immediate", permission: .read, immediate: { bytes, _ in Self.immediateAnswer(ByteBuffer(bytes: bytes)) }) {
+    router.unary(
+      service, "Immediate", permission: .read,
+      immediate: { bytes, _ in Self.immediateAnswer(ByteBuffer(bytes: bytes)) }
+    ) {
       call, answer in
       answer.succeed(Self.immediateAnswer(call.payload)?.stamped() ?? call.payload)
     }

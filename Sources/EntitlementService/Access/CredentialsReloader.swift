@@ -197,7 +197,8 @@ package final class CredentialsReloader: Sendable {
   /// What operators must do, a sentence each.
   package var warnings: [String] {
     let fault = state.withLock(\.fault)
-    return (fault.map { ["credentials: the file cannot be used; the old one stays in force: \($0)"] }
+    return
+      (fault.map { ["credentials: the file cannot be used; the old one stays in force: \($0)"] }
       ?? []) + holder.snapshot.warnings.map { "credentials: \($0)" }
       + holder.snapshot.credentials.warnings(now: holder.now)
   }

@@ -213,6 +213,48 @@ package enum WireMethods {
   package static let watchHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Watch",
     idempotency: .noSideEffects, permission: .open)
+
+  /// What each method needs, by `SERVICE/METHOD`.
+  package static let permissions: [String: Permission] = [
+    "\(ServiceNames.submissions)/SubmitSignedTransactions": .submit,
+    "\(ServiceNames.submissions)/SubmitNotification": .submit,
+    "\(ServiceNames.submissions)/SubmitReceipt": .submit,
+    "\(ServiceNames.entitlements)/GetCustomerState": .read,
+    "\(ServiceNames.entitlements)/BatchGetCustomerState": .read,
+    "\(ServiceNames.entitlements)/CheckEntitlement": .read,
+    "\(ServiceNames.entitlements)/ExplainCustomerState": .list,
+    "\(ServiceNames.entitlements)/WatchCustomerStates": .read,
+    "\(ServiceNames.entitlements)/ListCustomers": .list,
+    "\(ServiceNames.links)/ResolveAccount": .list,
+    "\(ServiceNames.links)/LinkAccount": .link,
+    "\(ServiceNames.links)/UnlinkAccount": .link,
+    "\(ServiceNames.links)/TransferPurchase": .link,
+    "\(ServiceNames.links)/MergeAccounts": .link,
+    "\(ServiceNames.links)/ListLinks": .list,
+    "\(ServiceNames.links)/BindAccountToken": .link,
+    "\(ServiceNames.links)/ListAccountTokens": .list,
+    "\(ServiceNames.links)/GetLinkHistory": .list,
+    "\(ServiceNames.admin)/AddGrant": .grant,
+    "\(ServiceNames.admin)/WithdrawGrant": .grant,
+    "\(ServiceNames.admin)/ListGrants": .list,
+    "\(ServiceNames.admin)/GetCatalog": .metrics,
+    "\(ServiceNames.admin)/ReloadCatalog": .catalog,
+    "\(ServiceNames.admin)/ListChanges": .list,
+    "\(ServiceNames.admin)/ImportArchivedResponse": .importArchives,
+    "\(ServiceNames.admin)/GetCustomerHistory": .list,
+    "\(ServiceNames.admin)/ExportCustomer": .export,
+    "\(ServiceNames.admin)/DeleteCustomer": .erase,
+    "\(ServiceNames.admin)/ListUnlinkedChains": .list,
+    "\(ServiceNames.admin)/GetStatistics": .metrics,
+    "\(ServiceNames.admin)/GetServer": .metrics,
+    "\(ServiceNames.access)/WhoAmI": .identity,
+    "\(ServiceNames.access)/GetCredentials": .credentials,
+    "\(ServiceNames.access)/ReloadCredentials": .credentials,
+    "\(ServiceNames.audit)/ListAuditEntries": .audit,
+    "\(ServiceNames.audit)/ListAuditSeals": .audit,
+    "\(ServiceNames.health)/Check": .open,
+    "\(ServiceNames.health)/Watch": .open,
+  ]
 }
 
 /// Full names of the services of `Protos/`.
