@@ -223,7 +223,7 @@ let package = Package(
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "AccessControl", "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
         "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
         "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
         "TLSSupport", "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core,
