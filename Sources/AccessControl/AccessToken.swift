@@ -81,31 +81,3 @@ package struct AccessToken: Sendable {
     return letters
   }
 }
-
-/// Compares secrets in a time that does not depend on where they differ.
-package enum ConstantTime {
-  /// The lengths are not secret.
-  package static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer)
-    -> Bool
-  {
-    guard left.count == right.count else { return false }
-    var difference: UInt64 = 0
-    var offset = 0
-    while offset + 8 <= left.count {
-      difference |=
-        left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        ^ right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      offset += 8
-    }
-    while offset < left.count {
-      difference |= UInt64(left[offset] ^ right[offset])
-      offset += 1
-    }
-    return difference == 0
-  }
-
-  package static func areEqual(_ left: SHA256Digest, _ right: SHA256Digest) -> Bool {
-    let (a, b) = (left.words, right.words)
-    return (a.0 ^ b.0) | (a.1 ^ b.1) | (a.2 ^ b.2) | (a.3 ^ b.3) == 0
-  }
-}

@@ -57,6 +57,9 @@ package struct Credentials: Sendable {
   /// Whose certificate has one of these names: the first one that is known.
   package func identity(certificateNames names: [CertificateName]) -> Identity? {
     for name in names {
+      // The file's names of hosts are in lower case; those of certificates may not be (RFC 4343).
+      let name: CertificateName =
+        if case .dns(let host) = name { .dns(host.lowercased()) } else { name }
       if let caller = certificates[name] { return Identity(caller, .certificate(name)) }
     }
     return nil

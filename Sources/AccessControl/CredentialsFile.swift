@@ -68,15 +68,50 @@ package enum CredentialsFile {
     }
     var reader = CredentialsReader(user: user)
     let callers = reader.callers(from: root)
-    guard !reader.issues.hasErrors else { throw Invalid(issues: reader.issues.sorted) }
-    return Contents(callers: callers, warnings: reader.issues.sorted)
+    let issues = reader.issues.sorted.map(\.withoutSecrets)
+    guard !reader.issues.hasErrors else { throw Invalid(issues: issues) }
+    return Contents(callers: callers, warnings: issues)
   }
 
   private static func refusal(_ message: String, at position: YAMLPosition) -> Invalid {
     Invalid(issues: [
       FileIssue(
         severity: .error, line: position.line, column: position.column, field: "",
-        message: message)
+        message: message
+      ).withoutSecrets
     ])
+  }
+}
+
+extension FileIssue {
+  /// Paths and messages repeat keys of the file, and a key may be a token or a digest that was put in
+  /// the wrong place. Words that may be one are replaced.
+  fileprivate var withoutSecrets: FileIssue {
+    FileIssue(
+      severity: severity, line: line, column: column, field: Self.hidingSecrets(in: field),
+      message: Self.hidingSecrets(in: message))
+  }
+
+  /// Longer than every field and word of a message, and shorter than the secret of a token.
+  private static let longestWord = 31
+
+  private static func hidingSecrets(in text: String) -> String {
+    var shown = ""
+    var rest = text[...]
+    while let first = rest.first {
+      guard isInWord(first) else {
+        shown.append(rest.removeFirst())
+        continue
+      }
+      let word = rest.prefix(while: isInWord)
+      rest = rest.dropFirst(word.count)
+      let isHidden = word.count > longestWord || word.contains(AccessToken.prefix)
+      shown += isHidden ? "(hidden)" : word
+    }
+    return shown
+  }
+
+  private static func isInWord(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || character == "_"
   }
 }

@@ -79,7 +79,10 @@ struct CredentialsReader: YAMLFileReader {
       report("a name has at most 64 letters, digits and . _ - @", at: path, node)
       return nil
     }
-    if Caller.reservedNames.contains(text) {
+    if text.hasPrefix(AccessToken.prefix) {
+      report(
+        "this is a token, not a name: replace it at once, as the file shows it", at: path, node)
+    } else if Caller.reservedNames.contains(text) {
       report("this name is reserved", at: path, node)
     } else if !names.insert(text).inserted {
       report("named twice", at: path, node)
@@ -99,6 +102,7 @@ struct CredentialsReader: YAMLFileReader {
       caller.roles.append(role)
       caller.permissions.formUnion(role.permissions)
     }
+    var named: PermissionSet = []
     let permissions = sequence(fields.take("permissions"), at: path + ".permissions")
     for (index, item) in permissions.enumerated() {
       let field = "\(path).permissions[\(index)]"
@@ -106,6 +110,9 @@ struct CredentialsReader: YAMLFileReader {
         let allowed = Permission.grantable.map(\.name).joined(separator: ", ")
         report("unknown permission; allowed: \(allowed)", at: field, item)
         continue
+      }
+      if !named.insert(PermissionSet(permission)).inserted {
+        report("named twice", at: field, item)
       }
       caller.permissions.insert(PermissionSet(permission))
     }
@@ -129,6 +136,14 @@ struct CredentialsReader: YAMLFileReader {
     var apps: [BundleID: Set<StoreEnvironment>] = [:]
     for entry in entries {
       let field = YAMLPath.field(entry.key, at: path)
+      let isPlain =
+        (1...255).contains(entry.key.utf8.count)
+        && entry.key.unicodeScalars.allSatisfy(\.isPlain)
+      if !isPlain {
+        report(
+          "a bundle id has 1 to 255 bytes, without blanks and control characters", at: field,
+          entry.keyPosition)
+      }
       var environments: Set<StoreEnvironment> = []
       for (index, item) in sequence(entry.value, at: field, required: entry.value).enumerated() {
         let place = "\(field)[\(index)]"
