@@ -121,7 +121,10 @@ struct PermissionTests {
   private func contains(
     _ app: String, _ environment: StoreEnvironment, in scopes: AppScopes
   ) -> Bool {
-    Array(app.utf8).withUnsafeBytes { scopes.contains(bundleID: $0, environment: environment) }
+    let scope = ConnectionScope(.all, scopes)
+    return Array(app.utf8).withUnsafeBytes {
+      scope.contains(bundleID: $0, environment: environment)
+    }
   }
 
   @Test("A scope contains another one if it contains each of its apps and environments")
