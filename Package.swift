@@ -294,7 +294,7 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PostgresStore", "StoreConformance", "TestSupport", logging,
+        "PostgresStore", "StoreConformance", "TestSupport", "Workers", logging,
       ]),
     .testTarget(
       name: "WireTests",
@@ -327,8 +327,7 @@ let package = Package(
       dependencies: [
         "CatalogFiles", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
         "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
-        "StoreSimulator", "TestSupport",
-        "Verification", "Wire", logging, nio.core,
+        "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers", logging, nio.core,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
