@@ -312,7 +312,7 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PostgresStore", "StoreConformance", "TestSupport", logging,
+        "PostgresStore", "StoreConformance", "TestSupport", "Workers", logging,
       ]),
     .testTarget(
       name: "WireTests",
@@ -347,8 +347,7 @@ let package = Package(
         "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing",
         "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
-        "StoreSimulator", "TestSupport",
-        "Verification", "Wire", logging, nio.core,
+        "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers", logging, nio.core,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",

@@ -28,7 +28,7 @@ extension RPCAnswer {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        perform(work, CallTime(deadline: call.instant))
+        perform(work, CallContext(deadline: call.instant, source: call.source))
       case .elsewhere:
         break
       }
@@ -38,12 +38,12 @@ extension RPCAnswer {
   }
 
   private func perform(
-    _ work: @escaping @Sendable () async throws -> ByteBuffer, _ time: CallTime
+    _ work: @escaping @Sendable () async throws -> ByteBuffer, _ context: CallContext
   ) {
     let task = Task {
       do {
         try Task.checkCancellation()
-        succeed(try await CallTime.$current.withValue(time) { try await work() })
+        succeed(try await CallContext.$current.withValue(context) { try await work() })
       } catch {
         fail(RPCStatus(mapping: error))
       }

@@ -40,8 +40,9 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help: """
-      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. Other users of the machine can see \
-      a password here: use the configuration file or PGPASSFILE. Default: sqlite:entitle.sqlite.
+      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. A password is refused here: use the \
+      configuration file, ENTITLE_STORE, PGPASSFILE or passfile= in the URI. Default: \
+      sqlite:entitle.sqlite.
       """)
   var store: String?
 
@@ -68,7 +69,7 @@ struct Entitled: AsyncParsableCommand {
   @Option(
     name: .customLong("store-replica"),
     help: """
-      PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE. Repeatable.
+      PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE, without a password. Repeatable.
       """)
   var storeReplicas: [String] = []
 

@@ -65,7 +65,7 @@ extension Settings {
     flags: [SettingKey: ConfigContent], file: String?, environment: [String: String]
   ) async throws -> Settings {
     let file = file ?? environment[SettingKey.configurationFileVariable]
-    var problems = unknownVariables(in: environment)
+    var problems = unknownVariables(in: environment) + secrets(in: flags)
     var providers: [any ConfigProvider] = [
       InMemoryProvider(
         name: "flags",
@@ -110,6 +110,21 @@ extension Settings {
       .map {
         "environment variable \($0): unknown; known: \(known.sorted().joined(separator: ", "))"
       }
+  }
+
+  /// Reports passwords in the command line, which every user of the machine can see.
+  private static func secrets(in flags: [SettingKey: ConfigContent]) -> [String] {
+    var arguments: [(SettingKey, String)] = []
+    if case .string(let text)? = flags[.store] { arguments.append((.store, text)) }
+    if case .stringArray(let texts)? = flags[.storeReplicas] {
+      arguments += texts.map { (.storeReplicas, $0) }
+    }
+    return arguments.compactMap { key, text in
+      ConnectionArgument.refusal(
+        of: text, as: key == .store ? "--store" : "--store-replica",
+        alternative: "in the configuration file (\(key.rawValue)) or in \(key.environmentVariable) "
+          + "in the environment")
+    }
   }
 
   private static func unknownKeys(inFile path: String) -> [String] {

@@ -54,12 +54,14 @@ struct ServiceBench {
   ///   - exports: The limits of exports.
   ///   - reads: The limits of reads from the store.
   ///   - readingStore: Wraps the store for reads of customers.
+  ///   - submissionStore: Wraps the store for submissions.
   ///   - access: Access control, if the test has it.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
@@ -111,7 +113,7 @@ struct ServiceBench {
       links: LinkService(store: store, catalog: catalog, changes: changes)
     ).register(in: &router)
     let submissions = SubmissionService(
-      store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
+      store: submissionStore(store), catalog: catalog, pool: pool, clock: clock, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
@@ -185,12 +187,14 @@ struct ServiceBench {
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil,
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
-      reads: reads, readingStore: readingStore, access: access)
+      reads: reads, readingStore: readingStore, submissionStore: submissionStore,
+      access: access)
     do {
       try await body(bench)
       await bench.close()
