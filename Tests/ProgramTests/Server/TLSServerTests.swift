@@ -152,7 +152,7 @@ struct TLSServerTests {
         [
           "--listen", "tls:127.0.0.1:0", "--tls-certificate", server.certificate, "--tls-key",
           bench.folder.file("absent"),
-        ], "there is no such file"
+        ], "the file does not exist"
       ),
     ]
     for (arguments, text) in cases {
