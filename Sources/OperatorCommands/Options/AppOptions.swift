@@ -3,18 +3,37 @@ import EntitlementDomain
 
 /// The app and the environment of a request.
 struct AppOptions: ParsableArguments {
-  @Option(help: "The app.")
-  var bundleID: String
+  @Option(
+    help: """
+      The app. Default: the context's, else the only one that the server lets the caller use.
+      """)
+  var bundleID: String?
 
-  @Option(help: "production, sandbox, xcode or local-testing.")
-  var environment: EnvironmentName = .production
+  @Option(
+    help: "\(EnvironmentName.list). Default: the context's, else production.")
+  var environment: EnvironmentName?
 
-  var scope: AppScope {
-    AppScope(bundleID: BundleID(bundleID), environment: environment.environment)
+  func scope(on server: ServerOptions) async throws -> AppScope {
+    try await Self.scope(bundleID, environment, on: server)
   }
 
+  /// Asks the server for an app that neither an option nor the context names.
+  static func scope(
+    _ bundleID: String?, _ environment: EnvironmentName?, on server: ServerOptions
+  ) async throws -> AppScope {
+    let context = try server.chosen()
+    let environment = environment ?? context.environment
+    guard let bundleID = bundleID ?? context.bundleID else {
+      throw ValidationError("--bundle-id is needed, or a context with an app")
+    }
+    return AppScope(
+      bundleID: BundleID(bundleID), environment: (environment ?? .production).environment)
+  }
+}
+
+extension AppScope {
   /// Human-readable: `com.example.scribe (Production)`.
-  var display: String { "\(scope.bundleID) (\(scope.environment.rawValue))" }
+  var display: String { "\(bundleID) (\(environment.rawValue))" }
 }
 
 /// The name of an environment on the command line.
@@ -23,6 +42,9 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
   case sandbox
   case xcode
   case localTesting = "local-testing"
+
+  /// For help: `production, sandbox, xcode or local-testing`.
+  static let list = "production, sandbox, xcode or local-testing"
 
   init?(argument: String) {
     // Apple's spelling, such as "LocalTesting", is accepted too.

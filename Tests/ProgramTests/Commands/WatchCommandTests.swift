@@ -50,7 +50,7 @@ struct WatchCommandTests {
     _ server: RunningServer, _ account: String, bundle: String = "com.example.scribe"
   ) async throws {
     let run = try await Bench.control(
-      server, "grant", "add", "--account", account, "--entitlement", "pro", "--bundle-id", bundle,
+      server, "grant", "add", account, "pro", "--bundle-id", bundle,
       "--reason", "a test", "--author", "ada")
     try #require(run.exit == .code(0))
   }
