@@ -68,7 +68,8 @@ let package = Package(
     // What the rules are fed with: payloads that the App Store signed, and catalog files.
     .target(name: "JSON"),
     .target(name: "AppStorePayloads", dependencies: ["EntitlementDomain", "JSON"]),
-    .target(name: "CatalogFiles", dependencies: ["EntitlementDomain", "Yams"]),
+    .target(name: "YAMLFiles", dependencies: ["EntitlementDomain", "Yams"]),
+    .target(name: "CatalogFiles", dependencies: ["EntitlementDomain", "YAMLFiles"]),
 
     // A lock that ThreadSanitizer understands, and threads for computations.
     .target(name: "Locks"),
@@ -116,10 +117,17 @@ let package = Package(
     .target(
       name: "Wire",
       dependencies: ["CEntitleMessages", "EntitlementDomain", "Framing", "JSON", nio.core]),
+    // Who may call, and what.
+    .target(
+      name: "AccessControl",
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "Framing", "Wire", "YAMLFiles", nio.core,
+      ]),
     .target(
       name: "RPCServer",
       dependencies: [
-        "Cryptography", "Framing", "Wire", nio.core, nio.posix, nio.ssl, nio.tls, logging,
+        "AccessControl", "Cryptography", "Framing", "Wire", nio.core, nio.posix, nio.ssl, nio.tls,
+        logging,
       ]),
     .target(
       name: "RPCClient",
@@ -132,13 +140,14 @@ let package = Package(
     .target(
       name: "EntitlementService",
       dependencies: [
-        "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore", "Verification",
-        "Workers", logging, nio.core,
+        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "Verification", "Wire", "Workers", logging, nio.core,
       ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
+        "AccessControl", "Cryptography", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "Framing",
         "RPCServer", "Verification", "Wire", "Workers", nio.core,
       ]),
 
@@ -162,9 +171,10 @@ let package = Package(
     .target(
       name: "OperatorCommands",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "ClientOptions", "EntitlementDomain",
+        "AccessControl", "AppStorePayloads", "CatalogFiles", "ClientOptions", "Cryptography",
+        "EntitlementDomain",
         "EntitlementStore", "Framing", "JSON", "PostgresStore", "Programs", "RPCClient",
-        "Scenarios", "Verification", "Wire",
+        "Scenarios", "Verification", "Wire", "YAMLFiles",
         argumentParser,
       ]),
     .target(
@@ -185,7 +195,7 @@ let package = Package(
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
+        "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
         "EntitlementService",
         "EntitlementStore", "Framing", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer",
         "SQLiteStore", "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core,
@@ -213,7 +223,7 @@ let package = Package(
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "AccessControl", "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
         "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
         "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
         "TLSSupport", "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core,
@@ -264,6 +274,14 @@ let package = Package(
     .testTarget(
       name: "CatalogFilesTests",
       dependencies: ["CatalogFiles", "EntitlementDomain", "TestSupport"]),
+    .testTarget(
+      name: "YAMLFilesTests",
+      dependencies: ["CatalogFiles", "EntitlementDomain", "TestSupport", "YAMLFiles"]),
+    .testTarget(
+      name: "AccessControlTests",
+      dependencies: [
+        "AccessControl", "Cryptography", "EntitlementDomain", "TestSupport", "Wire", nio.core,
+      ]),
     // What holds for every customer, over thousands of random ones.
     .testTarget(
       name: "EvaluationPropertyTests",
@@ -294,7 +312,7 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PostgresStore", "StoreConformance", "TestSupport", logging,
+        "PostgresStore", "StoreConformance", "TestSupport", "Workers", logging,
       ]),
     .testTarget(
       name: "WireTests",
@@ -305,7 +323,8 @@ let package = Package(
     .testTarget(
       name: "RPCServerTests",
       dependencies: [
-        "Cryptography", "EntitlementDomain", "Framing", "RPCClient", "RPCServer", "TLSSupport",
+        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "RPCClient", "RPCServer",
+        "TLSSupport",
         "TestSupport", "Wire", logging, nio.core, nio.embedded, nio.posix, nio.ssl,
       ]),
     .testTarget(
@@ -325,15 +344,16 @@ let package = Package(
     .testTarget(
       name: "RPCEndpointsTests",
       dependencies: [
-        "CatalogFiles", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
+        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "Framing",
         "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
-        "StoreSimulator", "TestSupport",
-        "Verification", "Wire", logging, nio.core,
+        "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers", logging, nio.core,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
       dependencies: [
-        "EntitlementDomain", "Framing", "JSON", "OperatorCommands", "Programs", "TestSupport",
+        "AccessControl", "EntitlementDomain", "Framing", "JSON", "OperatorCommands", "Programs",
+        "TestSupport",
         "Wire",
       ]),
     .testTarget(
@@ -357,7 +377,8 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands", "Programs",
+        "AccessControl", "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands",
+        "Programs",
         "RPCClient", "SQLiteStore", "StoreSimulator", "TLSSupport", "TestSupport", "Wire",
         "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+import YAMLFiles
 
 /// Parses catalog files. The format is the subset of YAML that ``YAMLReader`` reads, which includes
 /// JSON.
@@ -34,7 +35,7 @@ package enum CatalogFile {
   package struct Contents: Sendable {
     package let catalog: Catalog
     /// In the order of the file.
-    package let warnings: [CatalogIssue]
+    package let warnings: [FileIssue]
   }
 
   /// Parses a catalog.
@@ -62,7 +63,7 @@ package enum CatalogFile {
 
   private static func refusal(_ message: String, at position: YAMLPosition) -> CatalogError {
     CatalogError(issues: [
-      CatalogIssue(
+      FileIssue(
         severity: .error, line: position.line, column: position.column, field: "",
         message: message)
     ])

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import YAMLFiles
 
 extension CatalogReader {
   mutating func readApp(_ node: YAMLNode, at path: String) {
@@ -125,7 +126,7 @@ extension CatalogReader {
     let accepted = StoreEnvironment.allCases.filter { environments.contains($0) }
     var policies: [StoreEnvironment: LinkPolicy] = [:]
     for entry in entries {
-      let field = Self.field(entry.key, at: path)
+      let field = YAMLPath.field(entry.key, at: path)
       guard let environment = accepted.first(where: { $0.rawValue == entry.key }) else {
         let allowed = accepted.map(\.rawValue).joined(separator: ", ")
         report(

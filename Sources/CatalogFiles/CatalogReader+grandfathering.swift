@@ -1,4 +1,5 @@
 import EntitlementDomain
+import YAMLFiles
 
 // Grandfathering rules (R33–R40).
 extension CatalogReader {
@@ -80,7 +81,7 @@ extension CatalogReader {
     if entries.isEmpty { report("at least one platform is needed", at: path, node) }
     var thresholds: [AppPlatform: AppVersion] = [:]
     for entry in entries {
-      let field = Self.field(entry.key, at: path)
+      let field = YAMLPath.field(entry.key, at: path)
       guard let platform = AppPlatform(rawValue: entry.key) else {
         report(
           "unknown platform; allowed: iOS (for iPadOS and watchOS, too), macOS, tvOS, visionOS",

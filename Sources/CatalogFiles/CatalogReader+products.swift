@@ -1,4 +1,5 @@
 import EntitlementDomain
+import YAMLFiles
 
 extension CatalogReader {
   mutating func readProduct(_ node: YAMLNode, at path: String) {
@@ -25,7 +26,7 @@ extension CatalogReader {
   }
 
   private mutating func readSubscription(
-    _ fields: inout CatalogFields, of product: inout CatalogProduct, at path: String,
+    _ fields: inout YAMLFields, of product: inout CatalogProduct, at path: String,
     _ node: YAMLNode
   ) {
     let group = fields.take("group")
@@ -40,7 +41,7 @@ extension CatalogReader {
   }
 
   private mutating func readDuration(
-    _ fields: inout CatalogFields, of product: inout CatalogProduct, at path: String,
+    _ fields: inout YAMLFields, of product: inout CatalogProduct, at path: String,
     _ node: YAMLNode
   ) {
     let duration = fields.take("duration")

@@ -1,9 +1,10 @@
 import EntitlementDomain
+import YAMLFiles
 
 /// Builds a catalog from the YAML tree and collects all issues. Invalid parts are left out of the
 /// catalog; the catalog is used only when there is no error.
-struct CatalogReader {
-  private(set) var issues = CatalogIssues()
+struct CatalogReader: YAMLFileReader {
+  var issues = FileIssues()
   var catalog = Catalog()
   /// The ids of the rules read so far, of all apps.
   var grandfatheringRuleIDs: Set<GrandfatheringRuleID> = []
@@ -81,62 +82,5 @@ struct CatalogReader {
       }
     }
     return result.sorted()
-  }
-
-  mutating func report(
-    _ message: String, at field: String, _ node: YAMLNode,
-    severity: CatalogIssue.Severity = .error
-  ) {
-    report(message, at: field, node.position, severity: severity)
-  }
-
-  mutating func report(
-    _ message: String, at field: String, _ position: YAMLPosition,
-    severity: CatalogIssue.Severity = .error
-  ) {
-    issues.add(
-      CatalogIssue(
-        severity: severity, line: position.line, column: position.column, field: field,
-        message: message))
-  }
-}
-
-/// Collects the issues of a file, so that one run reports all.
-struct CatalogIssues {
-  /// The largest number of issues kept for each severity. A wrong file may have millions. The
-  /// limits are separate, so that warnings do not displace errors.
-  static let limit = 100
-
-  private var errors: [CatalogIssue] = []
-  private var warnings: [CatalogIssue] = []
-  private var droppedCount = 0
-
-  var hasErrors: Bool { !errors.isEmpty }
-
-  mutating func add(_ issue: CatalogIssue) {
-    let count = issue.severity == .error ? errors.count : warnings.count
-    guard count < Self.limit else {
-      droppedCount += 1
-      return
-    }
-    switch issue.severity {
-    case .error: errors.append(issue)
-    case .warning: warnings.append(issue)
-    }
-  }
-
-  /// The issues in the order of the file. If the limit dropped some, a last issue gives their
-  /// number.
-  var sorted: [CatalogIssue] {
-    var issues = (errors + warnings).sorted {
-      ($0.line, $0.column, $0.field) < ($1.line, $1.column, $1.field)
-    }
-    if droppedCount > 0, let last = issues.last {
-      issues.append(
-        CatalogIssue(
-          severity: hasErrors ? .error : .warning, line: last.line, column: last.column, field: "",
-          message: "\(droppedCount) more issues are not shown"))
-    }
-    return issues
   }
 }

@@ -25,10 +25,3 @@ package enum SHA1 {
     }
   }
 }
-
-/// Comparison whose duration does not depend on where the values differ.
-package enum ConstantTime {
-  package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-    left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
-  }
-}

@@ -151,7 +151,7 @@ package final class PostgresStore: EntitlementStore {
   }
 
   /// Runs `decide` within a transaction that other writes may share. Returns after the commit, or
-  /// throws at the deadline of the call (``CallTime``), when the outcome may be unknown.
+  /// throws at the deadline of the call (``CallContext``), when the outcome may be unknown.
   ///
   /// - Parameters:
   ///   - keys: what the ledger will probably read.
@@ -163,13 +163,14 @@ package final class PostgresStore: EntitlementStore {
       @escaping @Sendable (inout Ledger<LoadedRows>) throws ->
       @Sendable (ChangeNumbering) -> Value
   ) async throws(StoreError) -> Value {
-    let deadline = CallTime.writeDeadline(within: limits.writeTimeLimit)
+    let deadline = CallContext.writeDeadline(within: limits.writeTimeLimit)
     for _ in 0..<Self.maximumIDLookups {
       let scopeIDs = try await scopes.interned(wanted, by: deadline)
       let headerIDs = try await self.headers.interned(headers, by: deadline)
       let written: Value? = try await queue.commit { complete in
         WriteJob(
-          keys: keys, scopes: scopeIDs, headers: headerIDs, byteCount: byteCount,
+          of: CallContext.source, keys: keys, scopes: scopeIDs, headers: headerIDs,
+          byteCount: byteCount,
           deadline: deadline,
           decide: { ledger in
             let receipt = try decide(&ledger)

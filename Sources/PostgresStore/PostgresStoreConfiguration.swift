@@ -37,7 +37,8 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   package var writingConnections = 2
 
   /// Writes waiting for a transaction. Further writes are refused at once, so that a slow database
-  /// leads to errors for callers and not to growing memory.
+  /// leads to errors for callers and not to growing memory. One source has at most half of it
+  /// (``SourceShares``).
   package var maximumWaitingCommits = 4_096
 
   /// Exchanges waiting for a reading connection. Reads of customers never wait here, because their

@@ -141,13 +141,14 @@ package struct AdminEndpoint: Sendable {
   private func importArchivedResponse(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
     let source = call.source
+    let permits = call.permits
     let caller = call.auditCaller
     answer.respond(to: call, ImportArchivedResponseRequest.self) { request in
       .later {
         let result = try await submissions.importArchive(
           ArchiveSubmission(
             response: request.response, bundleID: request.bundleID,
-            accountID: request.accountID, source: source, caller: caller),
+            accountID: request.accountID, source: source, caller: caller, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }
@@ -171,7 +172,7 @@ package struct AdminEndpoint: Sendable {
   @Sendable
   private func exportCustomer(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
-      let request = try ExportCustomerRequest.decode(from: call.payload)
+      let request = try call.authorizedRequest(ExportCustomerRequest.self)
       let source = call.source
       let caller = call.auditCaller
       stream.produce(within: records.exportLimits.time) { [records] producer in

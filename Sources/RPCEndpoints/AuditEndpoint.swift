@@ -60,27 +60,23 @@ package struct AuditEndpoint: Sendable {
 }
 
 extension RPCCall {
-  /// The origin of the call for the audit trail. An authenticated caller will be added here.
-  var auditCaller: AuditCaller {
-    guard let address = peer.address else { return AuditCaller(peer: "unknown") }
-    guard let host = address.ipAddress, let port = address.port else {
-      return AuditCaller(peer: "unix")
-    }
-    return AuditCaller(peer: host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
-  }
+  /// The origin of the call for the audit trail.
+  var auditCaller: AuditCaller { AuditCaller(peer: peer.place) }
 }
 
 // MARK: Messages
 
 extension ListAuditEntriesRequest {
+  /// Nil for an environment that is not known.
+  var selectedEnvironment: StoreEnvironment? {
+    StoreEnvironment(rawValue: appEnvironment ?? StoreEnvironment.production.rawValue)
+  }
+
   /// Nil for all apps.
   fileprivate var selectedScope: AppScope? {
     get throws {
       guard let app else { return nil }
-      guard
-        let environment = StoreEnvironment(
-          rawValue: appEnvironment ?? StoreEnvironment.production.rawValue)
-      else {
+      guard let environment = selectedEnvironment else {
         throw ServiceError(
           .invalidArgument(field: "app_environment"), "the environment is not known")
       }

@@ -1,3 +1,4 @@
+import AccessControl
 package import EntitlementDomain
 package import EntitlementService
 import EntitlementStore
@@ -92,8 +93,11 @@ package struct EntitlementEndpoint: Sendable {
   /// The cached answer that ``getCustomerState(_:_:)`` would give. Handles the usual form of
   /// requests.
   @Sendable
-  private func cachedCustomerState(_ request: UnsafeRawBufferPointer) -> StampedMessage? {
+  private func cachedCustomerState(
+    _ request: UnsafeRawBufferPointer, _ scope: borrowing ConnectionScope
+  ) -> StampedMessage? {
     guard let read = PlainRead(getCustomerState: request),
+      scope.contains(bundleID: read.bundleID, environment: read.environment),
       let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
     return try? Self.message(cached, unlessRevisionIs: read.ifRevisionDiffers)
@@ -153,8 +157,11 @@ package struct EntitlementEndpoint: Sendable {
   }
 
   @Sendable
-  private func cachedEntitlementCheck(_ request: UnsafeRawBufferPointer) -> StampedMessage? {
+  private func cachedEntitlementCheck(
+    _ request: UnsafeRawBufferPointer, _ scope: borrowing ConnectionScope
+  ) -> StampedMessage? {
     guard let read = PlainRead(checkEntitlement: request), let entitlementID = read.entitlementID,
+      scope.contains(bundleID: read.bundleID, environment: read.environment),
       let cached = reader.cachedAnswer(to: read.cacheKey)
     else { return nil }
     let id = EntitlementID(String(decoding: entitlementID, as: UTF8.self))
@@ -195,7 +202,7 @@ package struct EntitlementEndpoint: Sendable {
   private func watchCustomerStates(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
       let request = try WatchRequest(
-        try WatchCustomerStatesRequest.decode(from: call.payload), from: call.source)
+        try call.authorizedRequest(WatchCustomerStatesRequest.self), from: call.source)
       stream.produce { [watch] producer in
         let watcher = try await watch.start(request)
         while true {

@@ -23,7 +23,7 @@ package struct HealthEndpoint: Sendable {
   /// The empty name stands for the server as a whole.
   private static let knownServices: Set<String> = [
     "", ServiceNames.health, ServiceNames.entitlements, ServiceNames.links,
-    ServiceNames.submissions, ServiceNames.admin, ServiceNames.audit,
+    ServiceNames.submissions, ServiceNames.admin, ServiceNames.audit, ServiceNames.access,
   ]
 
   @Sendable
@@ -41,7 +41,7 @@ package struct HealthEndpoint: Sendable {
   @Sendable
   private func watch(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
-      let request = try HealthCheckRequest.decode(from: call.payload)
+      let request = try call.authorizedRequest(HealthCheckRequest.self)
       guard Self.knownServices.contains(request.service) else {
         stream.send(try response(.serviceUnknown))
         return

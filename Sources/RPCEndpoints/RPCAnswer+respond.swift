@@ -1,3 +1,4 @@
+import AccessControl
 import EntitlementService
 import EntitlementStore
 import Framing
@@ -17,17 +18,17 @@ enum Response: Sendable {
 }
 
 extension RPCAnswer {
-  /// Decodes the request and answers as `body` returns. Errors are mapped to statuses. `body` runs
+  /// Decodes the request, checks its caller, and answers as `body` returns. Errors are mapped to statuses. `body` runs
   /// on the event loop and must not block.
-  func respond<Request: WireMessage>(
+  func respond<Request: AuthorizedRequest>(
     to call: RPCCall, _ type: Request.Type, _ body: (Request) throws -> Response
   ) {
     do {
-      switch try body(try Request.decode(from: call.payload)) {
+      switch try body(try call.authorizedRequest(type)) {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        perform(work, CallTime(deadline: call.instant))
+        perform(work, CallContext(deadline: call.instant, source: call.source))
       case .elsewhere:
         break
       }
@@ -37,12 +38,12 @@ extension RPCAnswer {
   }
 
   private func perform(
-    _ work: @escaping @Sendable () async throws -> ByteBuffer, _ time: CallTime
+    _ work: @escaping @Sendable () async throws -> ByteBuffer, _ context: CallContext
   ) {
     let task = Task {
       do {
         try Task.checkCancellation()
-        succeed(try await CallTime.$current.withValue(time) { try await work() })
+        succeed(try await CallContext.$current.withValue(context) { try await work() })
       } catch {
         fail(RPCStatus(mapping: error))
       }
@@ -67,7 +68,7 @@ final class ReadCall: ReadWaiter {
 
   var eventLoop: (any EventLoop)? { answer.eventLoop }
 
-  var source: WorkSource { answer.peer.source }
+  var source: WorkSource { answer.identity.source(on: answer.peer) }
 
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
     answer.finish(Result { try payload(try result.get()) })
@@ -86,7 +87,7 @@ extension RPCAnswer {
 
 extension RPCCall {
   /// The source of the work that the call causes.
-  var source: WorkSource { peer.source }
+  var source: WorkSource { identity.source(on: peer) }
 
   /// The deadline on the clock of the use cases.
   var instant: ContinuousClock.Instant? {
@@ -96,21 +97,9 @@ extension RPCCall {
   }
 }
 
-extension RPCPeer {
-  var source: WorkSource { .connection(connectionID) }
-}
-
-extension RPCRouter {
-  mutating func unary<Request, Response>(
-    _ method: WireMethod<Request, Response>, immediate: ImmediateBody? = nil,
-    _ body: @escaping UnaryBody
-  ) {
-    unary(method.service, method.name, immediate: immediate, body)
-  }
-
-  mutating func serverStreaming<Request, Response>(
-    _ method: WireMethod<Request, Response>, _ body: @escaping ServerStreamingBody
-  ) {
-    serverStreaming(method.service, method.name, body)
+extension Identity {
+  /// Callers take turns; without access control, connections do.
+  fileprivate func source(on peer: RPCPeer) -> WorkSource {
+    proof == .none ? .connection(peer.connectionID) : .caller(caller.meter.number)
   }
 }

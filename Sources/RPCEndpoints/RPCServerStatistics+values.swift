@@ -1,3 +1,4 @@
+package import AccessControl
 package import EntitlementService
 import Framing
 package import RPCServer
@@ -25,5 +26,24 @@ extension RPCServerStatistics {
       StatisticValue("calls.total", calls.total),
       StatisticValue("calls.stream_messages", streamMessages),
     ] + RPCCode.allCases.map { StatisticValue("calls.\($0.name)", calls[$0]) }
+  }
+}
+
+extension AccessRefusals {
+  /// Refused calls by reason, zero included, and those of each caller, such as
+  /// `access.refused.rate_limited.billing`.
+  package static func values(of totals: [Key: Int]) -> [StatisticValue] {
+    let sums = AccessRefusal.allCases.map { reason in
+      StatisticValue(
+        name(of: reason), totals.reduce(0) { $1.key.reason == reason ? $0 + $1.value : $0 })
+    }
+    let callers = totals.compactMap { key, count in
+      key.caller.map { StatisticValue("\(name(of: key.reason)).\($0)", count) }
+    }
+    return sums + callers
+  }
+
+  private static func name(of reason: AccessRefusal) -> String {
+    "access.refused.\(reason.rawValue.lowercased())"
   }
 }

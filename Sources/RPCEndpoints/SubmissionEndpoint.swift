@@ -24,6 +24,7 @@ package struct SubmissionEndpoint: Sendable {
   private func submitSignedTransactions(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
     let source = call.source
+    let permits = call.permits
     answer.respond(to: call, SubmitSignedTransactionsRequest.self) { request in
       .later {
         let result = try await submissions.submit(
@@ -31,7 +32,7 @@ package struct SubmissionEndpoint: Sendable {
             signedPayloads: request.signedPayloads.map { Array($0.utf8) },
             bundleID: request.bundleID, accountID: request.accountID,
             anonymousAccountID: request.anonymousAccountID,
-            priority: WorkPriority(request.priority), source: source),
+            priority: WorkPriority(request.priority), source: source, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitSignedTransactionsResponse(result).encoded()
       }
@@ -42,12 +43,13 @@ package struct SubmissionEndpoint: Sendable {
   private func submitNotification(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
     let source = call.source
+    let permits = call.permits
     answer.respond(to: call, SubmitNotificationRequest.self) { request in
       .later {
         let result = try await submissions.submit(
           NotificationSubmission(
             signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID,
-            priority: WorkPriority(request.priority), source: source),
+            priority: WorkPriority(request.priority), source: source, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitNotificationResponse(result).encoded()
       }
@@ -58,6 +60,7 @@ package struct SubmissionEndpoint: Sendable {
   private func submitReceipt(_ call: RPCCall, _ answer: RPCAnswer) {
     let deadline = call.instant
     let source = call.source
+    let permits = call.permits
     answer.respond(to: call, SubmitReceiptRequest.self) { request in
       .later {
         let result = try await submissions.submit(
@@ -65,7 +68,7 @@ package struct SubmissionEndpoint: Sendable {
             receipt: request.receipt, deviceIdentifier: request.deviceIdentifier,
             bundleID: request.bundleID, accountID: request.accountID,
             anonymousAccountID: request.anonymousAccountID,
-            priority: WorkPriority(request.priority), source: source),
+            priority: WorkPriority(request.priority), source: source, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }

@@ -113,6 +113,14 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
+  /// Lets every connection look up its callers again.
+  func credentialsReplaced() {
+    let channels = state.withLock { Array($0.open.values) }
+    for channel in channels {
+      channel.pipeline.fireUserInboundEventTriggered(CredentialsReplaced())
+    }
+  }
+
   /// Returns when no connection is open. Connections close within the limits' timeouts.
   func allClosed() async {
     await withCheckedContinuation { continuation in

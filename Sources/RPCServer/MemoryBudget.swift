@@ -1,3 +1,4 @@
+import AccessControl
 import Framing
 import NIOCore
 import Synchronization
@@ -128,14 +129,16 @@ final class ConnectionMemory: Sendable {
 
   /// Counts a call with a request of this length until the result is deallocated. Nil if it does
   /// not fit.
-  func count(requestLength: Int) -> CallMemory? {
+  ///
+  /// - Parameter inFlight: ends with the memory.
+  func count(requestLength: Int, inFlight: InFlightCall? = nil) -> CallMemory? {
     let bytes = RPCLimits.memoryPerCall + requestLength * RPCLimits.memoryPerRequestByte
     guard held + bytes <= RPCLimits.guaranteedMemory || bytes <= room else {
       return nil
     }
     calls.add(bytes, ordering: .relaxed)
     budget.add(bytes)
-    return CallMemory(self, bytes)
+    return CallMemory(self, bytes, inFlight)
   }
 
   fileprivate func release(_ bytes: Int) {
@@ -149,10 +152,13 @@ final class ConnectionMemory: Sendable {
 final class CallMemory: Sendable {
   private let connection: ConnectionMemory
   private let bytes: Int
+  /// Counts the call for its caller; nil without access control.
+  private let inFlight: InFlightCall?
 
-  fileprivate init(_ connection: ConnectionMemory, _ bytes: Int) {
+  fileprivate init(_ connection: ConnectionMemory, _ bytes: Int, _ inFlight: InFlightCall?) {
     self.connection = connection
     self.bytes = bytes
+    self.inFlight = inFlight
   }
 
   deinit {

@@ -1,3 +1,4 @@
+package import AccessControl
 package import Cryptography
 package import Framing
 import Glibc
@@ -14,6 +15,10 @@ package struct RPCCall: Sendable {
   /// When the client stops waiting; nil if never. The server then answers DEADLINE_EXCEEDED.
   package let deadline: NIODeadline?
   package let peer: RPCPeer
+  /// Who the call is from. Without access control, and for methods that are open to everyone, it is
+  /// ``Identity/local``.
+  package let identity: Identity
+  let gate: AccessGate
 
   package var eventLoop: any EventLoop {
     peer.eventLoop
@@ -21,6 +26,27 @@ package struct RPCCall: Sendable {
 
   package var allocator: ByteBufferAllocator {
     peer.allocator
+  }
+}
+
+extension RPCCall {
+  /// The status of a call that its caller may not make; counts and logs it.
+  ///
+  /// - Parameter details: for `ErrorInfo` and the log; never a credential.
+  package func refusal(
+    _ reason: AccessRefusal, details: [String: String] = [:], retryDelay: Duration? = nil
+  ) -> RPCStatus {
+    gate.refused(identity.caller.name, reason, peer: peer, details: details)
+    return RPCStatus(reason, details: details, retryDelay: retryDelay)
+  }
+
+  /// Charges the caller.
+  ///
+  /// - Throws: the status of a call beyond the caller's rate, with the time to wait.
+  package func charge(_ cost: CallCost) throws(RPCStatus) {
+    if let delay = identity.caller.meter.charge(cost, now: peer.eventLoop.now) {
+      throw refusal(.rate, retryDelay: delay)
+    }
   }
 }
 
@@ -34,6 +60,8 @@ package struct RPCAnswer: Sendable {
   let call: CallID
   let deadline: NIODeadline?
   package let peer: RPCPeer
+  /// Who the call is from.
+  package let identity: Identity
   let connection: NIOLoopBound<ServerConnectionHandler>
   /// Counts the call's memory until the last copy of the answer is gone.
   let memory: CallMemory
@@ -105,6 +133,13 @@ package final class RPCPeer: Sendable {
   /// Whether the connection is closed.
   package var isClosed: Bool {
     closed.load(ordering: .relaxed)
+  }
+
+  /// The address for logs and the audit trail: `HOST:PORT`, or `unix`.
+  package var place: String {
+    guard let address else { return "unknown" }
+    guard let host = address.ipAddress, let port = address.port else { return "unix" }
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
   /// The user that connected (unix(7), `SO_PEERCRED`).

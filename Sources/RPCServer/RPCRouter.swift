@@ -1,6 +1,7 @@
+package import AccessControl
 package import Framing
 import NIOCore
-import Wire
+package import Wire
 
 /// The methods of a server, registered before it starts.
 package struct RPCRouter: Sendable {
@@ -13,10 +14,13 @@ package struct RPCRouter: Sendable {
   package typealias ServerStreamingBody =
     @Sendable (_ call: RPCCall, _ stream: RPCServerStream) -> Void
 
-  /// Returns the answer for the encoded request, or nil. If nil, the call goes to its
-  /// ``UnaryBody``, which must give the same answer. Not for methods that depend on metadata or
-  /// peer. Runs on the connection's event loop; must not block and must not keep the bytes.
-  package typealias ImmediateBody = @Sendable (_ request: UnsafeRawBufferPointer) -> StampedMessage?
+  /// Returns the answer for the encoded request of a caller who may use `scope`, or nil. If nil, the
+  /// call goes to its ``UnaryBody``, which must give the same answer, and refuses an app that is not in
+  /// the scope. Not for methods that depend on metadata or peer otherwise. Runs on the connection's
+  /// event loop; must not block and must not keep the bytes.
+  package typealias ImmediateBody =
+    @Sendable (_ request: UnsafeRawBufferPointer, _ scope: borrowing ConnectionScope) ->
+    StampedMessage?
 
   enum Body: Sendable {
     case unary(UnaryBody)
@@ -24,6 +28,8 @@ package struct RPCRouter: Sendable {
   }
 
   private(set) var bodies: [Body] = []
+  /// What callers need, by method: the same indices.
+  private(set) var permissions: [Permission] = []
   private var immediates: [ImmediateMethods.Method] = []
   private var methods: [MethodTable.Method] = []
 
@@ -34,34 +40,54 @@ package struct RPCRouter: Sendable {
   /// - Parameters:
   ///   - service: The full proto name, such as `grpc.health.v1.Health`.
   ///   - method: The method's name, such as `Check`. Each method may be added once.
+  ///   - permission: What a caller needs to call it.
   ///   - immediate: Called before `body`, for admitted calls whose deadline has not passed. Nil if
   ///     the method has no immediate answers.
   package mutating func unary(
-    _ service: String, _ method: String, immediate: ImmediateBody? = nil,
-    _ body: @escaping UnaryBody
+    _ service: String, _ method: String, permission: Permission,
+    immediate: ImmediateBody? = nil, _ body: @escaping UnaryBody
   ) {
-    add(service, method, .unary, .unary(body))
+    add(service, method, permission, .unary, .unary(body))
     if let immediate {
       let prefix = RequestEnvelope.prefix(service: service, method: method)
-      immediates.append(ImmediateMethods.Method(prefix: prefix, body: immediate))
+      immediates.append(
+        ImmediateMethods.Method(prefix: prefix, permission: permission, body: immediate))
     }
+  }
+
+  /// Adds a method of `Protos/`.
+  package mutating func unary<Request, Response>(
+    _ method: WireMethod<Request, Response>, immediate: ImmediateBody? = nil,
+    _ body: @escaping UnaryBody
+  ) {
+    unary(
+      method.service, method.name, permission: method.permission, immediate: immediate, body)
   }
 
   /// Adds a method with one request and a stream of messages.
   package mutating func serverStreaming(
-    _ service: String, _ method: String, _ body: @escaping ServerStreamingBody
+    _ service: String, _ method: String, permission: Permission,
+    _ body: @escaping ServerStreamingBody
   ) {
-    add(service, method, .serverStreaming, .serverStreaming(body))
+    add(service, method, permission, .serverStreaming, .serverStreaming(body))
+  }
+
+  /// Adds a method of `Protos/` with a stream of messages.
+  package mutating func serverStreaming<Request, Response>(
+    _ method: WireMethod<Request, Response>, _ body: @escaping ServerStreamingBody
+  ) {
+    serverStreaming(method.service, method.name, permission: method.permission, body)
   }
 
   private mutating func add(
-    _ service: String, _ name: String, _ kind: MethodKind, _ body: Body
+    _ service: String, _ name: String, _ permission: Permission, _ kind: MethodKind, _ body: Body
   ) {
     precondition(
       !methods.contains { $0.service == service && $0.method == name },
       "\(service)/\(name) is registered twice")
     methods.append(MethodTable.Method(service: service, method: name, kind: kind))
     bodies.append(body)
+    permissions.append(permission)
   }
 
   /// The methods with immediate answers; nil if there are none.
@@ -81,6 +107,7 @@ final class ImmediateMethods: Sendable {
   struct Method: Sendable {
     /// The first bytes of the method's request envelopes.
     let prefix: [UInt8]
+    let permission: Permission
     let body: RPCRouter.ImmediateBody
   }
 
@@ -94,28 +121,39 @@ final class ImmediateMethods: Sendable {
     self.methods = methods
   }
 
+  /// An answer, and whether the caller was known by a token.
+  struct Answer {
+    let message: StampedMessage
+    let isByToken: Bool
+  }
+
   /// The answer to a request envelope; nil if the request must be started as a call, as when its
-  /// deadline has passed.
+  /// deadline has passed, or its caller is not known yet.
   ///
   /// - Parameters:
+  ///   - access: Who the calls of the connection are from.
   ///   - now: When the first of several answers was looked up.
   ///   - clock: The time now.
   func answer(
-    to envelope: UnsafeRawBufferPointer, arrivedAt arrival: NIODeadline, now: NIODeadline,
-    clock: () -> NIODeadline
-  ) -> StampedMessage? {
+    to envelope: UnsafeRawBufferPointer, from access: borrowing ImmediateAccess,
+    arrivedAt arrival: NIODeadline, now: NIODeadline, clock: () -> NIODeadline
+  ) -> Answer? {
     for index in methods.indices {
       let found = RequestEnvelope.content(of: envelope, after: methods[index].prefix)
-      guard let (request, timeout) = found else {
+      guard let found else {
         continue
       }
-      if timeout != 0 {
-        guard timeout > 0 else { return nil }
+      if found.timeoutNanoseconds != 0 {
+        guard found.timeoutNanoseconds > 0 else { return nil }
         // The sum saturates at the distant future.
-        let deadline = arrival + .nanoseconds(timeout)
+        let deadline = arrival + .nanoseconds(found.timeoutNanoseconds)
         guard deadline > now + Self.shortTime || deadline > clock() else { return nil }
       }
-      return methods[index].body(request)
+      guard let (scope, isByToken) = access.scope(of: found.authorization),
+        scope.permissions.contains(methods[index].permission),
+        let message = methods[index].body(found.payload, scope)
+      else { return nil }
+      return Answer(message: message, isByToken: isByToken)
     }
     return nil
   }

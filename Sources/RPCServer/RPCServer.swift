@@ -1,3 +1,4 @@
+package import AccessControl
 import Cryptography
 package import Framing
 import Glibc
@@ -37,14 +38,17 @@ package final class RPCServer: Sendable {
   private let pacing: AcceptPacing
   private let acceptFailures: AcceptFailures
   private let tls: ServerTLS?
+  private let gate: AccessGate
   private let unfinishedHandshakes = UnfinishedHandshakes()
   private let state = Mutex(State.idle)
 
   /// - Parameters:
   ///   - tls: The certificate of TLS listeners.
+  ///   - credentials: Who may call; nil: no access control.
   ///   - group: The event loops of the connections. Must outlive the server.
   package init(
     router: RPCRouter, limits: RPCLimits = RPCLimits(), tls: ServerTLS? = nil,
+    credentials: CredentialsHolder? = nil,
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
   ) {
     self.router = router
@@ -54,10 +58,16 @@ package final class RPCServer: Sendable {
     self.group = group
     self.logger = logger
     self.tls = tls
-    self.registry = ConnectionRegistry(limits: limits, logger: logger)
+    self.gate = AccessGate(credentials, logger: logger)
+    let registry = ConnectionRegistry(limits: limits, logger: logger)
+    self.registry = registry
+    credentials?.onReplacement { [weak registry] in registry?.credentialsReplaced() }
     self.pacing = AcceptPacing(limits: limits)
     self.acceptFailures = AcceptFailures(logger: logger)
   }
+
+  /// Refused calls, by caller and reason.
+  package var refusals: [AccessRefusals.Key: Int] { gate.refusals.totals }
 
   package var statistics: RPCServerStatistics {
     var statistics = registry.statistics
@@ -250,6 +260,7 @@ package final class RPCServer: Sendable {
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
+        gate: gate,
         peer: RPCPeer(connectionID: id, channel: channel, certificateNames: certificateNames),
         registry: registry, logger: logger))
   }

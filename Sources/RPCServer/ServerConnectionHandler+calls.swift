@@ -1,3 +1,4 @@
+import AccessControl
 import Framing
 import Logging
 import NIOCore
@@ -13,6 +14,7 @@ extension ServerConnectionHandler {
   func handleFrames(receivedAt received: NIODeadline) {
     let arrival = undecodedSince ?? received
     isHandlingFrames = true
+    access.refresh()
     var hasCompletedFrame = false
     while !isPaused, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
       // Not the moment of the arrival: a deadline may pass while earlier frames are handled.
@@ -51,29 +53,32 @@ extension ServerConnectionHandler {
     var batch = exchange(&batch, with: ByteBuffer())
     let capacity = batchCapacity
     let admission = streams.admission
+    let access = access.immediate(now: now)
     var answered = 0
+    var answeredByToken = 0
     var isStopped = batch.readableBytes >= RPCLimits.fullBatch
     var large: (streamID: StreamID, answer: StampedMessage)?
     let eventLoop = peer.eventLoop
     decoder.takeFrames { header, data in
       guard !isStopped, admission.admits(header),
         let answer = immediates.answer(
-          to: data, arrivedAt: arrival, now: now, clock: { eventLoop.now }),
-        FrameEncoder.responseDataLength(payloadLength: answer.readableBytes)
+          to: data, from: access, arrivedAt: arrival, now: now, clock: { eventLoop.now }),
+        FrameEncoder.responseDataLength(payloadLength: answer.message.readableBytes)
           <= RPCLimits.maximumFrameData
       else {
         return false
       }
       answered += 1
-      if answer.readableBytes > RPCLimits.maximumCopiedPayload {
-        large = (header.streamID, answer)
+      if answer.isByToken { answeredByToken += 1 }
+      if answer.message.readableBytes > RPCLimits.maximumCopiedPayload {
+        large = (header.streamID, answer.message)
         isStopped = true
         return true
       }
       if batch.readableBytes == 0, capacity > 0 {
         batch = peer.allocator.buffer(capacity: capacity)
       }
-      FrameEncoder.writeResponse(streamID: header.streamID, payload: answer, into: &batch)
+      FrameEncoder.writeResponse(streamID: header.streamID, payload: answer.message, into: &batch)
       isStopped = batch.readableBytes >= RPCLimits.fullBatch
       return true
     }
@@ -85,6 +90,8 @@ extension ServerConnectionHandler {
       return false
     }
     statistics.calls.countSuccesses(answered)
+    self.access.countReads(
+      byToken: answeredByToken, byConnection: answered - answeredByToken, now: now)
     batchGrew()
     return true
   }
@@ -120,32 +127,102 @@ extension ServerConnectionHandler {
   }
 
   private func start(_ call: ServerCall) {
+    let permission = router.permissions[call.method]
+    let identity: Identity
+    do {
+      identity = try authorize(call, permission)
+    } catch {
+      fail(call.id, error)
+      return
+    }
+    var inFlight: InFlightCall?
+    if access.gate.credentials != nil, permission != .open {
+      inFlight = identity.caller.meter.beginCall()
+      if inFlight == nil {
+        access.gate.refused(identity.caller.name, .inFlight, peer: peer)
+        fail(call.id, RPCStatus(.inFlight, retryDelay: RPCLimits.callerRetryDelay))
+        return
+      }
+    }
     if memory.waitingBytes > 0 {
       // The request was counted while it was incomplete.
       countMemory()
     }
-    guard let memory = memory.count(requestLength: call.request.payload.readableBytes) else {
+    guard
+      let memory = memory.count(
+        requestLength: call.request.payload.readableBytes, inFlight: inFlight)
+    else {
       lackedMemory()
       fail(call.id, ServerStreams.memoryExhausted)
       return
     }
     let request = RPCCall(
       payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
-      peer: peer)
+      peer: peer, identity: identity, gate: access.gate)
     let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
     switch router.bodies[call.method] {
     case .unary(let body):
       body(
         request,
         RPCAnswer(
-          call: call.id, deadline: call.deadline, peer: peer, connection: connection,
-          memory: memory))
+          call: call.id, deadline: call.deadline, peer: peer, identity: identity,
+          connection: connection, memory: memory))
     case .serverStreaming(let body):
       let stream = RPCServerStream(
         call: call.id, deadline: call.deadline, peer: peer, connection: connection,
         memory: memory)
-      openCalls[call.id] = OpenCall(stream: stream)
+      openCalls[call.id] = OpenCall(stream: stream, identity: identity, permission: permission)
+      watchExpiry(of: identity)
       body(request, stream)
+    }
+  }
+
+  /// Who a call is from, before its request is decoded.
+  ///
+  /// - Throws: the status of a call that its caller may not make, counted and logged.
+  private func authorize(
+    _ call: ServerCall, _ permission: Permission
+  ) throws(RPCStatus) -> Identity {
+    if permission == .open { return .local }
+    let identity: Identity
+    do {
+      identity = try access.identify(call.request)
+    } catch {
+      access.gate.refused(error.caller, error.reason, peer: peer)
+      if error.reason == .connections {
+        throw RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay)
+      }
+      // A client that tries tokens loses its connection, as one that breaks the protocol.
+      streams.credentialRefused(now: peer.eventLoop.now)
+      throw RPCStatus(error.reason)
+    }
+    guard identity.caller.permissions.contains(permission) else {
+      let details = ["permission": permission.name]
+      access.gate.refused(identity.caller.name, .permission, peer: peer, details: details)
+      throw RPCStatus(.permission, details: details)
+    }
+    return identity
+  }
+
+  // MARK: Revocation
+
+  /// Other credentials are in force: ends the streams of callers that may not have them any more.
+  /// Unary calls are finished.
+  func endRevokedStreams() {
+    access.refresh()
+    for (id, call) in openCalls where call.stream != nil {
+      if let refusal = access.revocation(of: call.identity, call.permission) {
+        access.gate.refused(call.identity.caller.name, refusal, peer: peer)
+        abort(id, RPCStatus(refusal))
+      } else {
+        watchExpiry(of: call.identity)
+      }
+    }
+  }
+
+  private func watchExpiry(of identity: Identity) {
+    if let expiry = access.expiry(of: identity, now: peer.eventLoop.now) {
+      credentialCheck = min(credentialCheck, expiry)
     }
   }
 
@@ -282,6 +359,9 @@ struct OpenCall {
   }
 
   var stream: RPCServerStream?
+  /// Who the call is from, and what the caller needs for it: of a stream.
+  var identity = Identity.local
+  var permission = Permission.open
   /// The cursor of the last message that was sent on the stream.
   var lastCursor: String?
   var cancellations: [@Sendable () -> Void] = []

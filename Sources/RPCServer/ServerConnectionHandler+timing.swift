@@ -8,7 +8,8 @@ extension ServerConnectionHandler {
   /// Schedules the timer for the next deadline, unless the timer is set for an earlier time.
   func scheduleTimer() {
     let next = min(
-      timing.next(earliestCall: streams.earliestDeadline), stallTime, memoryCheck)
+      timing.next(earliestCall: streams.earliestDeadline), stallTime, memoryCheck,
+      credentialCheck)
     guard next < timerDeadline, context?.channel.isActive == true else {
       return
     }
@@ -28,6 +29,10 @@ extension ServerConnectionHandler {
     endStalledStreams(now: now)
     if memoryCheck <= now {
       checkMemory(now: now)
+    }
+    if credentialCheck <= now {
+      credentialCheck = .distantFuture
+      endRevokedStreams()
     }
     let isBusy = streams.isBusy && !isInputClosed
     switch timing.due(now: now, isBusy: isBusy, isWritable: isWritable) {

@@ -25,6 +25,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   let logger: Logger
 
   var streams: ServerStreams
+  var access: ConnectionAccess
+  /// When a credential of a stream expires.
+  var credentialCheck = NIODeadline.distantFuture
   var decoder = FrameDecoder()
   /// Calls with handlers to run when they end.
   var openCalls: [CallID: OpenCall] = [:]
@@ -73,8 +76,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   init(
     router: RPCRouter, methods: MethodTable, immediates: ImmediateMethods?, limits: RPCLimits,
-    peer: RPCPeer, registry: ConnectionRegistry, logger: Logger
+    gate: AccessGate, peer: RPCPeer, registry: ConnectionRegistry, logger: Logger
   ) {
+    self.access = ConnectionAccess(gate: gate, peer: peer)
     self.router = router
     self.immediates = immediates
     self.peer = peer
@@ -176,6 +180,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
       }
     case let event as ShutdownStarted:
       shutDown(event)
+    case is CredentialsReplaced:
+      endRevokedStreams()
+      settle()
     default:
       context.fireUserInboundEventTriggered(event)
     }

@@ -1,39 +1,42 @@
 import EntitlementStore
 import Synchronization
+import Workers
 
-/// Limits concurrent calls. Calls beyond the limit are rejected, and `close` waits for the rest.
+/// Limits concurrent calls, and the share of each source. Calls beyond the limit are rejected, and
+/// `close` waits for the rest.
 final class AdmissionGate: Sendable {
   private struct State {
-    var active = 0
+    var shares: SourceShares
     var isClosed = false
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let limit: Int
   private let name: String
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameter name: the kind of calls, in the plural, for error messages.
   init(limit: Int, name: String) {
-    self.limit = limit
     self.name = name
+    state = Mutex(State(shares: SourceShares(limit: limit)))
   }
 
-  /// Every successful call must be followed by one ``leave()``.
-  func enter() throws(StoreError) {
+  /// Calls in progress.
+  var pending: Int { state.withLock { $0.shares.pending } }
+
+  /// Every successful call must be followed by one ``leave(as:)``.
+  func enter(as source: WorkSource = .server) throws(StoreError) {
     let refusal: StoreError? = state.withLock { state in
       if state.isClosed { return StoreError(.closed, "the store is closed") }
-      if state.active >= limit { return StoreError(.unavailable, "too many \(name) are waiting") }
-      state.active += 1
-      return nil
+      if state.shares.admit(source) { return nil }
+      return StoreError(.unavailable, "too many \(name) are waiting")
     }
     if let refusal { throw refusal }
   }
 
-  func leave() {
+  func leave(as source: WorkSource = .server) {
     let drained = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.active -= 1
-      guard state.active == 0 else { return [] }
+      state.shares.ended(source)
+      guard state.shares.pending == 0 else { return [] }
       defer { state.waitingForDrain = [] }
       return state.waitingForDrain
     }
@@ -45,8 +48,8 @@ final class AdmissionGate: Sendable {
     await withCheckedContinuation { continuation in
       let isDrained = state.withLock { state in
         state.isClosed = true
-        if state.active > 0 { state.waitingForDrain.append(continuation) }
-        return state.active == 0
+        if state.shares.pending > 0 { state.waitingForDrain.append(continuation) }
+        return state.shares.pending == 0
       }
       if isDrained { continuation.resume() }
     }

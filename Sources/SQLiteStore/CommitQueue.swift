@@ -1,12 +1,18 @@
 import EntitlementStore
 import GRDB
 import Synchronization
+import Workers
 
 /// Group commit: concurrent writes share SQLite transactions, and so the disk flush, which is most
 /// of the cost of a commit.
 ///
 /// A write starts the writer if it is idle. Writes that arrive while it is active form its next
 /// transaction. Each write runs in its own savepoint, and its caller resumes after COMMIT.
+///
+/// Sources take turns, one write each, so that a source with thousands of waiting writes delays a
+/// write of another source by about a transaction. Writes of one source keep their order. Another
+/// order between sources is safe: a write that waits was not answered, so nobody can depend on its
+/// place; and each write decides on what it reads in the transaction.
 final class CommitQueue: Sendable {
   /// Resumes a caller.
   private typealias Completion = @Sendable () -> Void
@@ -18,7 +24,7 @@ final class CommitQueue: Sendable {
   }
 
   private struct State {
-    var waiting: [Job] = []
+    var waiting = TurnQueue<Job>(turn: .oneElement)
     var isWriterActive = false
   }
 
@@ -31,11 +37,15 @@ final class CommitQueue: Sendable {
     self.maximumCommitsPerTransaction = max(1, maximumCommitsPerTransaction)
   }
 
+  /// Writes that wait for a transaction.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   /// - Parameters:
   ///   - write: may run twice. The first run is then rolled back.
+  ///   - source: whose turn the write waits for.
   ///   - committed: runs after the commit and before the caller resumes, in the order of the writes.
   func commit<Value: Sendable>(
-    _ write: @escaping @Sendable (Database) throws -> Value,
+    _ write: @escaping @Sendable (Database) throws -> Value, of source: WorkSource = .server,
     committed: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StoreError) -> Value {
     let outcome: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -49,7 +59,7 @@ final class CommitQueue: Sendable {
         },
         fail: { continuation.resume(returning: .failure($0)) })
       let startsWriter = state.withLock { state in
-        state.waiting.append(job)
+        state.waiting.append(job, items: 1, of: source)
         defer { state.isWriterActive = true }
         return !state.isWriterActive
       }
@@ -68,21 +78,17 @@ final class CommitQueue: Sendable {
 
   private func nextJobs() -> [Job]? {
     state.withLock { state in
-      guard !state.waiting.isEmpty else {
-        state.isWriterActive = false
-        return nil
+      var jobs: [Job] = []
+      while jobs.count < maximumCommitsPerTransaction, let (job, _) = state.waiting.popFirst() {
+        jobs.append(job)
       }
-      let jobs = Array(state.waiting.prefix(maximumCommitsPerTransaction))
-      state.waiting.removeFirst(jobs.count)
-      return jobs
+      state.isWriterActive = !jobs.isEmpty
+      return jobs.isEmpty ? nil : jobs
     }
   }
 
   private func takeWaiting() -> [Job] {
-    state.withLock { state in
-      defer { state.waiting = [] }
-      return state.waiting
-    }
+    state.withLock { $0.waiting.remove { _ in true } }
   }
 
   private func write(_ jobs: [Job], to database: Database) {

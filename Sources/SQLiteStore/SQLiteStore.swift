@@ -182,16 +182,20 @@ package final class SQLiteStore: EntitlementStore {
     _ body: @escaping @Sendable (Database) throws -> Value,
     committed: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StoreError) -> Value {
-    try commits.enter()
-    defer { commits.leave() }
+    let source = CallContext.source
+    try commits.enter(as: source)
+    defer { commits.leave(as: source) }
     // A write would build on what is damaged, and would be lost with the restored backup.
     try checkDamage()
     do throws(StoreError) {
-      return try await queue.commit(body, committed: committed)
+      return try await queue.commit(body, of: source, committed: committed)
     } catch {
       throw noting(error)
     }
   }
+
+  /// Writes that wait for a transaction or are in one.
+  var pendingWrites: Int { commits.pending }
 
   // MARK: Damage
 
@@ -271,7 +275,7 @@ package final class SQLiteStore: EntitlementStore {
 /// Limits of the embedded store.
 package struct SQLiteStoreLimits: Hashable, Sendable {
   /// Maximum queued writes. More are rejected at once, so that a slow disk causes errors and not
-  /// unbounded memory use.
+  /// unbounded memory use. One source has at most half of it (``SourceShares``).
   package var maximumWaitingCommits = 4_096
 
   /// Maximum writes in one SQLite transaction. It bounds how long the first write waits for the

@@ -28,6 +28,8 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
   case wrongEnvironment = 11
   /// An authentic receipt, but for another device.
   case wrongDevice = 12
+  /// Authentic, but the caller may not submit for its app and environment.
+  case appNotPermitted = 13
 
   /// The name in JSON, logs and messages.
   package var name: String {
@@ -44,6 +46,7 @@ package enum Verdict: Int, Hashable, Sendable, CaseIterable {
     case .wrongApp: "WRONG_APP"
     case .wrongEnvironment: "WRONG_ENVIRONMENT"
     case .wrongDevice: "WRONG_DEVICE"
+    case .appNotPermitted: "APP_NOT_PERMITTED"
     }
   }
 }

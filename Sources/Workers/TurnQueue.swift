@@ -3,7 +3,9 @@ import DequeModule
 /// Where work comes from. Sources with waiting work take turns, so that one of them does not delay
 /// the others by more than its turn.
 package enum WorkSource: Hashable, Sendable {
-  /// The calls of one connection, by its number.
+  /// The calls of one authenticated caller, by its number, over all its connections.
+  case caller(UInt64)
+  /// The calls of one connection of a server without access control, by its number.
   case connection(UInt64)
   /// The server itself. What begins such work bounds it, so it has no share of a queue.
   case server
@@ -21,6 +23,9 @@ package struct Turn: Hashable, Sendable {
     self.time = time
   }
 
+  /// One element for each source, whatever its cost.
+  package static let oneElement = Turn(items: 1, time: .zero)
+
   /// The number of average items that take this long.
   func items(in elapsed: Duration) -> Int {
     guard elapsed > .zero, time > .zero else { return 0 }
@@ -33,7 +38,7 @@ package struct Turn: Hashable, Sendable {
 /// A source keeps its turn until the work that was taken from it has used the turn up. The cost of
 /// work is known only afterwards: what a source used beyond its turn counts against its next one.
 /// Each call takes constant amortised time. Only sources with waiting work use memory.
-struct TurnQueue<Element> {
+package struct TurnQueue<Element> {
   fileprivate struct Line {
     var elements: Deque<(element: Element, items: Int)> = []
     /// What the source has used of its turn, in items.
@@ -45,9 +50,14 @@ struct TurnQueue<Element> {
   /// The sources with waiting work, in the order of their turns.
   private var order: Deque<WorkSource> = []
 
-  init(turn: Turn) {
+  package init(turn: Turn) {
     self.turn = turn
   }
+
+  package var isEmpty: Bool { order.isEmpty }
+
+  /// The number of waiting elements.
+  package var count: Int { lines.values.reduce(0) { $0 + $1.elements.count } }
 
   /// The number of items of the next work; nil if there is none.
   mutating func nextItems() -> Int? {
@@ -58,7 +68,7 @@ struct TurnQueue<Element> {
   /// Adds work at the end of its source's line.
   ///
   /// - Parameter items: the number of items in the element, at least 1.
-  mutating func append(_ element: Element, items: Int, of source: WorkSource) {
+  package mutating func append(_ element: Element, items: Int, of source: WorkSource) {
     if lines[source] == nil { order.append(source) }
     lines[source, default: Line()].elements.append((element, items))
   }
@@ -70,7 +80,7 @@ struct TurnQueue<Element> {
   }
 
   /// Takes the next work.
-  mutating func popFirst() -> (element: Element, source: WorkSource)? {
+  package mutating func popFirst() -> (element: Element, source: WorkSource)? {
     endUsedTurns()
     guard let source = order.first, var line = lines.removeValue(forKey: source),
       let next = line.elements.popFirst()
@@ -82,6 +92,48 @@ struct TurnQueue<Element> {
       lines[source] = line
     }
     return (next.element, source)
+  }
+
+  /// Takes elements in the order of turns until `choice` ends it. A source whose element is passed
+  /// over is not asked again in this call, so that its order is kept. It has the next turn.
+  package mutating func take(_ choice: (Element) -> TurnChoice) -> [Element] {
+    var taken: [Element] = []
+    var passed: [WorkSource] = []
+    taking: while true {
+      endUsedTurns()
+      guard let source = order.first, let next = lines[source]?.elements.first?.element else {
+        break
+      }
+      switch choice(next) {
+      case .take:
+        taken.append(next)
+        _ = popFirst()
+      case .pass:
+        passed.append(order.removeFirst())
+      case .end:
+        break taking
+      }
+    }
+    if !passed.isEmpty {
+      order.prepend(contentsOf: passed)
+      // What a source used while others were passed over is no debt: they have the next turns.
+      for source in order.prefix(passed.count + 1) { lines[source]?.used = 0 }
+    }
+    return taken
+  }
+
+  /// Removes elements wherever they wait.
+  package mutating func remove(where isRemoved: (Element) -> Bool) -> [Element] {
+    var removed: [Element] = []
+    for source in order {
+      let leaving = lines[source]?.elements.compactMap { isRemoved($0.element) ? $0.element : nil }
+      guard let leaving, !leaving.isEmpty else { continue }
+      removed += leaving
+      lines[source]?.elements.removeAll { isRemoved($0.element) }
+      if lines[source]?.elements.isEmpty == true { lines[source] = nil }
+    }
+    if !removed.isEmpty { order.removeAll { lines[$0] == nil } }
+    return removed
   }
 
   /// Work of a source took this long.
@@ -99,6 +151,15 @@ struct TurnQueue<Element> {
       order.append(order.removeFirst())
     }
   }
+}
+
+/// What happens to an element of a ``TurnQueue``.
+package enum TurnChoice: Sendable {
+  case take
+  /// It waits, and elements of other sources may be taken before it.
+  case pass
+  /// Nothing more is taken.
+  case end
 }
 
 extension TurnQueue: Sendable where Element: Sendable {}

@@ -15,7 +15,8 @@ struct Entitled: AsyncParsableCommand {
       ENTITLE_CACHE_MEGABYTES) or in the configuration file (cache_megabytes). An option \
       takes precedence over the environment, and the environment over the file. SIGTERM and SIGINT \
       stop the server: calls in flight are answered first. SIGHUP opens the audit log again and \
-      reloads the catalog and the files of TLS. A change of these files reloads them too.
+      reloads the catalog, the credentials and the files of TLS. A change of these files reloads them \
+      too.
 
       Exit codes: 0 stopped, 1 failed, 64 usage, 65 bad catalog, 69 address in use or not \
       available, 70 shutdown timed out, 72 the database is missing or damaged, 73 the database cannot be opened, 74 the database has to \
@@ -39,8 +40,9 @@ struct Entitled: AsyncParsableCommand {
 
   @Option(
     help: """
-      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. Other users of the machine can see \
-      a password here: use the configuration file or PGPASSFILE. Default: sqlite:entitle.sqlite.
+      Database: sqlite:PATH or postgresql://USER@HOST/DATABASE. A password is refused here: use the \
+      configuration file, ENTITLE_STORE, PGPASSFILE or passfile= in the URI. Default: \
+      sqlite:entitle.sqlite.
       """)
   var store: String?
 
@@ -67,7 +69,7 @@ struct Entitled: AsyncParsableCommand {
   @Option(
     name: .customLong("store-replica"),
     help: """
-      PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE. Repeatable.
+      PostgreSQL: standby for reads: postgresql://USER@HOST/DATABASE, without a password. Repeatable.
       """)
   var storeReplicas: [String] = []
 
@@ -107,7 +109,14 @@ struct Entitled: AsyncParsableCommand {
       """, valueName: "[environment=]root"))
   var trustRoots: [String] = []
 
-  @Flag(help: "Allow addresses that other machines can reach, without any access control.")
+  @Option(
+    help: """
+      YAML file of the callers, with the digests of their tokens. Without it there is no access \
+      control.
+      """)
+  var credentials: String?
+
+  @Flag(help: "Allow addresses that other machines can reach without credentials or without TLS.")
   var allowUnprotectedListen = false
 
   @Option(
@@ -187,6 +196,9 @@ struct Entitled: AsyncParsableCommand {
       if checkConfig {
         try settings.checkAddresses()
         try settings.checkTLS()
+        if let path = settings.credentialsPath {
+          _ = try CredentialsLoader.load(FileOnDisk(path: path))
+        }
         let catalog = try CatalogLoader.load(settings.catalogPath).contents
         try write(settings.summary(catalog: catalog))
       } else {
@@ -213,7 +225,8 @@ struct Entitled: AsyncParsableCommand {
       (.catalog, catalog), (.store, store), (.nodeName, nodeName),
       (.certificateStatus, certificateStatus), (.auditLog, auditLog),
       (.logLevel, logLevel), (.logFormat, logFormat),
-      (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey), (.tlsClientCA, tlsClientCA),
+      (.credentials, credentials), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
+      (.tlsClientCA, tlsClientCA),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),

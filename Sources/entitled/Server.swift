@@ -1,3 +1,4 @@
+import AccessControl
 import CatalogFiles
 import CertificateStatus
 import EntitlementDomain
@@ -39,7 +40,8 @@ struct Server {
       try TLSReloader(names, logger: logger)
     }
     let connections = try FileDescriptors.connections(for: settings, logger: logger)
-    let catalogFile = CatalogFileOnDisk(path: settings.catalogPath)
+    let credentials = try LoadedCredentials(settings.credentialsPath)
+    let catalogFile = FileOnDisk(path: settings.catalogPath)
     // Taken before the file is read: any later change causes a reload.
     let catalogVersion = catalogFile.version
     let (contents, digest) = try CatalogLoader.load(settings.catalogPath)
@@ -57,7 +59,8 @@ struct Server {
       settings: settings, connections: connections, tls: tls,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
-      source: catalogFile.source, opened: opened, evaluations: evaluations, logger: logger)
+      source: catalogFile.catalogSource, credentials: credentials, opened: opened,
+      evaluations: evaluations, logger: logger)
     components.addAuditStatistics(trail, auditLog)
     let addresses: [ServerAddress]
     do {
@@ -69,10 +72,14 @@ struct Server {
       throw StartFailure(error)
     }
     components.health.set(isServing: true)
+    for warning in components.credentials?.warnings ?? [] {
+      logger.warning("configuration", metadata: ["issue": "\(warning)"])
+    }
 
     // Trapped until the end: SIGHUP must not kill a server that is stopping.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let tlsHangups = await UnixSignalsSequence(trapping: .sighup)
+    let credentialsHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
     // no longer followed, the verification pool and the certificate status checks end, and the
@@ -97,11 +104,15 @@ struct Server {
               file: catalogFile, initialVersion: catalogVersion, hangups: hangups,
               reloader: components.reloader, auditLog: auditLog, logger: logger)),
           .init(service: TLSService(reloader: tls, hangups: tlsHangups)),
+          .init(
+            service: CredentialsService(
+              reloader: components.credentials, initialVersion: credentials?.version,
+              file: credentials?.file, hangups: credentialsHangups, logger: logger)),
           .init(service: ShutdownWatchdog(shutdownTime: settings.shutdownTime, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
-    withExtendedLifetime((hangups, tlsHangups)) {}
+    withExtendedLifetime((hangups, tlsHangups, credentialsHangups)) {}
     logger.info("stopped", metadata: components.finalCounts)
   }
 
@@ -190,6 +201,24 @@ struct Server {
   }
 }
 
+/// The file of credentials as it was at the start.
+private struct LoadedCredentials {
+  let file: FileOnDisk
+  let version: FileOnDisk.Version?
+  let holder: CredentialsHolder
+
+  /// - Parameter path: nil: no access control.
+  /// - Returns: nil without access control.
+  init?(_ path: String?) throws(StartFailure) {
+    guard let path else { return nil }
+    file = FileOnDisk(path: path)
+    // Taken before the file is read: any later change causes a reload.
+    version = file.version
+    let (contents, digest) = try CredentialsLoader.load(file)
+    holder = CredentialsHolder(contents, digest: digest, clock: ServiceClock.system.now)
+  }
+}
+
 /// A store and its metrics.
 private struct OpenedStore {
   let store: any EntitlementStore
@@ -214,6 +243,8 @@ private struct ServerComponents {
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
   let sealer: AuditSealer
+  /// Nil without access control.
+  let credentials: CredentialsReloader?
   let health = HealthStatus()
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
@@ -221,8 +252,8 @@ private struct ServerComponents {
   /// - Parameter connections: The limit of open connections.
   init(
     settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
-    source: CatalogSource,
-    opened: OpenedStore, evaluations: EvaluationPool, logger: Logger
+    source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore,
+    evaluations: EvaluationPool, logger: Logger
   ) {
     let store = opened.store
     let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)
@@ -259,12 +290,18 @@ private struct ServerComponents {
     reloader = CatalogReloader(
       source: source, holder: catalog, clock: .system, counters: counters, logger: logger,
       record: { call throws(StoreError) in try await store.record(call) })
+    let credentials = loaded.map { loaded in
+      CredentialsReloader(
+        source: loaded.file.credentialsSource, holder: loaded.holder, logger: logger,
+        record: { call throws(StoreError) in try await store.record(call) })
+    }
+    self.credentials = credentials
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values }, { evaluations.statistics.evaluationValues },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
-      { watch.values }, { [sealer] in sealer.values },
+      { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
     ])
     self.statistics = statistics
 
@@ -290,8 +327,11 @@ private struct ServerComponents {
       server: ServerDescription(
         version: ProgramVersion.current, nodeName: settings.nodeName,
         storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
-        warnings: { settings.warnings + (tls?.warnings ?? []) })
+        warnings: {
+          settings.warnings + (tls?.warnings ?? []) + (credentials?.warnings ?? [])
+        })
     ).register(in: &router)
+    AccessEndpoint(catalog: catalog, reloader: credentials).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
     rpcServer = RPCServer(
@@ -301,11 +341,13 @@ private struct ServerComponents {
         shutdownTime: settings.shutdownTime,
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
         memory: settings.memoryBudget),
-      tls: tls?.tls, logger: logger)
+      tls: tls?.tls, credentials: loaded?.holder, logger: logger)
     if let tls { statistics.add { tls.values } }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.
-    statistics.add { [weak rpcServer] in rpcServer?.statistics.values ?? [] }
+    statistics.add { [weak rpcServer] in
+      rpcServer.map { $0.statistics.values + AccessRefusals.values(of: $0.refusals) } ?? []
+    }
   }
 
   func addAuditStatistics(_ trail: AuditTrail, _ log: AuditLogFile?) {

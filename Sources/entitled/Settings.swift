@@ -28,6 +28,8 @@ struct Settings: Sendable {
   var auditLog: AuditLogTarget?
   var trustAnchors: TrustAnchors
   var allowUnprotectedListen: Bool
+  /// The file of credentials; nil: no access control.
+  var credentialsPath: String?
   /// Nil without TLS.
   var tls: TLSFileNames?
   var verificationWorkers: Int
@@ -63,7 +65,7 @@ extension Settings {
     flags: [SettingKey: ConfigContent], file: String?, environment: [String: String]
   ) async throws -> Settings {
     let file = file ?? environment[SettingKey.configurationFileVariable]
-    var problems = unknownVariables(in: environment)
+    var problems = unknownVariables(in: environment) + secrets(in: flags)
     var providers: [any ConfigProvider] = [
       InMemoryProvider(
         name: "flags",
@@ -110,6 +112,21 @@ extension Settings {
       }
   }
 
+  /// Reports passwords in the command line, which every user of the machine can see.
+  private static func secrets(in flags: [SettingKey: ConfigContent]) -> [String] {
+    var arguments: [(SettingKey, String)] = []
+    if case .string(let text)? = flags[.store] { arguments.append((.store, text)) }
+    if case .stringArray(let texts)? = flags[.storeReplicas] {
+      arguments += texts.map { (.storeReplicas, $0) }
+    }
+    return arguments.compactMap { key, text in
+      ConnectionArgument.refusal(
+        of: text, as: key == .store ? "--store" : "--store-replica",
+        alternative: "in the configuration file (\(key.rawValue)) or in \(key.environmentVariable) "
+          + "in the environment")
+    }
+  }
+
   private static func unknownKeys(inFile path: String) -> [String] {
     // A file that cannot be read or parsed is reported by its provider.
     guard let text = try? String(contentsOfFile: path, encoding: .utf8),
@@ -125,15 +142,25 @@ extension Settings {
 }
 
 extension Settings {
-  /// Refuses addresses that other machines can reach, as there is no access control, unless the
-  /// operator allows them.
+  /// Refuses addresses that other machines can reach without credentials and TLS, unless the operator
+  /// allows them.
   func checkAddresses() throws(StartFailure) {
-    guard !allowUnprotectedListen, let address = listen.first(where: { !$0.isLoopback })
-    else { return }
+    guard !allowUnprotectedListen, let address = unprotectedAddresses.first else { return }
+    let missing = [
+      credentialsPath == nil ? "no access control (--credentials FILE)" : nil,
+      address.isEncrypted ? nil : "no TLS (tls:HOST:PORT)",
+    ]
     throw StartFailure(
       .addressNotPermitted,
-      "\(address) can be reached from other machines, and there is no access control. Listen on "
-        + "127.0.0.1, [::1] or a Unix socket, or set --allow-unprotected-listen.")
+      "\(address) can be reached from other machines, and there is "
+        + missing.compactMap(\.self).joined(separator: " and ")
+        + ". Use both, or listen on 127.0.0.1, [::1] or a Unix socket. Only if something else "
+        + "protects the address, set --allow-unprotected-listen.")
+  }
+
+  /// The addresses that other machines can reach without credentials or without TLS.
+  private var unprotectedAddresses: [ServerAddress] {
+    listen.filter { !$0.isLoopback && (credentialsPath == nil || !$0.isEncrypted) }
   }
 
   /// Reads the files of TLS.
@@ -149,6 +176,25 @@ extension Settings {
       "\(SettingKey.trustRoots.rawValue): \(root.fingerprint) is trusted for Production beside "
         + "Apple's roots: its key can sign purchases that nobody paid for"
     }
+      + unprotectedAddresses.map { address in
+        let risk =
+          credentialsPath == nil
+          ? "everyone who reaches it may read, submit, grant and delete"
+          : "tokens and answers are sent in plain text"
+        return
+          "\(SettingKey.allowUnprotectedListen.rawValue): \(address) can be reached from other "
+          + "machines: \(risk)"
+      }
+      + credentialsWarnings
+  }
+
+  private var credentialsWarnings: [String] {
+    guard let credentialsPath, let mode = FileOnDisk(path: credentialsPath).mode,
+      mode & 0o004 != 0
+    else { return [] }
+    return [
+      "\(SettingKey.credentials.rawValue): all users of the machine may read the file (chmod 640)"
+    ]
   }
 
   /// The settings in force, one on each line, for `--check-config`.
@@ -174,6 +220,7 @@ extension Settings {
       (.auditRetentionDays, String(auditRetentionDays ?? 0)),
       (.auditLog, auditLog?.description ?? "none"),
       (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
+      (.credentials, credentialsPath ?? "none"),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.tlsCertificate, tls?.certificate ?? "none"),
       (.tlsKey, tls?.key ?? "none"),
@@ -237,6 +284,7 @@ private struct SettingsReader {
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
     let tls = await tlsFiles(for: addresses)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
+    let credentials = await string(.credentials)
     guard let catalogPath, let store else { return nil }
     return Settings(
       listen: addresses, catalogPath: catalogPath, store: store, nodeName: nodeName,
@@ -244,7 +292,8 @@ private struct SettingsReader {
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
       auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
       trustAnchors: anchors,
-      allowUnprotectedListen: unprotected, tls: tls, verificationWorkers: workers,
+      allowUnprotectedListen: unprotected, credentialsPath: credentials, tls: tls,
+      verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       memoryBudget: memory << 20, maximumConnections: connections,
       shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
@@ -435,6 +484,7 @@ enum SettingKey: String, CaseIterable {
   case auditRetentionDays = "audit_retention_days"
   case auditLog = "audit_log"
   case trustRoots = "trust_roots"
+  case credentials
   case allowUnprotectedListen = "allow_unprotected_listen"
   case tlsCertificate = "tls_certificate"
   case tlsKey = "tls_key"

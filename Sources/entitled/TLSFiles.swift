@@ -43,18 +43,11 @@ struct TLSFileNames: Sendable {
   }
 
   private static func contents(of path: String) throws(Unusable) -> [UInt8] {
-    var status = stat()
-    // Opening a file of another kind, such as a pipe, may block forever.
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Unusable(description: "\(path): there is no such file")
-    }
-    do {
-      let file = try FileHandle(forReadingFrom: URL(filePath: path))
-      defer { try? file.close() }
-      let bytes = [UInt8](try file.read(upToCount: maximumBytes + 1) ?? Data())
+    do throws(FileOnDisk.Unreadable) {
+      let bytes = try FileOnDisk(path: path).bytes(limit: maximumBytes)
       if bytes.count <= maximumBytes { return bytes }
     } catch {
-      throw Unusable(description: "\(path): permission denied, or an I/O error")
+      throw Unusable(description: "\(path): \(error)")
     }
     throw Unusable(description: "\(path): larger than \(maximumBytes) bytes")
   }
@@ -173,9 +166,6 @@ struct TLSService: Service {
   let reloader: TLSReloader?
   let hangups: UnixSignalsSequence
 
-  /// As for the catalog: see ``CatalogService``.
-  private static let interval = Duration.seconds(2)
-  private static let settlingTime = Duration.milliseconds(200)
   private static let warningInterval = Duration.seconds(86_400)
 
   func run() async throws {
@@ -199,22 +189,14 @@ struct TLSService: Service {
   }
 
   private func reloadOnChange(_ reloader: TLSReloader) async {
-    let files = reloader.names.all.map { CatalogFileOnDisk(path: $0) }
+    let polling = FilePolling(files: reloader.names.all.map { FileOnDisk(path: $0) })
     // The files were read before: a change in between is found by a first reload, which changes
     // nothing if there was none.
-    var seen = files.map(\.version)
+    let seen = polling.files.map(\.version)
     reloader.reload()
-    while !Task.isCancelled {
-      let versions = files.map(\.version)
-      guard versions != seen else {
-        try? await Task.sleep(for: Self.interval)
-        continue
-      }
-      // A certificate and its key are usually written one after the other.
-      try? await Task.sleep(for: Self.settlingTime)
-      if Task.isCancelled || files.map(\.version) != versions { continue }
-      seen = versions
+    await polling.run(seen: seen) {
       reloader.reload()
+      return false
     }
   }
 }

@@ -125,7 +125,9 @@ struct CorpusTests {
     for case let file as URL in try #require(files) where file.pathExtension == "proto" {
       let text = try String(contentsOf: file, encoding: .utf8)
       for method in text.components(separatedBy: "\n  rpc ").dropFirst() {
-        for part in method.prefix(while: { $0 != ";" }).split(separator: "(").dropFirst() {
+        for part in method.prefix(while: { $0 != ";" && $0 != "{" }).split(separator: "(")
+          .dropFirst()
+        {
           let words = part.prefix { $0 != ")" }.split(separator: " ")
           names.insert(String(try #require(words.last)))
         }

@@ -18,7 +18,7 @@ struct IdleConnectionsTests {
     var router = RPCRouter()
     let method = WireMethods.checkHealth
     let healthy = try HealthCheckResponse(status: .serving).encoded()
-    router.unary(method.service, method.name) { _, answer in
+    router.unary(method) { _, answer in
       calls.add(1, ordering: .relaxed)
       if let code { answer.fail(RPCStatus(code, "no")) } else { answer.succeed(healthy) }
     }

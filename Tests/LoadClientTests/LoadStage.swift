@@ -26,7 +26,7 @@ struct LoadStage {
   ) async throws -> RPCServer {
     var router = RPCRouter()
     let method = WireMethods.getCustomerState
-    router.unary(method.service, method.name) { _, answer in body(answer) }
+    router.unary(method) { _, answer in body(answer) }
     return try await server(router, shutdownTime: shutdownTime)
   }
 

@@ -63,7 +63,7 @@ struct MeasuredSpanTests {
     let answered = Mutex(ContinuousClock.now)
     var router = RPCRouter()
     let method = WireMethods.batchGetCustomerState
-    router.unary(method.service, method.name) { _, answer in
+    router.unary(method) { _, answer in
       answered.withLock { $0 = .now }
       answer.succeed(unknown)
     }

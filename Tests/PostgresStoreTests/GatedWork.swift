@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import Synchronization
+import Workers
 
 @testable import PostgresStore
 
@@ -65,7 +66,8 @@ final class GatedWork: Sendable {
 
 /// A job that only requires locks, made from grant ids. Its chain chooses the writer.
 func sampleJob(
-  _ number: Int, _ locks: Set<String>, chain: String? = nil, bytes: Int = 0,
+  _ number: Int, _ locks: Set<String>, of source: WorkSource = .server, chain: String? = nil,
+  bytes: Int = 0,
   deadline: ContinuousClock.Instant = .now + .seconds(60),
   _ tell: @escaping @Sendable (Result<Int, StoreError>) -> Void = { _ in }
 ) -> WriteJob {
@@ -76,7 +78,7 @@ func sampleJob(
     keys.insert(.hints(StoreSample.scope, OriginalTransactionID(chain)))
   }
   return WriteJob(
-    keys: keys, scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: bytes,
+    of: source, keys: keys, scopes: PostgresScopeIDs(), headers: HeaderIDs(), byteCount: bytes,
     deadline: deadline,
     decide: { _ in { _ in tell(.success(number)) } }, fail: { tell(.failure($0)) },
     refreshIDs: {})

@@ -29,7 +29,9 @@ struct StandstillTests {
     try await eventually { try !cluster.execute(Self.waiting).isEmpty }
     async let waiting = Self.failure { try await store.submit("3", "3", by: "bob") }
     async let impatient = Self.failure {
-      try await CallTime.$current.withValue(CallTime(deadline: .now + .milliseconds(500))) {
+      try await CallContext.$current.withValue(
+        CallContext(deadline: .now + .milliseconds(500))
+      ) {
         _ = try await store.submit("4", "4", by: "carl")
       }
     }
@@ -87,19 +89,19 @@ struct StandstillTests {
   }
 
   @Test("The write of a call is bounded from the beginning of the call")
-  func callTime() {
+  func callContext() {
     let now = ContinuousClock.now
     let began = now - .seconds(15)
     let limit = Duration.seconds(20)
-    func deadline(_ call: CallTime?) -> ContinuousClock.Instant {
-      CallTime.$current.withValue(call) { CallTime.writeDeadline(within: limit) }
+    func deadline(_ call: CallContext?) -> ContinuousClock.Instant {
+      CallContext.$current.withValue(call) { CallContext.writeDeadline(within: limit) }
     }
     #expect(deadline(nil) >= now + limit)
-    #expect(deadline(CallTime(began: began, deadline: nil)) == now + .seconds(5))
+    #expect(deadline(CallContext(began: began, deadline: nil)) == now + .seconds(5))
     #expect(
-      deadline(CallTime(began: began, deadline: now + .seconds(2))) == now + .seconds(2))
+      deadline(CallContext(began: began, deadline: now + .seconds(2))) == now + .seconds(2))
     #expect(
-      deadline(CallTime(began: began, deadline: now + .seconds(60))) == now + .seconds(5))
+      deadline(CallContext(began: began, deadline: now + .seconds(60))) == now + .seconds(5))
   }
 
   private static func failure(_ body: () async throws -> Void) async -> StoreError? {

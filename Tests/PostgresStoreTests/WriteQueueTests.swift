@@ -3,6 +3,7 @@ import EntitlementStore
 import Synchronization
 import TestSupport
 import Testing
+import Workers
 
 @testable import PostgresStore
 
@@ -215,6 +216,112 @@ struct WriteQueueTests {
     #expect(await Self.failure(of: 2, in: queue)?.code == .closed)
   }
 
+  // MARK: Turns of sources
+
+  @Test("A source with 1,000 waiting writes delays another source's write by one batch")
+  func turns() async throws {
+    let work = GatedWork()
+    let queue = WriteQueue(limits: limits { $0.writingConnections = 1 }) { await work.run($0) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      func add(_ numbers: Range<Int>, of source: WorkSource) async throws {
+        for number in numbers {
+          group.addTask { try await queue.commit { sampleJob(number, [], of: source, $0) } }
+          // One after the other, so that their order is known.
+          while queue.pendingCount <= number { await Task.yield() }
+        }
+      }
+      try await add(0..<1, of: .caller(1))
+      try await eventually { work.batches.count == 1 }
+      try await add(1..<1_000, of: .caller(1))
+      try await add(1_000..<1_003, of: .caller(2))
+      work.open()
+      try await group.waitForAll()
+    }
+    let batches = work.numbers
+    #expect(batches[1].filter { $0 >= 1_000 } == [1_000, 1_001, 1_002])
+    // Batches are as large as without turns.
+    #expect(batches.map(\.count) == [1] + Array(repeating: 128, count: 7) + [106])
+    let hog = batches.joined().filter { $0 < 1_000 }
+    #expect(hog == Array(0..<1_000))
+    await queue.close()
+  }
+
+  @Test("Writes of two sources to one chain take turns, and those of each keep their order")
+  func turnsOfOneChain() async throws {
+    let work = GatedWork()
+    let queue = WriteQueue(limits: limits { $0.writingConnections = 4 }) { await work.run($0) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<7 {
+        group.addTask {
+          try await queue.commit {
+            sampleJob(number, [], of: .caller(number < 5 ? 1 : 2), chain: "7", $0)
+          }
+        }
+        try await eventually {
+          queue.pendingCount == number + 1 && work.batches.count == 1
+        }
+      }
+      work.open()
+      try await group.waitForAll()
+    }
+    #expect(work.numbers == [[0], [1, 5, 2, 6, 3, 4]])
+    await queue.close()
+  }
+
+  @Test("A large write that does not fit waits for the next batch, and others fill the batch")
+  func largeWrites() async throws {
+    let work = GatedWork()
+    let limits = limits {
+      $0.writingConnections = 1
+      $0.maximumBytesPerTransaction = 100
+    }
+    let queue = WriteQueue(limits: limits) { await work.run($0) }
+    let jobs: [(source: UInt64, bytes: Int)] = [
+      (1, 100), (1, 100), (1, 100), (2, 1), (2, 1), (2, 1), (2, 1),
+    ]
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for (number, job) in jobs.enumerated() {
+        group.addTask {
+          try await queue.commit {
+            sampleJob(number, [], of: .caller(job.source), bytes: job.bytes, $0)
+          }
+        }
+        try await eventually { queue.pendingCount == number + 1 && work.batches.count == 1 }
+      }
+      work.open()
+      try await group.waitForAll()
+    }
+    #expect(work.numbers == [[0], [1], [3, 4, 5, 6], [2]])
+    await queue.close()
+  }
+
+  @Test("A source that fills its share of the queue is refused, and others are admitted")
+  func shares() async throws {
+    let work = GatedWork()
+    let limits = limits {
+      $0.writingConnections = 2
+      $0.maximumWaitingCommits = 10
+    }
+    let queue = WriteQueue(limits: limits) { await work.run($0) }
+    await withTaskGroup(of: StoreError?.self) { group in
+      for number in 0..<5 {
+        group.addTask { await Self.failure(of: number, in: queue, from: .caller(1)) }
+      }
+      try? await eventually { queue.pendingCount == 5 }
+      #expect(await Self.failure(of: 5, in: queue, from: .caller(1))?.code == .unavailable)
+      for number in 6..<8 {
+        group.addTask { await Self.failure(of: number, in: queue, from: .caller(2)) }
+      }
+      try? await eventually { queue.pendingCount == 7 }
+      work.open()
+      for await failure in group { #expect(failure == nil) }
+    }
+    // What has ended leaves room.
+    #expect(await Self.failure(of: 8, in: queue, from: .caller(1)) == nil)
+    #expect(queue.pendingCount == 0)
+    await queue.close()
+  }
+
   // MARK: Locks of other sessions
 
   @Test("A lock is waited for only once: writes that need it fail fast, and others succeed")
@@ -259,11 +366,11 @@ struct WriteQueueTests {
 
   private static func failure(
     of number: Int, _ locks: Set<String>? = nil, in queue: WriteQueue,
-    by deadline: ContinuousClock.Instant = .now + .seconds(60)
+    by deadline: ContinuousClock.Instant = .now + .seconds(60), from source: WorkSource = .server
   ) async -> StoreError? {
     do throws(StoreError) {
       let value = try await queue.commit {
-        sampleJob(number, locks ?? ["\(number)"], deadline: deadline, $0)
+        sampleJob(number, locks ?? ["\(number)"], of: source, deadline: deadline, $0)
       }
       #expect(value == number)
       return nil

@@ -1,3 +1,4 @@
+import AccessControl
 import CatalogFiles
 import EntitlementDomain
 import EntitlementService
@@ -41,6 +42,7 @@ struct ServiceBench {
   let socketPath: String
   let watermark: FeedWatermark
   let server: RPCServer
+  let addresses: [ServerAddress]
   private let pool: VerificationPool
   private let following: Task<Void, Never>
   private let folder: URL
@@ -52,11 +54,15 @@ struct ServiceBench {
   ///   - exports: The limits of exports.
   ///   - reads: The limits of reads from the store.
   ///   - readingStore: Wraps the store for reads of customers.
+  ///   - submissionStore: Wraps the store for submissions.
+  ///   - access: Access control, if the test has it.
   init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
-    readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 }
+    readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    access: BenchAccess? = nil
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -107,7 +113,7 @@ struct ServiceBench {
       links: LinkService(store: store, catalog: catalog, changes: changes)
     ).register(in: &router)
     let submissions = SubmissionService(
-      store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
+      store: submissionStore(store), catalog: catalog, pool: pool, clock: clock, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
@@ -131,15 +137,24 @@ struct ServiceBench {
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(health: health, version: Self.version).register(
       in: &router)
-    let server = RPCServer(router: router, limits: limits, logger: logger)
+    let reloader = access.map { [store] access in
+      CredentialsReloader(
+        source: access.source, holder: access.holder, logger: logger,
+        record: { call throws(StoreError) in try await store.record(call) })
+    }
+    AccessEndpoint(catalog: catalog, reloader: reloader).register(in: &router)
+    let server = RPCServer(
+      router: router, limits: limits, credentials: access?.holder, logger: logger)
     statistics.add { [weak server] in server?.statistics.values ?? [] }
     self.server = server
     socketPath = folder.appending(path: "rpc.sock").path
-    let addresses = try await server.start(on: [
+    addresses = try await server.start(on: [
       .tcp(host: "127.0.0.1", port: 0), .unix(path: socketPath),
     ])
     client = try await EntitlementClient.connect(
-      to: addresses[0], configuration: EntitlementClientConfiguration(retries: .off))
+      to: addresses[0],
+      configuration: EntitlementClientConfiguration(
+        metadata: access?.adminMetadata ?? [], retries: .off))
     // The first poll drops all answers, and no caller joins a load that began before it.
     try await eventually { watermark.isCurrent }
   }
@@ -172,11 +187,14 @@ struct ServiceBench {
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
+    access: BenchAccess? = nil,
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
-      reads: reads, readingStore: readingStore)
+      reads: reads, readingStore: readingStore, submissionStore: submissionStore,
+      access: access)
     do {
       try await body(bench)
       await bench.close()

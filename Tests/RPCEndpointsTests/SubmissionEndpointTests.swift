@@ -1,8 +1,12 @@
 import EntitlementDomain
+import EntitlementStore
 import RPCClient
+import StoreConformance
 import StoreSimulator
+import Synchronization
 import Testing
 import Wire
+import Workers
 
 @Suite("SubmissionService on the wire")
 struct SubmissionEndpointTests {
@@ -79,6 +83,46 @@ struct SubmissionEndpointTests {
       #expect(error?.code == .status(.invalidArgument))
       #expect(error?.fieldViolations.map(\.field) == ["items"])
       #expect(error?.message.contains("entitle.v1.SubmitSignedTransactionsRequest") == true)
+    }
+  }
+
+  /// Notes the source of each commit.
+  private final class SourceStore: ForwardingStore {
+    let base: any EntitlementStore
+    private let state = Mutex<[WorkSource]>([])
+
+    init(_ base: any EntitlementStore) { self.base = base }
+
+    var sources: [WorkSource] { state.withLock { $0 } }
+
+    func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
+      state.withLock { $0.append(CallContext.source) }
+      return try await base.commit(submission)
+    }
+  }
+
+  @Test("The store learns from which source a write comes")
+  func source() async throws {
+    let wrapped = Mutex<SourceStore?>(nil)
+    try await ServiceBench.run(
+      submissionStore: { base in
+        let store = SourceStore(base)
+        wrapped.withLock { $0 = store }
+        return store
+      }
+    ) { bench async throws in
+      let payload = try #require(
+        try bench.signed(.firstPurchase, seed: 1).flatMap(\.transactions).first)
+      let request = SubmitSignedTransactionsRequest(signedPayloads: [payload], accountID: "anna")
+      for _ in 0..<2 { _ = try await bench.client.submitSignedTransactions(request) }
+      let other = try await EntitlementClient.connect(to: .unix(path: bench.socketPath))
+      _ = try await other.submitSignedTransactions(request)
+      await other.close()
+      let sources = try #require(wrapped.withLock { $0 }).sources
+      #expect(sources.count == 3)
+      #expect(sources[0] == sources[1])
+      #expect(sources[0] != sources[2])
+      #expect(!sources.contains(.server))
     }
   }
 }

@@ -27,7 +27,7 @@ struct ClientHedgingTests {
     let submissions = CallCount()
     var router = RPCRouter()
     let method = WireMethods.submitNotification
-    router.unary(method.service, method.name) { _, _ in submissions.increase() }
+    router.unary(method) { _, _ in submissions.increase() }
     try await ScriptedServer.run(router, router, configuration: configuration) { client, _ in
       var hurried = client
       hurried.timeout = .milliseconds(60)

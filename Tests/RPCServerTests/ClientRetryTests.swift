@@ -31,7 +31,7 @@ struct ClientRetryTests {
       _ method: WireMethod<Request, Response>, times: Int, with status: RPCStatus,
       then response: Response, in router: inout RPCRouter
     ) {
-      router.unary(method.service, method.name) { call, answer in
+      router.unary(method) { call, answer in
         let number = self.seen.withLock { seen in
           seen.append(call.deadline?.rest(at: .now()))
           return seen.count

@@ -12,7 +12,7 @@ struct ClientStreamTests {
   private static func router(_ ended: @escaping @Sendable () -> Void = {}) -> RPCRouter {
     var router = RPCRouter()
     let method = WireMethods.watchCustomerStates
-    router.serverStreaming(method.service, method.name) { _, stream in
+    router.serverStreaming(method) { _, stream in
       stream.onCancel(ended)
       if let message = try? WatchCustomerStatesResponse(cursor: "1").encoded() {
         stream.send(message)

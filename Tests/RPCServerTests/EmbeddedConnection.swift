@@ -1,3 +1,4 @@
+import AccessControl
 import Framing
 import NIOCore
 import NIOEmbedded
@@ -16,7 +17,9 @@ final class EmbeddedConnection {
   private var decoder = FrameDecoder()
 
   /// - Parameter immediate: Whether ``ImmediateMethods`` are enabled.
-  init(_ limits: RPCLimits, immediate: Bool = true) throws {
+  init(
+    _ limits: RPCLimits, immediate: Bool = true, credentials: CredentialsHolder? = nil
+  ) throws {
     let router = service.router
     channel = EmbeddedChannel()
     registry = ConnectionRegistry(limits: limits, logger: TestServer.quietLogger)
@@ -24,7 +27,7 @@ final class EmbeddedConnection {
     handler = ServerConnectionHandler(
       router: router, methods: router.methodTable,
       immediates: immediate ? router.immediateMethods : nil,
-      limits: limits,
+      limits: limits, gate: AccessGate(credentials, logger: TestServer.quietLogger),
       peer: RPCPeer(connectionID: 1, channel: channel), registry: registry,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)

@@ -136,7 +136,7 @@ struct EntitlementClientRecordTests {
   func export() async throws {
     var router = RPCRouter()
     let method = WireMethods.exportCustomer
-    router.serverStreaming(method.service, method.name) { call, stream in
+    router.serverStreaming(method) { call, stream in
       let account = (try? ExportCustomerRequest.decode(from: call.payload))?.accountID
       for piece in [#"{"a":""#, "é", #""}"#] {
         if let message = try? ExportedPiece(json: Array(piece.utf8)).encoded() {

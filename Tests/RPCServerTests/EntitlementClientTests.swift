@@ -174,7 +174,7 @@ struct EntitlementClientTests {
     ]
     var router = RPCRouter()
     let method = WireMethods.watchHealth
-    router.serverStreaming(method.service, method.name) { call, stream in
+    router.serverStreaming(method) { call, stream in
       let isAsked = (try? HealthCheckRequest.decode(from: call.payload))?.service == "s"
       for answer in isAsked ? answers : [] {
         if let message = try? answer.encoded() { stream.send(message) }
@@ -192,11 +192,11 @@ struct EntitlementClientTests {
   func errors() async throws {
     var router = RPCRouter()
     let check = WireMethods.checkHealth
-    router.unary(check.service, check.name) { _, answer in
+    router.unary(check) { _, answer in
       answer.succeed(ByteBuffer(bytes: [0xff]))
     }
     let notification = WireMethods.submitNotification
-    router.unary(notification.service, notification.name) { _, answer in
+    router.unary(notification) { _, answer in
       answer.fail(RPCStatus(.resourceExhausted, "full", retryDelay: .milliseconds(200)))
     }
     try await ScriptedServer.run(router) { client in

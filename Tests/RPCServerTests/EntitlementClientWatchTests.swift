@@ -25,7 +25,7 @@ struct EntitlementClientWatchTests {
   ) -> RPCRouter {
     var router = RPCRouter()
     let method = WireMethods.watchCustomerStates
-    router.serverStreaming(method.service, method.name) { call, stream in
+    router.serverStreaming(method) { call, stream in
       guard (try? WatchCustomerStatesRequest.decode(from: call.payload)) == request else {
         return stream.fail(RPCStatus(.invalidArgument, "another request"))
       }
@@ -78,7 +78,7 @@ struct EntitlementClientWatchTests {
   func refusal(cursor: String?) async throws {
     var router = RPCRouter()
     let method = WireMethods.watchCustomerStates
-    router.serverStreaming(method.service, method.name) { _, stream in
+    router.serverStreaming(method) { _, stream in
       stream.fail(RPCStatus(.outOfRange, "trimmed"))
     }
     try await ScriptedServer.run(router) { client in

@@ -14,7 +14,7 @@ final class HeldReads: Sendable {
   var router: RPCRouter {
     var router = RPCRouter()
     let method = WireMethods.getCustomerState
-    router.unary(method.service, method.name) { _, answer in self.continuation.yield(answer) }
+    router.unary(method) { _, answer in self.continuation.yield(answer) }
     return router
   }
 

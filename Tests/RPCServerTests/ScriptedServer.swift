@@ -20,7 +20,7 @@ enum ScriptedServer {
     _ method: WireMethod<Request, Response>, in router: inout RPCRouter,
     _ body: @escaping @Sendable (Request) throws(MessageError) -> Response
   ) {
-    router.unary(method.service, method.name) { call, answer in
+    router.unary(method) { call, answer in
       do throws(MessageError) {
         answer.succeed(try body(try Request.decode(from: call.payload)).encoded())
       } catch {

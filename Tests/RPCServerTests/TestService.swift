@@ -70,26 +70,29 @@ final class TestService: Sendable {
   var router: RPCRouter {
     let service = "test.Service"
     var router = RPCRouter()
-    router.unary(service, "Echo") { call, answer in
+    router.unary(service, "Echo", permission: .read) { call, answer in
       answer.succeed(call.payload)
     }
     // Answers payloads that begin with "h" immediately: with that many bytes, or with the payload.
     // "s" and a number is the same with a stamp.
-    router.unary(service, "Immediate", immediate: { Self.immediateAnswer(ByteBuffer(bytes: $0)) }) {
+    router.unary(
+      service, "Immediate", permission: .read,
+      immediate: { bytes, _ in Self.immediateAnswer(ByteBuffer(bytes: bytes)) }
+    ) {
       call, answer in
       answer.succeed(Self.immediateAnswer(call.payload)?.stamped() ?? call.payload)
     }
     // Takes as many milliseconds as its payload says.
-    router.unary(service, "Slow") { call, answer in
+    router.unary(service, "Slow", permission: .read) { call, answer in
       guard let loop = call.eventLoop as? EmbeddedEventLoop else { return }
       loop.advanceTime(by: .milliseconds(Int64(String(buffer: call.payload)) ?? 0))
       answer.succeed(call.payload)
     }
     // Answers from another thread than the event loop.
-    router.unary(service, "Elsewhere") { call, answer in
+    router.unary(service, "Elsewhere", permission: .read) { call, answer in
       DispatchQueue.global().async { answer.succeed(call.payload) }
     }
-    router.unary(service, "Fail") { call, answer in
+    router.unary(service, "Fail", permission: .read) { call, answer in
       answer.fail(
         RPCStatus(
           .notFound, "not here",
@@ -97,44 +100,44 @@ final class TestService: Sendable {
           retryDelay: .milliseconds(1500),
           fieldViolations: [RPCStatus.FieldViolation(field: "f", description: "wrong")]))
     }
-    router.unary(service, "Twice") { _, answer in
+    router.unary(service, "Twice", permission: .read) { _, answer in
       answer.succeed(ByteBuffer(string: "first"))
       answer.succeed(ByteBuffer(string: "second"))
       answer.fail(RPCStatus(.internal))
     }
     // Answers with the number of bytes given in the payload.
-    router.unary(service, "Large") { call, answer in
+    router.unary(service, "Large", permission: .read) { call, answer in
       answer.succeed(ByteBuffer(repeating: 0x61, count: Int(String(buffer: call.payload)) ?? 0))
     }
-    router.unary(service, "Metadata") { call, answer in
+    router.unary(service, "Metadata", permission: .read) { call, answer in
       answer.succeed(ByteBuffer(string: call.metadata["authorization"].joined(separator: ",")))
     }
     // The names of the client's certificate, and its user.
-    router.unary(service, "Peer") { call, answer in
+    router.unary(service, "Peer", permission: .read) { call, answer in
       let names = call.peer.certificateNames.map(\.description)
       let user = call.peer.userID.map { "user \($0)" }
       answer.succeed(
         ByteBuffer(string: (names + (user.map { [$0] } ?? [])).joined(separator: " ")))
     }
-    router.unary(service, "Hold") { [self] call, answer in
+    router.unary(service, "Hold", permission: .read) { [self] call, answer in
       let name = String(buffer: call.payload)
       answers.withLock { $0[name] = answer }
       answer.onCancel { self.continuation.yield(.cancelled(name)) }
       continuation.yield(.held(name))
     }
     // Counts to the payload's number, then ends.
-    router.serverStreaming(service, "Count") { call, stream in
+    router.serverStreaming(service, "Count", permission: .read) { call, stream in
       for number in 0..<(Int(String(buffer: call.payload)) ?? 0) {
         stream.send(ByteBuffer(string: "\(number)"))
       }
       stream.finish()
       stream.send(ByteBuffer(string: "after the end"))
     }
-    router.serverStreaming(service, "FailingStream") { _, stream in
+    router.serverStreaming(service, "FailingStream", permission: .read) { _, stream in
       stream.send(ByteBuffer(string: "one"))
       stream.fail(RPCStatus(.aborted, "no more"))
     }
-    router.serverStreaming(service, "HoldStream") { [self] call, stream in
+    router.serverStreaming(service, "HoldStream", permission: .read) { [self] call, stream in
       let name = String(buffer: call.payload)
       streams.withLock { $0[name] = stream }
       stream.onCancel { self.continuation.yield(.cancelled(name)) }
@@ -161,12 +164,12 @@ final class TestService: Sendable {
 
   private func addLockedMethods(_ service: String, to router: inout RPCRouter) {
     // Blocks the connection's event loop until the gate opens, and never answers.
-    router.unary(service, "Gate") { [self] _, _ in
+    router.unary(service, "Gate", permission: .read) { [self] _, _ in
       continuation.yield(.held("gate"))
       _ = gate.wait(timeout: .now() + .seconds(20))
     }
     // Sends its request back while it holds the lock.
-    router.serverStreaming(service, "LockedStream") { [self] call, stream in
+    router.serverStreaming(service, "LockedStream", permission: .read) { [self] call, stream in
       let name = String(buffer: call.payload)
       lock.withLock { _ in
         stream.onCancel { self.noteCancellation(name) }
@@ -175,7 +178,7 @@ final class TestService: Sendable {
       continuation.yield(.held(name))
     }
     // Sends until it is stopped while it holds the lock, and registers `onCancel` only then.
-    router.serverStreaming(service, "LockedFlood") { [self] call, stream in
+    router.serverStreaming(service, "LockedFlood", permission: .read) { [self] call, stream in
       let name = String(buffer: call.payload)
       let message = ByteBuffer(repeating: 0x6D, count: 10_000)
       lock.withLock { _ in

@@ -16,6 +16,9 @@ struct MessageProtos {
   /// As `package.Service/Method(package.Request) -> package.Response`, with `stream ` before a
   /// streamed message.
   private(set) var methods: Set<String> = []
+  /// The value of the option `permission`, such as `PERMISSION_READ`, by `package.Service/Method`.
+  /// Methods without the option are absent.
+  private(set) var permissions: [String: String] = [:]
 
   private var tokens: ArraySlice<String> = []
   private var package = ""
@@ -24,7 +27,7 @@ struct MessageProtos {
     for path in [
       "entitle/v1/state.proto", "entitle/v1/entitlement.proto", "entitle/v1/submission.proto",
       "entitle/v1/link.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
-      "grpc/health/v1/health.proto",
+      "entitle/v1/access.proto", "entitle/v1/permission.proto", "grpc/health/v1/health.proto",
     ] {
       let text = try String(contentsOfFile: Self.folder() + "/" + path, encoding: .utf8)
       tokens = Self.tokens(of: text)[...]
@@ -39,12 +42,34 @@ struct MessageProtos {
     return 1 + (inner.map { depth(of: $0, limit: limit - 1) }.max() ?? 0)
   }
 
-  private static func folder() throws -> String {
+  /// The permission of each method by access.md, whose section "Permissions" has rows such as
+  /// ``| `read` | what it allows | GetCustomerState, Health/Check |``.
+  static func describedPermissions() throws -> [String: String] {
+    let path = try folder("deploy/docs") + "/access.md"
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+    let section = lines.drop { $0 != "## Permissions" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+    try #require(!section.isEmpty)
+    var permissions: [String: String] = [:]
+    for line in section {
+      let cells = line.split(separator: "|").map { $0.split(separator: " ") }
+      guard cells.count == 3, let permission = cells[0].first, permission.hasPrefix("`") else {
+        continue
+      }
+      for method in cells[2] where method != "–" {
+        let name = method.filter { $0 != "," }
+        #expect(permissions[name] == nil, "\(name) twice")
+        permissions[name] = permission.filter { $0 != "`" }
+      }
+    }
+    return permissions
+  }
+
+  private static func folder(_ name: String = "Protos") throws -> String {
     // A linked copy of the package contains only its Sources and Tests.
     let file = try #require(realpath(#filePath, nil))
     defer { free(file) }
     let parts = String(cString: file).split(separator: "/").dropLast(3)
-    return "/" + parts.joined(separator: "/") + "/Protos"
+    return "/" + parts.joined(separator: "/") + "/" + name
   }
 
   private static func tokens(of text: String) -> [String] {
@@ -138,9 +163,17 @@ struct MessageProtos {
       let isStream = response == "stream"
       if isStream { response = try next() }
       try expect(")")
-      if try next() == "{" { try skip(past: "}") }
+      if try next() == "{" { try parseOptions(of: "\(service)/\(method)") }
       methods.insert(
         "\(service)/\(method)(\(request)) -> \(isStream ? "stream " : "")\(package).\(response)")
+    }
+  }
+
+  private mutating func parseOptions(of method: String) throws {
+    while try next() == "option" {
+      var words: [String] = []
+      while let token = tokens.popFirst(), token != ";" { words.append(token) }
+      if words.prefix(3) == ["(", "permission", ")"] { permissions[method] = words.last }
     }
   }
 

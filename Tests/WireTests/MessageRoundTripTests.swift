@@ -114,6 +114,17 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random callers and credentials survive encoding")
+  func randomAccess() throws {
+    var generator = SeededRandom(for: "random credentials")
+    for _ in 0..<200 {
+      let whoAmI = WhoAmIResponse.random(using: &generator)
+      #expect(try WhoAmIResponse.decode(from: whoAmI.encoded()) == whoAmI)
+      let credentials = CredentialsResponse.random(using: &generator)
+      #expect(try CredentialsResponse.decode(from: credentials.encoded()) == credentials)
+    }
+  }
+
   @Test("Threads encode and decode concurrently")
   func concurrency() async throws {
     await withTaskGroup(of: Int.self) { group in

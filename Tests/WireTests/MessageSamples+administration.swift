@@ -145,10 +145,10 @@ extension Grant {
 
 extension CatalogResponse {
   static let full: CatalogResponse = {
-    let error = CatalogIssue(
+    let error = FileIssue(
       severity: .error, line: 12, column: 5, field: "products[2].duration",
       message: "“1M” is not allowed")
-    let warning = CatalogIssue(severity: .warning, line: 1, column: 1, field: "", message: "m")
+    let warning = FileIssue(severity: .warning, line: 1, column: 1, field: "", message: "m")
     return CatalogResponse(
       digest: "9f86d081", inForceSince: 1_700_000_000_000, appCount: 1, productCount: 2_000,
       entitlementCount: 3, grandfatheringRuleCount: 4, warnings: [warning],

@@ -37,7 +37,8 @@ extension MessageSample {
   static let barest = AppScope(bundleID: "a", environment: .production)
 
   static let all: [MessageSample] =
-    reads + writes + receipts + explanations + administration + audits + links + records + watches
+    reads + writes + receipts + explanations + administration + audits + access + links + records
+    + watches
     + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),

@@ -8,31 +8,70 @@ import Testing
 
 @Suite("Services and their methods")
 struct MessageServiceTests {
+  private struct Method {
+    /// `package.Service/Method`.
+    let path: String
+    let signature: String
+    let permission: Permission
+  }
+
+  private static let methods = [
+    method(WireMethods.getCustomerState), method(WireMethods.batchGetCustomerState),
+    method(WireMethods.checkEntitlement), method(WireMethods.listCustomers),
+    method(WireMethods.explainCustomerState),
+    method(WireMethods.submitSignedTransactions), method(WireMethods.submitNotification),
+    method(WireMethods.submitReceipt), method(WireMethods.importArchivedResponse),
+    method(WireMethods.addGrant), method(WireMethods.withdrawGrant),
+    method(WireMethods.listGrants), method(WireMethods.getCatalog),
+    method(WireMethods.reloadCatalog), method(WireMethods.listChanges),
+    method(WireMethods.getStatistics), method(WireMethods.getServer),
+    method(WireMethods.getCustomerHistory),
+    method(WireMethods.exportCustomer, isStream: true),
+    method(WireMethods.deleteCustomer), method(WireMethods.listUnlinkedChains),
+    method(WireMethods.resolveAccount), method(WireMethods.linkAccount),
+    method(WireMethods.unlinkAccount), method(WireMethods.transferPurchase),
+    method(WireMethods.mergeAccounts), method(WireMethods.listLinks),
+    method(WireMethods.bindAccountToken), method(WireMethods.listAccountTokens),
+    method(WireMethods.getLinkHistory),
+    method(WireMethods.watchCustomerStates, isStream: true),
+    method(WireMethods.listAuditEntries), method(WireMethods.listAuditSeals),
+    method(WireMethods.whoAmI), method(WireMethods.getCredentials),
+    method(WireMethods.reloadCredentials),
+    method(WireMethods.checkHealth), method(WireMethods.watchHealth, isStream: true),
+  ]
+
   @Test("Methods have the names and messages of Protos, and none is missing")
   func methods() throws {
-    let methods = [
-      signature(WireMethods.getCustomerState), signature(WireMethods.batchGetCustomerState),
-      signature(WireMethods.checkEntitlement), signature(WireMethods.listCustomers),
-      signature(WireMethods.explainCustomerState),
-      signature(WireMethods.submitSignedTransactions), signature(WireMethods.submitNotification),
-      signature(WireMethods.submitReceipt), signature(WireMethods.importArchivedResponse),
-      signature(WireMethods.addGrant), signature(WireMethods.withdrawGrant),
-      signature(WireMethods.listGrants), signature(WireMethods.getCatalog),
-      signature(WireMethods.reloadCatalog), signature(WireMethods.listChanges),
-      signature(WireMethods.getStatistics), signature(WireMethods.getServer),
-      signature(WireMethods.getCustomerHistory),
-      signature(WireMethods.exportCustomer, isStream: true),
-      signature(WireMethods.deleteCustomer), signature(WireMethods.listUnlinkedChains),
-      signature(WireMethods.resolveAccount), signature(WireMethods.linkAccount),
-      signature(WireMethods.unlinkAccount), signature(WireMethods.transferPurchase),
-      signature(WireMethods.mergeAccounts), signature(WireMethods.listLinks),
-      signature(WireMethods.bindAccountToken), signature(WireMethods.listAccountTokens),
-      signature(WireMethods.getLinkHistory),
-      signature(WireMethods.watchCustomerStates, isStream: true),
-      signature(WireMethods.listAuditEntries), signature(WireMethods.listAuditSeals),
-      signature(WireMethods.checkHealth), signature(WireMethods.watchHealth, isStream: true),
-    ]
-    #expect(try Set(methods) == MessageProtos().methods)
+    #expect(try Set(Self.methods.map(\.signature)) == MessageProtos().methods)
+  }
+
+  @Test("Every method has one permission: that of Protos, and that of the table in access.md")
+  func permissions() throws {
+    let protos = try MessageProtos()
+    let numbers = try #require(protos.enumerations["Permission"])
+    var described = try MessageProtos.describedPermissions()
+    for method in Self.methods {
+      let isHealth = method.path.hasPrefix("grpc.health.")
+      // The generator gives the methods of health checks, which are not ours, their permission.
+      let option = try #require(
+        isHealth ? "PERMISSION_OPEN" : protos.permissions[method.path], "\(method.path)")
+      #expect(numbers[method.permission.rawValue] == option, "\(method.path)")
+      let name = try #require(method.path.split(separator: "/").last)
+      let word = option.dropFirst("PERMISSION_".count).lowercased()
+      #expect(
+        described.removeValue(forKey: isHealth ? "Health/\(name)" : String(name)) == word,
+        "\(method.path) in access.md")
+    }
+    #expect(described.isEmpty, "access.md names methods that do not exist")
+  }
+
+  @Test("Only health checks are open, and nothing that changes something needs less than a role")
+  func openMethods() {
+    for method in Self.methods {
+      #expect((method.permission == .open) == method.path.hasPrefix("grpc.health."))
+    }
+    let anyCaller = Self.methods.filter { $0.permission == .identity }.map(\.path)
+    #expect(anyCaller == ["entitle.v1.AccessService/WhoAmI"])
   }
 
   @Test("A batch joined from encoded answers equals the encoded batch")
@@ -84,10 +123,13 @@ struct MessageServiceTests {
     #expect(GetCustomerStateResponse.evaluationOffset(in: ByteBuffer(bytes: [0x0a, 5, 1])) == nil)
   }
 
-  private func signature<Request: MappedMessage, Response: MappedMessage>(
+  private static func method<Request: MappedMessage, Response: MappedMessage>(
     _ method: WireMethod<Request, Response>, isStream: Bool = false
-  ) -> String {
-    "\(method.service)/\(method.name)(\(Request.shape.name)) -> "
-      + (isStream ? "stream " : "") + Response.shape.name
+  ) -> Method {
+    let path = "\(method.service)/\(method.name)"
+    return Method(
+      path: path,
+      signature: "\(path)(\(Request.shape.name)) -> "
+        + (isStream ? "stream " : "") + Response.shape.name, permission: method.permission)
   }
 }

@@ -120,9 +120,9 @@ extension ChangeEntry {
   }
 }
 
-extension CatalogIssue {
-  static func random(using generator: inout SeededRandom) -> CatalogIssue {
-    CatalogIssue(
+extension FileIssue {
+  static func random(using generator: inout SeededRandom) -> FileIssue {
+    FileIssue(
       severity: Bool.random(using: &generator) ? .error : .warning,
       line: Int(Int32.random(in: .min ... .max, using: &generator)),
       column: Int(Int32.random(in: .min ... .max, using: &generator)),
@@ -137,12 +137,12 @@ extension CatalogResponse {
       digest: randomText(using: &generator), inForceSince: .random(using: &generator),
       appCount: count(), productCount: count(), entitlementCount: count(),
       grandfatheringRuleCount: count(),
-      warnings: many(using: &generator, CatalogIssue.random),
+      warnings: many(using: &generator, FileIssue.random),
       lastAttempt: maybe(using: &generator) { generator in
         CatalogAttempt(
           at: .random(using: &generator), isValid: .random(using: &generator),
           digest: maybe(using: &generator, randomText),
-          issues: many(using: &generator, CatalogIssue.random),
+          issues: many(using: &generator, FileIssue.random),
           failure: maybe(using: &generator, randomText))
       })
   }

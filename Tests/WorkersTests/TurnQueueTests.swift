@@ -100,6 +100,58 @@ struct TurnQueueTests {
     #expect(queue.nextItems() == nil)
   }
 
+  @Test func `a source that was passed over keeps its order and has the next turn`() {
+    var queue = Queue(turn: .oneElement)
+    for element in [10, 11, 12] { queue.append(element, items: 1, of: source(1)) }
+    for element in [20, 21] { queue.append(element, items: 1, of: source(2)) }
+    queue.append(30, items: 1, of: source(3))
+    #expect(queue.count == 6)
+    var asked: [Int] = []
+    let taken = queue.take { element in
+      asked.append(element)
+      return element == 11 ? .pass : .take
+    }
+    #expect(asked == [10, 20, 30, 11, 21])
+    #expect(taken == [10, 20, 30, 21])
+    queue.append(22, items: 1, of: source(2))
+    let next = queue.take { $0 == 12 ? .end : .take }
+    #expect(next == [11, 22])
+    let last = queue.take { _ in .take }
+    #expect(last == [12])
+    #expect(queue.isEmpty)
+  }
+
+  @Test func `a source that does not fit beside another one has its turn next`() {
+    // A batch has room for 4. The first source has large elements, the second one small ones.
+    var queue = Queue(turn: .oneElement)
+    for _ in 0..<3 { queue.append(4, items: 1, of: source(1)) }
+    for _ in 0..<6 { queue.append(1, items: 1, of: source(2)) }
+    var batches: [[Int]] = []
+    while !queue.isEmpty {
+      var room = 4
+      batches.append(
+        queue.take { size in
+          guard size <= room else { return .pass }
+          room -= size
+          return .take
+        })
+    }
+    #expect(batches == [[4], [1, 1, 1, 1], [4], [1, 1], [4]])
+  }
+
+  @Test func `elements are removed wherever they wait`() {
+    var queue = Queue(turn: .oneElement)
+    for element in 0..<9 { queue.append(element, items: 1, of: source(UInt64(element % 3))) }
+    let removed = queue.remove { $0 % 3 == 1 || $0 == 3 }
+    #expect(removed == [3, 1, 4, 7])
+    let none = queue.remove { $0 > 100 }
+    #expect(none.isEmpty)
+    let rest = queue.take { _ in .take }
+    #expect(rest == [0, 2, 6, 5, 8])
+    queue.append(9, items: 1, of: source(1))
+    #expect(queue.popFirst()?.element == 9)
+  }
+
   @Test func `what was taken is not kept`() {
     final class Item {}
     weak var kept: Item?

@@ -47,6 +47,8 @@ PROPERTIES = {
     "Change.grants": "hasGrants",
     "Change.merged": "isMerged",
     "Change.deleted": "isDeleted",
+    "CredentialsResponse.enabled": "isEnabled",
+    "all_apps": "hasAllApps",
     "Commitment.expires_at_ms": "expiresDate",
     "Grant.grant_id": "id",
     "ReceiptSummary.creation_ms": "creationDate",
@@ -84,6 +86,7 @@ NAMES = {
 
 # Swift names of enumeration cases, where they differ.
 CASES = {
+    "PERMISSION_IMPORT": "importArchives",
     "VERDICT_UNSPECIFIED": "unrecognized",
     "EVIDENCE_UNSIGNED_ARCHIVE": "archivedResponse",
 }
@@ -106,7 +109,7 @@ DOMAIN_ENUMERATIONS = {
 # Messages whose Swift types have another structure. Sources/Wire/Messages has their mapping. The
 # Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
-    "CatalogIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
+    "FileIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
     "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }
@@ -159,10 +162,11 @@ ORDERS = {
 # Answers whose initialisers have default values for optional arguments, as those of requests do.
 LENIENT = {
     "AuditEntry", "AuditSeal", "AuditSealedChain",
-    "CatalogAttempt", "CatalogResponse", "Change", "CustomerChange", "GetServerResponse",
+    "CallerEntry", "CallerLimits", "CallerToken", "CatalogAttempt", "CatalogResponse", "Change",
+    "CredentialsAttempt", "CredentialsResponse", "CustomerChange", "GetServerResponse",
     "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Link", "LinkEvent",
     "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
-    "WatchCustomerStatesResponse",
+    "WatchCustomerStatesResponse", "WhoAmIResponse",
 }
 
 # Swift names of services, and of methods whose name alone is ambiguous.
@@ -172,9 +176,13 @@ SERVICES = {
     "SubmissionService": "submissions",
     "AdminService": "admin",
     "AuditService": "audit",
+    "AccessService": "access",
     "Health": "health",
 }
 METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 
 # Files whose types have package access.
-PACKAGE_FILES = {"entitle/v1/admin.proto", "entitle/v1/audit.proto"}
+PACKAGE_FILES = {
+    "entitle/v1/access.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
+    "entitle/v1/permission.proto",
+}

@@ -10,14 +10,14 @@ package final class CatalogHolder: Sendable {
     package let policy: VerificationPolicy
     /// SHA-256 of the file, hexadecimal; empty for a catalog without a file.
     package let digest: String
-    package let warnings: [CatalogIssue]
+    package let warnings: [FileIssue]
     /// The time from which answers are computed from this catalog. A new catalog changes answers
     /// without a new revision of their customers, so the revision alone does not identify an
     /// answer.
     package let inForceSince: Milliseconds
 
     fileprivate init(
-      _ catalog: Catalog, digest: String, warnings: [CatalogIssue], inForceSince: Milliseconds
+      _ catalog: Catalog, digest: String, warnings: [FileIssue], inForceSince: Milliseconds
     ) {
       self.catalog = catalog
       policy = VerificationPolicy(catalog)
@@ -40,7 +40,7 @@ package final class CatalogHolder: Sendable {
   ///
   /// - Parameter digest: SHA-256 of the catalog's file, hexadecimal.
   package init(
-    _ catalog: Catalog, digest: String = "", warnings: [CatalogIssue] = [], clock: ServiceClock
+    _ catalog: Catalog, digest: String = "", warnings: [FileIssue] = [], clock: ServiceClock
   ) {
     self.clock = clock
     state = Mutex(
@@ -63,7 +63,7 @@ package final class CatalogHolder: Sendable {
   ///
   /// - Parameter digest: SHA-256 of the catalog's file, hexadecimal.
   package func replace(
-    with catalog: Catalog, digest: String = "", warnings: [CatalogIssue] = []
+    with catalog: Catalog, digest: String = "", warnings: [FileIssue] = []
   ) {
     // The dropped values may be large, so they are freed outside the lock.
     let dropped = state.withLock { state -> [any Sendable] in

@@ -21,7 +21,7 @@ package final class CatalogReloader: Sendable {
   private let clock: ServiceClock
   private let counters: ServiceCounters
   private let logger: Logger
-  private let record: @Sendable (AuditCall) async throws(StoreError) -> Void
+  private let audit: BlockingAudit
   private let queue = DispatchQueue(label: "entitle.catalog")
   /// Keyed by `dryRun`.
   private let waiting = Mutex<[Bool: [Waiter]]>([:])
@@ -34,7 +34,7 @@ package final class CatalogReloader: Sendable {
     logger: Logger,
     record: @escaping @Sendable (AuditCall) async throws(StoreError) -> Void = { _ in }
   ) {
-    self.record = record
+    audit = BlockingAudit(record)
     self.source = source
     self.holder = holder
     self.clock = clock
@@ -66,25 +66,8 @@ package final class CatalogReloader: Sendable {
     for waiter in waiters { waiter.continuation.resume(returning: attempt) }
   }
 
-  /// Blocks the queue until the entry is written. The store bounds the time.
   private func audit(_ digest: String, by caller: AuditCaller, at: Milliseconds) -> StoreError? {
-    let call = AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at)
-    let outcome = AuditWriteOutcome()
-    let isWritten = DispatchSemaphore(value: 0)
-    Task { [record] in
-      do throws(StoreError) {
-        try await record(call)
-      } catch {
-        outcome.failure.withLock { $0 = error }
-      }
-      isWritten.signal()
-    }
-    isWritten.wait()
-    return outcome.failure.withLock { $0 }
-  }
-
-  private final class AuditWriteOutcome: Sendable {
-    let failure = Mutex<StoreError?>(nil)
+    audit.write(AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at))
   }
 
   private func readFile() -> (attempt: CatalogReloadAttempt, contents: CatalogFile.Contents?) {
@@ -155,7 +138,7 @@ package final class CatalogReloader: Sendable {
     }
     var metadata: Logger.Metadata = ["in_force": "\(holder.snapshot.digest)"]
     if let digest = attempt.digest { metadata["digest"] = "\(digest)" }
-    metadata["reason"] = "\(attempt.failure ?? CatalogIssue.summary(of: attempt.issues))"
+    metadata["reason"] = "\(attempt.failure ?? FileIssue.summary(of: attempt.issues))"
     logger.log(
       level: isNew ? .error : .info, "the catalog file cannot be used, the old one stays in force",
       metadata: metadata)
@@ -168,7 +151,7 @@ package struct CatalogReloadAttempt: Hashable, Sendable {
   /// SHA-256 of the file, hexadecimal; nil when the file could not be read.
   package let digest: String?
   /// Errors and warnings, in the order of the file. The reader of the file limits their number.
-  package let issues: [CatalogIssue]
+  package let issues: [FileIssue]
   /// Why the file could not be read; nil when it could.
   package let failure: String?
   /// True when the file can be in force. Otherwise the old catalog stays in force.
@@ -177,7 +160,7 @@ package struct CatalogReloadAttempt: Hashable, Sendable {
   package let isTransient: Bool
 
   package init(
-    at: Milliseconds, digest: String?, issues: [CatalogIssue] = [], failure: String? = nil,
+    at: Milliseconds, digest: String?, issues: [FileIssue] = [], failure: String? = nil,
     isTransient: Bool = false
   ) {
     self.isTransient = isTransient
@@ -189,12 +172,12 @@ package struct CatalogReloadAttempt: Hashable, Sendable {
   }
 }
 
-extension CatalogIssue {
+extension FileIssue {
   /// The number of issues in a summary.
   private static var summaryLength: Int { 50 }
 
   /// The first errors of a catalog, one sentence each, and the number of the other issues.
-  static func summary(of issues: [CatalogIssue]) -> String {
+  static func summary(of issues: [FileIssue]) -> String {
     // Errors only, as warnings that precede them in the file would crowd them out.
     var sentences = issues.filter { $0.severity == .error }.prefix(summaryLength).map { "\($0)" }
     if issues.count > sentences.count {

@@ -122,7 +122,7 @@ package struct ExplanationService: Sendable {
     do {
       catalog = try CatalogFile.parse(text).catalog
     } catch {
-      throw unusable(CatalogIssue.summary(of: error.issues))
+      throw unusable(FileIssue.summary(of: error.issues))
     }
     // Without the app the explanation would be empty, and would look like a lost entitlement.
     guard let app = catalog.apps[scope.bundleID] else {

@@ -19,12 +19,15 @@ package struct TransactionSubmission: Sendable {
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
+  /// Whether the caller may submit for an app and environment. What Apple signed names them.
+  package var permits: @Sendable (AppScope) -> Bool
 
   /// - Parameter signedPayloads: One for each item. Equal ones are kept once.
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
     anonymousAccountID: AccountID? = nil, priority: WorkPriority = .interactive,
-    source: WorkSource = .server
+    source: WorkSource = .server,
+    permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
@@ -41,6 +44,7 @@ package struct TransactionSubmission: Sendable {
     }
     self.signedPayloads = distinct
     self.source = source
+    self.permits = permits
   }
 
   /// Hashes all bytes at once. An array hashes each element.
@@ -60,15 +64,19 @@ package struct NotificationSubmission: Sendable {
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
+  /// Whether the caller may submit for an app and environment. What Apple signed names them.
+  package var permits: @Sendable (AppScope) -> Bool
 
   package init(
     signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive,
-    source: WorkSource = .server
+    source: WorkSource = .server,
+    permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.signedPayload = signedPayload
     self.accountID = accountID
     self.priority = priority
     self.source = source
+    self.permits = permits
   }
 }
 
@@ -87,11 +95,14 @@ package struct ReceiptSubmission: Sendable {
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
+  /// Whether the caller may submit for an app and environment. What Apple signed names them.
+  package var permits: @Sendable (AppScope) -> Bool
 
   package init(
     receipt: [UInt8], deviceIdentifier: [UInt8]? = nil, bundleID: BundleID? = nil,
     accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
-    priority: WorkPriority = .interactive, source: WorkSource = .server
+    priority: WorkPriority = .interactive, source: WorkSource = .server,
+    permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.receipt = receipt
     self.deviceIdentifier = deviceIdentifier
@@ -100,6 +111,7 @@ package struct ReceiptSubmission: Sendable {
     self.anonymousAccountID = anonymousAccountID
     self.priority = priority
     self.source = source
+    self.permits = permits
   }
 }
 
@@ -113,16 +125,20 @@ package struct ArchiveSubmission: Sendable {
   package var accountID: AccountID?
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
+  /// Whether the caller may submit for an app and environment. What Apple signed names them.
+  package var permits: @Sendable (AppScope) -> Bool
   package var caller: AuditCaller
 
   package init(
     response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
-    source: WorkSource = .server, caller: AuditCaller = .server
+    source: WorkSource = .server, caller: AuditCaller = .server,
+    permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.response = response
     self.bundleID = bundleID
     self.accountID = accountID
     self.source = source
+    self.permits = permits
     self.caller = caller
   }
 }

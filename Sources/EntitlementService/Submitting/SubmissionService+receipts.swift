@@ -29,6 +29,9 @@ extension SubmissionService {
       if let expected = request.bundleID, verified.receipt.bundleID != expected {
         return refused(Self.otherApp, .receipt)
       }
+      guard verified.receipt.isPermitted(request.permits) else {
+        return refused(Self.notPermitted, .receipt)
+      }
       return try await commit(
         verified.receipt, verified.facts, from: .receipt, accountID: request.accountID,
         anonymousAccountID: request.anonymousAccountID,
@@ -67,6 +70,9 @@ extension SubmissionService {
     case .success(let archive):
       if let refusal = Self.refusal(of: archive.receipt, by: app) {
         return refused(refusal, .archivedResponse)
+      }
+      guard archive.receipt.isPermitted(request.permits) else {
+        return refused(Self.notPermitted, .archivedResponse)
       }
       return try await commit(
         archive.receipt, archive.facts, from: .archivedResponse, accountID: request.accountID,
@@ -128,6 +134,11 @@ extension SubmissionService {
 }
 
 extension Receipt {
+  /// A receipt of an unknown environment is refused for that.
+  fileprivate func isPermitted(_ permits: (AppScope) -> Bool) -> Bool {
+    environment.map { permits(AppScope(bundleID: bundleID, environment: $0)) } ?? true
+  }
+
   /// The kind of the fact at a position. The app comes first, then the purchases, then the
   /// renewals.
   fileprivate func kind(ofFact position: Int) -> SignedKind {

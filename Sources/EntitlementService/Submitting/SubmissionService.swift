@@ -61,7 +61,7 @@ package struct SubmissionService: Sendable {
         items[position] = ItemResult(refusal: refusal)
       case .success(let payload):
         switch try await fact(
-          of: payload, expected: request.bundleID, binder: binder, policy: snapshot.policy)
+          of: payload, for: request, binder: binder, policy: snapshot.policy)
         {
         case .success(let fact): facts.append((position, fact))
         case .failure(let refusal):
@@ -102,18 +102,25 @@ package struct SubmissionService: Sendable {
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
+      guard notification.scopes.allSatisfy(request.permits) else {
+        return refused(Self.notPermitted)
+      }
       return try await commit(
         notification, signed: payload.signed, accountID: request.accountID,
         catalog: snapshot.catalog, unless: isCancelled)
     case .failure(let refusal):
-      journal.refused(refusal, of: .notification)
-      return NotificationResult(
-        verdict: refusal.verdict, detail: refusal.detail, record: nil, wasKnown: false, items: [],
-        customers: [], events: [])
+      return refused(refusal)
     case nil:
       break
     }
     throw ServiceError(.internalFault, "verification gave no notification")
+  }
+
+  private func refused(_ refusal: Refusal) -> NotificationResult {
+    journal.refused(refusal, of: .notification)
+    return NotificationResult(
+      verdict: refusal.verdict, detail: refusal.detail, record: nil, wasKnown: false, items: [],
+      customers: [], events: [])
   }
 
   private func commit(
@@ -142,6 +149,9 @@ package struct SubmissionService: Sendable {
   static let otherApp = Refusal(
     .wrongApp, "the payload belongs to another app than the request names")
 
+  static let notPermitted = Refusal(
+    .appNotPermitted, "the caller may not submit for this app and environment")
+
   private func verify(
     _ payloads: [[UInt8]], as kind: SignedKind?, policy: VerificationPolicy,
     priority: WorkPriority, of source: WorkSource, deadline: ContinuousClock.Instant?,
@@ -164,7 +174,7 @@ package struct SubmissionService: Sendable {
   }
 
   private func fact(
-    of payload: VerifiedPayload, expected: BundleID?, binder: RenewalInfoBinder,
+    of payload: VerifiedPayload, for request: TransactionSubmission, binder: RenewalInfoBinder,
     policy: VerificationPolicy
   ) async throws(ServiceError) -> Result<SignedFact, Refusal> {
     let fact: Fact
@@ -186,9 +196,10 @@ package struct SubmissionService: Sendable {
       return .failure(
         Refusal(.malformed, "the payload is a notification; submit it with SubmitNotification"))
     }
-    if let expected, fact.scope.bundleID != expected {
+    if let expected = request.bundleID, fact.scope.bundleID != expected {
       return .failure(Self.otherApp)
     }
+    guard request.permits(fact.scope) else { return .failure(Self.notPermitted) }
     return .success(SignedFact(fact: fact, signed: payload.signed))
   }
 
@@ -248,5 +259,12 @@ struct RenewalInfoBinder {
 
   func bundleID(for info: UnboundRenewalInfo) -> BundleID? {
     bundleIDs[Chain(id: info.originalTransactionID, environment: info.environment)]
+  }
+}
+
+extension VerifiedNotification {
+  /// The apps and environments that it names.
+  fileprivate var scopes: [AppScope] {
+    (record.scope.map { [$0] } ?? []) + facts.map(\.fact.scope)
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 package import NIOCore
 
 /// ttrpc's `Request`: service, method, payload, timeout and metadata of a call.
@@ -21,6 +22,9 @@ package struct RequestEnvelope: Sendable {
     var payload = 0..<0
     var timeoutNanoseconds: Int64 = 0
     var metadataCount = 0
+    /// The value of the metadata key `authorization`; the last one of several.
+    var authorization = 0..<0
+    var authorizationCount = 0
 
     /// Whether a name or a payload was found. Their positions are above 0, as a tag and a length
     /// precede them.
@@ -76,6 +80,28 @@ package struct RequestEnvelope: Sendable {
     RPCMetadata(envelope: bytes, count: layout.metadataCount)
   }
 
+  /// Passes the value of the metadata key `authorization` to `body`, which must not keep it: nil if
+  /// there is none, empty if there are several.
+  package func withAuthorization<Value>(_ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
+    bytes.withUnsafeReadableBytes { pointer in
+      switch layout.authorizationCount {
+      case 0: body(nil)
+      case 1: body(UnsafeRawBufferPointer(rebasing: pointer[layout.authorization]))
+      default: body(UnsafeRawBufferPointer(start: nil, count: 0))
+      }
+    }
+  }
+
+  /// The metadata key of credentials, as HTTP names it.
+  package static let authorizationName = "authorization"
+
+  private static func isAuthorization(_ key: Slice<UnsafeRawBufferPointer>) -> Bool {
+    let name: StaticString = "authorization"
+    let key = UnsafeRawBufferPointer(rebasing: key)
+    guard key.count == name.utf8CodeUnitCount, let bytes = key.baseAddress else { return false }
+    return memcmp(bytes, name.utf8Start, key.count) == 0
+  }
+
   /// Passes the bytes of service and method to `body`, which must not keep them.
   func withNames<Value>(
     _ body: (_ service: UnsafeRawBufferPointer, _ method: UnsafeRawBufferPointer) -> Value
@@ -111,7 +137,13 @@ package struct RequestEnvelope: Sendable {
       case Field.metadata:
         let range = try reader.readRange(tag)
         var pair = reader.message(in: range, of: "Request.metadata")
-        _ = try readPair(&pair)
+        let (key, value) = try readPair(&pair)
+        let pairBytes = UnsafeRawBufferPointer(rebasing: bytes[range])
+        if isAuthorization(pairBytes[key]) {
+          layout.authorization =
+            range.lowerBound + value.lowerBound..<range.lowerBound + value.upperBound
+          layout.authorizationCount += 1
+        }
         layout.metadataCount += 1
         if layout.metadataCount > RPCLimits.maximumMetadataPairs {
           throw WireError(.tooMuchMetadata, "Request.metadata")
@@ -123,12 +155,20 @@ package struct RequestEnvelope: Sendable {
     return layout
   }
 
-  /// The payload and timeout of an envelope in the usual field order: the names of `prefix`
-  /// (``prefix(service:method:)``), the payload, then neither names nor payload again. Nil for any
-  /// other envelope, valid or not.
+  /// What a request in the usual field order contains. All bytes are valid as long as the envelope's.
+  package struct Content {
+    package let payload: UnsafeRawBufferPointer
+    package let timeoutNanoseconds: Int64
+    /// The value of the metadata key `authorization`; nil if there is none.
+    package let authorization: UnsafeRawBufferPointer?
+  }
+
+  /// The content of an envelope in the usual field order: the names of `prefix`
+  /// (``prefix(service:method:)``), the payload, then neither names nor payload again, and at most one
+  /// `authorization`. Nil for any other envelope, valid or not.
   package static func content(
     of bytes: UnsafeRawBufferPointer, after prefix: [UInt8]
-  ) -> (payload: UnsafeRawBufferPointer, timeoutNanoseconds: Int64)? {
+  ) -> Content? {
     guard bytes.starts(with: prefix) else {
       return nil
     }
@@ -138,11 +178,16 @@ package struct RequestEnvelope: Sendable {
         return nil
       }
       let payload = try reader.readRange(tag)
-      let rest = try layout(of: UnsafeRawBufferPointer(rebasing: bytes[payload.upperBound...]))
-      guard !rest.hasCall else {
+      let others = UnsafeRawBufferPointer(rebasing: bytes[payload.upperBound...])
+      let rest = try layout(of: others)
+      guard !rest.hasCall, rest.authorizationCount < 2 else {
         return nil
       }
-      return (UnsafeRawBufferPointer(rebasing: bytes[payload]), rest.timeoutNanoseconds)
+      return Content(
+        payload: UnsafeRawBufferPointer(rebasing: bytes[payload]),
+        timeoutNanoseconds: rest.timeoutNanoseconds,
+        authorization: rest.authorizationCount == 0
+          ? nil : UnsafeRawBufferPointer(rebasing: others[rest.authorization]))
     } catch {
       return nil
     }

@@ -120,6 +120,10 @@ package struct RPCLimits: Hashable, Sendable {
   /// up.
   package var slowReaderTime: Duration
 
+  /// When a call is repeated that was refused because its caller has too many calls or connections:
+  /// the time in which some of them probably end.
+  package static let callerRetryDelay = Duration.milliseconds(200)
+
   /// How long calls in flight may take after a shutdown has begun.
   package var shutdownTime: Duration
 

@@ -237,6 +237,12 @@ package struct ServerStreams: ~Copyable {
     return header.type == .request ? .respond(header.streamID, status) : .ignore
   }
 
+  /// A call had no valid credential. It costs as much as a broken frame, so that a client cannot try
+  /// tokens at the speed of the network: without tokens left, the connection ends.
+  package mutating func credentialRefused(now: NIODeadline) {
+    if !brokenFrames.take(1, now: now) { hasFailed = true }
+  }
+
   /// An incomplete frame was given up for lack of memory.
   package mutating func frameDropped(_ header: FrameHeader) -> ServerAction {
     guard !hasFailed, header.type == .request else {

@@ -2,18 +2,23 @@ package import NIOCore
 
 /// A token bucket that is refilled within one second. No clock and no I/O.
 ///
-/// It may be overdrawn, since a connection is known to be short-lived only when it ends. The debt
-/// is at most the tokens of one second, so that no wait is longer than a second.
+/// It may be overdrawn, since a connection is known to be short-lived only when it ends, and a call
+/// may cost many tokens. The debt is limited: by default to the tokens of one second, so that no wait is
+/// longer than a second.
 package struct TokenBucket: Sendable {
   /// The time in which one token is added.
   private let interval: TimeAmount
+  private let largestDebt: TimeAmount
   /// When the bucket is full again if no token is taken. Each token moves it by one interval.
   private var fullAt = NIODeadline.uptimeNanoseconds(0)
 
   /// A full bucket.
   ///
-  /// - Parameter tokensPerSecond: The refill rate and the capacity; at least 1.
-  package init(tokensPerSecond: Int) {
+  /// - Parameters:
+  ///   - tokensPerSecond: The refill rate and the capacity; at least 1.
+  ///   - largestDebt: The time in which the largest debt is refilled.
+  package init(tokensPerSecond: Int, largestDebt: TimeAmount = .seconds(1)) {
+    self.largestDebt = largestDebt
     interval = .nanoseconds(1_000_000_000 / Int64(max(1, tokensPerSecond)))
   }
 
@@ -23,7 +28,7 @@ package struct TokenBucket: Sendable {
   @discardableResult
   package mutating func take(_ count: Int = 1, now: NIODeadline) -> Bool {
     let hadToken = nextToken(now: now) == nil
-    fullAt = min(max(fullAt, now) + interval * count, now + oneTokenLeft + .seconds(1))
+    fullAt = min(max(fullAt, now) + interval * count, now + oneTokenLeft + largestDebt)
     return hadToken
   }
 

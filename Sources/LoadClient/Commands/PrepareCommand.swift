@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClientOptions
 import Glibc
+import PostgresStore
 import Programs
 import RPCClient
 import StoreSimulator
@@ -31,7 +32,11 @@ struct PrepareCommand: AsyncParsableCommand {
   @Option(help: "Customers in flight, from 1 to 1024.")
   var inFlight = 64
 
-  @Option(help: "Instead of a server: a PostgreSQL database, postgresql://USER@HOST/NAME.")
+  @Option(
+    help: """
+      Instead of a server: a PostgreSQL database, postgresql://USER@HOST/NAME. A password is refused \
+      here: use PGPASSFILE, passfile= in the URI, or PGPASSWORD.
+      """)
   var postgres: String?
 
   @Option(help: "Concurrent processes that load the database, from 1 to 64.")
@@ -50,6 +55,9 @@ struct PrepareCommand: AsyncParsableCommand {
     guard (1...64).contains(workers) else { throw ValidationError("--workers takes 1 to 64") }
     if let postgres, !postgres.hasPrefix("postgresql://"), !postgres.hasPrefix("postgres://") {
       throw ValidationError("--postgres takes postgresql://…")
+    }
+    if let refusal = postgres.flatMap({ ConnectionArgument.refusal(of: $0, as: "--postgres") }) {
+      throw ValidationError(refusal)
     }
   }
 

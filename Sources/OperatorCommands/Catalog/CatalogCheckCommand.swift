@@ -49,7 +49,7 @@ struct CatalogReport {
   /// Nil when the file is not valid.
   let catalog: Catalog?
   /// In the order of the file.
-  let issues: [CatalogIssue]
+  let issues: [FileIssue]
 
   /// - Parameter path: `-` is stdin.
   /// - Throws: ``CommandFailure`` when the file cannot be read.
@@ -59,7 +59,7 @@ struct CatalogReport {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       catalog = nil
       issues = [
-        CatalogIssue(severity: .error, line: 1, column: 1, field: "", message: "not UTF-8")
+        FileIssue(severity: .error, line: 1, column: 1, field: "", message: "not UTF-8")
       ]
       return
     }
@@ -110,7 +110,7 @@ extension Catalog {
 }
 
 /// A ``CatalogReport`` in JSON. The format is a documented contract. Issues are
-/// `entitle.v1.CatalogIssue`. Counts are absent when the file is not valid.
+/// `entitle.v1.FileIssue`. Counts are absent when the file is not valid.
 struct CatalogReportDocument: Encodable {
   let file: String
   let valid: Bool

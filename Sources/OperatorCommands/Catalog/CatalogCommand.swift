@@ -77,7 +77,7 @@ enum CatalogText {
     return lines.joined(separator: "\n")
   }
 
-  private static func issues(_ issues: [CatalogIssue]) -> [String] {
+  private static func issues(_ issues: [FileIssue]) -> [String] {
     issues.map { TerminalText.escaped($0.description) }
   }
 }

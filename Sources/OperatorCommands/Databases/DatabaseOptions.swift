@@ -10,7 +10,7 @@ struct DatabaseOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       The database: postgresql://USER@HOST/NAME. Default: the environment's ENTITLE_STORE. A \
-      password belongs in PGPASSFILE or PGPASSWORD: other users can see command lines.
+      password is refused here: use ENTITLE_STORE, PGPASSFILE or passfile= in the URI.
       """, valueName: "url"))
   var database: String?
 
@@ -32,6 +32,12 @@ struct DatabaseOptions: ParsableArguments {
   func connection() throws -> String {
     let variable = "ENTITLE_STORE"
     let source = database == nil ? variable : "--database"
+    if let database,
+      let refusal = ConnectionArgument.refusal(
+        of: database, as: source, alternative: "in \(variable) in the environment")
+    {
+      throw ValidationError(refusal)
+    }
     guard let text = database ?? ProcessInfo.processInfo.environment[variable] else {
       throw ValidationError("--database is needed, or \(variable) in the environment")
     }

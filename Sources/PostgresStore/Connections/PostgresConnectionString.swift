@@ -78,6 +78,11 @@ struct PostgresConnectionString: Sendable, CustomStringConvertible {
     return "postgresql://\(user)\(servers.joined(separator: ","))\(database)"
   }
 
+  /// Whether the string has a password, or another option that must never be shown.
+  var containsSecret: Bool {
+    options.contains { secretNames.contains($0.name) && !$0.value.isEmpty }
+  }
+
   /// Masks the values of secret options in a message of libpq.
   func scrub(_ text: String) -> String {
     options.reduce(text) { text, option in

@@ -1,14 +1,14 @@
 import EntitlementStore
 import Synchronization
+import Workers
 
 /// A write that waits for a transaction, which it may share with other writes.
 final class WriteJob: Sendable {
   /// Completes the call after the commit.
   typealias Answer = @Sendable (ChangeNumbering) -> Void
 
-  /// The sender, or nil while the service does not distinguish callers. Not used yet: jobs run in
-  /// order of arrival.
-  let caller: String?
+  /// Whose turn the job waits for.
+  let source: WorkSource
   /// What the ledger will probably read.
   let keys: Set<LedgerKey>
   /// The ids of all apps and environments that the write may touch.
@@ -28,13 +28,13 @@ final class WriteJob: Sendable {
   let refreshIDs: @Sendable () -> Void
 
   init(
-    from caller: String? = nil, keys: Set<LedgerKey>, scopes: PostgresScopeIDs,
+    of source: WorkSource = .server, keys: Set<LedgerKey>, scopes: PostgresScopeIDs,
     headers: HeaderIDs, byteCount: Int, deadline: ContinuousClock.Instant,
     decide: @escaping @Sendable (inout Ledger<LoadedRows>) throws -> Answer,
     fail: @escaping @Sendable (StoreError) -> Void,
     refreshIDs: @escaping @Sendable () -> Void
   ) {
-    self.caller = caller
+    self.source = source
     self.keys = keys
     self.scopes = scopes
     self.headers = headers
@@ -68,6 +68,12 @@ final class WriteJob: Sendable {
 /// and do not wait for each other in the database. Writes that arrive while a writer is busy form
 /// its next batch, which ``BatchWriter`` commits.
 ///
+/// Sources take turns within the queue of a writer, one write each. So a source with thousands of
+/// waiting writes delays a write of another source by about a batch. Writes of one source keep their
+/// order. Another order between sources is safe, also for one chain: a write that waits was not
+/// answered, so nobody can depend on its place; and each write decides on what it reads under the
+/// locks of its transaction, so that every order is that of some arrival.
+///
 /// A batch waits once for a lock of another session. ``LockCircuitBreaker`` remembers the lock, so
 /// that later batches do not wait for it.
 ///
@@ -79,8 +85,7 @@ final class WriteQueue: Sendable {
   typealias Work = @Sendable (WriteBatch) async -> BatchOutcome
 
   private struct Shard {
-    /// In order of arrival.
-    var waiting: [WriteJob] = []
+    var waiting = TurnQueue<WriteJob>(turn: .oneElement)
     /// The batch in flight.
     var running: [WriteJob] = []
     var isRunning = false
@@ -89,7 +94,7 @@ final class WriteQueue: Sendable {
   private struct State {
     var shards: [Shard]
     /// Jobs that wait or are in flight.
-    var pending = 0
+    var shares: SourceShares
     var lockBreaker = LockCircuitBreaker()
     /// Whether a task looks for expired jobs, which it does as long as jobs are pending.
     var isExpiring = false
@@ -99,6 +104,9 @@ final class WriteQueue: Sendable {
 
   /// How late an answer may come after its deadline: expired jobs are looked for at this interval.
   private static let expiryInterval: Duration = .milliseconds(250)
+  /// Sources whose next job does not fit into a batch and waits for the next one. Bounds the search
+  /// for jobs that fit.
+  private static let maximumPasses = 16
 
   private let limits: PostgresStoreLimits
   private let clock: @Sendable () -> ContinuousClock.Instant
@@ -114,7 +122,10 @@ final class WriteQueue: Sendable {
     self.clock = clock
     self.work = work
     shardCount = max(1, limits.writingConnections)
-    state = Mutex(State(shards: .init(repeating: Shard(), count: shardCount)))
+    state = Mutex(
+      State(
+        shards: .init(repeating: Shard(), count: shardCount),
+        shares: SourceShares(limit: limits.maximumWaitingCommits)))
   }
 
   /// - Parameter job: makes the job from a closure that completes the call.
@@ -133,15 +144,15 @@ final class WriteQueue: Sendable {
     await withCheckedContinuation { continuation in
       let isDrained = state.withLock { state in
         state.isClosed = true
-        if state.pending > 0 { state.waitingForDrain.append(continuation) }
-        return state.pending == 0
+        if state.shares.pending > 0 { state.waitingForDrain.append(continuation) }
+        return state.shares.pending == 0
       }
       if isDrained { continuation.resume() }
     }
   }
 
   /// Jobs that wait or are in flight.
-  var pendingCount: Int { state.withLock { $0.pending } }
+  var pendingCount: Int { state.withLock { $0.shares.pending } }
 
   /// The index of the writer for a ``WriteJob/shardKey``.
   func shard(of key: String) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(shardCount)) }
@@ -154,11 +165,10 @@ final class WriteQueue: Sendable {
     state.withLock { state in
       if state.isClosed {
         refusal = StoreError(.closed, "the store is closed")
-      } else if state.pending >= limits.maximumWaitingCommits {
+      } else if !state.shares.admit(job.source) {
         refusal = StoreError(.unavailable, "too many writes are waiting")
       } else {
-        state.pending += 1
-        state.shards[shard].waiting.append(job)
+        state.shards[shard].waiting.append(job, items: 1, of: job.source)
         startsWriter = !state.shards[shard].isRunning
         startsExpiry = !state.isExpiring
         state.shards[shard].isRunning = true
@@ -181,7 +191,7 @@ final class WriteQueue: Sendable {
       for job in waiting { job.fail(Self.expired) }
       for job in running { job.fail(Self.unanswered) }
     } while state.withLock({ state in
-      state.isExpiring = state.pending > 0
+      state.isExpiring = state.shares.pending > 0
       return state.isExpiring
     })
   }
@@ -194,12 +204,9 @@ final class WriteQueue: Sendable {
     var running: [WriteJob] = []
     for shard in state.shards.indices {
       running += state.shards[shard].running.filter { $0.deadline <= now }
-      let expired = state.shards[shard].waiting.filter { $0.deadline <= now }
-      if expired.isEmpty { continue }
-      state.shards[shard].waiting.removeAll { $0.deadline <= now }
-      waiting += expired
+      waiting += state.shards[shard].waiting.remove { $0.deadline <= now }
     }
-    removePending(waiting.count, &state)
+    removePending(waiting, &state)
     return (waiting, running)
   }
 
@@ -217,13 +224,13 @@ final class WriteQueue: Sendable {
         failed = state.withLock { settle(batch, outcome, shard, &$0, at: clock()) }
         if let failure = outcome.unreachable { for job in failed { job.fail(failure) } }
       }
-      let ended = refused.count + failed.count + (batch?.jobs.count ?? 0)
+      let ended = refused.map(\.job) + failed + (batch?.jobs ?? [])
       if state.withLock({ end(ended, shard, &$0) }) { return }
     }
   }
 
-  /// Takes the oldest jobs that may share a transaction. Jobs that are too old or refused by the
-  /// circuit breaker are returned separately.
+  /// Takes jobs that may share a transaction, as sources take turns. Jobs that are too old or refused
+  /// by the circuit breaker are returned separately. A job that does not fit begins the next batch.
   private func takeBatch(
     _ shard: Int, of state: inout State, at now: ContinuousClock.Instant
   ) -> (batch: WriteBatch?, refused: [(job: WriteJob, failure: StoreError)]) {
@@ -231,31 +238,30 @@ final class WriteQueue: Sendable {
     var refused: [(WriteJob, StoreError)] = []
     var lockCount = 0
     var byteCount = 0
-    var taken = 0
-    for job in state.shards[shard].waiting {
-      let admission = state.lockBreaker.admission(of: job.locks, at: now)
+    var passes = 0
+    let breaker = state.lockBreaker
+    _ = state.shards[shard].waiting.take { job in
+      let admission = breaker.admission(of: job.locks, at: now)
       let isExpired = job.deadline <= now
       if isExpired || admission == .refused {
         refused.append((job, isExpired ? Self.expired : .lockedElsewhere))
-        taken += 1
-        continue
+        return .take
       }
+      if batch.isTrial || batch.jobs.count >= limits.maximumCommitsPerTransaction { return .end }
+      let fits =
+        lockCount + job.locks.count <= limits.maximumLocksPerTransaction
+        && byteCount + job.byteCount <= limits.maximumBytesPerTransaction
+      // The first job is taken whatever its size.
+      if !batch.jobs.isEmpty, !fits || admission == .trial {
+        passes += 1
+        return passes < Self.maximumPasses ? .pass : .end
+      }
+      batch.jobs.append(job)
       lockCount += job.locks.count
       byteCount += job.byteCount
-      let isFull =
-        batch.jobs.count >= limits.maximumCommitsPerTransaction
-        || lockCount > limits.maximumLocksPerTransaction
-        || byteCount > limits.maximumBytesPerTransaction
-      // The first job is taken whatever its size.
-      if !batch.jobs.isEmpty, isFull || admission == .trial { break }
-      batch.jobs.append(job)
-      taken += 1
-      if admission == .trial {
-        batch.isTrial = true
-        break
-      }
+      batch.isTrial = admission == .trial
+      return .take
     }
-    state.shards[shard].waiting.removeFirst(taken)
     state.shards[shard].running = batch.jobs
     if batch.isTrial { state.lockBreaker.trialStarted(batch.jobs[0].locks, at: now) }
     return (batch.jobs.isEmpty ? nil : batch, refused)
@@ -269,21 +275,20 @@ final class WriteQueue: Sendable {
     if batch.isTrial, outcome.locked.isEmpty { state.lockBreaker.succeeded(batch.jobs[0].locks) }
     for job in outcome.locked { state.lockBreaker.failed(job.locks, at: now) }
     guard outcome.unreachable != nil else { return [] }
-    defer { state.shards[shard].waiting = [] }
-    return state.shards[shard].waiting
+    return state.shards[shard].waiting.remove { _ in true }
   }
 
   /// - Returns: whether the writer has no more jobs.
-  private func end(_ count: Int, _ shard: Int, _ state: inout State) -> Bool {
+  private func end(_ jobs: [WriteJob], _ shard: Int, _ state: inout State) -> Bool {
     state.shards[shard].running = []
     state.shards[shard].isRunning = !state.shards[shard].waiting.isEmpty
-    removePending(count, &state)
+    removePending(jobs, &state)
     return !state.shards[shard].isRunning
   }
 
-  private func removePending(_ count: Int, _ state: inout State) {
-    state.pending -= count
-    guard state.pending == 0 else { return }
+  private func removePending(_ jobs: [WriteJob], _ state: inout State) {
+    for job in jobs { state.shares.ended(job.source) }
+    guard state.shares.pending == 0 else { return }
     for continuation in state.waitingForDrain { continuation.resume() }
     state.waitingForDrain = []
   }

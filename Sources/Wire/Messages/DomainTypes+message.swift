@@ -58,8 +58,8 @@ extension EntitlementSource {
   }
 }
 
-extension CatalogIssue {
-  init(reading message: Entitle__V1__CatalogIssue) {
+extension FileIssue {
+  init(reading message: Entitle__V1__FileIssue) {
     self.init(
       severity: message.error != 0 ? .error : .warning, line: Int(message.line),
       column: Int(message.column), field: Self.text(message.field),
@@ -67,7 +67,7 @@ extension CatalogIssue {
   }
 
   func write(
-    to message: inout Entitle__V1__CatalogIssue, in arena: MessageArena
+    to message: inout Entitle__V1__FileIssue, in arena: MessageArena
   ) throws(MessageError) {
     message.error = severity == .error ? 1 : 0
     message.line = Int32(clamping: line)

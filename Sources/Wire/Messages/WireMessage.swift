@@ -62,6 +62,8 @@ package struct WireMethod<Request: WireMessage, Response: WireMessage>: Sendable
   package let service: String
   package let name: String
   package let idempotency: Idempotency
+  /// What a caller needs.
+  package let permission: Permission
 }
 
 /// The effect of repeating a call with the same request

@@ -15,9 +15,12 @@ struct FrameRequests {
   /// Long compared with a round, so that no deadline passes before the answer.
   private static let timeout = Int64(10_000_000_000)
 
-  /// - Parameter messages: at least one.
+  /// - Parameters:
+  ///   - messages: at least one.
+  ///   - metadata: sent with each.
   init<Request, Response>(
-    _ name: String, _ method: WireMethod<Request, Response>, _ messages: [Request]
+    _ name: String, _ method: WireMethod<Request, Response>, _ messages: [Request],
+    metadata: [(key: String, value: String)] = []
   ) throws {
     precondition(!messages.isEmpty, "there must be a request")
     self.name = name
@@ -25,7 +28,7 @@ struct FrameRequests {
       var data = ByteBuffer()
       RequestEnvelope.write(
         service: method.service, method: method.name, payload: try message.encoded(),
-        timeoutNanoseconds: Self.timeout, metadata: [], into: &data)
+        timeoutNanoseconds: Self.timeout, metadata: metadata, into: &data)
       var frame = ByteBuffer()
       // Each call replaces the stream number 0.
       FrameEncoder.writeHeader(

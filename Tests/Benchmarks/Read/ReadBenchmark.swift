@@ -65,8 +65,9 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     let customers = try HeldCustomers(
       now: Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000)))
     let server = try await ReadServer(customers, on: processors.server)
+    let guarded = try await ReadServer(customers, wantsToken: true, on: processors.server)
     let plan = ReadPlan(
-      rounds: rounds, seconds: seconds, server: server, customers: customers,
+      rounds: rounds, seconds: seconds, server: server, guarded: guarded, customers: customers,
       bareEcho: bareEcho, nioEcho: nioEcho, processors: processors, progress: progress)
     var parts: [Report.Part] = []
     func add(_ part: Part, _ measure: () async throws -> Report.Part) async throws {
@@ -83,6 +84,7 @@ struct ReadBenchmark: AsyncParsableCommand, ReportingBenchmark {
     try await add(.others) { try await plan.measureOthers() }
     try await add(.encrypted) { try await plan.measureEncrypted() }
     try await server.stop()
+    try await guarded.stop()
     return parts
   }
 }

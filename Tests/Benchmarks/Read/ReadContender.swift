@@ -32,7 +32,7 @@ struct ReadContender {
     processorTime = { server.process.processorTime }
   }
 
-  /// The same server with TLS.
+  /// A server with TLS.
   init(encrypted server: ReadServer, _ requests: FrameRequests) throws {
     name = "entitled with TLS, \(requests.name)"
     port = server.encryptedPort

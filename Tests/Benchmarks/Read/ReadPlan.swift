@@ -9,6 +9,8 @@ struct ReadPlan {
   let rounds: Int
   let seconds: Int
   let server: ReadServer
+  /// The same with access control.
+  let guarded: ReadServer
   let customers: HeldCustomers
   /// The baseline of every ratio.
   let bareEcho: EchoServer
@@ -33,16 +35,19 @@ struct ReadPlan {
   /// P1, P2, P3.
   func measure(_ shape: ReadShape) async throws -> Report.Part {
     let requests = try stateRequests(of: .seasonPass)
+    let requestsWithToken = try stateRequests(of: .seasonPass, metadata: guarded.metadata)
     // The baseline comes first: the ratios of a round need it.
     let contenders: [(ReadContender, ReadRow.Role)] = [
       (ReadContender(bareEcho, requests), .bound),
       (ReadContender(nioEcho, requests), .other),
       (ReadContender(server, requests), .service),
+      (ReadContender(guarded, requestsWithToken), .token),
       (try ReadContender(encrypted: server, requests), .encrypted),
+      (try ReadContender(encrypted: guarded, requestsWithToken), .encryptedWithToken),
     ]
     var rows = contenders.map { contender, role in ReadRow(contender.name, shape, role) }
     progress.start(shape.name + ", rounds", of: rounds)
-    let missesBefore = try await server.misses
+    let missesBefore = try await server.misses + guarded.misses
     var answers = 0
     var lengths = (request: requests.maximumLength, answer: 0)
     for _ in 1...rounds {
@@ -53,10 +58,10 @@ struct ReadPlan {
           connections: shape.connections, inFlight: shape.inFlight,
           readLength: shape.readLength, for: duration,
           on: shape.quantity == .medianLatency ? processors.server : processors.client)
-        let figure = rows[index].add(round, beside: role == .encrypted ? plain : bound)
+        let figure = rows[index].add(round, beside: role.isVariant ? plain : bound)
         if role == .bound { bound = figure }
         if role == .service { plain = figure }
-        if role == .service || role == .encrypted {
+        if role == .service || role.isVariant {
           try HeldCustomers.check(answer: round.result.sample)
           answers += round.result.answers
           lengths.answer = round.result.sample.count
@@ -64,7 +69,7 @@ struct ReadPlan {
       }
       progress.advance(by: 1)
     }
-    let misses = Int(try await server.misses - missesBefore)
+    let misses = Int(try await server.misses + guarded.misses - missesBefore)
     guard misses <= answers / Self.maximumMisses else {
       throw Failure(description: "\(misses) of \(answers) answers did not come from memory")
     }
@@ -131,13 +136,16 @@ struct ReadPlan {
     ]
   }
 
-  private func stateRequests(of kind: HeldCustomers.Kind) throws -> FrameRequests {
-    try FrameRequests(
-      kind == .seasonPass ? "GetCustomerState" : "GetCustomerState of subscribers",
+  private func stateRequests(
+    of kind: HeldCustomers.Kind, metadata: [(key: String, value: String)] = []
+  ) throws -> FrameRequests {
+    let name = kind == .seasonPass ? "GetCustomerState" : "GetCustomerState of subscribers"
+    return try FrameRequests(
+      metadata.isEmpty ? name : name + " with a token",
       WireMethods.getCustomerState,
       customers.selectors(of: kind).map {
         GetCustomerStateRequest(customer: $0, scope: BulkCustomers.scope)
-      })
+      }, metadata: metadata)
   }
 }
 

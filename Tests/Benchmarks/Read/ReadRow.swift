@@ -6,8 +6,16 @@ struct ReadRow {
     case other
     /// The server with targets.
     case service
-    /// The same server with TLS. Compared with itself without.
-    case encrypted
+    /// The same service with a token, with TLS, or with both. Compared with itself without.
+    case token, encrypted, encryptedWithToken
+
+    /// Whether it is compared with the service itself.
+    var isVariant: Bool {
+      switch self {
+      case .token, .encrypted, .encryptedWithToken: true
+      case .bound, .other, .service: false
+      }
+    }
   }
 
   private let shape: ReadShape
@@ -29,11 +37,12 @@ struct ReadRow {
       let target: Double? =
         switch role {
         case .service: shape.target
+        case .token: shape.tokenTarget
         case .encrypted: shape.encryptedTarget
-        case .bound, .other: nil
+        case .bound, .other, .encryptedWithToken: nil
         }
       ratio = Figure(
-        name, unit: role == .encrypted ? "× plain" : "× echo", target: target.map(Target.atMost))
+        name, unit: role.isVariant ? "× plain" : "× echo", target: target.map(Target.atMost))
     }
   }
 

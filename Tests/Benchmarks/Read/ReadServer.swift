@@ -1,5 +1,8 @@
+import AccessControl
+import Cryptography
 import EntitlementDomain
 import Foundation
+import Framing
 import LoadClient
 import RPCClient
 import StoreSimulator
@@ -13,6 +16,8 @@ final class ReadServer {
   let port: UInt16
   /// Of its listener with TLS.
   let encryptedPort: UInt16
+  /// Sent with each call: the token, if the server wants one.
+  let metadata: [(key: String, value: String)]
   private let client: EntitlementClient
   private let folder: TemporaryFolder
 
@@ -22,14 +27,21 @@ final class ReadServer {
 
   /// Starts it and submits the customers. The measurement does not use the store, so the embedded
   /// one is sufficient.
-  init(_ customers: HeldCustomers, on processor: Int) async throws {
+  ///
+  /// - Parameter wantsToken: whether it has access control.
+  init(_ customers: HeldCustomers, wantsToken: Bool = false, on processor: Int) async throws {
     folder = try TemporaryFolder()
+    let access =
+      wantsToken ? try Self.accessControl(in: folder) : (arguments: [], metadata: [])
+    metadata = access.metadata
     process = try await EntitledProcess(
       store: "sqlite:\(folder.file("store.sqlite"))", listener: .tcp,
       arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"]
         + EntitledProcess.encryption(in: folder)
         // Handshakes are measured one after the other.
-        + ["--short-connections-per-second", "1000000", "--maximum-connections", "12000"],
+        + access.arguments + [
+          "--short-connections-per-second", "1000000", "--maximum-connections", "12000",
+        ],
       listeners: 2,
       processor: processor)
     guard case .tcp(_, let port) = process.address,
@@ -39,8 +51,30 @@ final class ReadServer {
     }
     self.port = port
     self.encryptedPort = encryptedPort
-    client = try await EntitlementClient.connect(to: process.address)
+    client = try await EntitlementClient.connect(
+      to: process.address,
+      configuration: EntitlementClientConfiguration(metadata: metadata))
     try await customers.submit(through: client)
+  }
+
+  /// A file with one caller, who has limits that are never reached, so that they are counted.
+  private static func accessControl(
+    in folder: TemporaryFolder
+  ) throws -> (arguments: [String], metadata: [(key: String, value: String)]) {
+    let token = AccessToken()
+    let file = try folder.write(
+      """
+      version: 1
+      callers:
+        - name: benchmark
+          roles: [admin]
+          tokens: [{id: \(token.id), sha256: "\(try token.digest.hexadecimal)", expires: never}]
+          limits: {reads_per_second: 100000000, in_flight: 1000000, connections: 100000}
+      """, to: "credentials.yaml")
+    return (
+      ["--credentials", file],
+      [(key: RequestEnvelope.authorizationName, value: "Bearer \(token.text)")]
+    )
   }
 
   /// Cache misses since the start.

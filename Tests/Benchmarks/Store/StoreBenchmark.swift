@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import LoadClient
+import PostgresStore
 
 /// The PostgreSQL store compared with `pgbench` (P5, P6), and with itself with fewer customers
 /// (P8).
@@ -46,6 +47,9 @@ struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
     guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
     guard postgres.hasPrefix("postgresql://") || postgres.hasPrefix("postgres://") else {
       throw ValidationError("--postgres takes postgresql://…")
+    }
+    if let refusal = ConnectionArgument.refusal(of: postgres, as: "--postgres") {
+      throw ValidationError(refusal)
     }
   }
 

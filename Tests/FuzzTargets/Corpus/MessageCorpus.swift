@@ -15,7 +15,7 @@ enum MessageCorpus {
   }
 
   private static func messages(_ customers: [CorpusCustomer]) -> [Messages] {
-    [requests, writes, outcomes, administration]
+    [requests, writes, outcomes, administration, access]
       + LinkMessageCorpus.messages(scope: scope, events: events)
       + customers.map { answers(about: $0) }
   }
@@ -117,7 +117,7 @@ enum MessageCorpus {
       id: GrantID(uuid), scope: scope, accountID: "a", entitlementID: "pro", starts: 1, expires: 2,
       reason: "an outage", author: "support", createdAt: 0,
       withdrawal: GrantWithdrawal(at: 1, author: "billing", reason: "a mistake"))
-    let issue = CatalogIssue(
+    let issue = FileIssue(
       severity: .error, line: 12, column: 5, field: "products[2].duration", message: "wrong")
     var messages = Messages()
     messages.add(
@@ -154,6 +154,36 @@ enum MessageCorpus {
       GetServerResponse(
         version: "0.1.0", nodeName: "node-1", storeKind: .sqlite, catalogDigest: "00",
         warnings: ["w"]))
+    return messages
+  }
+
+  private static var access: Messages {
+    let app = PermittedApp(bundleID: scope.bundleID, environments: [.production, .sandbox])
+    let limits = CallerLimits(
+      readsPerSecond: 5_000, expensiveReadsPerSecond: 10, submissionsPerSecond: 300,
+      inFlight: 200, connections: 16)
+    let issue = FileIssue(
+      severity: .error, line: 12, column: 5, field: "callers[1].name", message: "named twice")
+    var messages = Messages()
+    messages.add(WhoAmIRequest())
+    messages.add(
+      WhoAmIResponse(
+        name: "billing", proof: .token, tokenID: "k3Jd8sQz", tokenExpires: 1,
+        roles: ["submitter"], permissions: [.read, .submit], hasAllApps: false, apps: [app],
+        limits: limits))
+    messages.add(GetCredentialsRequest())
+    messages.add(ReloadCredentialsRequest(isDryRun: true, onBehalfOf: "o"))
+    messages.add(
+      CredentialsResponse(
+        isEnabled: true, digest: "9f86d081", inForceSince: 1,
+        callers: [
+          CallerEntry(
+            name: "billing", roles: ["submitter"], permissions: [.read, .submit], apps: [app],
+            tokens: [CallerToken(id: "k3Jd8sQz", expires: 1), CallerToken(id: "p0Lm2xYw")],
+            certificates: ["spiffe://example.com/billing"], users: ["1001"], limits: limits)
+        ], warnings: [issue],
+        lastAttempt: CredentialsAttempt(
+          at: 1, isValid: false, digest: "60303ae2", issues: [issue], failure: "unreadable")))
     return messages
   }
 

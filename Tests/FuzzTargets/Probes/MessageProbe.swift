@@ -71,6 +71,9 @@ package enum MessageProbe {
     Kind(GetServerRequest.self), Kind(GetServerResponse.self),
     Kind(ListAuditEntriesRequest.self), Kind(ListAuditEntriesResponse.self),
     Kind(ListAuditSealsRequest.self), Kind(ListAuditSealsResponse.self),
+    Kind(WhoAmIRequest.self), Kind(WhoAmIResponse.self),
+    Kind(GetCredentialsRequest.self), Kind(ReloadCredentialsRequest.self),
+    Kind(CredentialsResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -14,7 +15,9 @@ struct DatabaseCommandTests {
       ([], [:], "--database is needed"),
       (["--database", "sqlite:/tmp/secret"], [:], "the server migrates it at its start"),
       ([], ["ENTITLE_STORE": "sqlite:/tmp/secret"], "ENTITLE_STORE names an SQLite file"),
-      (["--database", "mysql://u:secret@h/d"], [:], "postgresql://USER@HOST/NAME"),
+      (["--database", "mysql://u@h/secret"], [:], "postgresql://USER@HOST/NAME"),
+      (["--database", "mysql://u:secret@h/d"], [:], "--database contains a password"),
+      ([], ["ENTITLE_STORE": "mysql://u:secret@h/d"], "postgresql://USER@HOST/NAME"),
       (["--database", ""], [:], "postgresql://USER@HOST/NAME"),
     ]
     for (arguments, environment, text) in rows {
@@ -27,14 +30,64 @@ struct DatabaseCommandTests {
     }
   }
 
+  @Test("64: a password in the command line, with the ways to give it")
+  func passwordArgument() async throws {
+    for uri in ["postgresql://u:secret@h/d", "postgresql:///d?password=secret&host=h"] {
+      let commands: [(Program, [String], String, [String])] = [
+        (.entitlectl, ["database", "status", "--database"], "--database", ["ENTITLE_STORE"]),
+        (.entitlectl, ["database", "migrate", "--database"], "--database", ["ENTITLE_STORE"]),
+        (.entitleLoad, ["prepare", "--postgres"], "--postgres", []),
+      ]
+      for (program, arguments, option, ways) in commands {
+        let run = try await ProgramRun.of(program, arguments + [uri])
+        #expect(run.exit == .code(64))
+        #expect(run.output == "")
+        #expect(run.errors.contains("\(option) contains a password"), "\(run.errors)")
+        for way in ways + ["~/.pgpass", "PGPASSFILE", "passfile="] {
+          #expect(run.errors.contains(way), "\(run.errors)")
+        }
+        #expect(!run.errors.contains("secret"))
+      }
+    }
+  }
+
+  @Test(
+    "A password file, a password in the environment and a URI there are used",
+    .enabled(if: EphemeralPostgres.isAvailable))
+  func passwordElsewhere() async throws {
+    var options = EphemeralPostgres.Options()
+    options.listensOnTCP = true
+    options.requiresPassword = true
+    let cluster = try EphemeralPostgres.start(options)
+    try cluster.execute("ALTER ROLE postgres PASSWORD 'secret'")
+    let folder = try TemporaryFolder()
+    let file = try folder.write("127.0.0.1:*:*:postgres:secret\n", to: "pgpass")
+    #expect(chmod(file, 0o600) == 0)
+    let uri = cluster.tcpConnectionString()
+    let rows: [([String], [String: String], ProgramExit)] = [
+      (["--database", uri], [:], .code(3)),
+      (["--database", uri + "?passfile=\(file)"], [:], .code(1)),
+      (["--database", uri], ["PGPASSFILE": file], .code(1)),
+      (["--database", uri], ["PGPASSWORD": "secret"], .code(1)),
+      ([], ["ENTITLE_STORE": cluster.tcpConnectionString(password: "secret")], .code(1)),
+    ]
+    for (arguments, environment, exit) in rows {
+      let run = try await ProgramRun.of(
+        .entitlectl, ["database", "status"] + arguments, environment: environment)
+      // 1: the empty database has to be migrated.
+      #expect(run.exit == exit, "\(arguments) \(environment.keys): \(run.errors)")
+      #expect(!(run.output + run.errors).contains("secret"))
+    }
+  }
+
   @Test func `3: a database that is not there, without its password`() async throws {
     let folder = try TemporaryFolder()
     for verb in ["status", "migrate"] {
       let run = try await ProgramRun.of(
         .entitlectl,
-        [
-          "database", verb, "--database",
-          "postgresql://entitle:secret@/entitle?host=\(folder.file("none"))", "--timeout", "0.5",
+        ["database", verb, "--timeout", "0.5"],
+        environment: [
+          "ENTITLE_STORE": "postgresql://entitle:secret@/entitle?host=\(folder.file("none"))"
         ])
       #expect(run.exit == .code(3), "\(verb)")
       #expect(run.output == "")

@@ -7,6 +7,7 @@ final class ChildProcess: Sendable {
   let journal = ProcessJournal()
   /// Nil once the process has been reaped, since its id may then be reused.
   private let identifier: Mutex<pid_t?>
+  private let name: String
 
   /// - Parameters:
   /// - environment: added to a minimal one, without settings of this machine.
@@ -19,6 +20,7 @@ final class ChildProcess: Sendable {
     _ program: Program, _ arguments: [String], environment: [String: String] = [:],
     input: String = "/dev/null", through script: String? = nil, largestFile: Int? = nil
   ) throws {
+    name = "\(program)"
     let program = try program.executable.path
     var command = [program] + arguments
     if let script { command = ["/bin/sh", "-c", script, "sh"] + command }
@@ -92,8 +94,11 @@ final class ChildProcess: Sendable {
     return try String(contentsOfFile: "/proc/\(number)/\(name)", encoding: .utf8)
   }
 
+  /// Waits for its end, and searches its stderr for secrets.
   func exit() async throws -> ProgramExit {
-    try await journal.first("exit") { $0.exit }
+    let exit = try await journal.first("exit") { $0.exit }
+    SecretSearch.check(errors: journal.contents.errorText, of: name)
+    return exit
   }
 
   private static func spawn(

@@ -255,6 +255,61 @@ struct ConfigurationTests {
   }
 
   @Test(
+    "78: a password in the command line, with the ways to give it and without repeating it",
+    arguments: [
+      ["--store", "postgresql://u:hush@h/d"],
+      ["--store", "postgres://u:h%75sh@a:1,b:2/d?sslmode=require"],
+      ["--store", "postgresql://u:hush%40hush@/d?host=/run/pg"],
+      ["--store", "postgresql:///d?user=u&password=hush"],
+      ["--store", "postgresql://u@h/d?sslpassword=hush"],
+      ["--store", "host=h user=u password='hush hush'"],
+      // libpq cannot parse these.
+      ["--store", "postgresql://u:hush%zz@h/d"],
+      ["--store", "postgresql://u@[h/d?password=hush"],
+      [
+        "--store", "postgresql://u@h/d", "--store-replica", "postgresql://u@h/d",
+        "--store-replica", "postgresql://u:hush@h/d",
+      ],
+    ])
+  func passwordArguments(arguments: [String]) async throws {
+    let option = arguments[arguments.count - 2]
+    let key = option == "--store" ? "store" : "store_replicas"
+    for more in [["--check-config"], []] {
+      let run = try await ProgramRun.of(
+        .entitled, ["--catalog", catalogs[0]] + more + arguments)
+      #expect(run.exit == .code(78))
+      #expect(run.output == "")
+      #expect(run.errors.contains("\(option) contains a password"), "\(run.errors)")
+      for way in [
+        "configuration file (\(key))", "ENTITLE_\(key.uppercased())", "~/.pgpass", "PGPASSFILE",
+        "passfile=", "$CREDENTIALS_DIRECTORY",
+      ] {
+        #expect(run.errors.contains(way), "\(run.errors)")
+      }
+      #expect(!run.errors.contains("hush"))
+      #expect(!run.errors.contains("h%75sh"))
+    }
+  }
+
+  @Test("A password is taken from the environment and from the settings file, and is not shown")
+  func passwordElsewhere() async throws {
+    let uri = "postgresql://u:hush@h/d"
+    let catalog = ["--catalog", catalogs[0]]
+    let runs = [
+      try await check(catalog, environment: ["ENTITLE_STORE": uri, "ENTITLE_STORE_REPLICAS": uri]),
+      try await check(catalog, file: "store: \(uri)\nstore_replicas: ['\(uri)']"),
+      try await check(
+        catalog + ["--store", "postgresql://u@h/d?passfile=/run/credentials/entitled/pgpass"],
+        environment: ["PGPASSWORD": "hush"]),
+    ]
+    for run in runs {
+      #expect(run.exit == .code(0), "\(run.errors)")
+      #expect(run.output.contains("store: postgresql://u@h/d\n"), "\(run.output)")
+      #expect(!(run.output + run.errors).contains("hush"))
+    }
+  }
+
+  @Test(
     "An unusable settings file is named",
     arguments: [nil, "a: b: c", "- listen", "\u{1}", ": ["])
   func unusableFile(text: String?) async throws {

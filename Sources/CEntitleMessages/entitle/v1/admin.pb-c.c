@@ -412,49 +412,49 @@ void   entitle__v1__reload_catalog_request__free_unpacked
   assert(message->base.descriptor == &entitle__v1__reload_catalog_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   entitle__v1__catalog_issue__init
-                     (Entitle__V1__CatalogIssue         *message)
+void   entitle__v1__file_issue__init
+                     (Entitle__V1__FileIssue         *message)
 {
-  static const Entitle__V1__CatalogIssue init_value = ENTITLE__V1__CATALOG_ISSUE__INIT;
+  static const Entitle__V1__FileIssue init_value = ENTITLE__V1__FILE_ISSUE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__catalog_issue__get_packed_size
-                     (const Entitle__V1__CatalogIssue *message)
+size_t entitle__v1__file_issue__get_packed_size
+                     (const Entitle__V1__FileIssue *message)
 {
-  assert(message->base.descriptor == &entitle__v1__catalog_issue__descriptor);
+  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t entitle__v1__catalog_issue__pack
-                     (const Entitle__V1__CatalogIssue *message,
+size_t entitle__v1__file_issue__pack
+                     (const Entitle__V1__FileIssue *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &entitle__v1__catalog_issue__descriptor);
+  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t entitle__v1__catalog_issue__pack_to_buffer
-                     (const Entitle__V1__CatalogIssue *message,
+size_t entitle__v1__file_issue__pack_to_buffer
+                     (const Entitle__V1__FileIssue *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &entitle__v1__catalog_issue__descriptor);
+  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Entitle__V1__CatalogIssue *
-       entitle__v1__catalog_issue__unpack
+Entitle__V1__FileIssue *
+       entitle__v1__file_issue__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Entitle__V1__CatalogIssue *)
-     protobuf_c_message_unpack (&entitle__v1__catalog_issue__descriptor,
+  return (Entitle__V1__FileIssue *)
+     protobuf_c_message_unpack (&entitle__v1__file_issue__descriptor,
                                 allocator, len, data);
 }
-void   entitle__v1__catalog_issue__free_unpacked
-                     (Entitle__V1__CatalogIssue *message,
+void   entitle__v1__file_issue__free_unpacked
+                     (Entitle__V1__FileIssue *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &entitle__v1__catalog_issue__descriptor);
+  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__catalog_response__init
@@ -2088,7 +2088,7 @@ const ProtobufCMessageDescriptor entitle__v1__reload_catalog_request__descriptor
   (ProtobufCMessageInit) entitle__v1__reload_catalog_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descriptors[5] =
+static const ProtobufCFieldDescriptor entitle__v1__file_issue__field_descriptors[5] =
 {
   {
     "error",
@@ -2096,7 +2096,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BOOL,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__CatalogIssue, error),
+    offsetof(Entitle__V1__FileIssue, error),
     NULL,
     NULL,
     0,             /* flags */
@@ -2108,7 +2108,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_INT32,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__CatalogIssue, line),
+    offsetof(Entitle__V1__FileIssue, line),
     NULL,
     NULL,
     0,             /* flags */
@@ -2120,7 +2120,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_INT32,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__CatalogIssue, column),
+    offsetof(Entitle__V1__FileIssue, column),
     NULL,
     NULL,
     0,             /* flags */
@@ -2132,7 +2132,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__CatalogIssue, field),
+    offsetof(Entitle__V1__FileIssue, field),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -2144,38 +2144,38 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_issue__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__CatalogIssue, message),
+    offsetof(Entitle__V1__FileIssue, message),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned entitle__v1__catalog_issue__field_indices_by_name[] = {
+static const unsigned entitle__v1__file_issue__field_indices_by_name[] = {
   2,   /* field[2] = column */
   0,   /* field[0] = error */
   3,   /* field[3] = field */
   1,   /* field[1] = line */
   4,   /* field[4] = message */
 };
-static const ProtobufCIntRange entitle__v1__catalog_issue__number_ranges[1 + 1] =
+static const ProtobufCIntRange entitle__v1__file_issue__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 5 }
 };
-const ProtobufCMessageDescriptor entitle__v1__catalog_issue__descriptor =
+const ProtobufCMessageDescriptor entitle__v1__file_issue__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "entitle.v1.CatalogIssue",
-  "CatalogIssue",
-  "Entitle__V1__CatalogIssue",
+  "entitle.v1.FileIssue",
+  "FileIssue",
+  "Entitle__V1__FileIssue",
   "entitle.v1",
-  sizeof(Entitle__V1__CatalogIssue),
+  sizeof(Entitle__V1__FileIssue),
   5,
-  entitle__v1__catalog_issue__field_descriptors,
-  entitle__v1__catalog_issue__field_indices_by_name,
-  1,  entitle__v1__catalog_issue__number_ranges,
-  (ProtobufCMessageInit) entitle__v1__catalog_issue__init,
+  entitle__v1__file_issue__field_descriptors,
+  entitle__v1__file_issue__field_indices_by_name,
+  1,  entitle__v1__file_issue__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__file_issue__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor entitle__v1__catalog_response__field_descriptors[8] =
@@ -2259,7 +2259,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_response__field_descr
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Entitle__V1__CatalogResponse, n_warnings),
     offsetof(Entitle__V1__CatalogResponse, warnings),
-    &entitle__v1__catalog_issue__descriptor,
+    &entitle__v1__file_issue__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -2352,7 +2352,7 @@ static const ProtobufCFieldDescriptor entitle__v1__catalog_attempt__field_descri
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Entitle__V1__CatalogAttempt, n_issues),
     offsetof(Entitle__V1__CatalogAttempt, issues),
-    &entitle__v1__catalog_issue__descriptor,
+    &entitle__v1__file_issue__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */

@@ -1544,7 +1544,7 @@ const ProtobufCMessageDescriptor entitle__v1__receipt_summary__descriptor =
   (ProtobufCMessageInit) entitle__v1__receipt_summary__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[13] =
+static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[14] =
 {
   { "VERDICT_UNSPECIFIED", "ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED", 0 },
   { "VERDICT_OK", "ENTITLE__V1__VERDICT__VERDICT_OK", 1 },
@@ -1559,12 +1559,14 @@ static const ProtobufCEnumValue entitle__v1__verdict__enum_values_by_number[13] 
   { "VERDICT_WRONG_APP", "ENTITLE__V1__VERDICT__VERDICT_WRONG_APP", 10 },
   { "VERDICT_WRONG_ENVIRONMENT", "ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT", 11 },
   { "VERDICT_WRONG_DEVICE", "ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE", 12 },
+  { "VERDICT_APP_NOT_PERMITTED", "ENTITLE__V1__VERDICT__VERDICT_APP_NOT_PERMITTED", 13 },
 };
 static const ProtobufCIntRange entitle__v1__verdict__value_ranges[] = {
-{0, 0},{0, 13}
+{0, 0},{0, 14}
 };
-static const ProtobufCEnumValueIndex entitle__v1__verdict__enum_values_by_name[13] =
+static const ProtobufCEnumValueIndex entitle__v1__verdict__enum_values_by_name[14] =
 {
+  { "VERDICT_APP_NOT_PERMITTED", 13 },
   { "VERDICT_CERTIFICATE_EXPIRED", 6 },
   { "VERDICT_CERTIFICATE_REVOKED", 7 },
   { "VERDICT_INVALID_CERTIFICATE", 4 },
@@ -1586,9 +1588,9 @@ const ProtobufCEnumDescriptor entitle__v1__verdict__descriptor =
   "Verdict",
   "Entitle__V1__Verdict",
   "entitle.v1",
-  13,
+  14,
   entitle__v1__verdict__enum_values_by_number,
-  13,
+  14,
   entitle__v1__verdict__enum_values_by_name,
   1,
   entitle__v1__verdict__value_ranges,

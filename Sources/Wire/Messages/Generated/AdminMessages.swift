@@ -423,8 +423,8 @@ extension ReloadCatalogRequest: WireMessage, MappedMessage {
   }
 }
 
-extension CatalogIssue: WireMessage, MappedMessage {
-  static let shape = MessageShape(entitle__v1__catalog_issue__init)
+extension FileIssue: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__file_issue__init)
 
   package static var messageType: MessageType { shape.type }
 
@@ -452,7 +452,7 @@ package struct CatalogResponse: Hashable, Sendable {
   /// Number of grandfathering rules in it.
   package var grandfatheringRuleCount: Int
   /// Its warnings.
-  package var warnings: [CatalogIssue]
+  package var warnings: [FileIssue]
   /// The last attempt to change it; for ReloadCatalog, this attempt. Absent when there was none.
   package var lastAttempt: CatalogAttempt?
 
@@ -463,7 +463,7 @@ package struct CatalogResponse: Hashable, Sendable {
     productCount: Int,
     entitlementCount: Int,
     grandfatheringRuleCount: Int,
-    warnings: [CatalogIssue] = [],
+    warnings: [FileIssue] = [],
     lastAttempt: CatalogAttempt? = nil
   ) {
     self.digest = digest
@@ -497,7 +497,7 @@ extension CatalogResponse: WireMessage, MappedMessage {
     productCount = Int(message.products)
     entitlementCount = Int(message.entitlements)
     grandfatheringRuleCount = Int(message.grandfathering_rules)
-    warnings = try Self.list(message.warnings, count: message.n_warnings, of: CatalogIssue.self)
+    warnings = try Self.list(message.warnings, count: message.n_warnings, of: FileIssue.self)
     lastAttempt = try Self.optional(message.last_attempt, as: CatalogAttempt.self)
   }
 
@@ -525,7 +525,7 @@ package struct CatalogAttempt: Hashable, Sendable {
   /// SHA-256 of the file, hexadecimal; empty when it could not be read.
   package var digest: String?
   /// All errors and warnings, in the order of the file.
-  package var issues: [CatalogIssue]
+  package var issues: [FileIssue]
   /// Why the file could not be read; empty when it could.
   package var failure: String?
 
@@ -533,7 +533,7 @@ package struct CatalogAttempt: Hashable, Sendable {
     at: Milliseconds,
     isValid: Bool = false,
     digest: String? = nil,
-    issues: [CatalogIssue] = [],
+    issues: [FileIssue] = [],
     failure: String? = nil
   ) {
     self.at = at
@@ -561,7 +561,7 @@ extension CatalogAttempt: WireMessage, MappedMessage {
     at = Milliseconds(message.at_ms)
     isValid = message.valid != 0
     digest = Self.optionalText(message.digest)
-    issues = try Self.list(message.issues, count: message.n_issues, of: CatalogIssue.self)
+    issues = try Self.list(message.issues, count: message.n_issues, of: FileIssue.self)
     failure = Self.optionalText(message.failure)
   }
 

@@ -33,6 +33,8 @@ public enum SubmissionVerdict: Int, Hashable, Sendable, CaseIterable {
   case wrongEnvironment = 11
   /// The receipt was made for another device than the request names.
   case wrongDevice = 12
+  /// Authentic, but the caller may not submit for its app and environment.
+  case appNotPermitted = 13
 }
 
 extension SubmissionVerdict: MappedEnumeration {
@@ -53,6 +55,7 @@ extension SubmissionVerdict: MappedEnumeration {
     case ENTITLE__V1__VERDICT__VERDICT_WRONG_APP: self = .wrongApp
     case ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT: self = .wrongEnvironment
     case ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE: self = .wrongDevice
+    case ENTITLE__V1__VERDICT__VERDICT_APP_NOT_PERMITTED: self = .appNotPermitted
     default: return nil
     }
   }
@@ -72,6 +75,7 @@ extension SubmissionVerdict: MappedEnumeration {
     case .wrongApp: ENTITLE__V1__VERDICT__VERDICT_WRONG_APP
     case .wrongEnvironment: ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT
     case .wrongDevice: ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE
+    case .appNotPermitted: ENTITLE__V1__VERDICT__VERDICT_APP_NOT_PERMITTED
     }
   }
 }

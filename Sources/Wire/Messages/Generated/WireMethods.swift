@@ -7,23 +7,23 @@ package enum WireMethods {
   /// a refused one does not affect the others.
   package static let submitSignedTransactions = WireMethod<SubmitSignedTransactionsRequest, SubmitSignedTransactionsResponse>(
     service: ServiceNames.submissions, name: "SubmitSignedTransactions",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .submit)
 
   /// Verifies and stores an App Store Server Notification (version 2) with the facts inside it.
   package static let submitNotification = WireMethod<SubmitNotificationRequest, SubmitNotificationResponse>(
     service: ServiceNames.submissions, name: "SubmitNotification",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .submit)
 
   /// Verifies a legacy app receipt (PKCS#7), and stores the facts about the app and each in-app
   /// purchase. Facts from signed transactions take precedence.
   package static let submitReceipt = WireMethod<SubmitReceiptRequest, SubmitReceiptResponse>(
     service: ServiceNames.submissions, name: "SubmitReceipt",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .submit)
 
   /// The state of one customer. An unknown customer is not an error: the state is NEW.
   package static let getCustomerState = WireMethod<GetCustomerStateRequest, GetCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "GetCustomerState",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .read)
 
   /// The states of several customers of one app and environment, the same as from single calls of
   /// GetCustomerState. While the server is overloaded, a batch of more than 16 customers is
@@ -31,121 +31,121 @@ package enum WireMethods {
   /// never refused when its answer is cached.
   package static let batchGetCustomerState = WireMethod<BatchGetCustomerStateRequest, BatchGetCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "BatchGetCustomerState",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .read)
 
   /// Whether one customer has one entitlement. The response is small.
   package static let checkEntitlement = WireMethod<CheckEntitlementRequest, CheckEntitlementResponse>(
     service: ServiceNames.entitlements, name: "CheckEntitlement",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .read)
 
   /// Explains the state of one customer: the facts considered, the rules that decided, and what
   /// would change it. The request can name another moment and another catalog.
   package static let explainCustomerState = WireMethod<ExplainCustomerStateRequest, ExplainCustomerStateResponse>(
     service: ServiceNames.entitlements, name: "ExplainCustomerState",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Streams the change feed: each committed change, with the customer's state after it. The stream
   /// has no regular end. A client that reads too slowly gets RESOURCE_EXHAUSTED, and continues from
   /// its last cursor. Server streaming.
   package static let watchCustomerStates = WireMethod<WatchCustomerStatesRequest, WatchCustomerStatesResponse>(
     service: ServiceNames.entitlements, name: "WatchCustomerStates",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .read)
 
   /// The states of all accounts of one app and environment, sorted by account id, in pages.
   package static let listCustomers = WireMethod<ListCustomersRequest, ListCustomersResponse>(
     service: ServiceNames.entitlements, name: "ListCustomers",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Finds the customer of an identifier.
   package static let resolveAccount = WireMethod<ResolveAccountRequest, ResolveAccountResponse>(
     service: ServiceNames.links, name: "ResolveAccount",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Links a chain or app transaction that has no account. ALREADY_EXISTS when it belongs to
   /// another account.
   package static let linkAccount = WireMethod<LinkAccountRequest, LinkResponse>(
     service: ServiceNames.links, name: "LinkAccount",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .link)
 
   /// Unlinks a chain or app transaction from its account. Afterwards only a claim or a link gives
   /// it an account: hints, such as appAccountToken, do not.
   package static let unlinkAccount = WireMethod<UnlinkAccountRequest, LinkResponse>(
     service: ServiceNames.links, name: "UnlinkAccount",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .link)
 
   /// Moves a chain or app transaction to another account.
   package static let transferPurchase = WireMethod<TransferPurchaseRequest, LinkResponse>(
     service: ServiceNames.links, name: "TransferPurchase",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .link)
 
   /// Moves everything of one account to another. From then on the id of the first account leads to
   /// the second.
   package static let mergeAccounts = WireMethod<MergeAccountsRequest, LinkResponse>(
     service: ServiceNames.links, name: "MergeAccounts",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .link)
 
   /// The chains and app transactions of an account.
   package static let listLinks = WireMethod<ListLinksRequest, ListLinksResponse>(
     service: ServiceNames.links, name: "ListLinks",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Says which account an appAccountToken belongs to, over everything that was learned, and links
   /// the purchases that carry it and have no account. Purchases that have one stay where they are.
   package static let bindAccountToken = WireMethod<BindAccountTokenRequest, LinkResponse>(
     service: ServiceNames.links, name: "BindAccountToken",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .link)
 
   /// The tokens of an account, or the ambiguous tokens of an app.
   package static let listAccountTokens = WireMethod<ListAccountTokensRequest, ListAccountTokensResponse>(
     service: ServiceNames.links, name: "ListAccountTokens",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// The owners of a chain or app transaction over time, or the links of an account over time.
   package static let getLinkHistory = WireMethod<GetLinkHistoryRequest, GetLinkHistoryResponse>(
     service: ServiceNames.links, name: "GetLinkHistory",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Gives an account an entitlement outside the App Store. With a grant_id it is idempotent.
   package static let addGrant = WireMethod<AddGrantRequest, GrantResponse>(
     service: ServiceNames.admin, name: "AddGrant",
-    idempotency: .unknown)
+    idempotency: .unknown, permission: .grant)
 
   /// Withdraws a grant. Purchases are not affected. Idempotent.
   package static let withdrawGrant = WireMethod<WithdrawGrantRequest, GrantResponse>(
     service: ServiceNames.admin, name: "WithdrawGrant",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .grant)
 
   /// Every grant of an account, withdrawn ones included.
   package static let listGrants = WireMethod<ListGrantsRequest, ListGrantsResponse>(
     service: ServiceNames.admin, name: "ListGrants",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// The catalog in force, and the result of the last attempt to change it.
   package static let getCatalog = WireMethod<GetCatalogRequest, CatalogResponse>(
     service: ServiceNames.admin, name: "GetCatalog",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .metrics)
 
   /// Reads the server's catalog file again, and puts it in force if it is valid.
   package static let reloadCatalog = WireMethod<ReloadCatalogRequest, CatalogResponse>(
     service: ServiceNames.admin, name: "ReloadCatalog",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .catalog)
 
   /// The change feed, in commit order.
   package static let listChanges = WireMethod<ListChangesRequest, ListChangesResponse>(
     service: ServiceNames.admin, name: "ListChanges",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// Imports an archived response of Apple's former verifyReceipt, which is not signed. Its facts
   /// rank below every signed fact, and it takes no purchase from another account. Refused unless
   /// the catalog accepts archived responses for the app.
   package static let importArchivedResponse = WireMethod<ImportArchivedResponseRequest, SubmitReceiptResponse>(
     service: ServiceNames.admin, name: "ImportArchivedResponse",
-    idempotency: .idempotent)
+    idempotency: .idempotent, permission: .importArchives)
 
   /// The history of an account, oldest first: links, grants, notifications.
   package static let getCustomerHistory = WireMethod<GetCustomerHistoryRequest, GetCustomerHistoryResponse>(
     service: ServiceNames.admin, name: "GetCustomerHistory",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// All data of an account, as one JSON document in pieces. The number of concurrent exports is
   /// limited: a further one is RESOURCE_EXHAUSTED (reason TOO_MANY_EXPORTS). An export ends with
@@ -153,51 +153,108 @@ package enum WireMethods {
   /// whole document after 5 minutes. Server streaming.
   package static let exportCustomer = WireMethod<ExportCustomerRequest, ExportedPiece>(
     service: ServiceNames.admin, name: "ExportCustomer",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .export)
 
   /// Unlinks all purchases of an account, and deletes the data of the account itself. Signed facts
   /// are kept without an owner and can be claimed again. Idempotent while the change feed contains
   /// the deletion.
   package static let deleteCustomer = WireMethod<DeleteCustomerRequest, LinkResponse>(
     service: ServiceNames.admin, name: "DeleteCustomer",
-    idempotency: .unknown)
+    idempotency: .unknown, permission: .erase)
 
   /// Chains without an account, in pages.
   package static let listUnlinkedChains = WireMethod<ListUnlinkedChainsRequest, ListUnlinkedChainsResponse>(
     service: ServiceNames.admin, name: "ListUnlinkedChains",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .list)
 
   /// The metrics of the server since its start, and its version.
   package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
     service: ServiceNames.admin, name: "GetStatistics",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .metrics)
 
   /// Which server this is: its version, node, kind of store and catalog. Answered from memory, also
   /// while the store is unavailable.
   package static let getServer = WireMethod<GetServerRequest, GetServerResponse>(
     service: ServiceNames.admin, name: "GetServer",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .metrics)
+
+  /// Who the server takes the caller for, and what the caller may do.
+  package static let whoAmI = WireMethod<WhoAmIRequest, WhoAmIResponse>(
+    service: ServiceNames.access, name: "WhoAmI",
+    idempotency: .noSideEffects, permission: .identity)
+
+  /// The credentials in force, without secrets, and the result of the last attempt to change them.
+  package static let getCredentials = WireMethod<GetCredentialsRequest, CredentialsResponse>(
+    service: ServiceNames.access, name: "GetCredentials",
+    idempotency: .noSideEffects, permission: .credentials)
+
+  /// Reads the server's file of credentials again, and puts it in force if it is valid.
+  package static let reloadCredentials = WireMethod<ReloadCredentialsRequest, CredentialsResponse>(
+    service: ServiceNames.access, name: "ReloadCredentials",
+    idempotency: .idempotent, permission: .credentials)
 
   /// Entries of the audit trail, in pages.
   package static let listAuditEntries = WireMethod<ListAuditEntriesRequest, ListAuditEntriesResponse>(
     service: ServiceNames.audit, name: "ListAuditEntries",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .audit)
 
   /// Seals of the audit trail, in the order of their numbers.
   package static let listAuditSeals = WireMethod<ListAuditSealsRequest, ListAuditSealsResponse>(
     service: ServiceNames.audit, name: "ListAuditSeals",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .audit)
 
   /// The status now. A service that the server does not know is NOT_FOUND.
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .open)
 
   /// The status now, and again with each change until the caller ends the call. A service that the
   /// server does not know is SERVICE_UNKNOWN, and the call goes on. Server streaming.
   package static let watchHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Watch",
-    idempotency: .noSideEffects)
+    idempotency: .noSideEffects, permission: .open)
+
+  /// What each method needs, by `SERVICE/METHOD`.
+  package static let permissions: [String: Permission] = [
+    "\(ServiceNames.submissions)/SubmitSignedTransactions": .submit,
+    "\(ServiceNames.submissions)/SubmitNotification": .submit,
+    "\(ServiceNames.submissions)/SubmitReceipt": .submit,
+    "\(ServiceNames.entitlements)/GetCustomerState": .read,
+    "\(ServiceNames.entitlements)/BatchGetCustomerState": .read,
+    "\(ServiceNames.entitlements)/CheckEntitlement": .read,
+    "\(ServiceNames.entitlements)/ExplainCustomerState": .list,
+    "\(ServiceNames.entitlements)/WatchCustomerStates": .read,
+    "\(ServiceNames.entitlements)/ListCustomers": .list,
+    "\(ServiceNames.links)/ResolveAccount": .list,
+    "\(ServiceNames.links)/LinkAccount": .link,
+    "\(ServiceNames.links)/UnlinkAccount": .link,
+    "\(ServiceNames.links)/TransferPurchase": .link,
+    "\(ServiceNames.links)/MergeAccounts": .link,
+    "\(ServiceNames.links)/ListLinks": .list,
+    "\(ServiceNames.links)/BindAccountToken": .link,
+    "\(ServiceNames.links)/ListAccountTokens": .list,
+    "\(ServiceNames.links)/GetLinkHistory": .list,
+    "\(ServiceNames.admin)/AddGrant": .grant,
+    "\(ServiceNames.admin)/WithdrawGrant": .grant,
+    "\(ServiceNames.admin)/ListGrants": .list,
+    "\(ServiceNames.admin)/GetCatalog": .metrics,
+    "\(ServiceNames.admin)/ReloadCatalog": .catalog,
+    "\(ServiceNames.admin)/ListChanges": .list,
+    "\(ServiceNames.admin)/ImportArchivedResponse": .importArchives,
+    "\(ServiceNames.admin)/GetCustomerHistory": .list,
+    "\(ServiceNames.admin)/ExportCustomer": .export,
+    "\(ServiceNames.admin)/DeleteCustomer": .erase,
+    "\(ServiceNames.admin)/ListUnlinkedChains": .list,
+    "\(ServiceNames.admin)/GetStatistics": .metrics,
+    "\(ServiceNames.admin)/GetServer": .metrics,
+    "\(ServiceNames.access)/WhoAmI": .identity,
+    "\(ServiceNames.access)/GetCredentials": .credentials,
+    "\(ServiceNames.access)/ReloadCredentials": .credentials,
+    "\(ServiceNames.audit)/ListAuditEntries": .audit,
+    "\(ServiceNames.audit)/ListAuditSeals": .audit,
+    "\(ServiceNames.health)/Check": .open,
+    "\(ServiceNames.health)/Watch": .open,
+  ]
 }
 
 /// Full names of the services of `Protos/`.
@@ -206,6 +263,7 @@ package enum ServiceNames {
   package static let entitlements = "entitle.v1.EntitlementService"
   package static let links = "entitle.v1.LinkService"
   package static let admin = "entitle.v1.AdminService"
+  package static let access = "entitle.v1.AccessService"
   package static let audit = "entitle.v1.AuditService"
   package static let health = "grpc.health.v1.Health"
 }

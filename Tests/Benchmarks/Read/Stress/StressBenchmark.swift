@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import LoadClient
+import PostgresStore
 import TestSupport
 
 /// A server under stress: overload, idle connections and hostile clients. Its memory and its start
@@ -44,6 +45,9 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     guard (1...60).contains(seconds) else { throw ValidationError("--seconds takes 1 to 60") }
     guard (2_000...1_000_000).contains(customers) else {
       throw ValidationError("--customers takes 2000 to 1000000")
+    }
+    if let refusal = postgres.flatMap({ ConnectionArgument.refusal(of: $0, as: "--postgres") }) {
+      throw ValidationError(refusal)
     }
   }
 

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "entitle/v1/link.pb-c.h"
+#include "entitle/v1/permission.pb-c.h"
 #include "entitle/v1/state.pb-c.h"
 #include "entitle/v1/submission.pb-c.h"
 
@@ -27,7 +28,7 @@ typedef struct Entitle__V1__ListGrantsRequest Entitle__V1__ListGrantsRequest;
 typedef struct Entitle__V1__ListGrantsResponse Entitle__V1__ListGrantsResponse;
 typedef struct Entitle__V1__GetCatalogRequest Entitle__V1__GetCatalogRequest;
 typedef struct Entitle__V1__ReloadCatalogRequest Entitle__V1__ReloadCatalogRequest;
-typedef struct Entitle__V1__CatalogIssue Entitle__V1__CatalogIssue;
+typedef struct Entitle__V1__FileIssue Entitle__V1__FileIssue;
 typedef struct Entitle__V1__CatalogResponse Entitle__V1__CatalogResponse;
 typedef struct Entitle__V1__CatalogAttempt Entitle__V1__CatalogAttempt;
 typedef struct Entitle__V1__ListChangesRequest Entitle__V1__ListChangesRequest;
@@ -338,7 +339,7 @@ struct  Entitle__V1__ReloadCatalogRequest
 /*
  * An error or a warning at one place in a catalog.
  */
-struct  Entitle__V1__CatalogIssue
+struct  Entitle__V1__FileIssue
 {
   ProtobufCMessage base;
   /*
@@ -362,8 +363,8 @@ struct  Entitle__V1__CatalogIssue
    */
   char *message;
 };
-#define ENTITLE__V1__CATALOG_ISSUE__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__catalog_issue__descriptor) \
+#define ENTITLE__V1__FILE_ISSUE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__file_issue__descriptor) \
     , 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
@@ -398,7 +399,7 @@ struct  Entitle__V1__CatalogResponse
    * Its warnings.
    */
   size_t n_warnings;
-  Entitle__V1__CatalogIssue **warnings;
+  Entitle__V1__FileIssue **warnings;
   /*
    * The last attempt to change it; for ReloadCatalog, this attempt. Absent when there was none.
    */
@@ -431,7 +432,7 @@ struct  Entitle__V1__CatalogAttempt
    * All errors and warnings, in the order of the file.
    */
   size_t n_issues;
-  Entitle__V1__CatalogIssue **issues;
+  Entitle__V1__FileIssue **issues;
   /*
    * Why the file could not be read; empty when it could.
    */
@@ -1084,24 +1085,24 @@ Entitle__V1__ReloadCatalogRequest *
 void   entitle__v1__reload_catalog_request__free_unpacked
                      (Entitle__V1__ReloadCatalogRequest *message,
                       ProtobufCAllocator *allocator);
-/* Entitle__V1__CatalogIssue methods */
-void   entitle__v1__catalog_issue__init
-                     (Entitle__V1__CatalogIssue         *message);
-size_t entitle__v1__catalog_issue__get_packed_size
-                     (const Entitle__V1__CatalogIssue   *message);
-size_t entitle__v1__catalog_issue__pack
-                     (const Entitle__V1__CatalogIssue   *message,
+/* Entitle__V1__FileIssue methods */
+void   entitle__v1__file_issue__init
+                     (Entitle__V1__FileIssue         *message);
+size_t entitle__v1__file_issue__get_packed_size
+                     (const Entitle__V1__FileIssue   *message);
+size_t entitle__v1__file_issue__pack
+                     (const Entitle__V1__FileIssue   *message,
                       uint8_t             *out);
-size_t entitle__v1__catalog_issue__pack_to_buffer
-                     (const Entitle__V1__CatalogIssue   *message,
+size_t entitle__v1__file_issue__pack_to_buffer
+                     (const Entitle__V1__FileIssue   *message,
                       ProtobufCBuffer     *buffer);
-Entitle__V1__CatalogIssue *
-       entitle__v1__catalog_issue__unpack
+Entitle__V1__FileIssue *
+       entitle__v1__file_issue__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   entitle__v1__catalog_issue__free_unpacked
-                     (Entitle__V1__CatalogIssue *message,
+void   entitle__v1__file_issue__free_unpacked
+                     (Entitle__V1__FileIssue *message,
                       ProtobufCAllocator *allocator);
 /* Entitle__V1__CatalogResponse methods */
 void   entitle__v1__catalog_response__init
@@ -1531,8 +1532,8 @@ typedef void (*Entitle__V1__GetCatalogRequest_Closure)
 typedef void (*Entitle__V1__ReloadCatalogRequest_Closure)
                  (const Entitle__V1__ReloadCatalogRequest *message,
                   void *closure_data);
-typedef void (*Entitle__V1__CatalogIssue_Closure)
-                 (const Entitle__V1__CatalogIssue *message,
+typedef void (*Entitle__V1__FileIssue_Closure)
+                 (const Entitle__V1__FileIssue *message,
                   void *closure_data);
 typedef void (*Entitle__V1__CatalogResponse_Closure)
                  (const Entitle__V1__CatalogResponse *message,
@@ -1742,7 +1743,7 @@ extern const ProtobufCMessageDescriptor entitle__v1__list_grants_request__descri
 extern const ProtobufCMessageDescriptor entitle__v1__list_grants_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_catalog_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__reload_catalog_request__descriptor;
-extern const ProtobufCMessageDescriptor entitle__v1__catalog_issue__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__file_issue__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__catalog_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__catalog_attempt__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_changes_request__descriptor;

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "entitle/v1/entitlement.pb-c.h"
+#include "entitle/v1/permission.pb-c.h"
 #include "entitle/v1/state.pb-c.h"
 #include "entitle/v1/submission.pb-c.h"
 

@@ -85,7 +85,7 @@ package enum YAMLReader {
       guard keys.insert(key).inserted else {
         throw YAMLError(
           position: event.position,
-          message: "the same key twice: \(CatalogReader.field(key, at: ""))")
+          message: "the same key twice: \(YAMLPath.field(key, at: ""))")
       }
       entries.append(
         YAMLNode.Entry(

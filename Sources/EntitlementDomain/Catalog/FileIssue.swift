@@ -1,5 +1,5 @@
 /// An error or a warning at one position of a catalog file.
-package struct CatalogIssue: Hashable, Sendable, CustomStringConvertible {
+package struct FileIssue: Hashable, Sendable, CustomStringConvertible {
   package enum Severity: String, Sendable {
     case error
     case warning
@@ -29,9 +29,9 @@ package struct CatalogIssue: Hashable, Sendable, CustomStringConvertible {
 /// The error for a catalog file that cannot be used.
 package struct CatalogError: Error, Sendable, CustomStringConvertible {
   /// Errors and warnings, in the order of the file; at least one error.
-  package let issues: [CatalogIssue]
+  package let issues: [FileIssue]
 
-  package init(issues: [CatalogIssue]) {
+  package init(issues: [FileIssue]) {
     self.issues = issues
   }
 

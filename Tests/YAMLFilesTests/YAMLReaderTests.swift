@@ -1,8 +1,9 @@
 import CatalogFiles
+import YAMLFiles
 import EntitlementDomain
 import Testing
 
-@Suite("The YAML of a catalog")
+@Suite("The YAML of configuration files")
 struct YAMLReaderTests {
   @Test(
     "Nothing is nothing", arguments: ["", " ", "\n\n", "# only\n  # comments", "---", "---\n\u{a}"])

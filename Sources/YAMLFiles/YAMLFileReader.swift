@@ -1,11 +1,32 @@
-import EntitlementDomain
+package import EntitlementDomain
 
-// Readers for each kind of value. They report invalid values and return nil for them.
-extension CatalogReader {
+/// Reads the values of a configuration file from its YAML tree, and collects all issues, so that one
+/// run reports every mistake. Invalid values are reported, and nil is returned for them.
+package protocol YAMLFileReader {
+  var issues: FileIssues { get set }
+}
+
+extension YAMLFileReader {
+  package mutating func report(
+    _ message: String, at field: String, _ node: YAMLNode, severity: FileIssue.Severity = .error
+  ) {
+    report(message, at: field, node.position, severity: severity)
+  }
+
+  package mutating func report(
+    _ message: String, at field: String, _ position: YAMLPosition,
+    severity: FileIssue.Severity = .error
+  ) {
+    issues.add(
+      FileIssue(
+        severity: severity, line: position.line, column: position.column, field: field,
+        message: message))
+  }
+
   /// Reads a mapping and reports its unknown fields.
-  mutating func fields(
+  package mutating func fields(
     of node: YAMLNode, at path: String, allowed: [String]
-  ) -> CatalogFields? {
+  ) -> YAMLFields? {
     let list = allowed.joined(separator: ", ")
     guard let entries = node.mapping else {
       report("a mapping is expected, with the fields \(list)", at: path, node)
@@ -13,38 +34,21 @@ extension CatalogReader {
     }
     var nodes: [String: YAMLNode] = [:]
     for entry in entries {
-      let field = Self.field(entry.key, at: path)
+      let field = YAMLPath.field(entry.key, at: path)
       if !allowed.contains(entry.key) {
         report("unknown field; allowed: \(list)", at: field, entry.keyPosition)
       } else {
         nodes[entry.key] = entry.value
       }
     }
-    return CatalogFields(nodes)
-  }
-
-  /// The path of a field. The name comes from the file, so it is cut to 64 characters, and control
-  /// characters are escaped: they could damage logs, terminals and C strings.
-  static func field(_ name: String, at path: String) -> String {
-    let limit = 64
-    let scalars = name.unicodeScalars
-    var shown = ""
-    for scalar in scalars.prefix(limit) {
-      if scalar.properties.generalCategory == .control {
-        shown += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        shown.unicodeScalars.append(scalar)
-      }
-    }
-    if scalars.dropFirst(limit).first != nil { shown += "…" }
-    return path.isEmpty ? shown : "\(path).\(shown)"
+    return YAMLFields(nodes)
   }
 
   /// Reads a list; an absent one is empty.
   ///
   /// - Parameter parent: given when the list must have an element; a missing list is reported
   ///   there.
-  mutating func sequence(
+  package mutating func sequence(
     _ node: YAMLNode?, at path: String, required parent: YAMLNode? = nil
   ) -> [YAMLNode] {
     guard let node else {
@@ -59,7 +63,7 @@ extension CatalogReader {
     return items
   }
 
-  mutating func text(_ node: YAMLNode?, at path: String) -> String? {
+  package mutating func text(_ node: YAMLNode?, at path: String) -> String? {
     guard let node else { return nil }
     guard let text = node.scalar else {
       report("text is expected", at: path, node)
@@ -70,7 +74,9 @@ extension CatalogReader {
 
   /// Reads a required identifier of 1 to 255 bytes. Blanks and control characters are refused,
   /// because identifiers appear in logs, tables and C strings.
-  mutating func identifier(_ node: YAMLNode?, at path: String, in parent: YAMLNode) -> String? {
+  package mutating func identifier(_ node: YAMLNode?, at path: String, in parent: YAMLNode)
+    -> String?
+  {
     guard let node else {
       report("missing", at: path, parent)
       return nil
@@ -87,7 +93,7 @@ extension CatalogReader {
   /// Reads one of the raw values of an enumeration.
   ///
   /// - Parameter noun: the name of the kind of value, for the message.
-  mutating func choice<Choice>(
+  package mutating func choice<Choice>(
     _ node: YAMLNode, of type: Choice.Type, _ noun: String, at path: String
   ) -> Choice? where Choice: RawRepresentable<String> & CaseIterable {
     if let choice = node.scalar.flatMap({ Choice(rawValue: $0) }) { return choice }
@@ -96,7 +102,7 @@ extension CatalogReader {
   }
 
   /// As ``choice(_:of:_:at:)``, and reports a missing value.
-  mutating func requiredChoice<Choice>(
+  package mutating func requiredChoice<Choice>(
     _ node: YAMLNode?, of type: Choice.Type, _ noun: String, at path: String, in parent: YAMLNode
   ) -> Choice? where Choice: RawRepresentable<String> & CaseIterable {
     guard let node else {
@@ -112,7 +118,7 @@ extension CatalogReader {
     type.allCases.map(\.rawValue).joined(separator: ", ")
   }
 
-  mutating func integer(
+  package mutating func integer(
     _ node: YAMLNode?, at path: String, range: ClosedRange<Int64>
   ) -> Int64? {
     guard let node else { return nil }
@@ -124,7 +130,7 @@ extension CatalogReader {
     return value
   }
 
-  mutating func boolean(_ node: YAMLNode?, at path: String) -> Bool? {
+  package mutating func boolean(_ node: YAMLNode?, at path: String) -> Bool? {
     guard let node else { return nil }
     switch node.scalar {
     case "true": return true
@@ -135,7 +141,7 @@ extension CatalogReader {
     }
   }
 
-  mutating func duration(_ node: YAMLNode, at path: String) -> CalendarDuration? {
+  package mutating func duration(_ node: YAMLNode, at path: String) -> CalendarDuration? {
     guard let duration = node.scalar.flatMap({ CalendarDuration(iso8601: $0) }) else {
       report("an ISO 8601 duration such as P1M, P90D or PT72H is expected", at: path, node)
       return nil
@@ -145,7 +151,7 @@ extension CatalogReader {
 
   /// Reads an RFC 3339 timestamp, or milliseconds since 1970. A moment before the App Store opened
   /// is refused: it is a mistake, such as seconds instead of milliseconds.
-  mutating func moment(_ node: YAMLNode, at path: String) -> Milliseconds? {
+  package mutating func moment(_ node: YAMLNode, at path: String) -> Milliseconds? {
     guard let moment = node.scalar.flatMap({ Milliseconds(written: $0) }) else {
       report(
         "a moment such as 2024-03-01T00:00:00Z or 2024-03-01T00:00:00+01:00, or milliseconds since "
@@ -163,22 +169,84 @@ extension CatalogReader {
     return moment
   }
 
-  private static let appStoreOpening: Milliseconds = 1_215_648_000_000
-  private static let endOfYear9999: Milliseconds = 253_402_300_799_999
+  private static var appStoreOpening: Milliseconds { 1_215_648_000_000 }
+  private static var endOfYear9999: Milliseconds { 253_402_300_799_999 }
+}
+
+/// The path of a value in a file, such as `products[2].duration`.
+package enum YAMLPath {
+  /// The path of a field. The name comes from the file, so it is cut to 64 characters, and control
+  /// characters are escaped: they could damage logs, terminals and C strings.
+  package static func field(_ name: String, at path: String) -> String {
+    let limit = 64
+    let scalars = name.unicodeScalars
+    var shown = ""
+    for scalar in scalars.prefix(limit) {
+      if scalar.properties.generalCategory == .control {
+        shown += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    if scalars.dropFirst(limit).first != nil { shown += "…" }
+    return path.isEmpty ? shown : "\(path).\(shown)"
+  }
 }
 
 extension Unicode.Scalar {
   /// The character is neither a blank nor a control character.
-  var isPlain: Bool { value > 0x20 && !(0x7f...0xa0).contains(value) }
+  package var isPlain: Bool { value > 0x20 && !(0x7f...0xa0).contains(value) }
 }
 
 /// The fields of a mapping. Each can be taken once.
-struct CatalogFields {
+package struct YAMLFields {
   private var nodes: [String: YAMLNode]
 
-  init(_ nodes: [String: YAMLNode]) {
+  fileprivate init(_ nodes: [String: YAMLNode]) {
     self.nodes = nodes
   }
 
-  mutating func take(_ name: String) -> YAMLNode? { nodes.removeValue(forKey: name) }
+  package mutating func take(_ name: String) -> YAMLNode? { nodes.removeValue(forKey: name) }
+}
+
+/// Collects the issues of a file, so that one run reports all.
+package struct FileIssues {
+  /// The largest number of issues kept for each severity. A wrong file may have millions. The
+  /// limits are separate, so that warnings do not displace errors.
+  package static let limit = 100
+
+  private var errors: [FileIssue] = []
+  private var warnings: [FileIssue] = []
+  private var droppedCount = 0
+
+  package var hasErrors: Bool { !errors.isEmpty }
+
+  package init() {}
+
+  package mutating func add(_ issue: FileIssue) {
+    let count = issue.severity == .error ? errors.count : warnings.count
+    guard count < Self.limit else {
+      droppedCount += 1
+      return
+    }
+    switch issue.severity {
+    case .error: errors.append(issue)
+    case .warning: warnings.append(issue)
+    }
+  }
+
+  /// The issues in the order of the file. If the limit dropped some, a last issue gives their
+  /// number.
+  package var sorted: [FileIssue] {
+    var issues = (errors + warnings).sorted {
+      ($0.line, $0.column, $0.field) < ($1.line, $1.column, $1.field)
+    }
+    if droppedCount > 0, let last = issues.last {
+      issues.append(
+        FileIssue(
+          severity: hasErrors ? .error : .warning, line: last.line, column: last.column, field: "",
+          message: "\(droppedCount) more issues are not shown"))
+    }
+    return issues
+  }
 }

@@ -1,0 +1,274 @@
+import AccessControl
+import EntitlementDomain
+import Framing
+import RPCServer
+import Wire
+
+/// What a request is about, and what it costs its caller. Every request has both: an endpoint can
+/// decode no other.
+protocol AuthorizedRequest: WireMessage {
+  /// Compared with the caller's scope before any access to the store.
+  var requestedScope: RequestedScope { get }
+  var cost: CallCost { get }
+}
+
+/// The apps and environments that a request is about.
+enum RequestedScope {
+  case app(AppScope)
+  /// What Apple signed names them: each item is compared before the commit. If the request names an
+  /// app, the caller must have some environment of it.
+  case signed(BundleID?)
+  /// All apps, also those that the catalog will name later.
+  case everything
+  /// None: the server or the caller itself.
+  case nothing
+}
+
+extension RPCCall {
+  /// Decodes the request, and checks and charges its caller.
+  ///
+  /// - Throws: `MessageError` and `RPCStatus`.
+  func authorizedRequest<Request: AuthorizedRequest>(_ type: Request.Type) throws -> Request {
+    let request = try Request.decode(from: payload)
+    let scopes = identity.caller.scopes
+    let isPermitted =
+      switch request.requestedScope {
+      case .nothing: true
+      case .everything: scopes.isUnlimited
+      case .app(let scope): scopes.contains(scope)
+      case .signed(let app): app.map { scopes.contains($0) } ?? true
+      }
+    guard isPermitted else { throw refusal(.scope, details: request.requestedScope.details) }
+    try charge(request.cost)
+    return request
+  }
+}
+
+extension RPCCall {
+  /// Whether the caller may submit for an app and environment.
+  var permits: @Sendable (AppScope) -> Bool {
+    { [scopes = identity.caller.scopes] in scopes.contains($0) }
+  }
+}
+
+extension RequestedScope {
+  /// For `ErrorInfo` and the log.
+  fileprivate var details: [String: String] {
+    switch self {
+    case .app(let scope):
+      ["app": scope.bundleID.rawValue, "environment": scope.environment.rawValue]
+    case .signed(let app): app.map { ["app": $0.rawValue] } ?? [:]
+    case .everything: ["app": "*"]
+    case .nothing: [:]
+    }
+  }
+}
+
+/// The cost of a read, which is higher for another moment: nothing is cached for it.
+private func readCost(_ count: Int = 1, at moment: Milliseconds?) -> CallCost {
+  moment == nil ? .reads(count) : .expensiveRead
+}
+
+// MARK: EntitlementService
+
+extension GetCustomerStateRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { readCost(at: at) }
+}
+
+extension BatchGetCustomerStateRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { readCost(customers.count, at: at) }
+}
+
+extension CheckEntitlementRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { readCost(at: at) }
+}
+
+extension ExplainCustomerStateRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .expensiveRead }
+}
+
+extension WatchCustomerStatesRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope {
+    guard let bundleID, let environment else { return .everything }
+    return .app(AppScope(bundleID: bundleID, environment: environment))
+  }
+  var cost: CallCost { .reads(1) }
+}
+
+extension ListCustomersRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+// MARK: SubmissionService
+
+extension SubmitSignedTransactionsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .signed(bundleID) }
+  var cost: CallCost { .submissions(signedPayloads.count) }
+}
+
+extension SubmitNotificationRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .signed(nil) }
+  var cost: CallCost { .submissions(1) }
+}
+
+extension SubmitReceiptRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .signed(bundleID) }
+  var cost: CallCost { .submissions(1) }
+}
+
+// MARK: LinkService
+
+extension ResolveAccountRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension LinkAccountRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension UnlinkAccountRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension TransferPurchaseRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension MergeAccountsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension ListLinksRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension BindAccountTokenRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension ListAccountTokensRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension GetLinkHistoryRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+// MARK: AdminService
+
+extension AddGrantRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension WithdrawGrantRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension ListGrantsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension GetCatalogRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+extension ReloadCatalogRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .everything }
+  var cost: CallCost { .none }
+}
+
+extension ListChangesRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .everything }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+extension ImportArchivedResponseRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .signed(bundleID) }
+  var cost: CallCost { .submissions(1) }
+}
+
+extension GetCustomerHistoryRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension ExportCustomerRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .expensiveRead }
+}
+
+extension DeleteCustomerRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension ListUnlinkedChainsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+extension GetStatisticsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+extension GetServerRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+// MARK: AuditService
+
+extension ListAuditEntriesRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope {
+    // An unknown environment is refused later, and is no app of a limited caller.
+    guard let app, let environment = selectedEnvironment else { return .everything }
+    return .app(AppScope(bundleID: BundleID(app), environment: environment))
+  }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+extension ListAuditSealsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .everything }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+// MARK: AccessService and Health
+
+extension WhoAmIRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+extension GetCredentialsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .everything }
+  var cost: CallCost { .none }
+}
+
+extension ReloadCredentialsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .everything }
+  var cost: CallCost { .none }
+}
+
+extension HealthCheckRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}

@@ -1,0 +1,194 @@
+import AccessControl
+import Cryptography
+import EntitlementDomain
+import Framing
+import NIOCore
+import Wire
+
+/// Who the calls of one connection are from. Used on its event loop.
+///
+/// A call with a token is judged by the token alone. A call without one has the identity of the
+/// connection: that of its client certificate, or of the Unix user of its process.
+struct ConnectionAccess {
+  /// The token that was accepted last. Nearly all calls of a connection have the same one, which is
+  /// then only compared, and not hashed.
+  private struct Accepted {
+    /// The value of the metadata key.
+    let value: [UInt8]
+    let identity: Identity
+    let scope: ConnectionScope
+  }
+
+  let gate: AccessGate
+  private let certificateNames: [CertificateName]
+  private let user: UInt32?
+  /// The generation of the credentials that the rest was looked up in.
+  private var generation = 0
+  private var own: (identity: Identity, scope: ConnectionScope)?
+  private var accepted: Accepted?
+  /// The connection counts for the caller that used it last.
+  private var lease: CallerConnection?
+
+  init(gate: AccessGate, peer: RPCPeer) {
+    self.gate = gate
+    certificateNames = peer.certificateNames
+    user = peer.userID
+    if gate.credentials == nil {
+      own = (.local, ConnectionScope(.local))
+    }
+  }
+
+  /// Looks callers up again if other credentials are in force, and forgets a token that has expired.
+  /// Called for each read from the socket.
+  mutating func refresh() {
+    guard let credentials = gate.credentials else { return }
+    if credentials.generation != generation {
+      // Before the credentials are read, so that a change in between is seen later.
+      generation = credentials.generation
+      accepted = nil
+      let current = credentials.snapshot.credentials
+      let identity =
+        current.identity(certificateNames: certificateNames)
+        ?? user.flatMap { current.identity(user: $0) }
+      own = identity.map { ($0, ConnectionScope($0.caller)) }
+    }
+    if let expires = accepted?.identity.expires, expires <= credentials.now { accepted = nil }
+  }
+
+  // MARK: Calls that are answered in place
+
+  /// For the calls of one read.
+  ///
+  /// - Parameter now: a caller that has used its rate of reads is left to the general path.
+  func immediate(now: NIODeadline) -> ImmediateAccess {
+    guard gate.credentials != nil else {
+      return ImmediateAccess(isOpen: true, own: own?.scope, token: [], accepted: nil)
+    }
+    let mayUseOwn = own.map { isLeased($0.identity) && allowsRead($0.identity, now) } ?? false
+    let mayUseToken =
+      accepted.map { isLeased($0.identity) && allowsRead($0.identity, now) } ?? false
+    return ImmediateAccess(
+      isOpen: false, own: mayUseOwn ? own?.scope : nil, token: accepted?.value ?? [],
+      accepted: mayUseToken ? accepted?.scope : nil)
+  }
+
+  private func isLeased(_ identity: Identity) -> Bool { lease?.meter === identity.caller.meter }
+
+  private func allowsRead(_ identity: Identity, _ now: NIODeadline) -> Bool {
+    identity.caller.meter.allowsRead(now: now)
+  }
+
+  /// Charges what was answered in place: once for each read from the socket.
+  func countReads(byToken: Int, byConnection: Int, now: NIODeadline) {
+    guard gate.credentials != nil else { return }
+    if byToken > 0 { accepted?.identity.caller.meter.countReads(byToken, now: now) }
+    if byConnection > 0 { own?.identity.caller.meter.countReads(byConnection, now: now) }
+  }
+
+  // MARK: All other calls
+
+  /// The identity of a call.
+  ///
+  /// - Throws: ``AccessRefusal/missing``, ``AccessRefusal/refused``, ``AccessRefusal/connections``.
+  mutating func identify(_ request: RequestEnvelope) throws(Refused) -> Identity {
+    guard let credentials = gate.credentials else { return .local }
+    let found: Result<Identity, Refused> = request.withAuthorization { value in
+      do throws(Refused) {
+        return .success(try self.identity(of: value, credentials))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let identity = try found.get()
+    if !isLeased(identity) {
+      // The former caller's is given back first: it may be the same caller under another name.
+      lease = nil
+      lease = identity.caller.meter.openConnection()
+      if lease == nil { throw Refused(reason: .connections, caller: identity.caller.name) }
+    }
+    return identity
+  }
+
+  /// Why a call is not from a known caller.
+  struct Refused: Error {
+    let reason: AccessRefusal
+    let caller: String?
+  }
+
+  private mutating func identity(
+    of value: UnsafeRawBufferPointer?, _ credentials: CredentialsHolder
+  ) throws(Refused) -> Identity {
+    guard let value else {
+      guard let own else { throw Refused(reason: .missing, caller: nil) }
+      return own.identity
+    }
+    if let accepted, accepted.value.withUnsafeBytes({ ConstantTime.areEqual($0, value) }) {
+      return accepted.identity
+    }
+    guard let token = Self.bearerToken(in: value),
+      let identity = credentials.snapshot.credentials.identity(
+        token: token, now: credentials.now)
+    else { throw Refused(reason: .refused, caller: nil) }
+    accepted = Accepted(
+      value: Array(value), identity: identity, scope: ConnectionScope(identity.caller))
+    return identity
+  }
+
+  /// The token of `Bearer TOKEN` (RFC 6750 section 2.1); the scheme has no case (RFC 9110 section
+  /// 11.1).
+  private static func bearerToken(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let scheme: StaticString = "bearer"
+    let length = scheme.utf8CodeUnitCount
+    guard value.count > length + 1, value[length] == UInt8(ascii: " ") else { return nil }
+    for index in 0..<length where value[index] | 0x20 != scheme.utf8Start[index] { return nil }
+    return UnsafeRawBufferPointer(rebasing: value[(length + 1)...])
+  }
+
+  // MARK: Streams
+
+  /// Why a stream must end: its caller has lost the proof, the permission, or a part of the scope.
+  /// Nil if it may go on.
+  func revocation(of identity: Identity, _ permission: Permission) -> AccessRefusal? {
+    guard let credentials = gate.credentials, permission != .open else { return nil }
+    let current = credentials.snapshot.credentials.identity(
+      of: identity.proof, now: credentials.now)
+    guard let current, current.caller.name == identity.caller.name else { return .refused }
+    if !current.caller.permissions.contains(permission) { return .permission }
+    return current.caller.scopes.contains(identity.caller.scopes) ? nil : .scope
+  }
+
+  /// When the proof of a stream's caller expires.
+  func expiry(of identity: Identity, now: NIODeadline) -> NIODeadline? {
+    guard let credentials = gate.credentials, let expires = identity.expires else { return nil }
+    let left = max(0, expires.rawValue - credentials.now.rawValue)
+    // Longer than any connection, and no overflow.
+    return now + .milliseconds(min(left, 1 << 40))
+  }
+}
+
+/// Who the calls of one read are from, if they are answered in place.
+struct ImmediateAccess {
+  /// No access control: credentials are ignored.
+  let isOpen: Bool
+  /// Of the connection itself; nil if its calls are left to the general path.
+  let own: ConnectionScope?
+  /// The value of the metadata key that was accepted last.
+  let token: [UInt8]
+  /// Of this token; nil if its calls are left to the general path.
+  let accepted: ConnectionScope?
+
+  /// What the sender of a call may do, and whether it is known by its token; nil if it is not known
+  /// without hashing.
+  func scope(
+    of authorization: UnsafeRawBufferPointer?
+  ) -> (ConnectionScope, isByToken: Bool)? {
+    guard let authorization, !isOpen else { return own.map { ($0, false) } }
+    guard let accepted,
+      token.withUnsafeBytes({ ConstantTime.areEqual($0, authorization) })
+    else { return nil }
+    return (accepted, true)
+  }
+}
+
+/// Sent through each connection's pipeline when other credentials are in force.
+struct CredentialsReplaced: Sendable {}

@@ -1,0 +1,46 @@
+import Testing
+import Workers
+
+@Suite("Shares of sources in a limit")
+struct SourceSharesTests {
+  private func admits(_ shares: inout SourceShares, _ source: WorkSource) -> Bool {
+    shares.admit(source)
+  }
+
+  /// Admits work until the source is refused, and returns how much.
+  private func fill(_ shares: inout SourceShares, _ source: WorkSource) -> Int {
+    var count = 0
+    while count < 1_000, shares.admit(source) { count += 1 }
+    return count
+  }
+
+  @Test func `a source may have as much as it leaves to the others`() {
+    var shares = SourceShares(limit: 90)
+    #expect(fill(&shares, .caller(1)) == 45)
+    #expect(fill(&shares, .caller(2)) == 22)
+    #expect(!admits(&shares, .caller(1)))
+    #expect(admits(&shares, .caller(3)))
+    #expect(shares.pending == 68)
+    // Room that others leave can be used again.
+    for _ in 0..<22 { shares.ended(.caller(2)) }
+    #expect(!admits(&shares, .caller(1)))
+    #expect(fill(&shares, .caller(2)) == 22)
+  }
+
+  @Test func `the server itself has no share, only the limit`() {
+    var shares = SourceShares(limit: 10)
+    #expect(fill(&shares, .server) == 10)
+    #expect(!admits(&shares, .caller(1)))
+    shares.ended(.server)
+    #expect(shares.pending == 9)
+    #expect(admits(&shares, .server))
+  }
+
+  @Test(arguments: [(-1, 0), (0, 0), (1, 1), (2, 1), (3, 1), (4, 2)])
+  func `small limits`(limit: Int, admitted: Int) {
+    var shares = SourceShares(limit: limit)
+    #expect(fill(&shares, .caller(1)) == admitted)
+    shares.ended(.caller(9))
+    #expect(shares.pending == admitted)
+  }
+}
