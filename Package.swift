@@ -126,7 +126,8 @@ let package = Package(
     .target(
       name: "RPCServer",
       dependencies: [
-        "AccessControl", "Cryptography", "Framing", "Wire", nio.core, nio.posix, nio.ssl, nio.tls,
+        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "Wire", nio.core,
+        nio.posix, nio.ssl, nio.tls,
         logging,
       ]),
     .target(

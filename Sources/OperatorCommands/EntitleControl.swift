@@ -36,7 +36,8 @@ struct HealthCommand: AsyncParsableCommand {
     abstract: "Shows whether the server is serving, and which server it is.",
     discussion: """
       Shows its version, node, kind of store, the digest of its catalog, and warnings about its \
-      settings. Exit code 0 when it is serving, 1 when it is not, 3 when it cannot be reached.
+      settings, to a caller that may see them: health itself needs no token. Exit code 0 when it \
+      is serving, 1 when it is not, 3 when it cannot be reached.
       """)
 
   @Option(help: "Full name of one service. Default: the whole server.")
@@ -48,7 +49,7 @@ struct HealthCommand: AsyncParsableCommand {
   /// A health check and the server that answered it.
   struct Answer {
     let health: HealthCheckResponse
-    /// Nil for a server that does not know the method.
+    /// Nil for a server that does not know the method, and for a caller that may not call it.
     let server: GetServerResponse?
 
     /// The members of the health check, and a member `server`.
@@ -94,8 +95,12 @@ struct HealthCommand: AsyncParsableCommand {
     do {
       return try await client.server()
     } catch {
-      guard error.code == .status(.unimplemented) else { throw error }
-      return nil
+      // Health needs no credentials, so that a probe has none. What else is shown of the server does.
+      switch error.code {
+      case .status(.unimplemented), .status(.unauthenticated), .status(.permissionDenied):
+        return nil
+      default: throw error
+      }
     }
   }
 }

@@ -35,7 +35,7 @@ struct TruncatedExplanationTests {
   }
 
   @Test(
-    "R31: an explanation of 10,000 chains of one group lists the deciding ones first and counts the rest")
+    "R31: an explanation of 10,000 chains lists the deciding ones first and counts the rest")
   func chains() throws {
     let explanation = explain(LargeCustomer.active.record(10_000))
     let pro = try #require(explanation.entitlements.first { $0.entitlementID == "pro" })

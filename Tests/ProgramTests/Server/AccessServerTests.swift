@@ -142,7 +142,8 @@ struct AccessServerTests {
     let broken = try await check(
       "--credentials",
       try write(
-        "  - {name: local, roles: [reader]}\n  - {name: b, roles: [king]}\n  - {name: c, rolls: []}\n"))
+        "  - {name: local, roles: [reader]}\n  - {name: b, roles: [king]}\n  - {name: c, rolls: []}\n"
+      ))
     #expect(broken.exit == .code(78))
     for problem in ["this name is reserved", "unknown role", "unknown field"] {
       #expect(broken.errors.contains(problem), "\(broken.errors)")
@@ -295,14 +296,14 @@ struct AccessServerTests {
     let path = try write(
       try caller("the-admin", admin, "roles: [admin]")
         + caller("short", reader, "roles: [reader]", expires: soon)
-        + """
-          - name: rotated
-            roles: [reader]
-            tokens:
-              - {id: \(later.id), sha256: "\(try later.digest.hexadecimal)", expires: never}
-              - {id: aaaaaaaa, sha256: "\(String(repeating: "0", count: 64))", expires: \(soon)}
+          + """
+            - name: rotated
+              roles: [reader]
+              tokens:
+                - {id: \(later.id), sha256: "\(try later.digest.hexadecimal)", expires: never}
+                - {id: aaaaaaaa, sha256: "\(String(repeating: "0", count: 64))", expires: \(soon)}
 
-        """)
+          """)
     let running = try await bench.startServer("--credentials", path)
     let client = client(running.address, admin)
     let warnings = try await client.server().warnings
@@ -359,7 +360,8 @@ struct AccessServerTests {
     #expect(try await running.stop() == .code(0))
   }
 
-  @Test("No token and no payload is in the log at its lowest level, in the store or in the audit log")
+  @Test(
+    "No token and no payload is in the log at its lowest level, in the store or in the audit log")
   func secrets() async throws {
     let path = try write(try usual)
     let auditLog = bench.folder.file("audit.log")
