@@ -353,9 +353,8 @@ let package = Package(
     .testTarget(
       name: "OperatorCommandsTests",
       dependencies: [
-        "AccessControl", "EntitlementDomain", "Framing", "JSON", "OperatorCommands", "Programs",
-        "TestSupport",
-        "Wire",
+        "AccessControl", "ClientOptions", "Cryptography", "EntitlementDomain", "Framing", "JSON",
+        "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire",
       ]),
     .testTarget(
       name: "LoadClientTests",

@@ -17,7 +17,8 @@ package struct EntitleControl: AsyncParsableCommand {
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
       WatchCommand.self, CatalogCommand.self, AuditCommand.self, StatisticsCommand.self,
-      HealthCommand.self, ContextCommand.self, DatabaseCommand.self, VerifyCommand.self,
+      HealthCommand.self, ContextCommand.self, WhoAmICommand.self, CredentialsCommand.self,
+      TokenCommand.self, DatabaseCommand.self, VerifyCommand.self,
       InspectCommand.self,
       ScenarioCommand.self,
     ])

@@ -1,6 +1,6 @@
-import CatalogFiles
 import Glibc
 import Programs
+import YAMLFiles
 
 /// The file of a user's contexts.
 ///

@@ -58,7 +58,7 @@ struct GrantAddCommand: AsyncParsableCommand {
 
   func run() async throws {
     let scope = try await app.scope(on: server)
-    let now = Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000))
+    let now = Milliseconds.now
     let request = AddGrantRequest(
       grantID: id.map { GrantID($0.lowercased()) }, scope: scope,
       accountID: AccountID(account),

@@ -1,5 +1,7 @@
 import ArgumentParser
 import EntitlementDomain
+import RPCClient
+import Wire
 
 /// The app and the environment of a request.
 struct AppOptions: ParsableArguments {
@@ -23,11 +25,42 @@ struct AppOptions: ParsableArguments {
   ) async throws -> AppScope {
     let context = try server.chosen()
     let environment = environment ?? context.environment
-    guard let bundleID = bundleID ?? context.bundleID else {
-      throw ValidationError("--bundle-id is needed, or a context with an app")
+    if let bundleID = bundleID ?? context.bundleID {
+      return AppScope(
+        bundleID: BundleID(bundleID), environment: (environment ?? .production).environment)
     }
-    return AppScope(
-      bundleID: BundleID(bundleID), environment: (environment ?? .production).environment)
+    let caller = try await server.withClient { client in
+      do throws(RPCClientError) {
+        return try await client.whoAmI()
+      } catch {
+        guard error.code == .status(.unimplemented) else { throw error }
+        throw ValidationError("--bundle-id is needed, or a context with an app")
+      }
+    }
+    return try scope(among: caller.apps, environment?.environment)
+  }
+
+  /// The longest list of apps in an error.
+  private static let listedApps = 20
+
+  /// The one app that a caller may use. Its one environment, if it has one, else production.
+  ///
+  /// - Throws: `ValidationError` for none and for several, which are named.
+  static func scope(
+    among apps: [PermittedApp], _ environment: StoreEnvironment?
+  ) throws -> AppScope {
+    guard let app = apps.first else {
+      throw ValidationError("the server lets this caller use no app")
+    }
+    guard apps.count == 1 else {
+      let names = apps.map(\.bundleID.rawValue).sorted()
+      let rest = names.count > listedApps ? " and \(names.count - listedApps) more" : ""
+      throw ValidationError(
+        "choose one of the \(names.count) apps, with --bundle-id or a context: "
+          + names.prefix(listedApps).joined(separator: ", ") + rest)
+    }
+    let only = app.environments.count == 1 ? app.environments.first : nil
+    return AppScope(bundleID: app.bundleID, environment: environment ?? only ?? .production)
   }
 }
 
