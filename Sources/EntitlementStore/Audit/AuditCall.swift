@@ -2,8 +2,7 @@ package import EntitlementDomain
 
 /// The origin of an audited call, as the server sees it.
 ///
-/// There is no access control yet, so the only thing that the server itself knows is the peer.
-/// An authenticated caller will be a further property.
+/// The authenticated caller will be a further property.
 package struct AuditCaller: Hashable, Sendable {
   /// The address of the peer, such as `192.0.2.7:41822`; `unix` for a Unix socket.
   package var peer: String

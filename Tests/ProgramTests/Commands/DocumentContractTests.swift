@@ -209,6 +209,7 @@ struct DocumentContractTests {
         "UNRECOGNIZED", "OK", "MALFORMED", "UNSUPPORTED_ALGORITHM", "INVALID_CERTIFICATE",
         "UNTRUSTED_CHAIN", "CERTIFICATE_EXPIRED", "CERTIFICATE_REVOKED", "RETRYABLE",
         "INVALID_SIGNATURE", "WRONG_APP", "WRONG_ENVIRONMENT", "WRONG_DEVICE",
+        "APP_NOT_PERMITTED",
       ])
     #expect(
       names(SubmittedKind.self) == [

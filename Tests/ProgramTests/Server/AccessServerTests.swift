@@ -235,7 +235,8 @@ struct AccessServerTests {
     running.signal(SIGHUP)
     try await running.logged(Self.inForce, times: 2)
     #expect(await name(at: running.address, reader) == "backend")
-    #expect(try await operators.server().warnings.isEmpty)
+    #expect(
+      try await operators.server().warnings.filter { $0.hasPrefix("credentials") }.isEmpty)
     await operators.close()
     #expect(try await running.stop() == .code(0))
   }
@@ -306,7 +307,7 @@ struct AccessServerTests {
           """)
     let running = try await bench.startServer("--credentials", path)
     let client = client(running.address, admin)
-    let warnings = try await client.server().warnings
+    let warnings = try await client.server().warnings.filter { $0.hasPrefix("credentials") }
     #expect(warnings == ["credentials: the last token of short expires in 4 days"])
     #expect(running.logText.contains("the last token of short expires in 4 days"))
     await client.close()
