@@ -354,7 +354,8 @@ let package = Package(
       name: "OperatorCommandsTests",
       dependencies: [
         "AccessControl", "ClientOptions", "Cryptography", "EntitlementDomain", "Framing", "JSON",
-        "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire",
+        "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire", "YAMLFiles",
+        argumentParser,
       ]),
     .testTarget(
       name: "LoadClientTests",

@@ -1,6 +1,8 @@
+import ArgumentParser
 import ClientOptions
 import EntitlementDomain
 import Framing
+import Glibc
 import RPCClient
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import Programs
 import TestSupport
 import Testing
+import YAMLFiles
 
 @testable import OperatorCommands
 
@@ -37,10 +38,12 @@ struct ContextFileTests {
     var contexts = try contexts()
     try file.save(contexts)
     #expect(try file.load() == contexts)
-    #expect(contexts.use("all"))
+    let isUsed = contexts.use("all")
+    #expect(isUsed)
     try file.save(contexts)
     #expect(try file.load().current == "all")
-    #expect(contexts.remove("all"))
+    let isRemoved = contexts.remove("all")
+    #expect(isRemoved)
     try file.save(contexts)
     #expect(try file.load() == contexts)
     #expect(try file.load().current == nil)
