@@ -3,6 +3,7 @@ import Foundation
 package import Framing
 import Programs
 package import RPCClient
+import Synchronization
 
 /// The token of a program's caller, in a file or in the environment. Never an argument: other users
 /// of the machine can see those.
@@ -19,6 +20,10 @@ package struct TokenOptions: ParsableArguments {
 
   /// One for all programs. Not `ENTITLE_…`: the server refuses such variables that it does not know.
   package static let variable = "ENTITLECTL_TOKEN"
+
+  /// The tokens of files that this process has read. Standard input and pipes can be read once, and
+  /// a command may connect several times.
+  private static let read = Mutex<[String: ClientToken]>([:])
 
   /// The longest standard input that is read, in bytes. A token has about 60.
   private static let maximumBytes = 4_096
@@ -37,20 +42,19 @@ package struct TokenOptions: ParsableArguments {
     guard tokenFile != nil || variable != nil || file != nil else { return nil }
     try Self.requireConfidential(address)
     do throws(RPCClientError) {
-      let token =
-        if let tokenFile {
-          try tokenFile == "-" ? ClientToken(Self.standardInput()) : ClientToken(file: tokenFile)
-        } else if let variable {
-          try Self.token(inVariable: variable)
-        } else {
-          // One of the three is there.
-          ClientToken(file: file ?? "")
-        }
-      try token.check()
-      return token
+      if tokenFile == nil, let variable { return try Self.token(inVariable: variable) }
+      return try Self.token(inFile: tokenFile ?? file ?? "")
     } catch {
       throw CommandFailure(.failed, error.message)
     }
+  }
+
+  private static func token(inFile path: String) throws(RPCClientError) -> ClientToken {
+    if let known = read.withLock({ $0[path] }) { return known }
+    let token = path == "-" ? try ClientToken(standardInput()) : ClientToken(file: path)
+    try token.check()
+    read.withLock { $0[path] = token }
+    return token
   }
 
   /// - Throws: `ValidationError` for an address to which a token would travel readably.

@@ -145,6 +145,11 @@ struct CredentialsCommandTests {
     let who = try await run("whoami")
     #expect(who.exit == .code(0), "\(who.errors)")
     #expect(who.output.contains("the-admin") && who.output.contains("TOKEN"))
+    // Two connections, as the server is asked for the app: stdin is read once.
+    let list = try await ProgramRun.of(
+      .entitlectl, ["customer", "list", "--server", at[1], "--token-file", "-"],
+      input: try String(contentsOfFile: token, encoding: .utf8))
+    #expect(list.exit == .code(0), "\(list.errors)")
     let status = try await run("credentials", "status")
     #expect(status.exit == .code(0), "\(status.errors)")
     #expect(status.output.contains("of the-admin expires "), "\(status.output)")

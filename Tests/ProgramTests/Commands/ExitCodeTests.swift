@@ -50,7 +50,7 @@ struct ExitCodeTests {
       ["watch", "--cursor-file", ""], ["database", "x"], ["link", "tokens", ""] + app,
       ["link", "bind-token", "t", "--yes"] + app + why,
       ["link", "bind-token", "t", "a", "--forget", "--yes"] + app + why,
-      ["health", "--context", "absent"], ["context"], ["context", "set"],
+      ["health", "--context", "absent"], ["context", "set"],
       ["context", "set", "a b"],
       ["context", "set", "a", "--server", "nowhere"],
       ["context", "set", "a", "--server", "example.com:7100", "--token-file", "t"],

@@ -37,6 +37,8 @@ struct OperatorDocumentContractTests {
     try await DocumentContract.expectMessages([
       (["change", "list", "--all"] + at, "", "entitle.v1.Change"),
       (["statistics"] + at, "", "entitle.v1.GetStatisticsResponse"),
+      (["whoami"] + at, "", "entitle.v1.WhoAmIResponse"),
+      (["credentials", "status"] + at, "", "entitle.v1.CredentialsResponse"),
     ])
     #expect(try await server.stop() == .code(0))
   }
