@@ -353,9 +353,9 @@ let package = Package(
     .testTarget(
       name: "OperatorCommandsTests",
       dependencies: [
-        "AccessControl", "EntitlementDomain", "Framing", "JSON", "OperatorCommands", "Programs",
-        "TestSupport",
-        "Wire",
+        "AccessControl", "ClientOptions", "Cryptography", "EntitlementDomain", "Framing", "JSON",
+        "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire", "YAMLFiles",
+        argumentParser,
       ]),
     .testTarget(
       name: "LoadClientTests",

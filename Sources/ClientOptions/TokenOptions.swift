@@ -1,6 +1,9 @@
 package import ArgumentParser
 import Foundation
-package import Programs
+package import Framing
+import Programs
+package import RPCClient
+import Synchronization
 
 /// The token of a program's caller, in a file or in the environment. Never an argument: other users
 /// of the machine can see those.
@@ -8,8 +11,8 @@ package struct TokenOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      File of the token, which other users must not be able to read; -: stdin. Default: the \
-      environment's \(TokenOptions.variable).
+      File of the token, which other users must not be able to read; -: stdin. It is read again \
+      when it changes. Default: the environment's \(TokenOptions.variable).
       """, valueName: "file"))
   package var tokenFile: String?
 
@@ -18,50 +21,63 @@ package struct TokenOptions: ParsableArguments {
   /// One for all programs. Not `ENTITLE_…`: the server refuses such variables that it does not know.
   package static let variable = "ENTITLECTL_TOKEN"
 
-  /// The longest file that is read, in bytes. A token has about 60.
+  /// The tokens of files that this process has read. Standard input and pipes can be read once, and
+  /// a command may connect several times.
+  private static let read = Mutex<[String: ClientToken]>([:])
+
+  /// The longest standard input that is read, in bytes. A token has about 60.
   private static let maximumBytes = 4_096
 
-  /// The metadata of each call: empty without a token.
+  /// The token for a server: that of `--token-file`, else of the environment, else of `file`.
   ///
-  /// - Throws: ``CommandFailure``.
-  package func metadata() throws(CommandFailure) -> [(key: String, value: String)] {
-    guard let token = try token() else { return [] }
-    return [(key: "authorization", value: "Bearer \(token)")]
+  /// - Parameter file: of the caller's context.
+  /// - Returns: nil without a token.
+  /// - Throws: `ValidationError` where others could read it on its way; ``CommandFailure`` when it
+  ///   cannot be read, never with the token.
+  package func token(
+    for address: ServerAddress, orIn file: String? = nil,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> ClientToken? {
+    let variable = environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
+    guard tokenFile != nil || variable != nil || file != nil else { return nil }
+    try Self.requireConfidential(address)
+    do throws(RPCClientError) {
+      if tokenFile == nil, let variable { return try Self.token(inVariable: variable) }
+      return try Self.token(inFile: tokenFile ?? file ?? "")
+    } catch {
+      throw CommandFailure(.failed, error.message)
+    }
   }
 
-  /// - Throws: ``CommandFailure``, never with the token.
-  package func token() throws(CommandFailure) -> String? {
-    let text: String
-    if let tokenFile {
-      text = try Self.contents(of: tokenFile)
-    } else if let value = ProcessInfo.processInfo.environment[Self.variable] {
-      text = value
-    } else {
-      return nil
-    }
-    let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw CommandFailure(.failed, "\(tokenFile ?? Self.variable): no token")
-    }
+  private static func token(inFile path: String) throws(RPCClientError) -> ClientToken {
+    if let known = read.withLock({ $0[path] }) { return known }
+    let token = path == "-" ? try ClientToken(standardInput()) : ClientToken(file: path)
+    try token.check()
+    read.withLock { $0[path] = token }
     return token
   }
 
-  private static func contents(of path: String) throws(CommandFailure) -> String {
-    var status = stat()
-    if path != "-", stat(path, &status) == 0 {
-      // As ssh does with a private key.
-      let others: mode_t = status.st_uid == getuid() ? 0o077 : 0o007
-      guard status.st_mode & others == 0 else {
-        throw CommandFailure(.failed, "\(path): other users may read the token (chmod 600)")
-      }
+  /// - Throws: `ValidationError` for an address to which a token would travel readably.
+  package static func requireConfidential(_ address: ServerAddress) throws {
+    guard address.isEncrypted || address.isLoopback else {
+      throw ValidationError(
+        "\(address): a token is sent to another machine with TLS only; use tls:\(address)")
     }
-    do {
-      let file =
-        path == "-"
-        ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-      return String(decoding: try file.read(upToCount: maximumBytes) ?? Data(), as: UTF8.self)
+  }
+
+  private static func token(inVariable value: String) throws(RPCClientError) -> ClientToken {
+    do throws(RPCClientError) {
+      return try ClientToken(value)
     } catch {
-      throw CommandFailure(.failed, "\(path): the token cannot be read")
+      var failure = error
+      failure.message = "\(variable): no token"
+      throw failure
     }
+  }
+
+  private static func standardInput() -> String {
+    // A failure to read gives no token, which is told.
+    let data = try? FileHandle.standardInput.read(upToCount: maximumBytes)
+    return String(decoding: data ?? Data(), as: UTF8.self)
   }
 }

@@ -1,3 +1,4 @@
+import ClientOptions
 import Programs
 import RPCClient
 import Wire
@@ -25,7 +26,28 @@ extension CommandFailure {
         .refused
       case .status: .failed
       }
-    self.init(reason, error.description)
+    self.init(reason, error.description + Self.advice(on: error))
+  }
+
+  /// What the user can do about a refusal; empty for all others.
+  private static func advice(on error: RPCClientError) -> String {
+    let wait = error.retryDelay.map { delay in
+      let tenths = Int64((delay / .milliseconds(100)).rounded(.up))
+      return "; try again in \(tenths / 10).\(tenths % 10) s"
+    }
+    switch error.errorInfo?.reason {
+    case "CREDENTIAL_MISSING":
+      return "; a token is given by --token-file, the environment's \(TokenOptions.variable) or a "
+        + "context"
+    case "CREDENTIAL_REFUSED":
+      return "; entitlectl token create makes another token, for the server's file of credentials"
+    case "PERMISSION_MISSING", "APP_NOT_PERMITTED":
+      return "; entitlectl whoami shows what you may do"
+    case "RATE_LIMITED", "TOO_MANY_CALLS", "TOO_MANY_CONNECTIONS":
+      return "; this is a limit of the caller, see entitlectl whoami" + (wait ?? "")
+    default:
+      return ""
+    }
   }
 }
 

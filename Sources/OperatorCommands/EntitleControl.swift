@@ -17,7 +17,9 @@ package struct EntitleControl: AsyncParsableCommand {
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
       WatchCommand.self, CatalogCommand.self, AuditCommand.self, StatisticsCommand.self,
-      HealthCommand.self, DatabaseCommand.self, VerifyCommand.self, InspectCommand.self,
+      HealthCommand.self, ContextCommand.self, WhoAmICommand.self, CredentialsCommand.self,
+      TokenCommand.self, DatabaseCommand.self, VerifyCommand.self,
+      InspectCommand.self,
       ScenarioCommand.self,
     ])
 

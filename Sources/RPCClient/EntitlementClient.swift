@@ -55,7 +55,7 @@ public struct EntitlementClient: Sendable {
       // Shuffled, so that not all clients begin with the same server.
       pool: ConnectionPool(
         addresses: addresses.shuffled(), tls: configuration.tls,
-        connectTimeout: configuration.connectTimeout,
+        token: configuration.token, connectTimeout: configuration.connectTimeout,
         pool: configuration.pool, reconnecting: Self.reconnecting, limits: configuration.connection,
         eventLoopGroup: MultiThreadedEventLoopGroup.singleton),
       retries: configuration.retries, hedgingDelay: configuration.hedgingDelay)

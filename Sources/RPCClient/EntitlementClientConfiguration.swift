@@ -9,6 +9,8 @@ public struct EntitlementClientConfiguration: Sendable {
   public var timeout: Duration?
   /// Pairs that are sent with each call.
   public var metadata: [(key: String, value: String)]
+  /// Shows the servers who calls; nil: no token is sent. See ``ClientToken``.
+  public var token: ClientToken?
   /// For servers with TLS: see ``ClientTLS``. Nil: the authorities that the system trusts, and no
   /// client certificate.
   public var tls: ClientTLS?
@@ -41,13 +43,15 @@ public struct EntitlementClientConfiguration: Sendable {
   /// Makes a configuration. Each parameter is described at the property of its name.
   public init(
     timeout: Duration? = defaultTimeout, metadata: [(key: String, value: String)] = [],
-    tls: ClientTLS? = nil, connectTimeout: Duration = .seconds(5), connectionsPerAddress: Int = 2,
+    token: ClientToken? = nil, tls: ClientTLS? = nil, connectTimeout: Duration = .seconds(5),
+    connectionsPerAddress: Int = 2,
     callsPerConnection: Int = 1_000, waitingCalls: Int = 10_000,
     waitingTime: Duration = .seconds(1), retries: RetryPolicy = RetryPolicy(),
     hedgingDelay: Duration? = nil, streamReadBuffer: Int = 4_194_304
   ) {
     self.timeout = timeout
     self.metadata = metadata
+    self.token = token
     self.tls = tls
     self.connectTimeout = connectTimeout
     self.connectionsPerAddress = connectionsPerAddress

@@ -108,9 +108,9 @@ struct ServerOption: ParsableArguments {
   ) async throws -> EntitlementClient {
     var configuration = configuration
     configuration.tls = tls.settings
-    configuration.metadata = try token.metadata()
-    return try await EntitlementClient.connect(
-      to: try tls.address(argument.address), configuration: configuration)
+    let address = try tls.address(argument.address)
+    configuration.token = try token.token(for: address)
+    return try await EntitlementClient.connect(to: address, configuration: configuration)
   }
 }
 

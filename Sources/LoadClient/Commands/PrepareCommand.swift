@@ -64,17 +64,19 @@ struct PrepareCommand: AsyncParsableCommand {
   func run() async throws {
     let customers = try population.make()
     let progress = Progress(interval: .seconds(1))
+    let target = try server.map { server in
+      let address = try tls.address(server.address)
+      return RPCTarget(address, tls: tls.settings, token: try token.token(for: address))
+    }
     try await CommandFailure.wrapping {
       let filling = Task {
         if let postgres {
           try await DatabaseFiller(
             uri: postgres, customers: customers, workers: workers, progress: progress
           ).run()
-        } else if let server, let authority {
+        } else if let target, let authority {
           try await ServerFiller(
-            target: RPCTarget(
-              try tls.address(server.address), tls: tls.settings, metadata: try token.metadata()),
-            customers: customers,
+            target: target, customers: customers,
             authority: try SigningAuthority.load(fromDirectory: authority), inFlight: inFlight,
             progress: progress
           ).run()

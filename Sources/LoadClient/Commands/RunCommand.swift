@@ -125,8 +125,8 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   private func target() throws -> RPCTarget {
-    RPCTarget(
-      try tls.address(server.address), tls: tls.settings, metadata: try token.metadata())
+    let address = try tls.address(server.address)
+    return RPCTarget(address, tls: tls.settings, token: try token.token(for: address))
   }
 
   private func log(to file: ReportFile) -> IntervalLog? {

@@ -31,7 +31,7 @@ struct ServerFiller: Sendable {
   func run() async throws {
     var clients: [EntitlementClient] = []
     let configuration = EntitlementClientConfiguration(
-      metadata: target.metadata, tls: target.tls)
+      metadata: target.metadata, token: target.token, tls: target.tls)
     for _ in 0..<Self.connections {
       clients.append(
         try await EntitlementClient.connect(to: target.address, configuration: configuration))

@@ -25,7 +25,7 @@ struct AuditListCommand: AsyncParsableCommand {
   @Option(help: "With --bundle-id: production, sandbox, xcode or local-testing.")
   var environment: EnvironmentName?
 
-  @Option(help: "Only this account; needs --bundle-id.")
+  @Option(help: "Only this account, of --bundle-id, else of the context's app or the only one.")
   var account: String?
 
   @Option(help: "Only this method, such as AddGrant.")
@@ -48,7 +48,6 @@ struct AuditListCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit is at least 1") }
-    if account != nil, bundleID == nil { throw ValidationError("--account needs --bundle-id") }
     if environment != nil, bundleID == nil {
       throw ValidationError("--environment needs --bundle-id")
     }
@@ -60,8 +59,11 @@ struct AuditListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let app =
+      account == nil
+      ? bundleID : try await AppOptions.scope(bundleID, environment, on: server).bundleID.rawValue
     let request = ListAuditEntriesRequest(
-      app: bundleID, appEnvironment: environment?.environment.rawValue,
+      app: app, appEnvironment: environment?.environment.rawValue,
       accountID: account.map { AccountID($0) }, method: method, author: author,
       from: from?.milliseconds, until: until?.milliseconds,
       pageSize: min(limit ?? .max, ListAuditEntriesRequest.largestPageSize))

@@ -17,12 +17,14 @@ struct ChangeWatcher: Sendable {
     var request = request
     var backoff = ReconnectBackoff()
     var hasWatched = false
+    var wasRefused = false
     while true {
       let error: CustomerWatchError
       do {
         try await watch(request) { cursor in
           request.cursor = cursor
           hasWatched = true
+          wasRefused = false
           backoff.reset()
         }
         continue
@@ -37,7 +39,12 @@ struct ChangeWatcher: Sendable {
       }
       try cursorFile?.finish()
       if Task.isCancelled { return report("stopped", at: request.cursor) }
-      guard hasWatched, error.isTransient else { throw Self.failure(error, at: request.cursor) }
+      // A token that has ended may have been renewed in its file meanwhile.
+      let isRefused = error.cause.code == .status(.unauthenticated)
+      guard hasWatched, error.isTransient || (isRefused && !wasRefused) else {
+        throw Self.failure(error, at: request.cursor)
+      }
+      wasRefused = isRefused
       let delay = max(backoff.next(), error.cause.retryDelay ?? .zero)
       report("\(error); trying again in \(Self.seconds(delay)) s", at: request.cursor)
       // `sleep` throws only when the task is cancelled, which the next line checks.

@@ -45,7 +45,10 @@ struct WatchCommand: AsyncParsableCommand {
   var cursorFile: String?
 
   @Option(
-    help: "Only this account. May be repeated; needs --bundle-id and --environment.")
+    help: """
+      Only this account. May be repeated. The app and the environment default to those of other \
+      commands.
+      """)
   var account: [String] = []
 
   @Option(help: "Only this app. Default: all.")
@@ -71,9 +74,6 @@ struct WatchCommand: AsyncParsableCommand {
     ]
     where text == "" { throw ValidationError("\(name) is empty") }
     if account.contains("") { throw ValidationError("--account is empty") }
-    if !account.isEmpty, bundleID == nil || environment == nil {
-      throw ValidationError("--account needs --bundle-id and --environment")
-    }
     if account.count > WatchCustomerStatesRequest.maximumAccountIDs {
       throw ValidationError(
         "--account is given more than \(WatchCustomerStatesRequest.maximumAccountIDs) times")
@@ -87,6 +87,11 @@ struct WatchCommand: AsyncParsableCommand {
       bundleID: bundleID.map { BundleID($0) }, environment: environment?.environment,
       accountIDs: account.map { AccountID($0) }, kinds: Set(kind.map(\.kind)),
       isWithoutStates: withoutStates)
+    if !account.isEmpty {
+      let scope = try await AppOptions.scope(bundleID, environment, on: server)
+      request.bundleID = scope.bundleID
+      request.environment = scope.environment
+    }
     if let kept = try file?.load() { request.cursor = kept }
     let watcher = ChangeWatcher(server: server, cursorFile: file)
     let watch = Task { [request] in try await watcher.run(request) }

@@ -33,8 +33,9 @@ struct CustomerGetCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let request = GetCustomerStateRequest(
-      customer: customer.selector, scope: app.scope,
+      customer: customer.selector, scope: scope,
       consistency: minRevision.map { .atLeastAsFresh(revision: $0) } ?? .minimizeLatency,
       at: at?.milliseconds, knowledge: knowledge.value)
     let answer = try await server.withClient { try await $0.customerState(request) }
@@ -61,10 +62,11 @@ struct CustomerListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let states = try await server.withClient { client in
       let pageSize = min(limit ?? .max, ListCustomersRequest.largestPageSize)
       var states: [CustomerState] = []
-      for try await state in client.customers(in: app.scope, pageSize: pageSize) {
+      for try await state in client.customers(in: scope, pageSize: pageSize) {
         states.append(state)
         if states.count == limit { break }
       }
@@ -94,9 +96,10 @@ struct CustomerDeleteCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    try confirmation.confirm("Delete account \(account) of \(app.display), permanently?")
+    let scope = try await app.scope(on: server)
+    try confirmation.confirm("Delete account \(account) of \(scope.display), permanently?")
     let request = DeleteCustomerRequest(
-      scope: app.scope, accountID: AccountID(account), reason: audit.reason,
+      scope: scope, accountID: AccountID(account), reason: audit.reason,
       author: audit.author)
     let response = try await server.withClient { try await $0.deleteCustomer(request) }
     try LinkOutput.write(response, to: output)

@@ -29,8 +29,9 @@ struct CustomerExplainCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let request = ExplainCustomerStateRequest(
-      customer: customer.selector, scope: app.scope, at: at?.milliseconds,
+      customer: customer.selector, scope: scope, at: at?.milliseconds,
       catalogYAML: try catalog.map { path throws(CommandFailure) in try Self.text(of: path) },
       knowledge: knowledge.value)
     let answer = try await server.withClient { client in

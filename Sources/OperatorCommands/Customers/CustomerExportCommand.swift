@@ -42,7 +42,8 @@ struct CustomerExportCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let request = ExportCustomerRequest(scope: app.scope, accountID: AccountID(account))
+    let scope = try await app.scope(on: server)
+    let request = ExportCustomerRequest(scope: scope, accountID: AccountID(account))
     let document = try await server.withClient(streamReadBuffer: Self.readBuffer) { client in
       // The document is received completely before it is written: stdout may be slower than the
       // server's send timeout.

@@ -21,7 +21,8 @@ struct CustomerHistoryCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = GetCustomerHistoryRequest(scope: app.scope, accountID: AccountID(account))
+    let scope = try await app.scope(on: server)
+    let request = GetCustomerHistoryRequest(scope: scope, accountID: AccountID(account))
     let history = try await server.withClient { try await $0.customerHistory(request) }
     MergedAccountNotice.write(of: account, answeredBy: history.accountID, "its history")
     try output.write(history) { CustomerHistoryTable.text(of: $0.entries) }

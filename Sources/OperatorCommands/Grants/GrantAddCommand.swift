@@ -13,10 +13,10 @@ struct GrantAddCommand: AsyncParsableCommand {
       existing grant of this id does not change.
       """)
 
-  @Option(help: "The account.")
+  @Argument(help: "The account.")
   var account: String
 
-  @Option(help: "The entitlement's id in the catalog.")
+  @Argument(help: "The entitlement's id in the catalog.")
   var entitlement: String
 
   @Option(help: "Reason, for the audit trail.")
@@ -57,9 +57,10 @@ struct GrantAddCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let now = Milliseconds(Int64(Date().timeIntervalSince1970 * 1_000))
+    let scope = try await app.scope(on: server)
+    let now = Milliseconds.now
     let request = AddGrantRequest(
-      grantID: id.map { GrantID($0.lowercased()) }, scope: app.scope,
+      grantID: id.map { GrantID($0.lowercased()) }, scope: scope,
       accountID: AccountID(account),
       entitlementID: EntitlementID(entitlement), starts: starts?.milliseconds,
       expires: end(from: starts?.milliseconds ?? now), reason: reason, author: author)

@@ -38,10 +38,11 @@ struct GrantWithdrawCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     try confirmation.confirm(
-      "Withdraw grant \(id) of \(app.scope.bundleID) (\(app.scope.environment.rawValue))?")
+      "Withdraw grant \(id) of \(scope.display)?")
     let request = WithdrawGrantRequest(
-      grantID: GrantID(id.lowercased()), scope: app.scope, reason: reason, author: author)
+      grantID: GrantID(id.lowercased()), scope: scope, reason: reason, author: author)
     let response = try await server.withClient { try await $0.withdrawGrant(request) }
     try GrantOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it was withdrawn before") }
@@ -53,7 +54,7 @@ struct GrantListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "Lists all grants of an account, including withdrawn ones, oldest first.")
 
-  @Option(help: "The account.")
+  @Argument(help: "The account.")
   var account: String
 
   @OptionGroup var app: AppOptions
@@ -61,7 +62,8 @@ struct GrantListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = ListGrantsRequest(scope: app.scope, accountID: AccountID(account))
+    let scope = try await app.scope(on: server)
+    let request = ListGrantsRequest(scope: scope, accountID: AccountID(account))
     let grants = try await server.withClient { try await $0.grants(request).grants }
     try output.write(grants, table: GrantOutput.table)
   }

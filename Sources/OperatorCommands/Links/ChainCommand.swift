@@ -33,11 +33,12 @@ struct ChainListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let chains = try await server.withClient { client in
       let pageSize = min(limit ?? .max, ListUnlinkedChainsRequest.largestPageSize)
       var chains: [UnlinkedChainEntry] = []
       var count = 0
-      for try await chain in client.unlinkedChains(in: app.scope, pageSize: pageSize) {
+      for try await chain in client.unlinkedChains(in: scope, pageSize: pageSize) {
         if output.output == .jsonl {
           try output.write(chain) { _ in "" }
         } else {

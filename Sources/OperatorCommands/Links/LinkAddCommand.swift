@@ -12,7 +12,7 @@ struct LinkAddCommand: AsyncParsableCommand {
       is not known, or belongs to another account: link transfer moves it.
       """)
 
-  @Option(help: "The account.")
+  @Argument(help: "The account.")
   var account: String
 
   @OptionGroup var target: TargetOptions
@@ -22,8 +22,9 @@ struct LinkAddCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let request = LinkAccountRequest(
-      scope: app.scope, target: target.target, accountID: AccountID(account),
+      scope: scope, target: target.target, accountID: AccountID(account),
       reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.linkAccount(request) }
     try LinkOutput.write(response, to: output)
@@ -50,10 +51,11 @@ struct LinkRemoveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     try confirmation.confirm(
-      "Unlink \(target.target.display) of \(app.display) from its account?")
+      "Unlink \(target.target.display) of \(scope.display) from its account?")
     let request = UnlinkAccountRequest(
-      scope: app.scope, target: target.target, reason: audit.reason, author: audit.author)
+      scope: scope, target: target.target, reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.unlinkAccount(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it had no account") }

@@ -24,7 +24,7 @@ struct LinkListCommand: AsyncParsableCommand {
     commandName: "list", abstract: "Lists the chains and app transactions of an account.",
     discussion: "For a merged account, lists the account that it was merged into.")
 
-  @Option(help: "The account.")
+  @Argument(help: "The account.")
   var account: String
 
   @OptionGroup var app: AppOptions
@@ -32,7 +32,8 @@ struct LinkListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = ListLinksRequest(scope: app.scope, accountID: AccountID(account))
+    let scope = try await app.scope(on: server)
+    let request = ListLinksRequest(scope: scope, accountID: AccountID(account))
     let links = try await server.withClient { try await $0.links(request).links }
     try output.write(links, table: LinkTable.links)
   }
@@ -44,13 +45,13 @@ struct LinkHistoryCommand: AsyncParsableCommand {
     abstract: "Lists the links of a chain, an app transaction or an account, oldest first.",
     discussion: "At most the latest 10,000 entries.")
 
-  @Option(help: "The account.")
+  @Argument(help: "The account.")
   var account: String?
 
-  @Option(help: "Original transaction id of a chain, instead of --account.")
+  @Option(help: "Original transaction id of a chain, instead of an account.")
   var originalTransaction: String?
 
-  @Option(help: "Id of an app transaction, instead of --account.")
+  @Option(help: "Id of an app transaction, instead of an account.")
   var appTransaction: String?
 
   @OptionGroup var app: AppOptions
@@ -60,12 +61,13 @@ struct LinkHistoryCommand: AsyncParsableCommand {
   func validate() throws {
     guard [account, originalTransaction, appTransaction].compactMap(\.self).count == 1 else {
       throw ValidationError(
-        "exactly one of --account, --original-transaction and --app-transaction is required")
+        "exactly one of an account, --original-transaction and --app-transaction is required")
     }
   }
 
   func run() async throws {
-    let request = GetLinkHistoryRequest(scope: app.scope, subject: subject)
+    let scope = try await app.scope(on: server)
+    let request = GetLinkHistoryRequest(scope: scope, subject: subject)
     let events = try await server.withClient { try await $0.linkHistory(request).events }
     try output.write(events, table: LinkTable.history)
   }
@@ -94,7 +96,8 @@ struct LinkResolveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = ResolveAccountRequest(customer: customer.selector, scope: app.scope)
+    let scope = try await app.scope(on: server)
+    let request = ResolveAccountRequest(customer: customer.selector, scope: scope)
     let found = try await server.withClient { try await $0.resolveAccount(request) }
     guard let subject = found.subject else {
       throw CommandFailure(
@@ -104,7 +107,7 @@ struct LinkResolveCommand: AsyncParsableCommand {
           : "several chains without an account have this identifier")
     }
     try output.write(
-      SubmittedCustomer(subject: subject, scope: app.scope, revision: found.revision)
+      SubmittedCustomer(subject: subject, scope: scope, revision: found.revision)
     ) { LinkTable.resolved($0.subject, revision: $0.revision) }
   }
 }

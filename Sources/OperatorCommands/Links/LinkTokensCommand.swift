@@ -9,11 +9,11 @@ struct LinkTokensCommand: AsyncParsableCommand {
     commandName: "tokens", abstract: "Lists the tokens of an account, or those that are ambiguous.",
     discussion: """
       A token (appAccountToken) that two accounts were submitted with is ambiguous: purchases with \
-      it wait without an account, until link bind-token says whose it is. Without --account the \
+      it wait without an account, until link bind-token says whose it is. Without an account the \
       ambiguous tokens of the app are listed, each with the account that was the first.
       """)
 
-  @Option(help: "The account. Default: the ambiguous tokens of all accounts.")
+  @Argument(help: "The account. Default: the ambiguous tokens of all accounts.")
   var account: String?
 
   @OptionGroup var app: AppOptions
@@ -21,12 +21,13 @@ struct LinkTokensCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if account == "" { throw ValidationError("--account is empty") }
+    if account == "" { throw ValidationError("the account is empty") }
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     var request = ListAccountTokensRequest(
-      scope: app.scope, accountID: account.map { AccountID($0) }, pageSize: 1_000)
+      scope: scope, accountID: account.map { AccountID($0) }, pageSize: 1_000)
     let tokens = try await server.withClient { client in
       var tokens: [AccountToken] = []
       repeat {
@@ -50,13 +51,13 @@ struct LinkBindTokenCommand: AsyncParsableCommand {
       for confirmation; --yes skips the question.
       """)
 
-  @Option(help: "The token: a UUID.")
+  @Argument(help: "The token: a UUID.")
   var token: String
 
-  @Option(help: "The account; it may be one that is not known yet.")
+  @Argument(help: "The account; it may be one that is not known yet.")
   var account: String?
 
-  @Flag(help: "Forget the token, instead of --account.")
+  @Flag(help: "Forget the token, instead of an account.")
   var forget = false
 
   @OptionGroup var audit: AuditOptions
@@ -67,15 +68,16 @@ struct LinkBindTokenCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (account == nil) == forget, account != "" else {
-      throw ValidationError("exactly one of --account and --forget is required")
+      throw ValidationError("exactly one of an account and --forget is required")
     }
   }
 
   func run() async throws {
-    let question = account.map { "Bind token \(token) of \(app.display) to account \($0)?" }
-    try confirmation.confirm(question ?? "Forget token \(token) of \(app.display)?")
+    let scope = try await app.scope(on: server)
+    let question = account.map { "Bind token \(token) of \(scope.display) to account \($0)?" }
+    try confirmation.confirm(question ?? "Forget token \(token) of \(scope.display)?")
     let request = BindAccountTokenRequest(
-      scope: app.scope, appAccountToken: AppAccountToken(token),
+      scope: scope, appAccountToken: AppAccountToken(token),
       accountID: account.map { AccountID($0) }, reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.bindAccountToken(request) }
     try LinkOutput.write(response, to: output)

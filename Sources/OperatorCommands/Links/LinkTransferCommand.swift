@@ -32,11 +32,12 @@ struct LinkTransferCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let source = from.map { " from account \($0)" } ?? ""
     try confirmation.confirm(
-      "Move \(target.target.display) of \(app.display)\(source) to account \(to)?")
+      "Move \(target.target.display) of \(scope.display)\(source) to account \(to)?")
     let request = TransferPurchaseRequest(
-      scope: app.scope, target: target.target, fromAccountID: from.map { AccountID($0) },
+      scope: scope, target: target.target, fromAccountID: from.map { AccountID($0) },
       toAccountID: AccountID(to), reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.transferPurchase(request) }
     try LinkOutput.write(response, to: output)
@@ -54,10 +55,10 @@ struct LinkMergeCommand: AsyncParsableCommand {
       account becomes an alias of the second. Exit code 2 when the first account is not known.
       """)
 
-  @Option(help: "The account that becomes an alias.")
+  @Argument(help: "The account that becomes an alias.")
   var from: String
 
-  @Option(help: "The account that remains; it may be one that is not known yet.")
+  @Argument(help: "The account that remains; it may be one that is not known yet.")
   var into: String
 
   @OptionGroup var audit: AuditOptions
@@ -67,14 +68,15 @@ struct LinkMergeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if from == into { throw ValidationError("--from and --into are the same account") }
+    if from == into { throw ValidationError("an account is not merged into itself") }
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     try confirmation.confirm(
-      "Merge account \(from) of \(app.display) into account \(into), permanently?")
+      "Merge account \(from) of \(scope.display) into account \(into), permanently?")
     let request = MergeAccountsRequest(
-      scope: app.scope, fromAccountID: AccountID(from), intoAccountID: AccountID(into),
+      scope: scope, fromAccountID: AccountID(from), intoAccountID: AccountID(into),
       reason: audit.reason, author: audit.author)
     let response = try await server.withClient { try await $0.mergeAccounts(request) }
     try LinkOutput.write(response, to: output)

@@ -1,20 +1,72 @@
 import ArgumentParser
 import EntitlementDomain
+import RPCClient
+import Wire
 
 /// The app and the environment of a request.
 struct AppOptions: ParsableArguments {
-  @Option(help: "The app.")
-  var bundleID: String
+  @Option(
+    help: """
+      The app. Default: the context's, else the only one that the server lets the caller use.
+      """)
+  var bundleID: String?
 
-  @Option(help: "production, sandbox, xcode or local-testing.")
-  var environment: EnvironmentName = .production
+  @Option(
+    help: "\(EnvironmentName.list). Default: the context's, else production.")
+  var environment: EnvironmentName?
 
-  var scope: AppScope {
-    AppScope(bundleID: BundleID(bundleID), environment: environment.environment)
+  func scope(on server: ServerOptions) async throws -> AppScope {
+    try await Self.scope(bundleID, environment, on: server)
   }
 
+  /// Asks the server for an app that neither an option nor the context names.
+  static func scope(
+    _ bundleID: String?, _ environment: EnvironmentName?, on server: ServerOptions
+  ) async throws -> AppScope {
+    let context = try server.chosen()
+    let environment = environment ?? context.environment
+    if let bundleID = bundleID ?? context.bundleID {
+      return AppScope(
+        bundleID: BundleID(bundleID), environment: (environment ?? .production).environment)
+    }
+    let caller = try await server.withClient { client in
+      do throws(RPCClientError) {
+        return try await client.whoAmI()
+      } catch {
+        guard error.code == .status(.unimplemented) else { throw error }
+        throw ValidationError("--bundle-id is needed, or a context with an app")
+      }
+    }
+    return try scope(among: caller.apps, environment?.environment)
+  }
+
+  /// The longest list of apps in an error.
+  private static let listedApps = 20
+
+  /// The one app that a caller may use. Its one environment, if it has one, else production.
+  ///
+  /// - Throws: `ValidationError` for none and for several, which are named.
+  static func scope(
+    among apps: [PermittedApp], _ environment: StoreEnvironment?
+  ) throws -> AppScope {
+    guard let app = apps.first else {
+      throw ValidationError("the server lets this caller use no app")
+    }
+    guard apps.count == 1 else {
+      let names = apps.map(\.bundleID.rawValue).sorted()
+      let rest = names.count > listedApps ? " and \(names.count - listedApps) more" : ""
+      throw ValidationError(
+        "choose one of the \(names.count) apps, with --bundle-id or a context: "
+          + names.prefix(listedApps).joined(separator: ", ") + rest)
+    }
+    let only = app.environments.count == 1 ? app.environments.first : nil
+    return AppScope(bundleID: app.bundleID, environment: environment ?? only ?? .production)
+  }
+}
+
+extension AppScope {
   /// Human-readable: `com.example.scribe (Production)`.
-  var display: String { "\(scope.bundleID) (\(scope.environment.rawValue))" }
+  var display: String { "\(bundleID) (\(environment.rawValue))" }
 }
 
 /// The name of an environment on the command line.
@@ -23,6 +75,9 @@ enum EnvironmentName: String, ExpressibleByArgument, CaseIterable {
   case sandbox
   case xcode
   case localTesting = "local-testing"
+
+  /// For help: `production, sandbox, xcode or local-testing`.
+  static let list = "production, sandbox, xcode or local-testing"
 
   init?(argument: String) {
     // Apple's spelling, such as "LocalTesting", is accepted too.

@@ -85,8 +85,12 @@ struct ReceiptImportCommand: AsyncParsableCommand {
   @Argument(help: "Files, or - for stdin.")
   var files: [String]
 
-  @Option(help: "The app that all responses must belong to.")
-  var bundleID: String
+  @Option(
+    help: """
+      The app that all responses must belong to. Default: the context's, else the only one that \
+      the server lets the caller use.
+      """)
+  var bundleID: String?
 
   @Option(help: "The account that owns the purchases.")
   var account: String?
@@ -104,10 +108,11 @@ struct ReceiptImportCommand: AsyncParsableCommand {
       }
       return (name: name, bytes: bytes)
     }
+    let app = try await AppOptions.scope(bundleID, nil, on: server).bundleID
     try await ReceiptOutcome.collect(responses, server: server, output: output) { client, bytes in
       try await client.importArchivedResponse(
         ImportArchivedResponseRequest(
-          bundleID: BundleID(bundleID), accountID: account.map { AccountID($0) }, response: bytes))
+          bundleID: app, accountID: account.map { AccountID($0) }, response: bytes))
     }
   }
 }

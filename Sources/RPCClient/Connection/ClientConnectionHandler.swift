@@ -10,6 +10,9 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   private let eventLoop: any EventLoop
   /// Sent with each request, after its own.
   private let metadata: [(key: String, value: String)]
+  private let token: ClientToken?
+  /// The metadata and the token, as of the current batch.
+  private var common: [(key: String, value: String)]
   private var context: ChannelHandlerContext?
   private var streams = ClientStreams()
   private var decoder = FrameDecoder()
@@ -22,8 +25,12 @@ final class ClientConnectionHandler: ChannelInboundHandler {
   /// Why calls fail when the connection is closed.
   private var failure = RPCClientError.closed
 
-  init(eventLoop: any EventLoop, metadata: [(key: String, value: String)]) {
+  init(
+    eventLoop: any EventLoop, metadata: [(key: String, value: String)], token: ClientToken?
+  ) {
     self.metadata = metadata
+    self.token = token
+    common = metadata
     self.eventLoop = eventLoop
   }
 
@@ -44,15 +51,21 @@ final class ClientConnectionHandler: ChannelInboundHandler {
       receiver.fail(.deadlineExceeded.unsent)
       return
     }
+    // Once for all requests of a batch.
+    if let token, !isFlushScheduled {
+      do throws(RPCClientError) {
+        common = metadata + (try token.metadata())
+      } catch {
+        receiver.fail(error)
+        return
+      }
+    }
     let deadline: NIODeadline? = timeout == 0 ? nil : .now() + .nanoseconds(timeout)
     guard let streamID = streams.callStarted(kind: kind, deadline: deadline) else {
       receiver.fail(failure.unsent)
       return
     }
-    guard
-      request.write(
-        streamID: streamID, kind: kind, adding: metadata, into: &batch)
-    else {
+    guard request.write(streamID: streamID, kind: kind, adding: common, into: &batch) else {
       streams.callNotSent(streamID)
       receiver.fail(.tooLarge.unsent)
       return
@@ -128,6 +141,7 @@ final class ClientConnectionHandler: ChannelInboundHandler {
     case .succeed(let streamID, let payload):
       receivers.removeValue(forKey: streamID)?.succeed(payload)
     case .fail(let streamID, let status):
+      if status.code == .unauthenticated { token?.refused() }
       receivers.removeValue(forKey: streamID)?.fail(RPCClientError(status))
     case .deliver(let streamID, let message):
       deliver(message, to: streamID)

@@ -41,14 +41,13 @@ package final class RPCConnection: Sendable {
       eventLoopGroup: eventLoopGroup)
   }
 
-  /// Connects to a server, with TLS and metadata.
+  /// Connects to a server, with TLS, metadata and a token.
   package static func connect(
     to target: RPCTarget, connectTimeout: Duration = .seconds(5),
     limits: RPCLimits = RPCLimits(),
     eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
   ) async throws(RPCClientError) -> RPCConnection {
     let address = target.address
-    let metadata = target.metadata
     let tls = try Self.tls(target.tls, for: address)
     let made = ChannelHandlers()
     let bootstrap = ClientBootstrap(group: eventLoopGroup)
@@ -64,7 +63,8 @@ package final class RPCConnection: Sendable {
             handshake = waiting.finished
             try channel.pipeline.syncOperations.addHandlers(handler, waiting)
           }
-          let handler = ClientConnectionHandler(eventLoop: channel.eventLoop, metadata: metadata)
+          let handler = ClientConnectionHandler(
+            eventLoop: channel.eventLoop, metadata: target.metadata, token: target.token)
           try channel.pipeline.syncOperations.addHandler(handler)
           made.add(
             NIOLoopBound(handler, eventLoop: channel.eventLoop), handshake, to: channel)

@@ -7,13 +7,16 @@ package struct RPCTarget: Sendable {
   package var tls: ClientTLS?
   /// Sent with each request, after its own metadata.
   package var metadata: [(key: String, value: String)]
+  /// Sent with each request too; nil: none.
+  package var token: ClientToken?
 
   package init(
     _ address: ServerAddress, tls: ClientTLS? = nil,
-    metadata: [(key: String, value: String)] = []
+    metadata: [(key: String, value: String)] = [], token: ClientToken? = nil
   ) {
     self.address = address
     self.tls = tls
     self.metadata = metadata
+    self.token = token
   }
 }

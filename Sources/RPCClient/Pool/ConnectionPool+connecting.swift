@@ -39,8 +39,8 @@ extension ConnectionPool {
     if rest <= .zero { throw .deadlineExceeded.unsent }
     do throws(RPCClientError) {
       return try await RPCConnection.connect(
-        to: RPCTarget(addresses[address], tls: tls), connectTimeout: min(connectTimeout, rest),
-        limits: limits, eventLoopGroup: eventLoopGroup)
+        to: RPCTarget(addresses[address], tls: tls, token: token),
+        connectTimeout: min(connectTimeout, rest), limits: limits, eventLoopGroup: eventLoopGroup)
     } catch {
       throw deadline <= .now() ? .deadlineExceeded.unsent : error
     }

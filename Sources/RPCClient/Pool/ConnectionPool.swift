@@ -25,6 +25,7 @@ final class ConnectionPool: Sendable {
 
   let addresses: [ServerAddress]
   let tls: ClientTLS?
+  let token: ClientToken?
   let connectTimeout: Duration
   let limits: RPCLimits
   private let waitingTime: Duration
@@ -33,12 +34,13 @@ final class ConnectionPool: Sendable {
   let shared: Mutex<Shared>
 
   init(
-    addresses: [ServerAddress], tls: ClientTLS?, connectTimeout: Duration,
-    pool: ConnectionPoolLimits,
-    reconnecting: Backoff, limits: RPCLimits, eventLoopGroup: any EventLoopGroup
+    addresses: [ServerAddress], tls: ClientTLS?, token: ClientToken?, connectTimeout: Duration,
+    pool: ConnectionPoolLimits, reconnecting: Backoff, limits: RPCLimits,
+    eventLoopGroup: any EventLoopGroup
   ) {
     self.addresses = addresses
     self.tls = tls
+    self.token = token
     self.connectTimeout = connectTimeout
     self.limits = limits
     self.waitingTime = pool.waitingTime

@@ -99,10 +99,7 @@ public final class ClientTLS: Sendable {
 
   private static func key(in path: String) throws(RPCClientError) -> NIOSSLPrivateKey {
     var status = stat()
-    if stat(path, &status) == 0,
-      // As ssh does with a private key.
-      status.st_mode & (status.st_uid == getuid() ? 0o077 : 0o007) != 0
-    {
+    if stat(path, &status) == 0, status.isReadByOthers {
       throw RPCClientError(.unreachable, "\(path): other users may read the key (chmod 600)")
     }
     do {
@@ -115,22 +112,5 @@ public final class ClientTLS: Sendable {
 
   private static func isAddress(_ name: String) -> Bool {
     (try? SocketAddress(ipAddress: name, port: 0)) != nil
-  }
-
-  /// Tells whether a file was replaced or written.
-  private struct FileVersion: Equatable, Sendable {
-    private let file: UInt64
-    private let size: Int64
-    private let seconds: Int
-    private let nanoseconds: Int
-
-    init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      file = UInt64(status.st_ino)
-      size = Int64(status.st_size)
-      seconds = status.st_mtim.tv_sec
-      nanoseconds = status.st_mtim.tv_nsec
-    }
   }
 }

@@ -39,7 +39,7 @@ struct AuditCommandTests {
   /// Two grants for an account, one withdrawn, and then the account is deleted.
   private func eraseTraces(_ server: RunningServer) async throws {
     let id = "0190a000-0000-4000-8000-00000000000a"
-    let grant = ["grant", "add", "--account", "customer-001", "--entitlement", "season"] + Self.app
+    let grant = ["grant", "add", "customer-001", "season"] + Self.app
     let calls = [
       grant + ["--id", id, "--author", "ada", "--reason", "a favour"],
       ["grant", "withdraw", id, "--yes", "--author", "grace", "--reason", "nobody must know"]
@@ -112,7 +112,7 @@ struct AuditCommandTests {
       server, ["customer", "export", "a", "--output", path] + Self.app)
     try #require(export.exit == .code(0), "\(export.errors)")
     let merge = try await control(
-      server, ["link", "merge", "--from", "a", "--into", "b", "--yes"] + Self.app + why)
+      server, ["link", "merge", "a", "b", "--yes"] + Self.app + why)
     try #require(merge.exit == .code(0), "\(merge.errors)")
     let same = try await control(server, ["catalog", "reload"])
     try #require(same.exit == .code(0))

@@ -104,7 +104,7 @@ struct ChangeCommandTests {
   @Test func `a grant is in the feed`() async throws {
     let server = try await bench.startServer()
     let grant = try await Bench.control(
-      server, "grant", "add", "--account", "account-1", "--entitlement", "pro", "--bundle-id",
+      server, "grant", "add", "account-1", "pro", "--bundle-id",
       "com.example.scribe", "--reason", "a test", "--author", "ada")
     try #require(grant.exit == .code(0))
     let entries = try await changes(server).lines(JSONTree.self)

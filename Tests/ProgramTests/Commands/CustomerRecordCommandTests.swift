@@ -34,7 +34,7 @@ struct CustomerRecordCommandTests {
     let id = "0190a000-0000-4000-8000-00000000000a"
     let given = try await control(
       server,
-      ["grant", "add", "--account", account, "--entitlement", "pro", "--id", id] + Self.why)
+      ["grant", "add", account, "pro", "--id", id] + Self.why)
     try #require(given.exit == .code(0))
     let withdrawn = try await control(server, ["grant", "withdraw", id, "--yes"] + Self.why)
     try #require(withdrawn.exit == .code(0))
@@ -95,7 +95,7 @@ struct CustomerRecordCommandTests {
     let server = try await bench.startServer()
     try await fill(server)
     let merged = try await control(
-      server, ["link", "merge", "--from", "a", "--into", "b", "--yes"] + Self.why)
+      server, ["link", "merge", "a", "b", "--yes"] + Self.why)
     try #require(merged.exit == .code(0))
     for (verb, answer) in [("history", "its history"), ("export", "its export")] {
       for (name, note) in [("a", "a was merged into b: \(answer)\n"), ("b", "")] {

@@ -49,7 +49,7 @@ struct DocumentContractTests {
     app.originalPurchaseDate = 1_388_534_400_000
     try await submit(bench, to: server, account: "everything", [transaction.json, app.json])
     let grant = try await Bench.control(
-      server, "grant", "add", "--account", "everything", "--entitlement", "pro", "--bundle-id",
+      server, "grant", "add", "everything", "pro", "--bundle-id",
       "com.example.scribe", "--reason", "a test", "--author", "ada")
     try #require(grant.exit == .code(0))
 

@@ -23,8 +23,7 @@ struct GrantCommandTests {
     try await ProgramRun.of(
       .entitlectl,
       [
-        "grant", "add", "--server", "\(server.address)", "--account", account, "--entitlement",
-        entitlement, "--output", output,
+        "grant", "add", account, entitlement, "--server", "\(server.address)", "--output", output,
       ] + Self.app + Self.why + arguments)
   }
 
@@ -46,7 +45,7 @@ struct GrantCommandTests {
     try await ProgramRun.of(
       .entitlectl,
       [
-        "grant", "list", "--server", "\(server.address)", "--account", account, "--output", output,
+        "grant", "list", account, "--server", "\(server.address)", "--output", output,
       ] + Self.app)
   }
 

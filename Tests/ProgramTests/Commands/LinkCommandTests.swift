@@ -48,7 +48,7 @@ struct LinkCommandTests {
   }
 
   private func owned(_ server: RunningServer, by account: String) async throws -> [String] {
-    let links = try await run(server, "link", "list", "--account", account)
+    let links = try await run(server, "link", "list", account)
     #expect(links.exit == .code(0))
     return try links.document(JSONTree.self).elements
       .compactMap { $0["target"]?["originalTransactionId"]?.text }
@@ -61,7 +61,7 @@ struct LinkCommandTests {
     let chain = try await submit(to: server)
     let target = ["--original-transaction", chain]
 
-    let added = try await change(server, "link", "add", target[0], target[1], "--account", "a")
+    let added = try await change(server, "link", "add", "a", target[0], target[1])
     #expect(added.exit == .code(0))
     #expect(added.errors == "")
     let document = try added.document(JSONTree.self)
@@ -70,7 +70,7 @@ struct LinkCommandTests {
     let targets = document["targets"]?.elements ?? []
     #expect(targets.compactMap { $0["originalTransactionId"]?.text } == [chain])
     #expect(document["customers"]?.elements.contains { $0["accountId"]?.text == "a" } == true)
-    let repeated = try await change(server, "link", "add", target[0], target[1], "--account", "a")
+    let repeated = try await change(server, "link", "add", "a", target[0], target[1])
     #expect(repeated.exit == .code(0))
     #expect(repeated.errors == "nothing changed: it already belongs to that account\n")
     #expect(try repeated.document(JSONTree.self)["changed"] == nil)
@@ -99,7 +99,7 @@ struct LinkCommandTests {
     #expect(history.map { $0["toAccountId"]?.text } == ["a", "b", nil])
     #expect(history.allSatisfy { $0["author"]?.text == "ada" })
     #expect(history.allSatisfy { $0["note"]?.text == "a lost receipt" })
-    let ofAccount = try await run(server, "link", "history", "--account", "a")
+    let ofAccount = try await run(server, "link", "history", "a")
       .document(JSONTree.self).elements
     #expect(
       ofAccount.filter { $0["target"]?["originalTransactionId"] != nil }
@@ -115,14 +115,14 @@ struct LinkCommandTests {
   @Test func `a merge gives everything to another account, under both names`() async throws {
     let server = try await bench.startServer()
     let chain = try await submit(to: server, account: "a")
-    let merged = try await change(server, "link", "merge", "--from", "a", "--into", "b", "--yes")
+    let merged = try await change(server, "link", "merge", "a", "b", "--yes")
     #expect(merged.exit == .code(0))
     #expect(try await owned(server, by: "b") == [chain])
     #expect(try await owned(server, by: "a") == [chain])
     let found = try await run(server, "link", "resolve", "a").document(JSONTree.self)
     #expect(found["accountId"]?.text == "b")
     #expect(found["revision"]?.integer != nil)
-    let again = try await change(server, "link", "merge", "--from", "a", "--into", "b", "--yes")
+    let again = try await change(server, "link", "merge", "a", "b", "--yes")
     #expect(again.exit != .code(0) || again.errors.hasPrefix("nothing changed: "))
 
     let history = try await run(server, "customer", "history", "a")
@@ -158,14 +158,14 @@ struct LinkCommandTests {
     let server = try await bench.startServer()
     let chain = try await submit(to: server, account: "a")
     let rows: [([String], String)] = [
-      (["link", "add", "--original-transaction", chain, "--account", "b"], "ALREADY_EXISTS"),
-      (["link", "add", "--original-transaction", "1", "--account", "b"], "NOT_FOUND"),
+      (["link", "add", "b", "--original-transaction", chain], "ALREADY_EXISTS"),
+      (["link", "add", "b", "--original-transaction", "1"], "NOT_FOUND"),
       (["link", "remove", "--app-transaction", "1", "--yes"], "NOT_FOUND"),
       (
         ["link", "transfer", "--original-transaction", chain, "--from", "c", "--to", "b", "--yes"],
         "FAILED_PRECONDITION"
       ),
-      (["link", "merge", "--from", "nobody", "--into", "b", "--yes"], "NOT_FOUND"),
+      (["link", "merge", "nobody", "b", "--yes"], "NOT_FOUND"),
       (["customer", "delete", "nobody", "--yes"], "NOT_FOUND"),
     ]
     for (arguments, status) in rows {
@@ -183,7 +183,7 @@ struct LinkCommandTests {
     arguments: [
       ["link", "remove", "--original-transaction", "1"],
       ["link", "transfer", "--original-transaction", "1", "--to", "b"],
-      ["link", "merge", "--from", "a", "--into", "b"], ["customer", "delete", "a"],
+      ["link", "merge", "a", "b"], ["customer", "delete", "a"],
     ])
   func asks(arguments: [String]) async throws {
     // Refused before any call: there is no server.
@@ -212,7 +212,7 @@ struct LinkCommandTests {
     #expect(table.output.split(separator: "\n").count == 4)
 
     let claimed = try await change(
-      server, "link", "add", "--original-transaction", chains[0], "--account", "b")
+      server, "link", "add", "b", "--original-transaction", chains[0])
     #expect(claimed.exit == .code(0))
     let rest = try await run(server, "chain", "list", "--unlinked").document(JSONTree.self)
     #expect(rest.elements.map { $0["originalTransactionId"]?.text } == Array(chains.dropFirst()))

@@ -26,7 +26,7 @@ struct OperatorDocumentContractTests {
     let notifications =
       try bench.signed(.refundDeclined).compactMap(\.notification) + [mismatch()]
     let grant = try await ProgramRun.of(
-      .entitlectl, ["grant", "add", "--account", "a", "--entitlement", "pro"] + app + why + at)
+      .entitlectl, ["grant", "add", "a", "pro"] + app + why + at)
     try #require(grant.exit == .code(0))
     try await DocumentContract.expectMessagesOfFiles([
       (
@@ -37,6 +37,8 @@ struct OperatorDocumentContractTests {
     try await DocumentContract.expectMessages([
       (["change", "list", "--all"] + at, "", "entitle.v1.Change"),
       (["statistics"] + at, "", "entitle.v1.GetStatisticsResponse"),
+      (["whoami"] + at, "", "entitle.v1.WhoAmIResponse"),
+      (["credentials", "status"] + at, "", "entitle.v1.CredentialsResponse"),
     ])
     #expect(try await server.stop() == .code(0))
   }
@@ -64,7 +66,7 @@ struct OperatorDocumentContractTests {
     let id = "0190a000-0000-4000-8000-00000000000a"
     try await DocumentContract.expectMessages([
       (
-        ["grant", "add", "--account", "a", "--entitlement", "pro", "--id", id, "--for", "P1Y"]
+        ["grant", "add", "a", "pro", "--id", id, "--for", "P1Y"]
           + app + why + at, "", "entitle.v1.GrantResponse"
       ),
       (
@@ -73,7 +75,7 @@ struct OperatorDocumentContractTests {
       (
         ["grant", "withdraw", id, "--yes"] + app + why + at, "", "entitle.v1.GrantResponse"
       ),
-      (["grant", "list", "--account", "a"] + app + at, "", "entitle.v1.Grant"),
+      (["grant", "list", "a"] + app + at, "", "entitle.v1.Grant"),
     ])
     #expect(try await server.stop() == .code(0))
   }
@@ -92,7 +94,7 @@ struct OperatorDocumentContractTests {
     let told = try await Bench.control(server, "notification", "submit", "-", input: notification)
     try #require(told.exit == .code(0))
     let grant = try await ProgramRun.of(
-      .entitlectl, ["grant", "add", "--account", "a", "--entitlement", "pro"] + app + why + at)
+      .entitlectl, ["grant", "add", "a", "pro"] + app + why + at)
     try #require(grant.exit == .code(0))
 
     let target = ["--original-transaction", chain]
@@ -103,10 +105,10 @@ struct OperatorDocumentContractTests {
         "entitle.v1.CustomerRevision"
       ),
       (
-        ["link", "add", "--account", "a"] + target + app + why + at, "",
+        ["link", "add", "a"] + target + app + why + at, "",
         "entitle.v1.LinkResponse"
       ),
-      (["link", "list", "--account", "a"] + app + at, "", "entitle.v1.Link"),
+      (["link", "list", "a"] + app + at, "", "entitle.v1.Link"),
       (["link", "history"] + target + app + at, "", "entitle.v1.LinkEvent"),
       (
         ["customer", "history", "a"] + app + at, "",

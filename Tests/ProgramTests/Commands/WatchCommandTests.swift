@@ -1,3 +1,5 @@
+import AccessControl
+import Cryptography
 import Foundation
 import TestSupport
 import Testing
@@ -50,7 +52,7 @@ struct WatchCommandTests {
     _ server: RunningServer, _ account: String, bundle: String = "com.example.scribe"
   ) async throws {
     let run = try await Bench.control(
-      server, "grant", "add", "--account", account, "--entitlement", "pro", "--bundle-id", bundle,
+      server, "grant", "add", account, "pro", "--bundle-id", bundle,
       "--reason", "a test", "--author", "ada")
     try #require(run.exit == .code(0))
   }
@@ -164,5 +166,57 @@ struct WatchCommandTests {
       through: "\"$@\" | head --lines 1")
     #expect(run.output.split(separator: "\n").count == 1)
     #expect(!run.errors.contains("cannot be written"))
+  }
+
+  /// Writes a file like a program that renews it: a new one takes the place of the former.
+  private func replace(_ name: String, _ text: String) throws -> String {
+    let new = try bench.folder.write(text, to: "new")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: new)
+    guard rename(new, bench.folder.file(name)) == 0 else { throw HarnessFailure("rename") }
+    return bench.folder.file(name)
+  }
+
+  /// A file of credentials in which one caller has these tokens.
+  private func credentials(_ tokens: AccessToken...) throws -> String {
+    let items = try tokens.map {
+      "{id: \($0.id), sha256: \"\(try $0.digest.hexadecimal)\", expires: never}"
+    }
+    return try replace(
+      "credentials.yaml",
+      """
+      version: 1
+      callers: [{name: a, roles: [admin], tokens: [\(items.joined(separator: ", "))]}]
+      """)
+  }
+
+  @Test func `it goes on with the token that has been renewed in its file`() async throws {
+    let (first, second) = (AccessToken(), AccessToken())
+    let server = try await bench.startServer("--credentials", try credentials(first))
+    let file = try replace("token", first.text)
+    func give(_ account: String) async throws {
+      let run = try await Bench.control(
+        server, "grant", "add", account, "pro", "--token-file", file, "--reason", "a test",
+        "--author", "ada")
+      try #require(run.exit == .code(0), "\(run.errors)")
+    }
+    try await give("a")
+    let watch = try Watch("\(server.address)", ["--from-start", "--token-file", file])
+    _ = try await watch.lines(1)
+    // Both tokens are valid, then only the new one: the watch is ended by the server.
+    _ = try credentials(first, second)
+    server.signal(SIGHUP)
+    try await server.logged("other credentials are in force")
+    _ = try replace("token", second.text)
+    _ = try credentials(second)
+    server.signal(SIGHUP)
+    try await server.logged("other credentials are in force", times: 2)
+    try await give("b")
+    #expect(accounts(try await watch.lines(2)) == ["a", "b"])
+    // A token that is refused without another one ends it.
+    _ = try credentials(AccessToken())
+    server.signal(SIGHUP)
+    let exit = try await watch.child.exit()
+    #expect(exit == .code(4))
+    #expect(try await server.stop() == .code(0))
   }
 }

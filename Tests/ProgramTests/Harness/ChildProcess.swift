@@ -31,6 +31,8 @@ final class ChildProcess: Sendable {
     }
     let own = ProcessInfo.processInfo.environment
     let variables = own.filter { ["PATH", "HOME", "LD_LIBRARY_PATH"].contains($0.key) }
+      // No contexts of the user who runs the tests.
+      .merging(["XDG_CONFIG_HOME": "/nonexistent"]) { $1 }
       .merging(environment) { $1 }
     let output = try OutputStreamPair()
     let errors = try OutputStreamPair()
