@@ -157,7 +157,7 @@ struct MessageValueTests {
 
   @Test("An unknown verdict is not read as accepted")
   func verdict() throws {
-    for number in [13, UInt64.max] {
+    for number in [14, UInt64.max] {
       let bytes = MessageBytes().field(1, message: MessageBytes().field(1, number: number))
       let response = try SubmitSignedTransactionsResponse.decode(from: bytes.buffer)
       #expect(response.results == [SubmittedItemResult(verdict: .unrecognized)])
