@@ -12,8 +12,10 @@ package struct Grant: Hashable, Sendable {
   package var expires: Milliseconds?
   /// Free text of the operator.
   package var reason: String
-  /// The name of the author, free text of the operator.
+  /// The name of the authenticated caller.
   package var author: String
+  /// The person or tool for whom the author acted, in the author's words; nil when none was named.
+  package var onBehalfOf: String?
   package var createdAt: Milliseconds
   /// Nil unless the grant was withdrawn.
   package var withdrawal: GrantWithdrawal?
@@ -21,7 +23,7 @@ package struct Grant: Hashable, Sendable {
   package init(
     id: GrantID, scope: AppScope, accountID: AccountID, entitlementID: EntitlementID,
     starts: Milliseconds, expires: Milliseconds? = nil, reason: String, author: String,
-    createdAt: Milliseconds, withdrawal: GrantWithdrawal? = nil
+    onBehalfOf: String? = nil, createdAt: Milliseconds, withdrawal: GrantWithdrawal? = nil
   ) {
     self.id = id
     self.scope = scope
@@ -31,6 +33,7 @@ package struct Grant: Hashable, Sendable {
     self.expires = expires
     self.reason = reason
     self.author = author
+    self.onBehalfOf = onBehalfOf
     self.createdAt = createdAt
     self.withdrawal = withdrawal
   }
@@ -45,12 +48,15 @@ package struct Grant: Hashable, Sendable {
 /// The withdrawal of a grant before its expiry.
 package struct GrantWithdrawal: Hashable, Sendable {
   package var at: Milliseconds
+  /// As ``Grant/author`` and ``Grant/onBehalfOf``.
   package var author: String
+  package var onBehalfOf: String?
   package var reason: String
 
-  package init(at: Milliseconds, author: String, reason: String) {
+  package init(at: Milliseconds, author: String, onBehalfOf: String? = nil, reason: String) {
     self.at = at
     self.author = author
+    self.onBehalfOf = onBehalfOf
     self.reason = reason
   }
 }

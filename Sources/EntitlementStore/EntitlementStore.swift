@@ -284,11 +284,13 @@ package struct Submission: Sendable {
   /// The caller of an import by an operator, which is audited if it changes something (R76); nil for
   /// what needs no decision: a signed submission.
   package var importedBy: AuditCaller?
+  /// The person or tool for whom the caller of an import acts; nil when none was named.
+  package var onBehalfOf: String?
 
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
     notification: SignedNotification? = nil, receivedAt: Milliseconds,
-    catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil
+    catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil, onBehalfOf: String? = nil
   ) {
     self.facts = facts
     self.accountID = accountID
@@ -297,6 +299,7 @@ package struct Submission: Sendable {
     self.receivedAt = receivedAt
     self.catalog = catalog
     self.importedBy = importedBy
+    self.onBehalfOf = onBehalfOf
   }
 }
 

@@ -44,15 +44,18 @@ package struct LinkEvent: Hashable, Sendable {
   package var isFromErased: Bool
   package var isToErased: Bool
   package var reason: LinkReason
-  /// The author of an explicit request, as free text; nil for the effect of a submission.
+  /// The caller of an explicit request; nil for the effect of a submission.
   package var author: String?
+  /// The person or tool for whom the author acted, as free text of the request.
+  package var onBehalfOf: String?
   /// The reason of an explicit request, as free text; nil for the effect of a submission.
   package var note: String?
   package var at: Milliseconds
 
   package init(
     from: AccountID?, to: AccountID?, isFromErased: Bool = false, isToErased: Bool = false,
-    reason: LinkReason, author: String? = nil, note: String? = nil, at: Milliseconds
+    reason: LinkReason, author: String? = nil, onBehalfOf: String? = nil, note: String? = nil,
+    at: Milliseconds
   ) {
     self.from = from
     self.to = to
@@ -60,6 +63,7 @@ package struct LinkEvent: Hashable, Sendable {
     self.isToErased = isToErased
     self.reason = reason
     self.author = author
+    self.onBehalfOf = onBehalfOf
     self.note = note
     self.at = at
   }

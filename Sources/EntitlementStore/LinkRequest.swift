@@ -23,22 +23,23 @@ package struct LinkRequest: Hashable, Sendable {
 
   package var scope: AppScope
   package var change: Change
-  /// The author, as free text of the caller.
-  package var author: String
+  /// The person or tool for whom the caller acts, as free text of the caller; nil when none was named.
+  package var onBehalfOf: String?
   /// The reason, as free text of the caller.
   package var reason: String
   package var at: Milliseconds
   /// The catalog, for the hints that link (R73, R74).
   package var catalog: Catalog
+  /// Its name is the author of the change.
   package var caller: AuditCaller
 
   package init(
-    scope: AppScope, change: Change, author: String, reason: String, at: Milliseconds,
+    scope: AppScope, change: Change, onBehalfOf: String? = nil, reason: String, at: Milliseconds,
     catalog: Catalog = Catalog(), caller: AuditCaller = .server
   ) {
     self.scope = scope
     self.change = change
-    self.author = author
+    self.onBehalfOf = onBehalfOf
     self.reason = reason
     self.at = at
     self.catalog = catalog

@@ -38,6 +38,7 @@ extension PostgresStore {
         .int64((query.until ?? Milliseconds(.max)).rawValue),
         Self.filter(query.scope?.bundleID.rawValue), Self.filter(query.scope?.environment.rawValue),
         Self.filter(query.method), Self.filter(query.author), pseudonyms, limit,
+        Self.filter(query.onBehalfOf),
       ]
     ).auditEntries()
   }
@@ -222,6 +223,8 @@ extension PostgresRows {
         method: try rows.string(row, 5), bundleID: try rows.string(row, 6),
         environment: try rows.string(row, 7), account: try rows.string(row, 8),
         formerAccount: try rows.string(row, 9), author: try rows.string(row, 10),
+        onBehalfOf: try rows.string(row, 16), proof: try rows.string(row, 17),
+        tokenID: try rows.string(row, 18),
         reason: try rows.string(row, 11), subject: try rows.string(row, 12),
         outcome: try rows.string(row, 13), previous: try rows.string(row, 14),
         hash: try rows.string(row, 15))

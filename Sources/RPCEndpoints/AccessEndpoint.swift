@@ -66,7 +66,9 @@ package struct AccessEndpoint: Sendable {
           .failedPrecondition, "the server has no file of credentials (setting credentials)")
       }
       return .later {
-        let (attempt, _) = await reloader.reload(dryRun: request.isDryRun, by: caller)
+        let (attempt, _) = await reloader.reload(
+          dryRun: request.isDryRun,
+          by: try ReloadOrigin(caller, onBehalfOf: request.onBehalfOf))
         return try CredentialsResponse(reloader.status.snapshot, lastAttempt: attempt).encoded()
       }
     }

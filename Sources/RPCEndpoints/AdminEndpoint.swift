@@ -77,7 +77,7 @@ package struct AdminEndpoint: Sendable {
           GrantRequest(
             id: request.grantID, scope: request.scope, accountID: request.accountID,
             entitlementID: request.entitlementID, starts: request.starts,
-            expires: request.expires, reason: request.reason, author: request.author,
+            expires: request.expires, reason: request.reason, onBehalfOf: request.onBehalfOf,
             caller: caller))
         return try GrantResponse(receipt).encoded()
       }
@@ -90,7 +90,8 @@ package struct AdminEndpoint: Sendable {
     answer.respond(to: call, WithdrawGrantRequest.self) { request in
       .later {
         let receipt = try await grants.withdraw(
-          request.grantID, in: request.scope, reason: request.reason, author: request.author,
+          request.grantID, in: request.scope, reason: request.reason,
+          onBehalfOf: request.onBehalfOf,
           caller: caller)
         return try GrantResponse(receipt).encoded()
       }
@@ -120,7 +121,9 @@ package struct AdminEndpoint: Sendable {
     let caller = call.auditCaller
     answer.respond(to: call, ReloadCatalogRequest.self) { request in
       .later {
-        let attempt = await reloader.reload(dryRun: request.isDryRun, by: caller)
+        let attempt = await reloader.reload(
+          dryRun: request.isDryRun,
+          by: try ReloadOrigin(caller, onBehalfOf: request.onBehalfOf))
         return try CatalogResponse(catalog.snapshot, lastAttempt: attempt).encoded()
       }
     }
@@ -148,7 +151,8 @@ package struct AdminEndpoint: Sendable {
         let result = try await submissions.importArchive(
           ArchiveSubmission(
             response: request.response, bundleID: request.bundleID,
-            accountID: request.accountID, source: source, caller: caller, permits: permits),
+            accountID: request.accountID, source: source, caller: caller,
+            onBehalfOf: request.onBehalfOf, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitReceiptResponse(result).encoded()
       }
@@ -177,7 +181,8 @@ package struct AdminEndpoint: Sendable {
       let caller = call.auditCaller
       stream.produce(within: records.exportLimits.time) { [records] producer in
         let export = try await records.export(
-          request.accountID, in: request.scope, for: source, caller: caller)
+          request.accountID, in: request.scope, for: source, caller: caller,
+          onBehalfOf: request.onBehalfOf)
         var document = ExportDocument(export)
         while let piece = try document.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())
@@ -195,7 +200,7 @@ package struct AdminEndpoint: Sendable {
       .later {
         let receipt = try await records.delete(
           request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }

@@ -1,3 +1,4 @@
+import AccessControl
 import EntitlementDomain
 package import EntitlementService
 package import EntitlementStore
@@ -27,6 +28,7 @@ package struct AuditEndpoint: Sendable {
           isByChain: request.isByChain, limit: size,
           scope: try request.selectedScope,
           account: request.accountID, method: request.method, author: request.author,
+          onBehalfOf: request.onBehalfOf,
           from: request.from, until: request.until)
         if let token = request.pageToken {
           guard let place = AuditQuery.Place(token: token) else {
@@ -61,7 +63,17 @@ package struct AuditEndpoint: Sendable {
 
 extension RPCCall {
   /// The origin of the call for the audit trail.
-  var auditCaller: AuditCaller { AuditCaller(peer: peer.place) }
+  var auditCaller: AuditCaller {
+    let proof: AuditProof =
+      switch identity.kind {
+      case nil: .none
+      case .token: .token
+      case .certificate: .certificate
+      case .user: .user
+      }
+    return AuditCaller(
+      peer: peer.place, name: identity.caller.name, proof: proof, tokenID: identity.tokenID ?? "")
+  }
 }
 
 // MARK: Messages
@@ -107,7 +119,8 @@ extension AuditedCallEntry {
       appEnvironment: text(entry.environment), account: text(entry.account),
       formerAccount: text(entry.formerAccount), author: text(entry.author),
       reason: text(entry.reason), subject: text(entry.subject), outcome: entry.outcome,
-      previousHash: text(entry.previous), hash: entry.hash)
+      previousHash: text(entry.previous), hash: entry.hash, onBehalfOf: text(entry.onBehalfOf),
+      proof: text(entry.proof), tokenID: text(entry.tokenID))
   }
 }
 

@@ -43,7 +43,7 @@ package struct LinkEndpoint: Sendable {
       .later {
         let receipt = try await links.link(
           request.target, to: request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -56,7 +56,7 @@ package struct LinkEndpoint: Sendable {
       .later {
         let receipt = try await links.unlink(
           request.target, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -70,7 +70,7 @@ package struct LinkEndpoint: Sendable {
         let receipt = try await links.transfer(
           request.target, from: request.fromAccountID, to: request.toAccountID,
           in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -83,7 +83,7 @@ package struct LinkEndpoint: Sendable {
       .later {
         let receipt = try await links.merge(
           request.fromAccountID, into: request.intoAccountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -108,7 +108,7 @@ package struct LinkEndpoint: Sendable {
       .later {
         let receipt = try await links.bind(
           request.appAccountToken, to: request.accountID, in: request.scope,
-          ChangeAudit(author: request.author, reason: request.reason, caller: caller))
+          ChangeAudit(onBehalfOf: request.onBehalfOf, reason: request.reason, caller: caller))
         return try LinkResponse(receipt).encoded()
       }
     }
@@ -182,7 +182,8 @@ extension AccountToken {
   init(_ known: KnownToken) {
     self.init(
       appAccountToken: known.token, state: known.row.state, accountID: known.row.account,
-      author: known.row.author, reason: known.row.note, since: known.row.since)
+      author: known.row.author, reason: known.row.note, since: known.row.since,
+      onBehalfOf: known.row.onBehalfOf)
   }
 }
 
@@ -192,7 +193,8 @@ extension LinkHistoryEntry {
     self.init(
       target: step.target, at: event.at, fromAccountID: event.from, toAccountID: event.to,
       isFromDeleted: event.isFromErased, isToDeleted: event.isToErased, reason: event.reason,
-      author: event.author, note: event.note)
+      author: event.author, note: event.note,
+      onBehalfOf: event.onBehalfOf)
   }
 }
 

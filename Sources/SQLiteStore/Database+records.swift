@@ -17,10 +17,12 @@ extension Database {
       id: row.identifier(0), scope: scope, accountID: row.identifier(1),
       entitlementID: row.identifier(2), starts: Milliseconds(row[3]),
       expires: (row[4] as Int64?).map { Milliseconds($0) }, reason: row[5], author: row[6],
+      onBehalfOf: row[11],
       createdAt: Milliseconds(row[7]))
     // A CHECK constraint ensures that all three are set or none.
     if let at: Int64 = row[8], let author: String = row[9], let reason: String = row[10] {
-      grant.withdrawal = GrantWithdrawal(at: Milliseconds(at), author: author, reason: reason)
+      grant.withdrawal = GrantWithdrawal(
+        at: Milliseconds(at), author: author, onBehalfOf: row[12], reason: reason)
     }
     return grant
   }
@@ -60,7 +62,7 @@ extension Database {
     let merged: [Int64] = try rows(.mergedAccounts, [account.id]).map { $0[0] }
     for id in [account.id] + merged {
       for row in try rows(.historyOfAccount, [id, id]) {
-        events[row[8]] = TargetLinkEvent(
+        events[row[9]] = TargetLinkEvent(
           target: try Self.target(row), event: try Self.linkEvent(row))
       }
     }
@@ -69,8 +71,8 @@ extension Database {
 
   /// - Parameter row: a row of ``StoreStatement/historyOfAccount``.
   private static func target(_ row: Row) throws -> LinkTarget {
-    if let chain: OriginalTransactionID = row.identifier(9) { return .chain(chain) }
-    if let appTransaction: AppTransactionID = row.identifier(10) {
+    if let chain: OriginalTransactionID = row.identifier(10) { return .chain(chain) }
+    if let appTransaction: AppTransactionID = row.identifier(11) {
       return .appTransaction(appTransaction)
     }
     throw StoreError(.corrupt, "a stored link event has no target")
@@ -80,7 +82,8 @@ extension Database {
   private static func linkEvent(_ row: Row) throws -> LinkEvent {
     LinkEvent(
       from: row.identifier(0), to: row.identifier(1), isFromErased: row[6], isToErased: row[7],
-      reason: try reason(row, at: 2), author: row[4], note: row[5], at: Milliseconds(row[3]))
+      reason: try reason(row, at: 2), author: row[4],
+      onBehalfOf: row[8], note: row[5], at: Milliseconds(row[3]))
   }
 
   private static func reason(_ row: Row, at index: Int) throws -> LinkReason {

@@ -222,6 +222,7 @@ struct SQLiteChangesWriter {
       [
         scopeID, token.token.stored, accountRowID(row.account, in: token.scope),
         row.state.rawValue, row.author?.stored, row.note?.stored, row.since?.rawValue,
+        row.onBehalfOf?.stored,
       ])
   }
 
@@ -238,7 +239,8 @@ struct SQLiteChangesWriter {
         kept.entitlementID.stored, kept.starts.rawValue, kept.expires?.rawValue,
         kept.reason.stored, kept.author.stored, kept.createdAt.rawValue,
         kept.withdrawal?.at.rawValue, kept.withdrawal?.author.stored,
-        kept.withdrawal?.reason.stored,
+        kept.withdrawal?.reason.stored, kept.onBehalfOf?.stored,
+        kept.withdrawal?.onBehalfOf?.stored,
       ])
   }
 }
@@ -279,7 +281,7 @@ extension SQLiteChangesWriter {
         chainRowID, scopes.interned(scope), appTransaction?.stored,
         accountRowID(event.from, in: scope), accountRowID(event.to, in: scope),
         event.reason.rawValue, event.at.rawValue, event.author?.stored, event.note?.stored,
-        event.isFromErased, event.isToErased,
+        event.isFromErased, event.isToErased, event.onBehalfOf?.stored,
       ])
   }
 

@@ -25,13 +25,14 @@ extension SQLiteStore {
       let bundleID = try query.scope?.bundleID.stored
       let method = try query.method?.stored
       let author = try query.author?.stored
+      let onBehalfOf = try query.onBehalfOf?.stored
       return try database.rows(
         .auditEntriesByTime,
         [
           after.at.rawValue, after.chain.stored, after.position,
           (query.until ?? Milliseconds(.max)).rawValue, bundleID, bundleID,
-          query.scope?.environment.rawValue, method, method, author, author, pseudonyms,
-          pseudonyms, pseudonyms, limit,
+          query.scope?.environment.rawValue, method, method, author, author, onBehalfOf,
+          onBehalfOf, pseudonyms, pseudonyms, pseudonyms, limit,
         ]
       ).map { AuditEntry($0) }
     }
@@ -175,7 +176,8 @@ extension Database {
         entry.chain, entry.position, entry.node.stored, entry.at.rawValue, entry.peer.stored,
         entry.method, entry.bundleID.stored, entry.environment, entry.account,
         entry.formerAccount, entry.author.stored, entry.reason.stored, entry.subject.stored,
-        entry.outcome, entry.previous, entry.hash,
+        entry.outcome, entry.previous, entry.hash, entry.onBehalfOf.stored, entry.proof,
+        entry.tokenID.stored,
       ])
   }
 }
@@ -186,7 +188,8 @@ extension AuditEntry {
     self.init(
       chain: row[0], position: row[1], node: row[2], at: Milliseconds(row[3]), peer: row[4],
       method: row[5], bundleID: row[6], environment: row[7], account: row[8],
-      formerAccount: row[9], author: row[10], reason: row[11], subject: row[12],
+      formerAccount: row[9], author: row[10], onBehalfOf: row[16], proof: row[17],
+      tokenID: row[18], reason: row[11], subject: row[12],
       outcome: row[13], previous: row[14], hash: row[15])
   }
 }

@@ -258,31 +258,32 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case token = """
     SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
-      account_tokens.note, account_tokens.since
+      account_tokens.note, account_tokens.since, account_tokens.on_behalf_of
     FROM account_tokens LEFT JOIN accounts ON accounts.id = account_tokens.account
     WHERE account_tokens.scope_id = ? AND account_tokens.token = ?
     """
   case tokensOfAccount = """
     SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
-      account_tokens.note, account_tokens.since
+      account_tokens.note, account_tokens.since, account_tokens.on_behalf_of
     FROM account_tokens CROSS JOIN accounts ON accounts.id = account_tokens.account
     WHERE account_tokens.account = ? AND account_tokens.token > ?
     ORDER BY account_tokens.token LIMIT ?
     """
   case ambiguousTokens = """
     SELECT account_tokens.token, accounts.account_id, account_tokens.state, account_tokens.author,
-      account_tokens.note, account_tokens.since
+      account_tokens.note, account_tokens.since, account_tokens.on_behalf_of
     FROM account_tokens INDEXED BY account_tokens_ambiguous
       LEFT JOIN accounts ON accounts.id = account_tokens.account
     WHERE account_tokens.scope_id = ? AND account_tokens.token > ? AND account_tokens.state = 2
     ORDER BY account_tokens.token LIMIT ?
     """
   case setToken = """
-    INSERT INTO account_tokens (scope_id, token, account, state, author, note, since)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO account_tokens (
+      scope_id, token, account, state, author, note, since, on_behalf_of)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (scope_id, token) DO UPDATE SET
       account = excluded.account, state = excluded.state, author = excluded.author,
-      note = excluded.note, since = excluded.since
+      note = excluded.note, since = excluded.since, on_behalf_of = excluded.on_behalf_of
     """
   case deleteToken = "DELETE FROM account_tokens WHERE scope_id = ? AND token = ?"
   case chainsOfAccount = """
@@ -315,25 +316,28 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case findGrant = """
     SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
       grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
-      grants.withdrawn_by, grants.withdrawal_reason
+      grants.withdrawn_by, grants.withdrawal_reason, grants.on_behalf_of,
+      grants.withdrawn_on_behalf_of
     FROM grants CROSS JOIN accounts ON accounts.id = grants.account
     WHERE grants.scope_id = ? AND grants.grant_id = ?
     """
   case grantsOfAccount = """
     SELECT grants.grant_id, accounts.account_id, grants.entitlement_id, grants.starts,
       grants.expires, grants.reason, grants.author, grants.created_at, grants.withdrawn_at,
-      grants.withdrawn_by, grants.withdrawal_reason
+      grants.withdrawn_by, grants.withdrawal_reason, grants.on_behalf_of,
+      grants.withdrawn_on_behalf_of
     FROM grants CROSS JOIN accounts ON accounts.id = grants.account
     WHERE grants.account = ? ORDER BY grants.created_at, grants.grant_id
     """
   case setGrant = """
     INSERT INTO grants
       (scope_id, grant_id, account, entitlement_id, starts, expires, reason, author, created_at,
-       withdrawn_at, withdrawn_by, withdrawal_reason)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       withdrawn_at, withdrawn_by, withdrawal_reason, on_behalf_of, withdrawn_on_behalf_of)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (scope_id, grant_id) DO UPDATE SET
       account = excluded.account, withdrawn_at = excluded.withdrawn_at,
-      withdrawn_by = excluded.withdrawn_by, withdrawal_reason = excluded.withdrawal_reason
+      withdrawn_by = excluded.withdrawn_by, withdrawal_reason = excluded.withdrawal_reason,
+      withdrawn_on_behalf_of = excluded.withdrawn_on_behalf_of
     """
   case deleteGrant = "DELETE FROM grants WHERE scope_id = ? AND grant_id = ?"
 
@@ -342,13 +346,13 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertLinkEvent = """
     INSERT INTO link_history
       (chain_id, scope_id, app_transaction_id, from_account, to_account, reason, at, author, note,
-       is_from_erased, is_to_erased)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       is_from_erased, is_to_erased, on_behalf_of)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case historyOfChain = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
       link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased
+      link_history.is_to_erased, link_history.on_behalf_of
     FROM chains CROSS JOIN link_history ON link_history.chain_id = chains.id
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
@@ -358,7 +362,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case historyOfAppTransaction = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
       link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased
+      link_history.is_to_erased, link_history.on_behalf_of
     FROM link_history
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
@@ -368,8 +372,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case historyOfAccount = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
       link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased, link_history.id, chains.original_transaction_id,
-      link_history.app_transaction_id
+      link_history.is_to_erased, link_history.on_behalf_of, link_history.id,
+      chains.original_transaction_id, link_history.app_transaction_id
     FROM link_history
       LEFT JOIN chains ON chains.id = link_history.chain_id
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
@@ -474,8 +478,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertAuditEntry = """
     INSERT INTO audit_entries (
       chain, position, node, at, peer, method, bundle_id, environment, account, former_account,
-      author, reason, subject, outcome, previous, hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      author, reason, subject, outcome, previous, hash, on_behalf_of, proof, token_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case auditPseudonym = """
     SELECT pseudonym FROM audit_accounts WHERE scope_id = ? AND account = ?
@@ -486,18 +490,21 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case deleteAuditPseudonym = "DELETE FROM audit_accounts WHERE scope_id = ? AND account = ?"
   case auditEntriesByChain = """
     SELECT chain, position, node, at, peer, method, bundle_id, environment, account,
-      former_account, author, reason, subject, outcome, previous, hash
+      former_account, author, reason, subject, outcome, previous, hash,
+      on_behalf_of, proof, token_id
     FROM audit_entries WHERE (chain, position) > (?, ?)
     ORDER BY chain, position LIMIT ?
     """
   /// Each filter is twice a value, or NULL. The last one is a list of pseudonyms in one text.
   case auditEntriesByTime = """
     SELECT chain, position, node, at, peer, method, bundle_id, environment, account,
-      former_account, author, reason, subject, outcome, previous, hash
+      former_account, author, reason, subject, outcome, previous, hash,
+      on_behalf_of, proof, token_id
     FROM audit_entries
     WHERE (at, chain, position) > (?, ?, ?) AND at < ?
       AND (? IS NULL OR (bundle_id = ? AND environment = ?))
       AND (? IS NULL OR method = ?) AND (? IS NULL OR author = ?)
+      AND (? IS NULL OR on_behalf_of = ?)
       AND (? IS NULL OR (account <> '' AND instr(?, account) > 0)
         OR (former_account <> '' AND instr(?, former_account) > 0))
     ORDER BY at, chain, position LIMIT ?

@@ -52,7 +52,8 @@ extension Row {
     return KnownToken(
       identifier(0),
       TokenRow(
-        account: identifier(1), state: state, author: self[3], note: self[4],
+        account: identifier(1), state: state, author: self[3],
+        onBehalfOf: self[6], note: self[4],
         since: (self[5] as Int64?).map { Milliseconds($0) }))
   }
 }

@@ -66,6 +66,6 @@ struct LifeCycleEvents: Sendable {
 struct PlannedWithdrawal: Sendable {
   let id: GrantID
   let scope: AppScope
-  let author: String
+  let onBehalfOf: String?
   let reason: String
 }

@@ -67,12 +67,15 @@ struct CatalogReloaderTests {
           }
           try await store.record(call)
         })
-      #expect(await audited.reload(by: AuditCaller(peer: "192.0.2.7:41822")).isValid)
+      let caller = AuditCaller(peer: "192.0.2.7:41822", name: "ops", proof: .certificate)
+      #expect(await audited.reload(by: try ReloadOrigin(caller, onBehalfOf: "ada")).isValid)
       // The same file again.
       #expect(await audited.reload().isValid)
       let entries = try await store.auditEntries(AuditQuery(limit: 9))
       #expect(entries.map(\.subject) == [holder.snapshot.digest])
-      #expect(entries.map(\.peer) == ["192.0.2.7:41822"])
+      #expect(
+        entries.map { [$0.peer, $0.author, $0.proof, $0.onBehalfOf] }
+          == [["192.0.2.7:41822", "ops", "certificate", "ada"]])
     }
   }
 

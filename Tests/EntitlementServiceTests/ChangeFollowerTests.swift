@@ -35,7 +35,7 @@ struct ChangeFollowerTests {
         let revision = try await bench.grants.add(
           GrantRequest(
             scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
-            author: "a")
+            onBehalfOf: "a")
         ).customer.revision
         #expect(node.isCached("anna"))
         try await node.second()
@@ -58,7 +58,7 @@ struct ChangeFollowerTests {
         _ = try await bench.grants.add(
           GrantRequest(
             scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
-            author: "a"))
+            onBehalfOf: "a"))
         for _ in 1...5 { try await node.second() }
         #expect(node.follower.isCurrent)
         #expect(node.isCached("anna"))
@@ -96,7 +96,7 @@ struct ChangeFollowerTests {
           _ = try await bench.grants.add(
             GrantRequest(
               scope: ServiceBench.scope, accountID: account, entitlementID: "pro", reason: "r",
-              author: "a"))
+              onBehalfOf: "a"))
         }
         let end = try await bench.store.feedEnd()
         #expect(
@@ -123,7 +123,7 @@ struct ChangeFollowerTests {
           last = try await bench.grants.add(
             GrantRequest(
               scope: ServiceBench.scope, accountID: account, entitlementID: "pro", reason: "r",
-              author: "a")
+              onBehalfOf: "a")
           ).customer.revision
         }
         #expect(node.reader.statistics.entries == 9)
@@ -146,7 +146,7 @@ struct ChangeFollowerTests {
           last = try await bench.grants.add(
             GrantRequest(
               scope: ServiceBench.scope, accountID: AccountID("a\(number)"), entitlementID: "pro",
-              reason: "r", author: "a")
+              reason: "r", onBehalfOf: "a")
           ).customer.revision
         }
         let polls = store.polls.count
@@ -170,7 +170,7 @@ struct ChangeFollowerTests {
         let last = try await bench.grants.add(
           GrantRequest(
             scope: ServiceBench.scope, accountID: "bert", entitlementID: "pro", reason: "r",
-            author: "a")
+            onBehalfOf: "a")
         ).customer.revision
         _ = try await bench.store.trimChanges(committedBefore: Milliseconds(.max), limit: 100)
         store.set(isCursorBroken: true)

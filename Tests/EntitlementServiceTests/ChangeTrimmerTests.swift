@@ -11,7 +11,7 @@ struct ChangeTrimmerTests {
     try await bench.grants.add(
       GrantRequest(
         scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
-        author: "a")
+        onBehalfOf: "a")
     ).customer.revision
   }
 

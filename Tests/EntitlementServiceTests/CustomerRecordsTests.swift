@@ -9,7 +9,7 @@ import Testing
 @Suite("Records of customers (R46)")
 struct CustomerRecordsTests {
   private static let audit = ChangeAudit(
-    author: "ops@example.com", reason: "it was asked for", caller: .server)
+    onBehalfOf: "ops@example.com", reason: "it was asked for", caller: .server)
 
   @Test("The history has links, grants, withdrawals and notifications in order of time")
   func history() async throws {
@@ -22,14 +22,14 @@ struct CustomerRecordsTests {
       let grant = try await bench.grants.add(
         GrantRequest(
           scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
-          author: "a")
+          onBehalfOf: "a")
       ).grant
       later(2)
       let jws = try #require(try bench.signed(.refunded).compactMap(\.notification).last)
       _ = try await bench.submit(notification: jws, account: "anna")
       later(3)
       let ended = try await bench.grants.withdraw(
-        grant.id, in: ServiceBench.scope, reason: "over", author: "a"
+        grant.id, in: ServiceBench.scope, reason: "over", onBehalfOf: "a"
       ).grant
       later(4)
       _ = try await bench.links.transfer(

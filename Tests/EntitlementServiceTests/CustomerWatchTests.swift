@@ -160,7 +160,7 @@ struct CustomerWatchTests {
     try await ServiceBench.run { bench async throws in
       try await Node.run(bench) { node async throws in
         _ = try await bench.submit([try bench.purchase()], account: "anna")
-        let audit = ChangeAudit(author: "a", reason: "r", caller: .server)
+        let audit = ChangeAudit(onBehalfOf: "a", reason: "r", caller: .server)
         let watcher = try await node.watch.start(WatchRequest(kinds: .merged))
         _ = try await node.links.merge("anna", into: "bert", in: ServiceBench.scope, audit)
         let merged = try await changes(2, from: watcher)

@@ -58,7 +58,7 @@ struct ExplanationServiceTests {
       _ = try await bench.grants.add(
         GrantRequest(
           scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro",
-          starts: Milliseconds(.min), expires: Milliseconds(.max), reason: "r", author: "a"))
+          starts: Milliseconds(.min), expires: Milliseconds(.max), reason: "r", onBehalfOf: "a"))
       let leeway = "renewal_leeway: PT72H\n" + SimulatedApp.catalogYAML
       for catalog in [nil, leeway.replacing("renewal_leeway: PT0S\n", with: "")] {
         let explanation = try await bench.explanations.explain(
@@ -109,7 +109,7 @@ struct ExplanationServiceTests {
       _ = try await bench.grants.add(
         GrantRequest(
           scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro", reason: "r",
-          author: "a"))
+          onBehalfOf: "a"))
       #expect(try await bench.explanations.explain(query()).state.coreState == .active)
       #expect(bench.reader.statistics.entries == 0)
     }

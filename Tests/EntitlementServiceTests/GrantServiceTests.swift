@@ -12,7 +12,7 @@ struct GrantServiceTests {
   private func request(_ change: (inout GrantRequest) -> Void = { _ in }) -> GrantRequest {
     var request = GrantRequest(
       id: Self.id, scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro",
-      reason: "a long outage", author: "ops@example.com")
+      reason: "a long outage", onBehalfOf: "ops@example.com")
     change(&request)
     return request
   }
@@ -60,7 +60,7 @@ struct GrantServiceTests {
       #expect(both.entitlements.flatMap(\.sources).count == 2)
       bench.clock.set(ServiceBench.now.advanced(by: 1))
       let receipt = try await bench.grants.withdraw(
-        Self.id, in: ServiceBench.scope, reason: "by mistake", author: "ops")
+        Self.id, in: ServiceBench.scope, reason: "by mistake", onBehalfOf: "ops")
       #expect(receipt.isChanged)
       let after = try await bench.state(of: "anna")
       #expect(after.entitlements.map(\.entitlementID) == ["ad_free"])
@@ -68,7 +68,7 @@ struct GrantServiceTests {
       #expect(after.revision == receipt.customer.revision)
 
       let again = try await bench.grants.withdraw(
-        Self.id, in: ServiceBench.scope, reason: "again", author: "somebody")
+        Self.id, in: ServiceBench.scope, reason: "again", onBehalfOf: "somebody")
       #expect(!again.isChanged)
       #expect(again.grant == receipt.grant)
       let listed = try await bench.grants.grants(of: "anna", in: ServiceBench.scope)
@@ -112,7 +112,7 @@ struct GrantServiceTests {
         ("account_id", { $0.accountID = "" }), ("account_id", { $0.accountID = AccountID(long) }),
         ("reason", { $0.reason = "" }),
         ("reason", { $0.reason = String(repeating: "x", count: 1_025) }),
-        ("author", { $0.author = "" }), ("author", { $0.author = long }),
+        ("on_behalf_of", { $0.onBehalfOf = "" }), ("on_behalf_of", { $0.onBehalfOf = long }),
         ("grant_id", { $0.id = "grant-1" }),
         ("expires_ms", { $0.expires = ServiceBench.now }),
         (
@@ -175,7 +175,7 @@ struct GrantServiceTests {
         })
       #expect(try await bench.state(of: "bert").nextTransitionAt == future)
       let receipt = try await bench.grants.withdraw(
-        later, in: ServiceBench.scope, reason: "by mistake", author: "ops")
+        later, in: ServiceBench.scope, reason: "by mistake", onBehalfOf: "ops")
       #expect(receipt.isChanged)
       let withdrawn = try await bench.state(of: "bert")
       #expect(withdrawn.nextTransitionAt == nil)
@@ -207,7 +207,7 @@ struct GrantServiceTests {
     try await ServiceBench.run { bench async throws in
       let rows: [(String, (inout GrantRequest) -> Void)] = [
         ("account_id", { $0.accountID = "an\u{0}na" }), ("reason", { $0.reason = "a\u{0}" }),
-        ("author", { $0.author = "\u{0}" }),
+        ("on_behalf_of", { $0.onBehalfOf = "\u{0}" }),
       ]
       for (field, change) in rows {
         let error = await #expect(throws: ServiceError.self) {
@@ -227,7 +227,7 @@ struct GrantServiceTests {
         (GrantID("00000000-0000-0000-0000-000000000000"), ServiceBench.scope), (Self.id, sandbox),
       ] {
         let error = await #expect(throws: ServiceError.self) {
-          try await bench.grants.withdraw(id, in: scope, reason: "r", author: "a")
+          try await bench.grants.withdraw(id, in: scope, reason: "r", onBehalfOf: "a")
         }
         #expect(error?.code == .notFound)
       }

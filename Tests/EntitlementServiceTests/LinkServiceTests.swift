@@ -8,7 +8,7 @@ import Testing
 @Suite("Explicit link changes (R46)")
 struct LinkServiceTests {
   private static let audit = ChangeAudit(
-    author: "ops@example.com", reason: "a support case", caller: .server)
+    onBehalfOf: "ops@example.com", reason: "a support case", caller: .server)
   private static let chain = LinkTarget.chain("1")
 
   private func run(
@@ -43,7 +43,8 @@ struct LinkServiceTests {
           == [Self.chain])
       let history = try await bench.links.history(of: Self.chain, in: ServiceBench.scope)
       #expect(history.map(\.event.reason) == [.assigned])
-      #expect(history.map(\.event.author) == ["ops@example.com"])
+      #expect(history.map(\.event.author) == ["server"])
+      #expect(history.map(\.event.onBehalfOf) == ["ops@example.com"])
       #expect(history.map(\.event.note) == ["a support case"])
       #expect(try await bench.links.history(of: "anna", in: ServiceBench.scope) == history)
     }
@@ -228,28 +229,29 @@ struct LinkServiceTests {
           .invalidArgument(field: "reason"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "a", reason: "", caller: .server))
+              Self.chain, in: scope, ChangeAudit(onBehalfOf: "a", reason: "", caller: .server))
           }
         ),
         (
           .invalidArgument(field: "reason"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "a", reason: tooLong, caller: .server))
+              Self.chain, in: scope, ChangeAudit(onBehalfOf: "a", reason: tooLong, caller: .server))
           }
         ),
         (
-          .invalidArgument(field: "author"),
+          .invalidArgument(field: "on_behalf_of"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "", reason: "r", caller: .server))
+              Self.chain, in: scope, ChangeAudit(onBehalfOf: "", reason: "r", caller: .server))
           }
         ),
         (
-          .invalidArgument(field: "author"),
+          .invalidArgument(field: "on_behalf_of"),
           { links async throws(ServiceError) in
             try await links.unlink(
-              Self.chain, in: scope, ChangeAudit(author: "a\u{0}", reason: "r", caller: .server))
+              Self.chain, in: scope, ChangeAudit(onBehalfOf: "a\u{0}", reason: "r", caller: .server)
+            )
           }
         ),
         (

@@ -110,7 +110,7 @@ final class Node: Sendable {
     try await grants.add(
       GrantRequest(
         scope: ServiceBench.scope, accountID: account, entitlementID: entitlement,
-        reason: "a test", author: "tests")
+        reason: "a test", onBehalfOf: "tests")
     ).customer.revision
   }
 }

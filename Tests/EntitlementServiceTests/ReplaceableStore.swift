@@ -51,7 +51,7 @@ final class ReplaceableStore: ForwardingStore {
       _ = try await grants.add(
         GrantRequest(
           scope: ServiceBench.scope, accountID: account, entitlementID: "pro", reason: "a test",
-          author: "tests"))
+          onBehalfOf: "tests"))
     }
   }
 }

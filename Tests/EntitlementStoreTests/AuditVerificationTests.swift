@@ -60,10 +60,14 @@ struct AuditVerificationTests {
   private static func call(_ step: Int, _ random: inout SeededRandom) -> AuditCall {
     AuditCall(
       method: ["AddGrant", "DeleteCustomer", "ReloadCatalog"].randomElement(using: &random) ?? "",
-      caller: AuditCaller(peer: "192.0.2.\(step)"),
+      caller: AuditCaller(
+        peer: "192.0.2.\(step)", name: "shop",
+        proof: AuditProof.allCases.randomElement(using: &random) ?? .none,
+        tokenID: Bool.random(using: &random) ? "k3Jd8sQz" : ""),
       scope: AppScope(bundleID: "com.example.reader", environment: .production),
       account: "alice", formerAccount: Bool.random(using: &random) ? "bob" : nil,
-      author: "otto", reason: "reason \(step)", subject: "subject", at: Milliseconds(Int64(step)))
+      onBehalfOf: "otto", reason: "reason \(step)", subject: "subject",
+      at: Milliseconds(Int64(step)))
   }
 
   private static func seal(
@@ -86,7 +90,7 @@ struct AuditVerificationTests {
 
   /// Changes one text or number of an entry.
   private static func change(_ entry: inout AuditEntry, _ random: inout SeededRandom) {
-    switch Int.random(in: 0..<15, using: &random) {
+    switch Int.random(in: 0..<20, using: &random) {
     case 0: entry.chain += "0"
     case 1: entry.position += 1
     case 2: entry.node += "x"
@@ -100,7 +104,12 @@ struct AuditVerificationTests {
     case 10: entry.author = "olive"
     case 11: entry.reason = ""
     case 12: swap(&entry.author, &entry.reason)
-    case 13: entry.previous = String(entry.previous.reversed()) + "0"
+    case 13: entry.onBehalfOf += "x"
+    case 14: entry.proof = entry.proof == "none" ? "" : "none"
+    case 15: entry.tokenID = entry.tokenID.isEmpty ? "p0Lm2xYw" : ""
+    case 16: (entry.onBehalfOf, entry.proof, entry.tokenID) = ("", "", "")
+    case 17: swap(&entry.author, &entry.onBehalfOf)
+    case 18: entry.previous = String(entry.previous.reversed()) + "0"
     default: entry.hash = String(repeating: "0", count: 64)
     }
   }
@@ -216,6 +225,11 @@ struct AuditVerificationTests {
     #expect(
       try entry.computedHash()
         == "22f7fcc93c5aaa23e24d9bc05bd56eb53fb9057501c114754f031d836dba5206")
+    var proven = entry
+    (proven.onBehalfOf, proven.proof, proven.tokenID) = ("ada", "token", "k3Jd8sQz")
+    #expect(
+      try proven.computedHash()
+        == "aa1f30537b331e22d3d9fc6515782fe336cb65a7a1834021de37e519385b0659")
     let seal = AuditSeal(
       number: 1, at: 1_763_900_060_000, node: "node-1",
       chains: [

@@ -131,7 +131,7 @@ struct DeletionTests {
     try submit("1")
     _ = try ledger.perform(
       LinkRequest(
-        scope: Sample.scope, change: .delete("alice"), author: "operator", reason: "asked",
+        scope: Sample.scope, change: .delete("alice"), onBehalfOf: "operator", reason: "asked",
         at: Sample.now))
     try submit("2")
     var written = model

@@ -107,7 +107,7 @@ extension ModelStore {
   ) throws -> LinkAnswer {
     var ledger = Ledger(reader: self)
     let answer = try ledger.perform(
-      LinkRequest(scope: scope, change: change, author: "operator", reason: "ticket 7", at: at))
+      LinkRequest(scope: scope, change: change, onBehalfOf: "operator", reason: "ticket 7", at: at))
     return answer(try apply(ledger.changes))
   }
 

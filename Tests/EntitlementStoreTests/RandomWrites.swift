@@ -78,7 +78,7 @@ struct RandomWrites {
       default: .bindToken(token, to: isLucky(oneIn: 4) ? nil : accountID)
       }
     return LinkRequest(
-      scope: scope, change: change, author: "operator", reason: "ticket 7", at: clock)
+      scope: scope, change: change, onBehalfOf: "operator", reason: "ticket 7", at: clock)
   }
 
   private mutating func submission() -> ModelSubmission {

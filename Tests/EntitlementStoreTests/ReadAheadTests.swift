@@ -138,7 +138,7 @@ struct ReadAheadTests {
   private static func request(_ change: LinkRequest.Change) -> ModelWrite {
     .request(
       LinkRequest(
-        scope: Sample.scope, change: change, author: "operator", reason: "ticket 7",
+        scope: Sample.scope, change: change, onBehalfOf: "operator", reason: "ticket 7",
         at: Sample.now))
   }
 

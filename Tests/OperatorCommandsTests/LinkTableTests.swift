@@ -15,7 +15,8 @@ struct LinkTableTests {
       LinkHistoryEntry(target: .chain("2000000000"), at: now, toAccountID: "a", reason: .named),
       LinkHistoryEntry(
         target: .appTransaction("7"), at: now, fromAccountID: "a", toAccountID: "b",
-        reason: .transferred, author: "ada", note: "a new sign-in"),
+        reason: .transferred, author: "shop", note: "a new sign-in",
+        onBehalfOf: "ada"),
       LinkHistoryEntry(
         target: .chain("1"), at: now, isFromDeleted: true, reason: .deleted, author: "ada",
         note: "asked for"),
@@ -42,10 +43,10 @@ struct LinkTableTests {
     let text = LinkTable.tokens([
       AccountToken(
         appAccountToken: "t1", state: .bound, accountID: "a", author: "ada", reason: "a ticket",
-        since: now),
+        since: now, onBehalfOf: nil),
       AccountToken(
         appAccountToken: "t2", state: .ambiguous, accountID: nil, author: nil, reason: nil,
-        since: nil),
+        since: nil, onBehalfOf: nil),
     ])
     #expect(
       text == """
@@ -58,11 +59,11 @@ struct LinkTableTests {
   @Test func `an entry has both accounts, and a deleted account differs from none`() {
     #expect(
       LinkTable.history(steps) == """
-        TIME                  WHAT               FROM       TO         REASON       AUTHOR  NOTE
-        2026-01-02 03:04:05Z  chain 2000000000   -          a          NAMED        -       -
-        2026-01-02 03:04:05Z  app transaction 7  a          b          TRANSFERRED  ada     a new sign-in
-        2026-01-02 03:04:05Z  chain 1            (deleted)  -          DELETED      ada     asked for
-        2026-01-02 03:04:05Z  chain 1            -          (deleted)  -            -       -
+        TIME                  WHAT               FROM       TO         REASON       AUTHOR        NOTE
+        2026-01-02 03:04:05Z  chain 2000000000   -          a          NAMED        -             -
+        2026-01-02 03:04:05Z  app transaction 7  a          b          TRANSFERRED  shop for ada  a new sign-in
+        2026-01-02 03:04:05Z  chain 1            (deleted)  -          DELETED      ada           asked for
+        2026-01-02 03:04:05Z  chain 1            -          (deleted)  -            -             -
         """)
   }
 
@@ -95,7 +96,7 @@ struct LinkTableTests {
   @Test func `each kind of history entry has its own form`() throws {
     let grant = Grant(
       id: "g", scope: scope, accountID: "a", entitlementID: "pro", starts: now, reason: "an outage",
-      author: "ada", createdAt: now,
+      author: "shop", onBehalfOf: "ada", createdAt: now,
       withdrawal: GrantWithdrawal(at: now, author: "grace", reason: "over"))
     let entries = [
       CustomerHistoryEntry(at: now, occurrence: .link(steps[1])),
@@ -110,10 +111,10 @@ struct LinkTableTests {
       .map { $0.dropFirst("2026-01-02 03:04:05Z  ".count) }
     #expect(
       rows == [
-        "link: TRANSFERRED  app transaction 7: a to b        ada    a new sign-in",
-        "grant              pro, grant g, until -            ada    an outage",
-        "grant withdrawn    pro, grant g                     grace  over",
-        "notification       DID_RENEW (BILLING_RECOVERY), u  -      -",
+        "link: TRANSFERRED  app transaction 7: a to b        shop for ada  a new sign-in",
+        "grant              pro, grant g, until -            shop for ada  an outage",
+        "grant withdrawn    pro, grant g                     grace         over",
+        "notification       DID_RENEW (BILLING_RECOVERY), u  -             -",
       ])
   }
 }

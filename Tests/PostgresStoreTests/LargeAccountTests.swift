@@ -91,7 +91,7 @@ extension EntitlementStore {
   fileprivate func done(_ change: LinkRequest.Change) async throws -> LinkReceipt {
     let answer = try await perform(
       LinkRequest(
-        scope: StoreSample.scope, change: change, author: "otto", reason: "a ticket", at: 8_000,
+        scope: StoreSample.scope, change: change, onBehalfOf: "otto", reason: "a ticket", at: 8_000,
         catalog: StoreSample.catalog()))
     guard case .done(let receipt) = answer else { throw NeverHappened("refused: \(answer)") }
     return receipt

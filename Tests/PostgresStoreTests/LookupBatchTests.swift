@@ -54,7 +54,7 @@ struct LookupBatchTests {
       _ = try await store.perform(
         LinkRequest(
           scope: StoreSample.scope, change: .merge("account-3", into: "account-7"),
-          author: "otto", reason: "one person", at: StoreSample.now))
+          onBehalfOf: "otto", reason: "one person", at: StoreSample.now))
       try await expectExchanges(2, of: store) {
         let merged = try await store.customers(Self.lookups(Self.accounts(9))).map { try $0.get() }
         #expect(merged[3].record.accountID == "account-7")

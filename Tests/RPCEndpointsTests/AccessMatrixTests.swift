@@ -100,26 +100,27 @@ struct AccessMatrixTests {
       try method(
         WireMethods.linkAccount, "link", .app,
         LinkAccountRequest(
-          scope: scope, target: target, accountID: account, reason: "r", author: "a")),
+          scope: scope, target: target, accountID: account, reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.unlinkAccount, "link", .app,
-        UnlinkAccountRequest(scope: scope, target: target, reason: "r", author: "a")),
+        UnlinkAccountRequest(scope: scope, target: target, reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.transferPurchase, "link", .app,
         TransferPurchaseRequest(
           scope: scope, target: target, fromAccountID: "other", toAccountID: account, reason: "r",
-          author: "a")),
+          onBehalfOf: "a")),
       try method(
         WireMethods.mergeAccounts, "link", .app,
         MergeAccountsRequest(
-          scope: scope, fromAccountID: "other", intoAccountID: account, reason: "r", author: "a")),
+          scope: scope, fromAccountID: "other", intoAccountID: account, reason: "r", onBehalfOf: "a"
+        )),
       try method(
         WireMethods.listLinks, "list", .app, ListLinksRequest(scope: scope, accountID: account)),
       try method(
         WireMethods.bindAccountToken, "link", .app,
         BindAccountTokenRequest(
           scope: scope, appAccountToken: AppAccountToken(one), accountID: account, reason: "r",
-          author: "a")),
+          onBehalfOf: "a")),
       try method(
         WireMethods.listAccountTokens, "list", .app,
         ListAccountTokensRequest(scope: scope, accountID: account)),
@@ -129,10 +130,10 @@ struct AccessMatrixTests {
       try method(
         WireMethods.addGrant, "grant", .app,
         AddGrantRequest(
-          scope: scope, accountID: account, entitlementID: "unknown", reason: "r", author: "a")),
+          scope: scope, accountID: account, entitlementID: "unknown", reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.withdrawGrant, "grant", .app,
-        WithdrawGrantRequest(grantID: GrantID(one), scope: scope, reason: "r", author: "a")),
+        WithdrawGrantRequest(grantID: GrantID(one), scope: scope, reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.listGrants, "list", .app, ListGrantsRequest(scope: scope, accountID: account)),
       try method(WireMethods.getCatalog, "metrics", .nothing, GetCatalogRequest()),
@@ -150,7 +151,7 @@ struct AccessMatrixTests {
         ExportCustomerRequest(scope: scope, accountID: account), isStream: true),
       try method(
         WireMethods.deleteCustomer, "erase", .app,
-        DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", author: "a")),
+        DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.listUnlinkedChains, "list", .app, ListUnlinkedChainsRequest(scope: scope)),
       try method(WireMethods.getStatistics, "metrics", .nothing, GetStatisticsRequest()),

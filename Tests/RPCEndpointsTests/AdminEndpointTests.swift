@@ -13,7 +13,7 @@ struct AdminEndpointTests {
   private func request(expires: Milliseconds? = nil) -> AddGrantRequest {
     AddGrantRequest(
       grantID: Self.grantID, scope: ServiceBench.scope, accountID: "anna", entitlementID: "pro",
-      expires: expires, reason: "a long outage", author: "ops@example.com")
+      expires: expires, reason: "a long outage", onBehalfOf: "ops@example.com")
   }
 
   @Test("A grant is given, read, listed and withdrawn")
@@ -34,7 +34,7 @@ struct AdminEndpointTests {
 
       let withdrawn = try await bench.client.withdrawGrant(
         WithdrawGrantRequest(
-          grantID: Self.grantID, scope: ServiceBench.scope, reason: "over", author: "ops"))
+          grantID: Self.grantID, scope: ServiceBench.scope, reason: "over", onBehalfOf: "ops"))
       #expect(withdrawn.isChanged)
       #expect(withdrawn.revision > given.revision)
       #expect(withdrawn.grant.withdrawal?.at == ServiceBench.now)
@@ -50,7 +50,7 @@ struct AdminEndpointTests {
       let unknown = await #expect(throws: RPCClientError.self) {
         try await bench.client.withdrawGrant(
           WithdrawGrantRequest(
-            grantID: Self.grantID, scope: ServiceBench.scope, reason: "r", author: "a"))
+            grantID: Self.grantID, scope: ServiceBench.scope, reason: "r", onBehalfOf: "a"))
       }
       #expect(unknown?.code == .status(.notFound))
       let late = await #expect(throws: RPCClientError.self) {

@@ -49,7 +49,7 @@ struct BatchPropertyTests {
         // Drops the cached answers of a customer.
         _ = try await bench.client.addGrant(
           AddGrantRequest(
-            scope: scope, accountID: "absent", entitlementID: "pro", reason: "r", author: "a"))
+            scope: scope, accountID: "absent", entitlementID: "pro", reason: "r", onBehalfOf: "a"))
       }
     }
   }

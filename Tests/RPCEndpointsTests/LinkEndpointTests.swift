@@ -32,32 +32,32 @@ struct LinkEndpointTests {
 
       let linked = try await bench.client.linkAccount(
         LinkAccountRequest(
-          scope: Self.scope, target: target, accountID: "anna", reason: "r1", author: "ops"))
+          scope: Self.scope, target: target, accountID: "anna", reason: "r1", onBehalfOf: "ops"))
       #expect(linked.isChanged)
       // The app transaction of the same Apple account is transferred too.
       #expect(linked.targets.first == target)
       #expect(linked.customers.contains { $0.subject == .account("anna") })
       let again = try await bench.client.linkAccount(
         LinkAccountRequest(
-          scope: Self.scope, target: target, accountID: "anna", reason: "r1", author: "ops"))
+          scope: Self.scope, target: target, accountID: "anna", reason: "r1", onBehalfOf: "ops"))
       #expect(!again.isChanged)
       #expect(try await bench.client.resolveAccount(resolve).subject == .account("anna"))
 
       _ = try await bench.client.transferPurchase(
         TransferPurchaseRequest(
           scope: Self.scope, target: target, fromAccountID: "anna", toAccountID: "bert",
-          reason: "r2", author: "ops"))
+          reason: "r2", onBehalfOf: "ops"))
       _ = try await bench.client.mergeAccounts(
         MergeAccountsRequest(
           scope: Self.scope, fromAccountID: "bert", intoAccountID: "carl", reason: "r3",
-          author: "ops"))
+          onBehalfOf: "ops"))
       let links = try await bench.client.links(
         ListLinksRequest(scope: Self.scope, accountID: "carl"))
       #expect(links.links.contains { $0.target == target && $0.reason == .merged })
       guard case .state(let state) = try await bench.state(of: .account("bert")) else { return }
       #expect(state.accountID == "carl")
       let unlinked = try await bench.client.unlinkAccount(
-        UnlinkAccountRequest(scope: Self.scope, target: target, reason: "r4", author: "ops"))
+        UnlinkAccountRequest(scope: Self.scope, target: target, reason: "r4", onBehalfOf: "ops"))
       #expect(unlinked.isChanged)
 
       let history = try await bench.client.linkHistory(
@@ -77,7 +77,8 @@ struct LinkEndpointTests {
     try await ServiceBench.run { bench async throws in
       func bind(_ token: AppAccountToken, _ account: AccountID?) -> BindAccountTokenRequest {
         BindAccountTokenRequest(
-          scope: Self.scope, appAccountToken: token, accountID: account, reason: "r", author: "ops")
+          scope: Self.scope, appAccountToken: token, accountID: account, reason: "r",
+          onBehalfOf: "ops")
       }
       let list = ListAccountTokensRequest(scope: Self.scope, accountID: "anna", pageSize: 1)
       let bound = try await bench.client.bindAccountToken(
@@ -86,7 +87,8 @@ struct LinkEndpointTests {
       let page = try await bench.client.accountTokens(list)
       #expect(page.tokens.map(\.appAccountToken) == ["aaaaaaaa-0000-4000-8000-000000000001"])
       #expect(page.tokens.map(\.state) == [.bound])
-      #expect(page.tokens.map(\.author) == ["ops"])
+      #expect(page.tokens.map(\.author) == ["local"])
+      #expect(page.tokens.map(\.onBehalfOf) == ["ops"])
       let resolve = ResolveAccountRequest(
         customer: .appAccountToken("aaaaaaaa-0000-4000-8000-000000000001"), scope: Self.scope)
       #expect(try await bench.client.resolveAccount(resolve).subject == .account("anna"))
@@ -108,31 +110,31 @@ struct LinkEndpointTests {
       let target = try await unlinkedChain(bench)
       _ = try await bench.client.linkAccount(
         LinkAccountRequest(
-          scope: Self.scope, target: target, accountID: "the-owner", reason: "r", author: "a"))
+          scope: Self.scope, target: target, accountID: "the-owner", reason: "r", onBehalfOf: "a"))
       let taken = await #expect(throws: RPCClientError.self) {
         try await bench.client.linkAccount(
           LinkAccountRequest(
-            scope: Self.scope, target: target, accountID: "anna", reason: "r", author: "a"))
+            scope: Self.scope, target: target, accountID: "anna", reason: "r", onBehalfOf: "a"))
       }
       #expect(taken?.code == .status(.alreadyExists))
       let wrong = await #expect(throws: RPCClientError.self) {
         try await bench.client.transferPurchase(
           TransferPurchaseRequest(
             scope: Self.scope, target: target, fromAccountID: "anna", toAccountID: "bert",
-            reason: "r", author: "a"))
+            reason: "r", onBehalfOf: "a"))
       }
       #expect(wrong?.code == .status(.failedPrecondition))
       let unknown = await #expect(throws: RPCClientError.self) {
         try await bench.client.unlinkAccount(
           UnlinkAccountRequest(
-            scope: Self.scope, target: .chain("none"), reason: "r", author: "a"))
+            scope: Self.scope, target: .chain("none"), reason: "r", onBehalfOf: "a"))
       }
       #expect(unknown?.code == .status(.notFound))
       let same = await #expect(throws: RPCClientError.self) {
         try await bench.client.mergeAccounts(
           MergeAccountsRequest(
             scope: Self.scope, fromAccountID: "the-owner", intoAccountID: "the-owner",
-            reason: "r", author: "a"))
+            reason: "r", onBehalfOf: "a"))
       }
       #expect(same?.code == .status(.invalidArgument))
       #expect(same?.fieldViolations.map(\.field) == ["into_account_id"])

@@ -20,7 +20,8 @@ struct RecordsEndpointTests {
       let account = try await bench.submit(.firstPurchase)
       _ = try await bench.client.addGrant(
         AddGrantRequest(
-          scope: Self.scope, accountID: account, entitlementID: "pro", reason: "r", author: "a"))
+          scope: Self.scope, accountID: account, entitlementID: "pro", reason: "r", onBehalfOf: "a")
+      )
       let history = try await bench.client.customerHistory(
         GetCustomerHistoryRequest(scope: Self.scope, accountID: account))
       #expect(history.accountID == account)
@@ -37,7 +38,7 @@ struct RecordsEndpointTests {
       #expect(document["accountId"] as? String == account.rawValue)
 
       let deletion = DeleteCustomerRequest(
-        scope: Self.scope, accountID: account, reason: "they asked", author: "ops")
+        scope: Self.scope, accountID: account, reason: "they asked", onBehalfOf: "ops")
       #expect(try await bench.client.deleteCustomer(deletion).isChanged)
       guard case .state(let state) = try await bench.state(of: .account(account)) else { return }
       #expect(state.coreState == .new)
@@ -48,7 +49,7 @@ struct RecordsEndpointTests {
       let stranger = await #expect(throws: RPCClientError.self) {
         try await bench.client.deleteCustomer(
           DeleteCustomerRequest(
-            scope: Self.scope, accountID: "nobody", reason: "they asked", author: "ops"))
+            scope: Self.scope, accountID: "nobody", reason: "they asked", onBehalfOf: "ops"))
       }
       #expect(stranger?.code == .status(.notFound))
       let missing = await #expect(throws: RPCClientError.self) {
@@ -89,7 +90,7 @@ struct RecordsEndpointTests {
       _ = try await bench.client.addGrant(
         AddGrantRequest(
           scope: Self.scope, accountID: "anna", entitlementID: "pro",
-          reason: "\"quoted\"\nand more", author: "a"))
+          reason: "\"quoted\"\nand more", onBehalfOf: "a"))
       let (json, _) = try await export(bench)
       #expect(
         Set(json.keys) == [

@@ -19,7 +19,7 @@ struct WatchEndpointTests {
   private func grant(_ bench: ServiceBench, to account: AccountID) async throws -> Int64 {
     try await bench.client.addGrant(
       AddGrantRequest(
-        scope: Self.scope, accountID: account, entitlementID: "pro", reason: "r", author: "a")
+        scope: Self.scope, accountID: account, entitlementID: "pro", reason: "r", onBehalfOf: "a")
     ).revision
   }
 

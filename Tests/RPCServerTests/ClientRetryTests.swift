@@ -141,7 +141,7 @@ struct ClientRetryTests {
       then: GrantResponse(grant: grant, isChanged: true, revision: 1), in: &router)
     try await ScriptedServer.run(router, configuration: Self.configuration()) { client, _ in
       var request = AddGrantRequest(
-        scope: Self.scope, accountID: "a", entitlementID: "pro", reason: "r", author: "a")
+        scope: Self.scope, accountID: "a", entitlementID: "pro", reason: "r", onBehalfOf: "a")
       await #expect(throws: RPCClientError.self) { try await client.addGrant(request) }
       #expect(calls.count == 1)
       request.grantID = grant.id
@@ -217,7 +217,7 @@ struct ClientRetryTests {
     let client = EntitlementClient(server.address, configuration: configuration)
     let deletion = await #expect(throws: RPCClientError.self) {
       try await client.deleteCustomer(
-        DeleteCustomerRequest(scope: Self.scope, accountID: "a", reason: "r", author: "a"))
+        DeleteCustomerRequest(scope: Self.scope, accountID: "a", reason: "r", onBehalfOf: "a"))
     }
     #expect(deletion?.code == .connectionClosed)
     #expect(deletion?.wasSent == true)

@@ -14,12 +14,12 @@ struct EntitlementClientRecordTests {
     let target = LinkTarget.chain("1")
     let resolve = ResolveAccountRequest(customer: .transaction("2"), scope: scope)
     let link = LinkAccountRequest(
-      scope: scope, target: target, accountID: "a", reason: "r", author: "o")
-    let unlink = UnlinkAccountRequest(scope: scope, target: target, reason: "r", author: "o")
+      scope: scope, target: target, accountID: "a", reason: "r", onBehalfOf: "o")
+    let unlink = UnlinkAccountRequest(scope: scope, target: target, reason: "r", onBehalfOf: "o")
     let transfer = TransferPurchaseRequest(
-      scope: scope, target: target, toAccountID: "b", reason: "r", author: "o")
+      scope: scope, target: target, toAccountID: "b", reason: "r", onBehalfOf: "o")
     let merge = MergeAccountsRequest(
-      scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", author: "o")
+      scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", onBehalfOf: "o")
     let list = ListLinksRequest(scope: scope, accountID: "a")
     let history = GetLinkHistoryRequest(scope: scope, subject: .target(target))
     func changed(_ revision: Int64) -> LinkResponse {
@@ -33,12 +33,13 @@ struct EntitlementClientRecordTests {
       events: [LinkHistoryEntry(target: target, at: 5, toAccountID: "a", reason: .named)])
 
     let bind = BindAccountTokenRequest(
-      scope: scope, appAccountToken: "t", accountID: "a", reason: "r", author: "o")
+      scope: scope, appAccountToken: "t", accountID: "a", reason: "r", onBehalfOf: "o")
     let tokens = ListAccountTokensRequest(scope: scope, accountID: "a")
     let known = ListAccountTokensResponse(
       tokens: [
         AccountToken(
-          appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1)
+          appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1,
+          onBehalfOf: "p")
       ], nextPageToken: nil)
 
     var router = RPCRouter()
@@ -75,7 +76,7 @@ struct EntitlementClientRecordTests {
         CustomerHistoryEntry(
           at: 1, occurrence: .notification(NotificationEntry(notificationUUID: "u", type: "TEST")))
       ])
-    let delete = DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", author: "o")
+    let delete = DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", onBehalfOf: "o")
     let deleted = LinkResponse(isChanged: true, targets: [.appTransaction("7")], customers: [])
     let pages = [["1", "2"], [], ["3"]]
 

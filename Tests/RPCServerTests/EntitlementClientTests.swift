@@ -75,9 +75,9 @@ struct EntitlementClientTests {
       customer: .account("account-1"), scope: scope, at: 5, catalogYAML: "apps: []")
     let add = AddGrantRequest(
       grantID: id, scope: scope, accountID: "account-1", entitlementID: "pro", reason: "an outage",
-      author: "support")
+      onBehalfOf: "support")
     let withdraw = WithdrawGrantRequest(
-      grantID: id, scope: scope, reason: "over", author: "support")
+      grantID: id, scope: scope, reason: "over", onBehalfOf: "support")
     let list = ListGrantsRequest(scope: scope, accountID: "account-1")
     let changes = ListChangesRequest(afterSequence: 7, pageSize: 2)
     let explanation = Explanation(

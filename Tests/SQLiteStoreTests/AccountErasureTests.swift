@@ -30,10 +30,12 @@ struct AccountErasureTests {
     _ = try await store.addGrant(
       Grant(
         id: "5d0c9f2a-7b1e-4e63-9a44-000000000001", scope: testScope, accountID: account,
-        entitlementID: "pro", starts: 1, reason: "a gift", author: "otto", createdAt: 5))
+        entitlementID: "pro", starts: 1, reason: "a gift", author: "otto", onBehalfOf: "ada",
+        createdAt: 5), by: AuditCaller(peer: "unix", name: "otto"))
     let answer = try await store.perform(
       LinkRequest(
-        scope: testScope, change: .delete(account), author: "otto", reason: "asked to", at: 6))
+        scope: testScope, change: .delete(account), onBehalfOf: "ada", reason: "asked to", at: 6,
+        caller: AuditCaller(peer: "unix", name: "otto")))
     guard case .done = answer else { throw CancellationError() }
   }
 
@@ -78,6 +80,7 @@ struct AccountErasureTests {
     #expect(entries.map(\.method) == ["AddGrant", "DeleteCustomer"])
     #expect(entries.map(\.reason) == ["a gift", "asked to"])
     #expect(entries.map(\.author) == ["otto", "otto"])
+    #expect(entries.map(\.onBehalfOf) == ["ada", "ada"])
     await store.close()
     // Ids of accounts, of purchases and of their hints.
     let ids = ["4711", "\(testFact(1).fact.key.identifier)", "\(testFact(2).fact.key.identifier)"]

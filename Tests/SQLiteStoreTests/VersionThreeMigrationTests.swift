@@ -81,7 +81,7 @@ struct VersionThreeMigrationTests {
     let store = try SQLiteStore.open(at: path)
     func done(_ change: LinkRequest.Change) async throws -> LinkReceipt? {
       let answer = try await store.perform(
-        LinkRequest(scope: testScope, change: change, author: "otto", reason: "why", at: 80))
+        LinkRequest(scope: testScope, change: change, onBehalfOf: "otto", reason: "why", at: 80))
       guard case .done(let receipt) = answer else { return nil }
       return receipt
     }

@@ -66,6 +66,7 @@ extension StoreConformanceSuite {
             from: nil, to: nil, isFromErased: true, isToErased: true, reason: .merged, at: 6_000),
           LinkEvent(
             from: nil, to: nil, isFromErased: true, reason: .deleted, author: "otto",
+            onBehalfOf: "ada",
             note: "a ticket", at: 9_000),
         ])
     },

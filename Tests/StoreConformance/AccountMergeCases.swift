@@ -24,7 +24,8 @@ extension StoreConformanceSuite {
         try expectEqual(
           try await store.history(of: target).last,
           LinkEvent(
-            from: "alice", to: "bob", reason: .merged, author: "otto", note: "a ticket", at: 9_000))
+            from: "alice", to: "bob", reason: .merged, author: "otto", onBehalfOf: "ada",
+            note: "a ticket", at: 9_000))
       }
       let last = try await store.feed().suffix(2)
       try expectEqual(Set(last.map(\.subject)), [account("alice"), account("bob")], "told of")

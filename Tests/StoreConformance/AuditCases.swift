@@ -9,11 +9,12 @@ extension StoreConformanceSuite {
         store, _ in
         try await store.submit(TransactionSample("1", "1"), by: "alice")
         try await store.submit(TransactionSample("2", "2"))
-        let caller = AuditCaller(peer: "192.0.2.7:41822")
+        let caller = sampleCaller("otto")
         _ = try await store.addGrant(sampleGrant(1), by: caller)
         _ = try await store.withdrawGrant(
           grantID(1), in: readerScope,
-          GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake"), by: caller)
+          GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake"),
+          by: sampleCaller("olive"))
         try await store.done(.link(.chain("2"), to: "bob"))
         try await store.done(.transfer(.chain("2"), from: "bob", to: "alice"))
         try await store.done(.unlink(.chain("2")))
@@ -22,7 +23,7 @@ extension StoreConformanceSuite {
         try await store.record(
           AuditCall(
             method: "ExportCustomer", caller: caller, scope: readerScope, account: "alice",
-            outcome: .disclosed, at: 9_000))
+            onBehalfOf: "grace", outcome: .disclosed, at: 9_000))
         try await store.record(
           AuditCall(method: "ReloadCatalog", caller: .server, subject: "3f", at: 9_000))
         let alice = try await store.pseudonym(of: "alice")
@@ -30,20 +31,27 @@ extension StoreConformanceSuite {
         try await store.done(.delete("alice"), at: 10_000)
 
         let entries = try await store.trail()
-        let told = entries.map { [$0.method, $0.author, $0.reason, $0.outcome] }
-        let ticket = ["otto", "a ticket", "changed"]
+        let told = entries.map { [$0.method, $0.author, $0.onBehalfOf, $0.reason, $0.outcome] }
+        let ticket = ["otto", "ada", "a ticket", "changed"]
         try expectEqual(
           told,
           [
-            ["AddGrant", "otto", "a gift", "changed"],
-            ["WithdrawGrant", "olive", "a mistake", "changed"], ["LinkAccount"] + ticket,
+            ["AddGrant", "otto", "ada", "a gift", "changed"],
+            ["WithdrawGrant", "olive", "", "a mistake", "changed"], ["LinkAccount"] + ticket,
             ["TransferPurchase"] + ticket, ["UnlinkAccount"] + ticket, ["MergeAccounts"] + ticket,
-            ["ImportArchivedResponse", "", "", "changed"],
-            ["ExportCustomer", "", "", "disclosed"], ["ReloadCatalog", "", "", "changed"],
+            ["ImportArchivedResponse", "otto", "grace", "", "changed"],
+            ["ExportCustomer", "otto", "grace", "", "disclosed"],
+            ["ReloadCatalog", "server", "", "", "changed"],
             ["DeleteCustomer"] + ticket,
           ])
         try expectEqual(entries[0].subject, grantID(1).rawValue)
-        try expectEqual(entries[0].peer, "192.0.2.7:41822")
+        for entry in entries where entry.author != "server" {
+          try expectEqual(entry.peer, "192.0.2.7:41822")
+          try expectEqual(entry.proof, "token")
+          try expectEqual(entry.tokenID, "k3Jd8sQz")
+        }
+        try expectEqual(
+          [entries[8].peer, entries[8].proof, entries[8].tokenID], ["server", "none", ""])
         try expectEqual(entries[0].node, entries[9].node)
         try expectEqual(entries[0].bundleID, readerScope.bundleID.rawValue)
         try expectEqual(entries[0].environment, readerScope.environment.rawValue)
@@ -136,12 +144,13 @@ extension StoreConformanceSuite {
           _ = try await store.addGrant(
             sampleGrant(number) {
               $0.accountID = number.isMultiple(of: 2) ? "alice" : "bob"
-              $0.author = number < 5 ? "otto" : "olive"
+              $0.onBehalfOf = number < 3 ? nil : "grace"
               $0.createdAt = Milliseconds(Int64(number) * 1_000)
-            })
+            }, by: sampleCaller(number < 5 ? "otto" : "olive"))
         }
         _ = try await store.withdrawGrant(
-          grantID(9), in: readerScope, GrantWithdrawal(at: 9_500, author: "otto", reason: "none"))
+          grantID(9), in: readerScope, GrantWithdrawal(at: 9_500, author: "otto", reason: "none"),
+          by: sampleCaller("otto"))
         func subjects(_ change: (inout AuditQuery) -> Void) async throws -> [String] {
           var query = AuditQuery(limit: 2)
           change(&query)
@@ -159,6 +168,7 @@ extension StoreConformanceSuite {
         try expectEqual(try await subjects { _ in }, all)
         try expectEqual(try await subjects { $0.isByChain = true }, all)
         try expectEqual(try await subjects { $0.author = "olive" }, Array(all[4..<9]))
+        try expectEqual(try await subjects { $0.onBehalfOf = "grace" }, Array(all[2..<9]))
         try expectEqual(try await subjects { $0.method = "WithdrawGrant" }, ["WithdrawGrant 9"])
         try expectEqual(
           try await subjects {
@@ -356,6 +366,7 @@ extension EntitlementStore {
   ) async throws {
     _ = try await commit(
       Submission(
-        facts: [sample.signed()], accountID: account, receivedAt: 9_000, importedBy: caller))
+        facts: [sample.signed()], accountID: account, receivedAt: 9_000, importedBy: caller,
+        onBehalfOf: "grace"))
   }
 }

@@ -20,7 +20,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("3")).last,
         LinkEvent(
-          from: nil, to: "victoria", reason: .appAccountToken, author: "otto", note: "a ticket",
+          from: nil, to: "victoria", reason: .appAccountToken, author: "otto", onBehalfOf: "ada",
+          note: "a ticket",
           at: 9_000))
       // Mallory goes on presenting it, and takes a purchase back and forth.
       for number in 4...7 { try await store.submit(purchase(number, token(1)), by: "mallory") }
@@ -35,7 +36,8 @@ extension StoreConformanceSuite {
           KnownToken(
             token(1),
             TokenRow(
-              account: "victoria", state: .bound, author: "otto", note: "a ticket", since: 9_000))
+              account: "victoria", state: .bound, author: "otto", onBehalfOf: "ada",
+              note: "a ticket", since: 9_000))
         ])
       try expectEqual(try await store.ambiguities().count, 1)
       // A link by a bound token does not yield: nobody has to confirm it.

@@ -54,8 +54,8 @@ extension EntitlementStore {
   ) async throws -> LinkAnswer {
     try await perform(
       LinkRequest(
-        scope: scope, change: change, author: "otto", reason: "a ticket", at: at,
-        catalog: catalog))
+        scope: scope, change: change, onBehalfOf: "ada", reason: "a ticket", at: at,
+        catalog: catalog, caller: sampleCaller("otto")))
   }
 
   /// Like ``ask(_:in:at:)``, for a request that must succeed.

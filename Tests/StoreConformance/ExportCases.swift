@@ -18,7 +18,8 @@ extension StoreConformanceSuite {
       try await store.submit([claimed], by: "alice", anonymous: "anonymous:1", at: 6_000)
       _ = try await store.addGrant(sampleGrant(2) { $0.createdAt = 6_500 })
       _ = try await store.addGrant(sampleGrant(1) { $0.createdAt = 6_400 })
-      let withdrawal = GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake")
+      let withdrawal = GrantWithdrawal(
+        at: 7_000, author: "olive", onBehalfOf: "ada", reason: "a mistake")
       _ = try await store.withdrawGrant(grantID(1), in: readerScope, withdrawal)
       let notifications = [
         notification(2, "DID_RENEW"), notification(1, "DID_CHANGE_RENEWAL_PREF"),

@@ -55,7 +55,8 @@ extension StoreConformanceSuite {
       store, _ in
       let grant = sampleGrant(1)
       let added = try await store.give(grant)
-      let withdrawal = GrantWithdrawal(at: 7_000, author: "olive", reason: "a mistake")
+      let withdrawal = GrantWithdrawal(
+        at: 7_000, author: "olive", onBehalfOf: "ada", reason: "a mistake")
       var withdrawn = grant
       withdrawn.withdrawal = withdrawal
       let receipt = try unwrap(

@@ -14,7 +14,8 @@ extension StoreConformanceSuite {
         try await store.history(of: .chain("1")),
         [
           LinkEvent(
-            from: nil, to: "alice", reason: .assigned, author: "otto", note: "a ticket", at: 8_000)
+            from: nil, to: "alice", reason: .assigned, author: "otto", onBehalfOf: "ada",
+            note: "a ticket", at: 8_000)
         ])
       try expectEqual(
         try await store.links(of: "alice", in: readerScope),
@@ -119,6 +120,7 @@ extension StoreConformanceSuite {
         let event = try unwrap(try await store.history(of: target).last, "event of \(target)")
         try expectEqual(event.to, "alice")
         try expectEqual(event.author, "otto")
+        try expectEqual(event.onBehalfOf, "ada")
       }
     },
   ]
@@ -144,7 +146,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("1")).last,
         LinkEvent(
-          from: "alice", to: nil, reason: .unassigned, author: "otto", note: "a ticket",
+          from: "alice", to: nil, reason: .unassigned, author: "otto", onBehalfOf: "ada",
+          note: "a ticket",
           at: 9_000))
       let feed = try await store.feed()
       let again = try await store.done(.unlink(.chain("1")))
@@ -252,7 +255,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("1")).last,
         LinkEvent(
-          from: "alice", to: "bob", reason: .transferred, author: "otto", note: "a ticket",
+          from: "alice", to: "bob", reason: .transferred, author: "otto", onBehalfOf: "ada",
+          note: "a ticket",
           at: 9_000))
       try expectEqual(try await store.links(of: "alice"), [.chain("2")])
       try expectEqual(try await store.links(of: "bob"), [.chain("1")])

@@ -34,7 +34,7 @@ extension MessageGoldenTests {
       AddGrantRequest(
         grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
         accountID: "émile", entitlementID: "pro", starts: 1_700_000_000_000,
-        expires: 1_800_000_000_000, reason: "an outage", author: "support"),
+        expires: 1_800_000_000_000, reason: "an outage", onBehalfOf: "support"),
       """
       CiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbG
       UqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VKB3N1cHBvcnQ=
@@ -42,7 +42,7 @@ extension MessageGoldenTests {
     try expect(
       WithdrawGrantRequest(
         grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
-        reason: "a mistake", author: "support"),
+        reason: "a mistake", onBehalfOf: "support"),
       """
       CiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIglhIG1pc3
       Rha2UqB3N1cHBvcnQ=

@@ -20,7 +20,7 @@ extension MessageGoldenTests {
     try expect(
       LinkAccountRequest(
         scope: MessageSample.scope, target: .chain("2000000000000001"), accountID: "émile",
-        reason: "a lost receipt", author: "support"),
+        reason: "a lost receipt", onBehalfOf: "support"),
       """
       ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoSChAyMDAwMDAwMDAwMDAwMDAxIgbDqW1pbGUqDmEgbG9zdCByZWNlaXB0Mgdz
       dXBwb3J0
@@ -28,14 +28,14 @@ extension MessageGoldenTests {
     try expect(
       UnlinkAccountRequest(
         scope: MessageSample.scope, target: .appTransaction("704000000000000001"),
-        reason: "a mistake", author: "support"),
+        reason: "a mistake", onBehalfOf: "support"),
       """
       ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoUEhI3MDQwMDAwMDAwMDAwMDAwMDEiCWEgbWlzdGFrZSoHc3VwcG9ydA==
       """)
     try expect(
       TransferPurchaseRequest(
         scope: MessageSample.scope, target: .chain("2000000000000001"), fromAccountID: "émile",
-        toAccountID: "zoé", reason: "a new sign-in", author: "support"),
+        toAccountID: "zoé", reason: "a new sign-in", onBehalfOf: "support"),
       """
       ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoSChAyMDAwMDAwMDAwMDAwMDAxIgbDqW1pbGUqBHpvw6kyDWEgbmV3IHNpZ24t
       aW46B3N1cHBvcnQ=
@@ -43,7 +43,7 @@ extension MessageGoldenTests {
     try expect(
       MergeAccountsRequest(
         scope: MessageSample.scope, fromAccountID: "émile", intoAccountID: "zoé",
-        reason: "one person", author: "support"),
+        reason: "one person", onBehalfOf: "support"),
       "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIgR6b8OpKgpvbmUgcGVyc29uMgdzdXBwb3J0")
     try expect(
       MessageSample.bindAccountToken,
@@ -120,7 +120,7 @@ extension MessageGoldenTests {
     try expect(
       DeleteCustomerRequest(
         scope: MessageSample.scope, accountID: "émile", reason: "asked to be forgotten",
-        author: "support"),
+        onBehalfOf: "support"),
       """
       ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoGw6ltaWxlIhVhc2tlZCB0byBiZSBmb3Jnb3R0ZW4qB3N1cHBvcnQ=
       """)

@@ -12,7 +12,7 @@ struct MessageJSONTests {
   private static let add = AddGrantRequest(
     grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
     scope: AppScope(bundleID: "com.example.scribe", environment: .sandbox), accountID: "\"émile\"",
-    entitlementID: "pro", starts: 0, reason: "an outage\n", author: "support")
+    entitlementID: "pro", starts: 0, reason: "an outage\n", onBehalfOf: "support")
 
   @Test("Names are in lowerCamelCase, 64-bit numbers are strings, absent fields are omitted")
   func form() throws {
@@ -20,7 +20,7 @@ struct MessageJSONTests {
       String(decoding: try Self.add.jsonEncoded(), as: UTF8.self)
         == #"{"grantId":"7c9e6679-7425-40de-944b-e07fc1f90ae7","bundleId":"com.example.scribe","#
         + #""environment":"STORE_ENVIRONMENT_SANDBOX","accountId":"\"émile\"","#
-        + #""entitlementId":"pro","startsMs":"0","reason":"an outage\n","author":"support"}"#)
+        + #""entitlementId":"pro","startsMs":"0","reason":"an outage\n","onBehalfOf":"support"}"#)
   }
 
   @Test("Every message of Protos is found by its name")

@@ -14,7 +14,7 @@ extension MessageLimitTests {
     }
     func request(_ length: Int) -> UnlinkAccountRequest {
       UnlinkAccountRequest(
-        scope: MessageSample.scope, target: target(length), reason: "r", author: "o")
+        scope: MessageSample.scope, target: target(length), reason: "r", onBehalfOf: "o")
     }
     #expect(try UnlinkAccountRequest.decode(from: request(256).encoded()) == request(256))
     #expect(
@@ -26,23 +26,23 @@ extension MessageLimitTests {
     #expect(try LinkResponse.decode(from: response.encoded()) == response)
   }
 
-  @Test("Reasons and authors of a deletion have the limits of all such texts")
+  @Test("Reasons and names of a deletion have the limits of all such texts")
   func deletions() throws {
-    func decode(reason: Int = 1, author: Int = 1) throws -> DeleteCustomerRequest {
+    func decode(reason: Int = 1, onBehalfOf: Int = 1) throws -> DeleteCustomerRequest {
       let request = DeleteCustomerRequest(
         scope: MessageSample.scope, accountID: "a", reason: String(repeating: "r", count: reason),
-        author: String(repeating: "o", count: author))
+        onBehalfOf: String(repeating: "o", count: onBehalfOf))
       return try DeleteCustomerRequest.decode(from: request.encoded())
     }
-    #expect(try decode(reason: 1_024, author: 256).reason.count == 1_024)
+    #expect(try decode(reason: 1_024, onBehalfOf: 256).reason.count == 1_024)
     #expect(
       throws: MessageError(
         .tooLong(field: "reason", limit: 1_024), in: "entitle.v1.DeleteCustomerRequest")
     ) { try decode(reason: 1_025) }
     #expect(
       throws: MessageError(
-        .tooLong(field: "author", limit: 256), in: "entitle.v1.DeleteCustomerRequest")
-    ) { try decode(author: 257) }
+        .tooLong(field: "on_behalf_of", limit: 256), in: "entitle.v1.DeleteCustomerRequest")
+    ) { try decode(onBehalfOf: 257) }
   }
 
   @Test("A watch has at most a cursor of 256 bytes and 1,000 accounts of 256 bytes")
@@ -103,7 +103,8 @@ extension MessageLimitTests {
       target: .chain("2000000000000001"), at: 1_700_000_000_000,
       fromAccountID: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
       toAccountID: "0d0f5a3e-2f0e-4d6e-9d0e-9a1c1f8f3b11", reason: .transferred,
-      author: "support@example.com", note: "moved to a new account on the customer's request")
+      author: "support-tool", note: "moved to a new account on the customer's request",
+      onBehalfOf: "support@example.com")
     let response = GetLinkHistoryResponse(
       events: [LinkHistoryEntry](repeating: step, count: GetLinkHistoryResponse.maximumEvents))
     let encoded = try response.encoded()

@@ -148,37 +148,37 @@ struct MessageLimitTests {
     #expect(try ExplainCustomerStateRequest.decode(from: request(0).encoded()).catalogYAML == nil)
   }
 
-  @Test("Reasons of 1024 bytes and authors of 256 are read, longer ones are refused")
+  @Test("Reasons of 1024 bytes and names of 256 are read, longer ones are refused")
   func operatorTexts() throws {
-    func add(reason: Int = 1, author: Int = 1) throws -> AddGrantRequest {
+    func add(reason: Int = 1, onBehalfOf: Int = 1) throws -> AddGrantRequest {
       let request = AddGrantRequest(
         scope: MessageSample.scope, accountID: "a", entitlementID: "p",
         reason: String(repeating: "r", count: reason),
-        author: String(repeating: "o", count: author))
+        onBehalfOf: String(repeating: "o", count: onBehalfOf))
       return try AddGrantRequest.decode(from: request.encoded())
     }
-    func withdraw(reason: Int = 1, author: Int = 1) throws -> WithdrawGrantRequest {
+    func withdraw(reason: Int = 1, onBehalfOf: Int = 1) throws -> WithdrawGrantRequest {
       let request = WithdrawGrantRequest(
         grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope,
         reason: String(repeating: "r", count: reason),
-        author: String(repeating: "o", count: author))
+        onBehalfOf: String(repeating: "o", count: onBehalfOf))
       return try WithdrawGrantRequest.decode(from: request.encoded())
     }
-    #expect(try add(reason: 1_024, author: 256).reason.count == 1_024)
-    #expect(try withdraw(reason: 1_024, author: 256).author.count == 256)
+    #expect(try add(reason: 1_024, onBehalfOf: 256).reason.count == 1_024)
+    #expect(try withdraw(reason: 1_024, onBehalfOf: 256).onBehalfOf?.count == 256)
     let reason = MessageFault.tooLong(field: "reason", limit: 1_024)
-    let author = MessageFault.tooLong(field: "author", limit: 256)
+    let onBehalfOf = MessageFault.tooLong(field: "on_behalf_of", limit: 256)
     #expect(throws: MessageError(reason, in: "entitle.v1.AddGrantRequest")) {
       try add(reason: 1_025)
     }
-    #expect(throws: MessageError(author, in: "entitle.v1.AddGrantRequest")) {
-      try add(author: 257)
+    #expect(throws: MessageError(onBehalfOf, in: "entitle.v1.AddGrantRequest")) {
+      try add(onBehalfOf: 257)
     }
     #expect(throws: MessageError(reason, in: "entitle.v1.WithdrawGrantRequest")) {
       try withdraw(reason: 1_025)
     }
-    #expect(throws: MessageError(author, in: "entitle.v1.WithdrawGrantRequest")) {
-      try withdraw(author: 257)
+    #expect(throws: MessageError(onBehalfOf, in: "entitle.v1.WithdrawGrantRequest")) {
+      try withdraw(onBehalfOf: 257)
     }
   }
 

@@ -157,10 +157,10 @@ struct MessageRoundTripTests {
     let lower: GrantID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
     let add = AddGrantRequest(
       grantID: id, scope: MessageSample.scope, accountID: "a", entitlementID: "p", reason: "r",
-      author: "o")
+      onBehalfOf: "o")
     #expect(try AddGrantRequest.decode(from: add.encoded()).grantID == lower)
     let withdraw = WithdrawGrantRequest(
-      grantID: id, scope: MessageSample.scope, reason: "r", author: "o")
+      grantID: id, scope: MessageSample.scope, reason: "r", onBehalfOf: "o")
     #expect(try WithdrawGrantRequest.decode(from: withdraw.encoded()).grantID == lower)
   }
 

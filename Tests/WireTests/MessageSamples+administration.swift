@@ -23,21 +23,21 @@ extension MessageSample {
       AddGrantRequest(
         grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: scope, accountID: "émile",
         entitlementID: "pro", starts: 1_700_000_000_000, expires: 1_800_000_000_000,
-        reason: "an outage", author: "support")),
+        reason: "an outage", onBehalfOf: "support")),
     MessageSample(
       "bare",
       AddGrantRequest(
-        scope: barest, accountID: "a", entitlementID: "p", reason: "r", author: "o")),
+        scope: barest, accountID: "a", entitlementID: "p", reason: "r", onBehalfOf: "o")),
     MessageSample(
       "at the epoch",
       AddGrantRequest(
         scope: barest, accountID: "a", entitlementID: "p", starts: 0, expires: 0, reason: "r",
-        author: "o")),
+        onBehalfOf: "o")),
     MessageSample(
       "full",
       WithdrawGrantRequest(
         grantID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: scope, reason: "a mistake",
-        author: "support")),
+        onBehalfOf: "support")),
     MessageSample("full", GrantResponse(grant: .full, isChanged: true, revision: 12)),
     MessageSample("bare", GrantResponse(grant: .bare, isChanged: false, revision: 0)),
     MessageSample("full", ListGrantsRequest(scope: scope, accountID: "émile")),
@@ -134,9 +134,9 @@ extension Grant {
   static let full = Grant(
     id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", scope: MessageSample.scope, accountID: "émile",
     entitlementID: "pro", starts: 1_700_000_000_000, expires: 1_800_000_000_000,
-    reason: "an outage", author: "support", createdAt: 1_699_999_999_999,
+    reason: "an outage", author: "support", onBehalfOf: "ada", createdAt: 1_699_999_999_999,
     withdrawal: GrantWithdrawal(
-      at: 1_710_000_000_000, author: "billing", reason: "a mistake"))
+      at: 1_710_000_000_000, author: "billing", onBehalfOf: "grace", reason: "a mistake"))
 
   static let bare = Grant(
     id: "", scope: MessageSample.barest, accountID: "", entitlementID: "", starts: 0, reason: "",

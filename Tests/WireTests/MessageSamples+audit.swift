@@ -12,7 +12,8 @@ extension MessageSample {
       ListAuditEntriesRequest(
         app: "com.example.scribe", appEnvironment: "Sandbox",
         accountID: "émile", method: "AddGrant", author: "otto", from: 0,
-        until: 1_800_000_000_000, isByChain: true, pageSize: 1_000, pageToken: "1:a:2")),
+        until: 1_800_000_000_000, isByChain: true, pageSize: 1_000, pageToken: "1:a:2",
+        onBehalfOf: "ada")),
     MessageSample("bare", ListAuditEntriesRequest()),
     MessageSample("full", ListAuditSealsRequest(afterNumber: 41, pageSize: 1_000)),
     MessageSample("bare", ListAuditSealsRequest()),
@@ -28,7 +29,8 @@ extension AuditedCallEntry {
     app: "com.example.scribe", appEnvironment: "Sandbox",
     account: "00112233445566778899aabbccddeeff", formerAccount: "ffeeddccbbaa99887766554433221100",
     author: "otto", reason: "a ticket", subject: "s", outcome: "changed",
-    previousHash: String(repeating: "0", count: 64), hash: String(repeating: "f", count: 64))
+    previousHash: String(repeating: "0", count: 64), hash: String(repeating: "f", count: 64),
+    onBehalfOf: "ada", proof: "token", tokenID: "k3Jd8sQz")
 
   static let bare = AuditedCallEntry(
     chain: "c", position: 1, node: "n", at: 0, peer: "server", method: "ReloadCatalog",

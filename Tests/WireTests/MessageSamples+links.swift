@@ -17,37 +17,37 @@ extension MessageSample {
       "full",
       LinkAccountRequest(
         scope: scope, target: .chain("2000000000000001"), accountID: "émile",
-        reason: "a lost receipt", author: "support")),
+        reason: "a lost receipt", onBehalfOf: "support")),
     MessageSample(
       "bare",
       LinkAccountRequest(
-        scope: barest, target: .appTransaction("7"), accountID: "a", reason: "r", author: "o")),
+        scope: barest, target: .appTransaction("7"), accountID: "a", reason: "r", onBehalfOf: "o")),
     MessageSample(
       "full",
       UnlinkAccountRequest(
         scope: scope, target: .appTransaction("704000000000000001"), reason: "a mistake",
-        author: "support")),
+        onBehalfOf: "support")),
     MessageSample(
       "bare",
-      UnlinkAccountRequest(scope: barest, target: .chain("1"), reason: "r", author: "o")),
+      UnlinkAccountRequest(scope: barest, target: .chain("1"), reason: "r", onBehalfOf: "o")),
     MessageSample(
       "full",
       TransferPurchaseRequest(
         scope: scope, target: .chain("2000000000000001"), fromAccountID: "émile",
-        toAccountID: "zoé", reason: "a new sign-in", author: "support")),
+        toAccountID: "zoé", reason: "a new sign-in", onBehalfOf: "support")),
     MessageSample(
       "bare",
       TransferPurchaseRequest(
-        scope: barest, target: .chain("1"), toAccountID: "b", reason: "r", author: "o")),
+        scope: barest, target: .chain("1"), toAccountID: "b", reason: "r", onBehalfOf: "o")),
     MessageSample(
       "full",
       MergeAccountsRequest(
         scope: scope, fromAccountID: "émile", intoAccountID: "zoé", reason: "one person",
-        author: "support")),
+        onBehalfOf: "support")),
     MessageSample("full", bindAccountToken),
     MessageSample(
       "bare",
-      BindAccountTokenRequest(scope: barest, appAccountToken: "t", reason: "r", author: "o")),
+      BindAccountTokenRequest(scope: barest, appAccountToken: "t", reason: "r", onBehalfOf: "o")),
     MessageSample("full", listAccountTokens),
     MessageSample("bare", ListAccountTokensRequest(scope: barest)),
     MessageSample("full", accountTokens),
@@ -84,7 +84,7 @@ extension MessageSample {
     MessageSample(
       "full",
       DeleteCustomerRequest(
-        scope: scope, accountID: "émile", reason: "asked to be forgotten", author: "support")),
+        scope: scope, accountID: "émile", reason: "asked to be forgotten", onBehalfOf: "support")),
     MessageSample(
       "full", ListUnlinkedChainsRequest(scope: scope, pageSize: 1_000, pageToken: "after:é")),
     MessageSample("bare", ListUnlinkedChainsRequest(scope: barest)),
@@ -111,7 +111,7 @@ extension MessageSample {
 
   static let bindAccountToken = BindAccountTokenRequest(
     scope: scope, appAccountToken: "aaaaaaaa-0000-4000-8000-000000000001", accountID: "émile",
-    reason: "a ticket", author: "support")
+    reason: "a ticket", onBehalfOf: "support")
 
   static let listAccountTokens = ListAccountTokensRequest(
     scope: scope, accountID: "émile", pageSize: 1_000, pageToken: "after:é")
@@ -120,10 +120,11 @@ extension MessageSample {
     tokens: [
       AccountToken(
         appAccountToken: "aaaaaaaa-0000-4000-8000-000000000001", state: .bound,
-        accountID: "émile", author: "support", reason: "a ticket", since: 1_700_000_000_000),
+        accountID: "émile", author: "support", reason: "a ticket", since: 1_700_000_000_000,
+        onBehalfOf: "ada"),
       AccountToken(
         appAccountToken: "t", state: .ambiguous, accountID: nil, author: nil, reason: nil,
-        since: nil),
+        since: nil, onBehalfOf: nil),
     ], nextPageToken: "after:t")
 
   static let linkResponse = LinkResponse(
@@ -143,7 +144,8 @@ extension MessageSample {
   static let linkHistory: [LinkHistoryEntry] = [
     LinkHistoryEntry(
       target: .chain("2000000000000001"), at: 1_700_000_000_000, fromAccountID: "émile",
-      toAccountID: "zoé", reason: .transferred, author: "support", note: "a new sign-in"),
+      toAccountID: "zoé", reason: .transferred, author: "support", note: "a new sign-in",
+      onBehalfOf: "ada"),
     LinkHistoryEntry(
       target: .appTransaction("7"), at: 1, isFromDeleted: true, isToDeleted: true,
       reason: .appAccountToken),

@@ -158,22 +158,22 @@ extension MessageValueTests {
   static let linkRequests = [
     LinkRequestFields(
       LinkAccountRequest.self,
-      [1: "bundle_id", 3: "target", 4: "account_id", 5: "reason", 6: "author"]),
+      [1: "bundle_id", 3: "target", 4: "account_id", 5: "reason"]),
     LinkRequestFields(
-      UnlinkAccountRequest.self, [1: "bundle_id", 3: "target", 4: "reason", 5: "author"]),
+      UnlinkAccountRequest.self, [1: "bundle_id", 3: "target", 4: "reason"]),
     LinkRequestFields(
       TransferPurchaseRequest.self,
-      [1: "bundle_id", 3: "target", 5: "to_account_id", 6: "reason", 7: "author"]),
+      [1: "bundle_id", 3: "target", 5: "to_account_id", 6: "reason"]),
     LinkRequestFields(
       MergeAccountsRequest.self,
-      [1: "bundle_id", 3: "from_account_id", 4: "into_account_id", 5: "reason", 6: "author"]),
+      [1: "bundle_id", 3: "from_account_id", 4: "into_account_id", 5: "reason"]),
     LinkRequestFields(
       BindAccountTokenRequest.self,
-      [1: "bundle_id", 3: "app_account_token", 5: "reason", 6: "author"]),
+      [1: "bundle_id", 3: "app_account_token", 5: "reason"]),
     LinkRequestFields(ListAccountTokensRequest.self, [1: "bundle_id"]),
     LinkRequestFields(
       DeleteCustomerRequest.self,
-      [1: "bundle_id", 3: "account_id", 4: "reason", 5: "author"]),
+      [1: "bundle_id", 3: "account_id", 4: "reason"]),
     LinkRequestFields(ListLinksRequest.self, [1: "bundle_id", 3: "account_id"]),
     LinkRequestFields(GetCustomerHistoryRequest.self, [1: "bundle_id", 3: "account_id"]),
     LinkRequestFields(ExportCustomerRequest.self, [1: "bundle_id", 3: "account_id"]),

@@ -68,7 +68,7 @@ extension AddGrantRequest {
       entitlementID: .random(using: &generator),
       starts: maybe(using: &generator) { .random(using: &$0) },
       expires: maybe(using: &generator) { .random(using: &$0) },
-      reason: randomText(using: &generator), author: randomText(using: &generator))
+      reason: randomText(using: &generator), onBehalfOf: randomText(using: &generator))
   }
 }
 
@@ -80,11 +80,11 @@ extension Grant {
       starts: .random(using: &generator),
       expires: maybe(using: &generator) { .random(using: &$0) },
       reason: randomText(using: &generator), author: randomText(using: &generator),
-      createdAt: .random(using: &generator),
+      onBehalfOf: maybe(using: &generator, randomText), createdAt: .random(using: &generator),
       withdrawal: maybe(using: &generator) { generator in
         GrantWithdrawal(
           at: .random(using: &generator), author: randomText(using: &generator),
-          reason: randomText(using: &generator))
+          onBehalfOf: maybe(using: &generator, randomText), reason: randomText(using: &generator))
       })
   }
 }

@@ -57,7 +57,8 @@ extension LinkHistoryEntry {
       toAccountID: maybe(using: &generator) { .random(using: &$0) },
       isFromDeleted: .random(using: &generator), isToDeleted: .random(using: &generator),
       reason: maybe(using: &generator, LinkReason.random),
-      author: maybe(using: &generator, randomText), note: maybe(using: &generator, randomText))
+      author: maybe(using: &generator, randomText), note: maybe(using: &generator, randomText),
+      onBehalfOf: maybe(using: &generator, randomText))
   }
 }
 

@@ -24,7 +24,7 @@ import swift_types as swift
 NOT_GENERATED = {"entitle/v1/options.proto", "google/protobuf/descriptor.proto"}
 WIDTH = 100
 # No caller needs the limits of these fields.
-UNNAMED_LIMITS = {"author", "reason"}
+UNNAMED_LIMITS = {"author", "on_behalf_of", "reason"}
 
 options = None  # The module that protoc made of options.proto; set in main.
 

@@ -103,14 +103,14 @@ package final class CredentialsReloader: Sendable {
   /// - Parameter dryRun: checks the file and changes nothing.
   /// - Returns: the outcome, and whether the same file may be in force after another attempt.
   package func reload(
-    dryRun: Bool = false, by caller: AuditCaller = .server
+    dryRun: Bool = false, by origin: ReloadOrigin = .server
   ) async -> (attempt: CredentialsAttempt, isTransient: Bool) {
     await withCheckedContinuation { continuation in
       queue.async {
         if dryRun {
           continuation.resume(returning: (self.readFile().attempt, false))
         } else {
-          continuation.resume(returning: self.apply(by: caller))
+          continuation.resume(returning: self.apply(by: origin))
         }
       }
     }
@@ -137,7 +137,7 @@ package final class CredentialsReloader: Sendable {
     }
   }
 
-  private func apply(by caller: AuditCaller) -> (CredentialsAttempt, isTransient: Bool) {
+  private func apply(by origin: ReloadOrigin) -> (CredentialsAttempt, isTransient: Bool) {
     var (attempt, contents) = readFile()
     guard let contents, let digest = attempt.digest else {
       failed(attempt)
@@ -150,7 +150,8 @@ package final class CredentialsReloader: Sendable {
       return (attempt, false)
     }
     let call = AuditCall(
-      method: WireMethods.reloadCredentials.name, caller: caller, subject: digest,
+      method: WireMethods.reloadCredentials.name, caller: origin.caller,
+      onBehalfOf: origin.onBehalfOf, subject: digest,
       at: attempt.at)
     if let failure = audit.write(call) {
       attempt.isValid = false

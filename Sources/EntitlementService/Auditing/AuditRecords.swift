@@ -17,6 +17,7 @@ package struct AuditRecords: Sendable {
     let texts = [
       (query.scope?.bundleID.rawValue, "app"), (query.account?.rawValue, "account_id"),
       (query.method, "method"), (query.author, "author"),
+      (query.onBehalfOf, "on_behalf_of"),
     ]
     for case (let text?, let field) in texts {
       try RequestText.check(text, as: field, limit: LinkLimits.identifier)

@@ -12,7 +12,7 @@ import Synchronization
 /// event loop or a thread of Swift's pool. Calls that arrive during a reload share the next one.
 package final class CatalogReloader: Sendable {
   private struct Waiter {
-    let caller: AuditCaller
+    let origin: ReloadOrigin
     let continuation: CheckedContinuation<CatalogReloadAttempt, Never>
   }
 
@@ -47,12 +47,12 @@ package final class CatalogReloader: Sendable {
   /// one is named.
   ///
   /// - Parameter dryRun: checks the file and changes nothing, no counter and no log either.
-  package func reload(dryRun: Bool = false, by caller: AuditCaller = .server) async
+  package func reload(dryRun: Bool = false, by origin: ReloadOrigin = .server) async
     -> CatalogReloadAttempt
   {
     await withCheckedContinuation { continuation in
       let isFirst = waiting.withLock { waiting in
-        waiting[dryRun, default: []].append(Waiter(caller: caller, continuation: continuation))
+        waiting[dryRun, default: []].append(Waiter(origin: origin, continuation: continuation))
         return waiting[dryRun]?.count == 1
       }
       if isFirst { queue.async { self.answerWaiting(dryRun: dryRun) } }
@@ -62,12 +62,15 @@ package final class CatalogReloader: Sendable {
   private func answerWaiting(dryRun: Bool) {
     // Taken before the file is read. A later caller may know of a change that this read misses.
     let waiters = waiting.withLock { $0.removeValue(forKey: dryRun) ?? [] }
-    let attempt = dryRun ? readFile().attempt : apply(by: waiters.first?.caller ?? .server)
+    let attempt = dryRun ? readFile().attempt : apply(by: waiters.first?.origin ?? .server)
     for waiter in waiters { waiter.continuation.resume(returning: attempt) }
   }
 
-  private func audit(_ digest: String, by caller: AuditCaller, at: Milliseconds) -> StoreError? {
-    audit.write(AuditCall(method: "ReloadCatalog", caller: caller, subject: digest, at: at))
+  private func audit(_ digest: String, by origin: ReloadOrigin, at: Milliseconds) -> StoreError? {
+    audit.write(
+      AuditCall(
+        method: "ReloadCatalog", caller: origin.caller, onBehalfOf: origin.onBehalfOf,
+        subject: digest, at: at))
   }
 
   private func readFile() -> (attempt: CatalogReloadAttempt, contents: CatalogFile.Contents?) {
@@ -87,11 +90,11 @@ package final class CatalogReloader: Sendable {
     }
   }
 
-  private func apply(by caller: AuditCaller) -> CatalogReloadAttempt {
+  private func apply(by origin: ReloadOrigin) -> CatalogReloadAttempt {
     let (attempt, contents) = readFile()
     guard let contents, let digest = attempt.digest else { return failed(attempt) }
     let old = holder.snapshot.digest
-    if digest != old, let failure = audit(digest, by: caller, at: attempt.at) {
+    if digest != old, let failure = audit(digest, by: origin, at: attempt.at) {
       return failed(
         CatalogReloadAttempt(
           at: attempt.at, digest: digest,

@@ -45,8 +45,9 @@ package struct CustomerRecords: Sendable {
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
   package func export(
     _ account: AccountID, in scope: AppScope, for source: WorkSource = .server,
-    caller: AuditCaller = .server
+    caller: AuditCaller = .server, onBehalfOf: String? = nil
   ) async throws(ServiceError) -> CustomerExport {
+    try RequestText.checkOnBehalfOf(onBehalfOf)
     let permit = try permits.acquire()
     let export = try await known(in: scope) { () async throws(StoreError) in
       try await store.export(account, in: scope)
@@ -55,7 +56,7 @@ package struct CustomerRecords: Sendable {
       try await store.record(
         AuditCall(
           method: "ExportCustomer", caller: caller, scope: scope, account: export.accountID,
-          outcome: .disclosed, at: clock.now()))
+          onBehalfOf: onBehalfOf, outcome: .disclosed, at: clock.now()))
     } catch {
       throw ServiceError(error)
     }

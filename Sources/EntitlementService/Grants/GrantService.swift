@@ -40,7 +40,7 @@ package struct GrantService: Sendable {
     try RequestText.check(
       request.accountID.rawValue, as: "account_id", limit: GrantLimits.accountID)
     try RequestText.check(request.reason, as: "reason", limit: GrantLimits.reason)
-    try RequestText.check(request.author, as: "author", limit: GrantLimits.author)
+    try RequestText.checkOnBehalfOf(request.onBehalfOf)
     let now = clock.now()
     let starts = request.starts ?? now
     if let expires = request.expires, expires <= starts {
@@ -60,7 +60,8 @@ package struct GrantService: Sendable {
     let grant = Grant(
       id: id, scope: request.scope,
       accountID: request.accountID, entitlementID: request.entitlementID, starts: starts,
-      expires: request.expires, reason: request.reason, author: request.author, createdAt: now)
+      expires: request.expires, reason: request.reason, author: request.caller.name,
+      onBehalfOf: request.onBehalfOf, createdAt: now)
     let receipt: GrantReceipt
     do {
       receipt = try await store.addGrant(grant, by: request.caller)
@@ -82,17 +83,19 @@ package struct GrantService: Sendable {
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` when the app has no such grant in this
   ///   environment.
   package func withdraw(
-    _ id: GrantID, in scope: AppScope, reason: String, author: String,
-    caller: AuditCaller = .server
+    _ id: GrantID, in scope: AppScope, reason: String,
+    onBehalfOf: String? = nil, caller: AuditCaller = .server
   ) async throws(ServiceError) -> GrantReceipt {
     try catalog.snapshot.checkServed(scope)
     try RequestText.check(reason, as: "reason", limit: GrantLimits.reason)
-    try RequestText.check(author, as: "author", limit: GrantLimits.author)
+    try RequestText.checkOnBehalfOf(onBehalfOf)
     let id = try checked(id)
     let receipt: GrantReceipt?
     do {
       receipt = try await store.withdrawGrant(
-        id, in: scope, GrantWithdrawal(at: clock.now(), author: author, reason: reason),
+        id, in: scope,
+        GrantWithdrawal(
+          at: clock.now(), author: caller.name, onBehalfOf: onBehalfOf, reason: reason),
         by: caller)
     } catch {
       throw ServiceError(error)
@@ -147,14 +150,15 @@ package struct GrantRequest: Hashable, Sendable {
   package var expires: Milliseconds?
   /// The operator's reason, as free text.
   package var reason: String
-  /// The operator's name, as free text.
-  package var author: String
+  /// The person or tool for whom the caller acts, as free text; nil when none is named.
+  package var onBehalfOf: String?
+  /// Its name is the author of the grant.
   package var caller: AuditCaller
 
   package init(
     id: GrantID? = nil, scope: AppScope, accountID: AccountID, entitlementID: EntitlementID,
-    starts: Milliseconds? = nil, expires: Milliseconds? = nil, reason: String, author: String,
-    caller: AuditCaller = .server
+    starts: Milliseconds? = nil, expires: Milliseconds? = nil, reason: String,
+    onBehalfOf: String? = nil, caller: AuditCaller = .server
   ) {
     self.id = id
     self.scope = scope
@@ -163,7 +167,7 @@ package struct GrantRequest: Hashable, Sendable {
     self.starts = starts
     self.expires = expires
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
     self.caller = caller
   }
 }
@@ -178,6 +182,4 @@ package enum GrantLimits {
   package static let accountID = 256
   /// A few sentences.
   package static let reason = 1_024
-  /// A name or an address.
-  package static let author = 256
 }

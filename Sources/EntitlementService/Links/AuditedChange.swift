@@ -34,13 +34,13 @@ package struct AuditedChange: Sendable {
       try RequestText.check(text, as: field, limit: LinkLimits.identifier)
     }
     try RequestText.check(audit.reason, as: "reason", limit: LinkLimits.reason)
-    try RequestText.check(audit.author, as: "author", limit: LinkLimits.author)
+    try RequestText.checkOnBehalfOf(audit.onBehalfOf)
     if terms.namesOneAccountTwice { throw terms.error(for: .sameAccount) }
     let answer: LinkAnswer
     do {
       answer = try await store.perform(
         LinkRequest(
-          scope: scope, change: change, author: audit.author, reason: audit.reason,
+          scope: scope, change: change, onBehalfOf: audit.onBehalfOf, reason: audit.reason,
           at: clock.now(), catalog: snapshot.catalog, caller: audit.caller))
     } catch {
       throw ServiceError(error)
@@ -60,13 +60,13 @@ package struct AuditedChange: Sendable {
 
 /// The origin of a change, for the audit trail (R76).
 package struct ChangeAudit: Hashable, Sendable {
-  /// The author and the reason, as free text of the caller.
-  package var author: String
+  /// The person or tool for whom the caller acts, and the reason, as free text of the caller.
+  package var onBehalfOf: String?
   package var reason: String
   package var caller: AuditCaller
 
-  package init(author: String, reason: String, caller: AuditCaller) {
-    self.author = author
+  package init(onBehalfOf: String? = nil, reason: String, caller: AuditCaller) {
+    self.onBehalfOf = onBehalfOf
     self.reason = reason
     self.caller = caller
   }

@@ -151,7 +151,7 @@ package enum LinkLimits {
   /// A few sentences.
   package static let reason = 1_024
   /// A name or an address.
-  package static let author = 256
+  package static let onBehalfOf = 256
   /// The latest events of a history that an answer contains, so that it fits a message.
   package static let history = 10_000
   /// The first links of an account that an answer contains, so that it fits a message, unless the

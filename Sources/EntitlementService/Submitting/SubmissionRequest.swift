@@ -128,10 +128,13 @@ package struct ArchiveSubmission: Sendable {
   /// Whether the caller may submit for an app and environment. What Apple signed names them.
   package var permits: @Sendable (AppScope) -> Bool
   package var caller: AuditCaller
+  /// The person or tool for whom the caller acts.
+  package var onBehalfOf: String?
 
   package init(
     response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
     source: WorkSource = .server, caller: AuditCaller = .server,
+    onBehalfOf: String? = nil,
     permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.response = response
@@ -140,5 +143,6 @@ package struct ArchiveSubmission: Sendable {
     self.source = source
     self.permits = permits
     self.caller = caller
+    self.onBehalfOf = onBehalfOf
   }
 }

@@ -76,7 +76,8 @@ extension SubmissionService {
       }
       return try await commit(
         archive.receipt, archive.facts, from: .archivedResponse, accountID: request.accountID,
-        importedBy: request.caller, catalog: snapshot.catalog, unless: isCancelled)
+        importedBy: request.caller, onBehalfOf: request.onBehalfOf, catalog: snapshot.catalog,
+        unless: isCancelled)
     }
   }
 
@@ -98,7 +99,7 @@ extension SubmissionService {
   private func commit(
     _ receipt: Receipt, _ outcomes: [Result<SignedFact, Refusal>], from document: ReceiptOrigin,
     accountID: AccountID?, anonymousAccountID: AccountID? = nil,
-    importedBy caller: AuditCaller? = nil, catalog: Catalog,
+    importedBy caller: AuditCaller? = nil, onBehalfOf: String? = nil, catalog: Catalog,
     unless isCancelled: @Sendable () -> Bool
   ) async throws(ServiceError) -> ReceiptResult {
     var items = [ItemResult?](repeating: nil, count: outcomes.count)
@@ -119,7 +120,7 @@ extension SubmissionService {
         Submission(
           facts: facts.map(\.fact), accountID: accountID,
           anonymousAccountID: anonymousAccountID, receivedAt: clock.now(), catalog: catalog,
-          importedBy: caller),
+          importedBy: caller, onBehalfOf: onBehalfOf),
         unless: isCancelled)
       for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: committed)) {
         items[entry.position] = result

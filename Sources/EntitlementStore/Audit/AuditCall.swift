@@ -1,18 +1,35 @@
 package import EntitlementDomain
 
-/// The origin of an audited call, as the server sees it.
-///
-/// The authenticated caller will be a further property.
+/// The origin of an audited call, as the server knows it. Its name is the author of what it does.
 package struct AuditCaller: Hashable, Sendable {
   /// The address of the peer, such as `192.0.2.7:41822`; `unix` for a Unix socket.
   package var peer: String
+  /// The name of the authenticated caller.
+  package var name: String
+  package var proof: AuditProof
+  /// The id of the token; empty for another proof.
+  package var tokenID: String
 
-  package init(peer: String) {
+  package init(peer: String, name: String, proof: AuditProof = .none, tokenID: String = "") {
     self.peer = peer
+    self.name = name
+    self.proof = proof
+    self.tokenID = tokenID
   }
 
   /// The server itself: a signal, or a catalog file that changed.
-  package static let server = AuditCaller(peer: "server")
+  package static let server = AuditCaller(peer: "server", name: "server")
+}
+
+/// How a caller proved its name. Raw values are stored and hashed, so they keep their meaning.
+package enum AuditProof: String, Hashable, Sendable, CaseIterable {
+  /// Not at all: there is no access control, or the caller is the server itself.
+  case none
+  case token
+  /// A client certificate of TLS.
+  case certificate
+  /// The user id of the peer of a Unix socket.
+  case user
 }
 
 /// What an audited call did. Raw values are stored and hashed, so they keep their meaning.
@@ -36,8 +53,9 @@ package struct AuditCall: Hashable, Sendable {
   package var account: AccountID?
   /// The account that lost something to ``account``: of a transfer or a merge.
   package var formerAccount: AccountID?
+  /// The person or tool for whom the caller acts, in the caller's words; empty when none was named.
+  package var onBehalfOf: String
   /// Free text of the caller; empty for a method without it.
-  package var author: String
   package var reason: String
   /// What was changed, by an id that is not Apple's: a grant, or the digest of a catalog.
   package var subject: String
@@ -48,7 +66,7 @@ package struct AuditCall: Hashable, Sendable {
 
   package init(
     method: String, caller: AuditCaller, scope: AppScope? = nil, account: AccountID? = nil,
-    formerAccount: AccountID? = nil, author: String = "", reason: String = "",
+    formerAccount: AccountID? = nil, onBehalfOf: String? = nil, reason: String = "",
     subject: String = "", outcome: AuditOutcome = .changed, at: Milliseconds,
     erased: Set<ScopedAccount> = []
   ) {
@@ -57,7 +75,7 @@ package struct AuditCall: Hashable, Sendable {
     self.scope = scope
     self.account = account
     self.formerAccount = formerAccount
-    self.author = author
+    self.onBehalfOf = onBehalfOf ?? ""
     self.reason = reason
     self.subject = subject
     self.outcome = outcome

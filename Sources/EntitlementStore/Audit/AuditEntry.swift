@@ -21,7 +21,13 @@ package struct AuditEntry: Hashable, Sendable {
   /// A pseudonym; empty when no account is concerned.
   package var account: String
   package var formerAccount: String
+  /// The name of the authenticated caller. In an entry of the first format, free text of the caller.
   package var author: String
+  /// Free text of the caller; empty when it names nobody.
+  package var onBehalfOf: String
+  /// An ``AuditProof``; empty in an entry of the first format.
+  package var proof: String
+  package var tokenID: String
   package var reason: String
   package var subject: String
   package var outcome: String
@@ -32,8 +38,9 @@ package struct AuditEntry: Hashable, Sendable {
   package init(
     chain: String, position: Int64, node: String, at: Milliseconds, peer: String, method: String,
     bundleID: String = "", environment: String = "", account: String = "",
-    formerAccount: String = "", author: String = "", reason: String = "", subject: String = "",
-    outcome: String, previous: String, hash: String = ""
+    formerAccount: String = "", author: String = "", onBehalfOf: String = "", proof: String = "",
+    tokenID: String = "", reason: String = "", subject: String = "", outcome: String,
+    previous: String, hash: String = ""
   ) {
     self.chain = chain
     self.position = position
@@ -46,6 +53,9 @@ package struct AuditEntry: Hashable, Sendable {
     self.account = account
     self.formerAccount = formerAccount
     self.author = author
+    self.onBehalfOf = onBehalfOf
+    self.proof = proof
+    self.tokenID = tokenID
     self.reason = reason
     self.subject = subject
     self.outcome = outcome
@@ -55,12 +65,20 @@ package struct AuditEntry: Hashable, Sendable {
 
   /// The hash that the entry must have (R78).
   ///
+  /// An entry from before there was access control has the first format, which lacks three texts. An
+  /// entry with any of them has the second, so that each text of each entry is hashed. A new entry
+  /// always has a proof.
+  ///
   /// - Throws: ``StoreError/Code/internalFault`` when hashing fails.
   package func computedHash() throws(StoreError) -> String {
-    try AuditDigest.hash([
-      "entitle-audit-entry-1", previous, chain, String(position), node, String(at.rawValue), peer,
-      method, bundleID, environment, account, formerAccount, author, reason, subject, outcome,
-    ])
+    let identity = [onBehalfOf, proof, tokenID]
+    let isFirstFormat = identity.allSatisfy(\.isEmpty)
+    return try AuditDigest.hash(
+      [
+        isFirstFormat ? "entitle-audit-entry-1" : "entitle-audit-entry-2", previous, chain,
+        String(position), node, String(at.rawValue), peer, method, bundleID, environment, account,
+        formerAccount, author,
+      ] + (isFirstFormat ? [] : identity) + [reason, subject, outcome])
   }
 }
 
@@ -168,7 +186,9 @@ package struct AuditQuery: Hashable, Sendable {
   /// Needs a scope. A merged account is the one that it was merged into.
   package var account: AccountID?
   package var method: String?
+  /// The name of an authenticated caller.
   package var author: String?
+  package var onBehalfOf: String?
   /// From this moment, and before the other; nil: no bound.
   package var from: Milliseconds?
   package var until: Milliseconds?
@@ -176,7 +196,7 @@ package struct AuditQuery: Hashable, Sendable {
   package init(
     isByChain: Bool = false, after: Place = .start, limit: Int, scope: AppScope? = nil,
     account: AccountID? = nil, method: String? = nil, author: String? = nil,
-    from: Milliseconds? = nil, until: Milliseconds? = nil
+    onBehalfOf: String? = nil, from: Milliseconds? = nil, until: Milliseconds? = nil
   ) {
     self.isByChain = isByChain
     self.after = after
@@ -185,6 +205,7 @@ package struct AuditQuery: Hashable, Sendable {
     self.account = account
     self.method = method
     self.author = author
+    self.onBehalfOf = onBehalfOf
     self.from = from
     self.until = until
   }

@@ -96,7 +96,8 @@ package struct AuditAppender: Sendable {
     try append(
       AuditEntry(
         chain: place.chain, position: 1, node: node, at: at, peer: AuditCaller.server.peer,
-        method: "AuditGap",
+        method: "AuditGap", author: AuditCaller.server.name,
+        proof: AuditCaller.server.proof.rawValue,
         subject: "chain \(known.chain) had position \(known.head.position) with hash "
           + "\(known.head.hash), and now ends at position \(stored.position)",
         outcome: AuditOutcome.gap.rawValue, previous: ""))
@@ -111,7 +112,8 @@ package struct AuditAppender: Sendable {
         environment: call.scope?.environment.rawValue ?? "",
         account: pseudonym(of: call.account, in: call.scope),
         formerAccount: pseudonym(of: call.formerAccount, in: call.scope),
-        author: call.author, reason: call.reason, subject: call.subject,
+        author: call.caller.name, onBehalfOf: call.onBehalfOf, proof: call.caller.proof.rawValue,
+        tokenID: call.caller.tokenID, reason: call.reason, subject: call.subject,
         outcome: call.outcome.rawValue, previous: place.head.hash))
     for account in call.erased {
       pseudonyms[account] = nil

@@ -44,6 +44,7 @@ extension Ledger {
       try knownOwner(ScopedAccount(scope, named))?.id
     }
     context.caller = caller
+    context.onBehalfOf = submission.onBehalfOf
     audit("ImportArchivedResponse", in: scope, account)
   }
 

@@ -239,7 +239,9 @@ extension Ledger {
         target: target,
         event: LinkEvent(
           from: reason == .deleted ? nil : former, to: account, isFromErased: reason == .deleted,
-          reason: reason, author: context.author, note: context.note, at: context.at)))
+          reason: reason, author: context.author, onBehalfOf: context.onBehalfOf,
+          note: context.note,
+          at: context.at)))
     try view.updateLink(of: target, at: context.at) { row in
       row.account = account
       row.isDetached = false

@@ -152,8 +152,8 @@ extension Ledger {
     try bind(
       token, known,
       to: TokenRow(
-        account: account.id, state: .bound, author: context.author, note: context.note,
-        since: context.at))
+        account: account.id, state: .bound, author: context.author,
+        onBehalfOf: context.onBehalfOf, note: context.note, since: context.at))
     return .changed
   }
 

@@ -45,7 +45,7 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> GrantReceipt
   {
     let context = WriteContext(
-      at: grant.createdAt, author: grant.author, note: grant.reason, caller: caller)
+      at: grant.createdAt, onBehalfOf: grant.onBehalfOf, note: grant.reason, caller: caller)
     return try write(context) { ledger in try ledger.addGrant(grant) }
   }
 
@@ -55,7 +55,8 @@ package struct Ledger<Reader: LedgerReading> {
     by caller: AuditCaller = .server
   ) throws -> (@Sendable (ChangeNumbering) -> GrantReceipt)? {
     let context = WriteContext(
-      at: withdrawal.at, author: withdrawal.author, note: withdrawal.reason, caller: caller)
+      at: withdrawal.at, onBehalfOf: withdrawal.onBehalfOf, note: withdrawal.reason,
+      caller: caller)
     return try write(context) { ledger in
       try ledger.withdrawGrant(ScopedGrant(scope, id), withdrawal)
     }
@@ -65,8 +66,8 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.author, note: request.reason, caller: request.caller,
-      catalog: request.catalog)
+      at: request.at, author: request.caller.name, onBehalfOf: request.onBehalfOf,
+      note: request.reason, caller: request.caller, catalog: request.catalog)
     return try write(context) { ledger in try ledger.answer(request) }
   }
 
@@ -116,7 +117,7 @@ package struct Ledger<Reader: LedgerReading> {
     view.append(
       AuditCall(
         method: method, caller: context.caller, scope: scope, account: account,
-        formerAccount: former, author: context.author ?? "", reason: context.note ?? "",
+        formerAccount: former, onBehalfOf: context.onBehalfOf, reason: context.note ?? "",
         subject: subject, at: context.at, erased: view.pending.changes.erasedAccounts))
   }
 
@@ -148,8 +149,10 @@ package struct Ledger<Reader: LedgerReading> {
 /// The time, author, caller and catalog of a write.
 struct WriteContext {
   var at: Milliseconds
-  /// The author of an explicit request; nil for a submission.
+  /// The author of an explicit change of links; nil for another write.
   var author: String?
+  /// The person or tool for whom the caller acts.
+  var onBehalfOf: String?
   /// The reason of an explicit request; nil for a submission.
   var note: String?
   var caller = AuditCaller.server

@@ -93,19 +93,22 @@ package struct TokenRow: Hashable, Sendable {
   /// was deleted; the token is ambiguous then.
   package var account: AccountID?
   package var state: AccountTokenState
-  /// The author and reason of the request that bound it, as free text; nil for other tokens.
+  /// The caller that bound it; nil for other tokens.
   package var author: String?
+  /// The person or tool for whom the author acted, and the reason, as free text of the request.
+  package var onBehalfOf: String?
   package var note: String?
   /// When it got its state; nil if that is not known.
   package var since: Milliseconds?
 
   package init(
     account: AccountID?, state: AccountTokenState = .learned, author: String? = nil,
-    note: String? = nil, since: Milliseconds? = nil
+    onBehalfOf: String? = nil, note: String? = nil, since: Milliseconds? = nil
   ) {
     self.account = account
     self.state = state
     self.author = author
+    self.onBehalfOf = onBehalfOf
     self.note = note
     self.since = since
   }

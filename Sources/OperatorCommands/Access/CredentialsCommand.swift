@@ -40,15 +40,13 @@ struct CredentialsReloadCommand: AsyncParsableCommand {
   @Flag(help: "Only check the file.")
   var dryRun = false
 
-  @Option(help: "The person or tool for whom it is done, for the audit trail.")
-  var onBehalfOf: String?
-
+  @OptionGroup var onBehalfOf: OnBehalfOfOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
     let response = try await server.withClient {
-      try await $0.reloadCredentials(dryRun: dryRun, onBehalfOf: onBehalfOf)
+      try await $0.reloadCredentials(dryRun: dryRun, onBehalfOf: onBehalfOf.name)
     }
     try output.write(response) { CredentialsText.text(of: $0, now: .now) }
     guard let attempt = response.lastAttempt else {

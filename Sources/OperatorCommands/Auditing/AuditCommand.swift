@@ -31,8 +31,11 @@ struct AuditListCommand: AsyncParsableCommand {
   @Option(help: "Only this method, such as AddGrant.")
   var method: String?
 
-  @Option(help: "Only this author.")
+  @Option(help: "Only this author: the name of a caller.")
   var author: String?
+
+  @Option(help: "Only what was done on behalf of this person or tool.")
+  var onBehalfOf: String?
 
   @Option(help: "From this time: RFC 3339, or milliseconds since 1970.")
   var from: Moment?
@@ -53,7 +56,7 @@ struct AuditListCommand: AsyncParsableCommand {
     }
     for (name, text) in [
       ("--bundle-id", bundleID), ("--account", account), ("--method", method),
-      ("--author", author),
+      ("--author", author), ("--on-behalf-of", onBehalfOf),
     ]
     where text == "" { throw ValidationError("\(name) is empty") }
   }
@@ -66,7 +69,7 @@ struct AuditListCommand: AsyncParsableCommand {
       app: app, appEnvironment: environment?.environment.rawValue,
       accountID: account.map { AccountID($0) }, method: method, author: author,
       from: from?.milliseconds, until: until?.milliseconds,
-      pageSize: min(limit ?? .max, ListAuditEntriesRequest.largestPageSize))
+      pageSize: min(limit ?? .max, ListAuditEntriesRequest.largestPageSize), onBehalfOf: onBehalfOf)
     let entries = try await server.withClient { client in
       var entries: [AuditedCallEntry] = []
       var count = 0
@@ -90,7 +93,8 @@ struct AuditListCommand: AsyncParsableCommand {
     for entry in entries {
       table.add([
         entry.at.display, entry.method, entry.account.map { String($0.prefix(8)) } ?? "-",
-        entry.author ?? "-", entry.reason ?? entry.subject ?? "-", entry.peer, entry.node,
+        AuthorText.text(entry.author, onBehalfOf: entry.onBehalfOf),
+        entry.reason ?? entry.subject ?? "-", entry.peer, entry.node,
         "\(entry.chain.prefix(8)):\(entry.position)",
       ])
     }

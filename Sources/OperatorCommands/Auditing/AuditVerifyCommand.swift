@@ -146,6 +146,7 @@ extension AuditEntry {
       peer: entry.peer, method: entry.method, bundleID: entry.app ?? "",
       environment: entry.appEnvironment ?? "", account: entry.account ?? "",
       formerAccount: entry.formerAccount ?? "", author: entry.author ?? "",
+      onBehalfOf: entry.onBehalfOf ?? "", proof: entry.proof ?? "", tokenID: entry.tokenID ?? "",
       reason: entry.reason ?? "", subject: entry.subject ?? "", outcome: entry.outcome,
       previous: entry.previousHash ?? "", hash: entry.hash)
   }

@@ -37,11 +37,12 @@ struct CatalogReloadCommand: AsyncParsableCommand {
   @Flag(help: "Only check the file.")
   var dryRun = false
 
+  @OptionGroup var onBehalfOf: OnBehalfOfOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = ReloadCatalogRequest(isDryRun: dryRun)
+    let request = ReloadCatalogRequest(isDryRun: dryRun, onBehalfOf: onBehalfOf.name)
     let response = try await server.withClient { try await $0.reloadCatalog(request) }
     try output.write(response, table: CatalogText.text)
     guard let attempt = response.lastAttempt else {

@@ -100,7 +100,7 @@ struct CustomerDeleteCommand: AsyncParsableCommand {
     try confirmation.confirm("Delete account \(account) of \(scope.display), permanently?")
     let request = DeleteCustomerRequest(
       scope: scope, accountID: AccountID(account), reason: audit.reason,
-      author: audit.author)
+      onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.deleteCustomer(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it was deleted before") }

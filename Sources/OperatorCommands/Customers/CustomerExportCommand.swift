@@ -22,6 +22,7 @@ struct CustomerExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The file to write. Default: stdout.", valueName: "file"))
   var output: String?
 
+  @OptionGroup var onBehalfOf: OnBehalfOfOption
   @OptionGroup var app: AppOptions
   @OptionGroup var server: ServerOptions
 
@@ -43,7 +44,8 @@ struct CustomerExportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let scope = try await app.scope(on: server)
-    let request = ExportCustomerRequest(scope: scope, accountID: AccountID(account))
+    let request = ExportCustomerRequest(
+      scope: scope, accountID: AccountID(account), onBehalfOf: onBehalfOf.name)
     let document = try await server.withClient(streamReadBuffer: Self.readBuffer) { client in
       // The document is received completely before it is written: stdout may be slower than the
       // server's send timeout.

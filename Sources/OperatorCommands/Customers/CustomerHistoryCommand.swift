@@ -43,18 +43,19 @@ enum CustomerHistoryTable {
       [
         "link: \(LinkTable.name(of: link.reason))",
         "\(link.target.display): \(LinkTable.from(link)) to \(LinkTable.to(link))",
-        link.author ?? "-", link.note ?? "-",
+        AuthorText.text(link.author, onBehalfOf: link.onBehalfOf), link.note ?? "-",
       ]
     case .grant(let grant):
       [
         "grant",
         "\(grant.entitlementID), grant \(grant.id), until \(grant.expires?.display ?? "-")",
-        grant.author, grant.reason,
+        AuthorText.text(grant.author, onBehalfOf: grant.onBehalfOf), grant.reason,
       ]
     case .grantWithdrawal(let grant):
       [
         "grant withdrawn", "\(grant.entitlementID), grant \(grant.id)",
-        grant.withdrawal?.author ?? "-", grant.withdrawal?.reason ?? "-",
+        AuthorText.text(grant.withdrawal?.author, onBehalfOf: grant.withdrawal?.onBehalfOf),
+        grant.withdrawal?.reason ?? "-",
       ]
     case .notification(let notification):
       [

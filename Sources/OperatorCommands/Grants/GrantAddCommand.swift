@@ -19,12 +19,6 @@ struct GrantAddCommand: AsyncParsableCommand {
   @Argument(help: "The entitlement's id in the catalog.")
   var entitlement: String
 
-  @Option(help: "Reason, for the audit trail.")
-  var reason: String
-
-  @Option(help: "Author of the grant.")
-  var author: String
-
   @Option(help: "Start: RFC 3339 or milliseconds since 1970. Default: now.")
   var starts: Moment?
 
@@ -42,6 +36,7 @@ struct GrantAddCommand: AsyncParsableCommand {
   @Option(help: "UUID of the grant, which makes the command idempotent.")
   var id: String?
 
+  @OptionGroup var audit: AuditOptions
   @OptionGroup var app: AppOptions
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
@@ -63,7 +58,8 @@ struct GrantAddCommand: AsyncParsableCommand {
       grantID: id.map { GrantID($0.lowercased()) }, scope: scope,
       accountID: AccountID(account),
       entitlementID: EntitlementID(entitlement), starts: starts?.milliseconds,
-      expires: end(from: starts?.milliseconds ?? now), reason: reason, author: author)
+      expires: end(from: starts?.milliseconds ?? now), reason: audit.reason,
+      onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.addGrant(request) }
     try GrantOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: the grant was known") }

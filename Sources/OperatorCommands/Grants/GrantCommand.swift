@@ -26,12 +26,7 @@ struct GrantWithdrawCommand: AsyncParsableCommand {
   @Argument(help: "The grant's id.")
   var id: String
 
-  @Option(help: "Reason, for the audit trail.")
-  var reason: String
-
-  @Option(help: "Author of the withdrawal.")
-  var author: String
-
+  @OptionGroup var audit: AuditOptions
   @OptionGroup var confirmation: ConfirmationOptions
   @OptionGroup var app: AppOptions
   @OptionGroup var server: ServerOptions
@@ -39,10 +34,10 @@ struct GrantWithdrawCommand: AsyncParsableCommand {
 
   func run() async throws {
     let scope = try await app.scope(on: server)
-    try confirmation.confirm(
-      "Withdraw grant \(id) of \(scope.display)?")
+    try confirmation.confirm("Withdraw grant \(id) of \(scope.display)?")
     let request = WithdrawGrantRequest(
-      grantID: GrantID(id.lowercased()), scope: scope, reason: reason, author: author)
+      grantID: GrantID(id.lowercased()), scope: scope, reason: audit.reason,
+      onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.withdrawGrant(request) }
     try GrantOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it was withdrawn before") }
@@ -81,13 +76,16 @@ enum GrantOutput {
     for grant in grants {
       table.add([
         grant.id.rawValue, grant.entitlementID.rawValue, grant.starts.display,
-        grant.expires?.display ?? "-", withdrawal(of: grant), grant.author, grant.reason,
+        grant.expires?.display ?? "-", withdrawal(of: grant),
+        AuthorText.text(grant.author, onBehalfOf: grant.onBehalfOf), grant.reason,
       ])
     }
     return table.text
   }
 
   private static func withdrawal(of grant: Grant) -> String {
-    grant.withdrawal.map { "\($0.at.display) by \($0.author): \($0.reason)" } ?? "-"
+    guard let withdrawal = grant.withdrawal else { return "-" }
+    let author = AuthorText.text(withdrawal.author, onBehalfOf: withdrawal.onBehalfOf)
+    return "\(withdrawal.at.display) by \(author): \(withdrawal.reason)"
   }
 }

@@ -25,7 +25,7 @@ struct LinkAddCommand: AsyncParsableCommand {
     let scope = try await app.scope(on: server)
     let request = LinkAccountRequest(
       scope: scope, target: target.target, accountID: AccountID(account),
-      reason: audit.reason, author: audit.author)
+      reason: audit.reason, onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.linkAccount(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged {
@@ -55,7 +55,7 @@ struct LinkRemoveCommand: AsyncParsableCommand {
     try confirmation.confirm(
       "Unlink \(target.target.display) of \(scope.display) from its account?")
     let request = UnlinkAccountRequest(
-      scope: scope, target: target.target, reason: audit.reason, author: audit.author)
+      scope: scope, target: target.target, reason: audit.reason, onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.unlinkAccount(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it had no account") }

@@ -19,8 +19,8 @@ enum LinkTable {
     for token in tokens {
       table.add([
         token.appAccountToken.rawValue, token.state.map { wireName($0) } ?? "-",
-        token.accountID?.rawValue ?? "-", token.since?.display ?? "-", token.author ?? "-",
-        token.reason ?? "-",
+        token.accountID?.rawValue ?? "-", token.since?.display ?? "-",
+        AuthorText.text(token.author, onBehalfOf: token.onBehalfOf), token.reason ?? "-",
       ])
     }
     return table.text
@@ -31,7 +31,7 @@ enum LinkTable {
     for event in events {
       table.add([
         event.at.display, event.target.display, from(event), to(event), name(of: event.reason),
-        event.author ?? "-", event.note ?? "-",
+        AuthorText.text(event.author, onBehalfOf: event.onBehalfOf), event.note ?? "-",
       ])
     }
     return table.text

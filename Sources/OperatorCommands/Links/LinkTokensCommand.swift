@@ -78,7 +78,7 @@ struct LinkBindTokenCommand: AsyncParsableCommand {
     try confirmation.confirm(question ?? "Forget token \(token) of \(scope.display)?")
     let request = BindAccountTokenRequest(
       scope: scope, appAccountToken: AppAccountToken(token),
-      accountID: account.map { AccountID($0) }, reason: audit.reason, author: audit.author)
+      accountID: account.map { AccountID($0) }, reason: audit.reason, onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.bindAccountToken(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed") }

@@ -38,7 +38,7 @@ struct LinkTransferCommand: AsyncParsableCommand {
       "Move \(target.target.display) of \(scope.display)\(source) to account \(to)?")
     let request = TransferPurchaseRequest(
       scope: scope, target: target.target, fromAccountID: from.map { AccountID($0) },
-      toAccountID: AccountID(to), reason: audit.reason, author: audit.author)
+      toAccountID: AccountID(to), reason: audit.reason, onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.transferPurchase(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged {
@@ -77,7 +77,7 @@ struct LinkMergeCommand: AsyncParsableCommand {
       "Merge account \(from) of \(scope.display) into account \(into), permanently?")
     let request = MergeAccountsRequest(
       scope: scope, fromAccountID: AccountID(from), intoAccountID: AccountID(into),
-      reason: audit.reason, author: audit.author)
+      reason: audit.reason, onBehalfOf: audit.onBehalfOf)
     let response = try await server.withClient { try await $0.mergeAccounts(request) }
     try LinkOutput.write(response, to: output)
     if !response.isChanged { StandardError.write("nothing changed: it was merged before") }

@@ -29,11 +29,27 @@ struct ConfirmationOptions: ParsableArguments {
   }
 }
 
-/// The author and the reason of a change. The server keeps both permanently.
+/// The person or tool for whom a change is made, for the audit trail. The author is the authenticated
+/// caller.
+struct OnBehalfOfOption: ParsableArguments {
+  @Option(
+    name: .customLong("on-behalf-of"),
+    help: ArgumentHelp(
+      "Person or tool for whom you act, for the audit trail. The author is the caller.",
+      valueName: "name"))
+  var name: String?
+
+  func validate() throws {
+    if name == "" { throw ValidationError("--on-behalf-of is empty") }
+  }
+}
+
+/// The reason of a change, and for whom it is made. The server keeps both permanently.
 struct AuditOptions: ParsableArguments {
   @Option(help: "Reason, for the audit trail.")
   var reason: String
 
-  @Option(help: "Author of the change.")
-  var author: String
+  @OptionGroup var onBehalfOfOption: OnBehalfOfOption
+
+  var onBehalfOf: String? { onBehalfOfOption.name }
 }

@@ -95,6 +95,7 @@ struct ReceiptImportCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
+  @OptionGroup var onBehalfOf: OnBehalfOfOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
@@ -112,7 +113,8 @@ struct ReceiptImportCommand: AsyncParsableCommand {
     try await ReceiptOutcome.collect(responses, server: server, output: output) { client, bytes in
       try await client.importArchivedResponse(
         ImportArchivedResponseRequest(
-          bundleID: app, accountID: account.map { AccountID($0) }, response: bytes))
+          bundleID: app, accountID: account.map { AccountID($0) }, response: bytes,
+          onBehalfOf: onBehalfOf.name))
     }
   }
 }

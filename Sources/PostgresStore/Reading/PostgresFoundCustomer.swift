@@ -63,19 +63,19 @@ struct PostgresFoundCustomer {
       facts.append(
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
-          digest: try rows.digest(row, 11), payload: try rows.data(row, 12), scope: scope))
+          digest: try rows.digest(row, 13), payload: try rows.data(row, 14), scope: scope))
     case .factHistory:
-      guard let history = try rows.optionalData(row, 11) else { break }
+      guard let history = try rows.optionalData(row, 13) else { break }
       let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.string(row, 5))
       stored.add(try FactHistory(encoded: history), of: key)
     case .version:
-      guard let statement = StatementDigest(try rows.data(row, 11)) else {
+      guard let statement = StatementDigest(try rows.data(row, 13)) else {
         throw StoreError(.corrupt, "the digest of a stored version has another length")
       }
       stored.add(
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
-          digest: statement.payloadDigest, payload: try rows.data(row, 12), scope: scope),
+          digest: statement.payloadDigest, payload: try rows.data(row, 14), scope: scope),
         statement: statement)
     case .grant:
       guard let account else {

@@ -98,14 +98,16 @@ extension PostgresRows {
     return standing
   }
 
-  /// - Parameter column: the first of five columns: account, state, author, note, moment.
+  /// - Parameter column: the first of six columns: account, state, author, note,
+  ///   moment, on behalf of.
   func tokenRow(_ row: Int, _ column: Int) throws(StoreError) -> TokenRow {
     guard let state = AccountTokenState(rawValue: Int(try number(row, column + 1))) else {
       throw StoreError(.corrupt, "a stored token is in an unknown state")
     }
     return TokenRow(
       account: try optionalIdentifier(row, column), state: state,
-      author: try optionalString(row, column + 2), note: try optionalString(row, column + 3),
+      author: try optionalString(row, column + 2),
+      onBehalfOf: try optionalString(row, column + 5), note: try optionalString(row, column + 3),
       since: try optionalNumber(row, column + 4).map { Milliseconds($0) })
   }
 
@@ -131,7 +133,8 @@ extension PostgresRows {
       from: try optionalIdentifier(row, column), to: try optionalIdentifier(row, column + 1),
       isFromErased: try flag(row, column + 2), isToErased: try flag(row, column + 3),
       reason: try linkReason(string(row, column + 4)), author: try optionalString(row, column + 5),
-      note: try optionalString(row, column + 6), at: try moment(row, column + 7))
+      onBehalfOf: try optionalString(row, column + 8), note: try optionalString(row, column + 6),
+      at: try moment(row, column + 7))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown reason.
@@ -148,6 +151,7 @@ struct GrantColumns {
   let id, entitlement, starts, expires, reason, author, createdAt: Int
   /// All three are NULL until the grant is withdrawn.
   let withdrawnAt, withdrawnBy, withdrawalReason: Int
+  let onBehalfOf, withdrawnOnBehalfOf: Int
 
   /// - Parameter account: the column of the account. The others follow in the order of
   ///   ``LoadStatements/grantColumns(_:)``.
@@ -155,13 +159,14 @@ struct GrantColumns {
     GrantColumns(
       id: account + 1, entitlement: account + 2, starts: account + 3, expires: account + 4,
       reason: account + 5, author: account + 6, createdAt: account + 7,
-      withdrawnAt: account + 8, withdrawnBy: account + 9, withdrawalReason: account + 10)
+      withdrawnAt: account + 8, withdrawnBy: account + 9, withdrawalReason: account + 10,
+      onBehalfOf: account + 11, withdrawnOnBehalfOf: account + 12)
   }
 
   /// The columns of a ``CustomerRowKind/grant`` row.
   static let ofCustomer = GrantColumns(
     id: 5, entitlement: 6, starts: 1, expires: 2, reason: 7, author: 8, createdAt: 3,
-    withdrawnAt: 4, withdrawnBy: 9, withdrawalReason: 10)
+    withdrawnAt: 4, withdrawnBy: 9, withdrawalReason: 10, onBehalfOf: 11, withdrawnOnBehalfOf: 12)
 }
 
 extension PostgresRows {
@@ -180,13 +185,16 @@ extension PostgresRows {
       entitlementID: try identifier(row, columns.entitlement),
       starts: try moment(row, columns.starts), expires: try optionalMoment(row, columns.expires),
       reason: try string(row, columns.reason), author: try string(row, columns.author),
+      onBehalfOf: try optionalString(row, columns.onBehalfOf),
       createdAt: try moment(row, columns.createdAt))
     // A check constraint of the table requires all three or none.
     if let at = try optionalMoment(row, columns.withdrawnAt),
       let author = try optionalString(row, columns.withdrawnBy),
       let reason = try optionalString(row, columns.withdrawalReason)
     {
-      grant.withdrawal = GrantWithdrawal(at: at, author: author, reason: reason)
+      grant.withdrawal = GrantWithdrawal(
+        at: at, author: author, onBehalfOf: try optionalString(row, columns.withdrawnOnBehalfOf),
+        reason: reason)
     }
     return grant
   }

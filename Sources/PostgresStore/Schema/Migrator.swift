@@ -167,6 +167,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 4, name: "ownership", sql: PackageResources._004_ownership_sql),
     MigrationFile(number: 5, name: "audit", sql: PackageResources._005_audit_sql),
     MigrationFile(number: 6, name: "chains", sql: PackageResources._006_chains_sql),
+    MigrationFile(number: 7, name: "callers", sql: PackageResources._007_callers_sql),
   ]
 
   /// The SHA-256 of the SQL.

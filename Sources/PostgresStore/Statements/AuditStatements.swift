@@ -31,7 +31,7 @@ enum AuditStatements {
     SELECT * FROM unnest(
       $1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[],
       $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
-      $15::text[], $16::text[])
+      $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])
     """, name: "add_audit_entries")
 
   /// `$1` the chain, `$2` the position, `$3` the hash.
@@ -59,7 +59,7 @@ enum AuditStatements {
 
   static let columns = """
     chain, position, node, at, peer, method, bundle_id, environment, account, former_account,
-    author, reason, subject, outcome, previous, hash
+    author, reason, subject, outcome, previous, hash, on_behalf_of, proof, token_id
     """
 
   /// `$1` and `$2` the place to continue after, `$3` the limit.
@@ -71,13 +71,14 @@ enum AuditStatements {
 
   /// `$1` to `$3` the place to continue after; `$4` before this moment; then filters, or NULL: `$5`
   /// and `$6` the app and environment, `$7` the method, `$8` the author, `$9` pseudonyms; `$10` the
-  /// limit.
+  /// limit; `$11` another filter: on whose behalf.
   static let entriesByTime = PostgresStatement(
     """
     SELECT \(columns) FROM audit_entries
     WHERE (at, chain, position) > ($1::bigint, $2::text, $3::bigint) AND at < $4::bigint
       AND ($5::text IS NULL OR (bundle_id = $5::text AND environment = $6::text))
       AND ($7::text IS NULL OR method = $7::text) AND ($8::text IS NULL OR author = $8::text)
+      AND ($11::text IS NULL OR on_behalf_of = $11::text)
       AND ($9::text[] IS NULL OR account = ANY ($9::text[]) OR former_account = ANY ($9::text[]))
     ORDER BY at, chain, position LIMIT $10::bigint
     """, name: "audit_entries_by_time")

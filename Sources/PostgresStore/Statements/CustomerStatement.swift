@@ -297,7 +297,8 @@ enum CustomerStatement: String, CaseIterable {
       numbers: ["grants.starts", "grants.expires", "grants.created_at", "grants.withdrawn_at"],
       texts: [
         "grants.grant_id", "grants.entitlement_id", "grants.reason", "grants.author",
-        "grants.withdrawn_by", "grants.withdrawal_reason",
+        "grants.withdrawn_by", "grants.withdrawal_reason", "grants.on_behalf_of",
+        "grants.withdrawn_on_behalf_of",
       ], from: from)
   }
 
@@ -308,7 +309,7 @@ enum CustomerStatement: String, CaseIterable {
     let columns =
       ["\(kind.rawValue)::bigint"]
       + padded(numbers.map { "\($0)::bigint" }, to: 4, "NULL::bigint")
-      + padded(texts, to: 6, "NULL::text") + padded(bytes, to: 2, "NULL::bytea")
+      + padded(texts, to: 8, "NULL::text") + padded(bytes, to: 2, "NULL::bytea")
     return "SELECT \(columns.joined(separator: ", ")) \(from)"
   }
 
@@ -326,7 +327,7 @@ enum CustomerRowKind: Int64 {
   /// Numbers: kind, authority. Bytes: digest, payload.
   case fact = 1
   /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, author and
-  /// reason of the withdrawal.
+  /// reason of the withdrawal, on behalf of, on behalf of at the withdrawal.
   case grant = 2
   /// The single unlinked chain that the selector finds. Numbers: revision, moment of the last
   /// change. Texts: target.

@@ -49,6 +49,7 @@ enum LoadStatements {
   static let tokens = PostgresStatement(
     """
     SELECT key.place, owner.account, owner.state, owner.author, owner.note, owner.since,
+      owner.on_behalf_of,
       \(accountColumns("holder"))
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, token, place)
     CROSS JOIN LATERAL (
@@ -180,7 +181,8 @@ enum LoadStatements {
     """
     \(table).account, \(table).grant_id, \(table).entitlement_id, \(table).starts,
     \(table).expires, \(table).reason, \(table).author, \(table).created_at,
-    \(table).withdrawn_at, \(table).withdrawn_by, \(table).withdrawal_reason
+    \(table).withdrawn_at, \(table).withdrawn_by, \(table).withdrawal_reason,
+    \(table).on_behalf_of, \(table).withdrawn_on_behalf_of
     """
   }
 

@@ -172,7 +172,7 @@ enum ReadStatements {
   private static let eventColumns = """
     link_events.from_account, link_events.to_account, link_events.is_from_erased,
     link_events.is_to_erased, link_events.reason, link_events.author, link_events.note,
-    link_events.at
+    link_events.at, link_events.on_behalf_of
     """
 
   static let recordColumns = """
@@ -205,7 +205,8 @@ extension ReadStatements {
     """, name: "tokens_of_account")
 
   private static let tokenColumns = """
-    tokens.token, tokens.account, tokens.state, tokens.author, tokens.note, tokens.since
+    tokens.token, tokens.account, tokens.state, tokens.author, tokens.note, tokens.since,
+    tokens.on_behalf_of
     """
 
   static let signedFactsOfAccount = PostgresStatement(

@@ -265,13 +265,14 @@ enum WriteStatements {
     \(newTokens)
     ON CONFLICT (scope, token) DO UPDATE SET
       account = excluded.account, state = excluded.state, author = excluded.author,
-      note = excluded.note, since = excluded.since
+      note = excluded.note, since = excluded.since, on_behalf_of = excluded.on_behalf_of
     """, name: "write_tokens")
 
   private static let newTokens = """
-    INSERT INTO tokens (scope, token, account, state, author, note, since)
+    INSERT INTO tokens (scope, token, account, state, author, note, since, on_behalf_of)
     SELECT * FROM unnest(
-      $1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
+      $1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+      $8::text[])
     """
 
   /// `$1` scopes, `$2` tokens.
@@ -297,13 +298,15 @@ enum WriteStatements {
     """
     INSERT INTO grants (
       scope, account, created_at, grant_id, entitlement_id, starts, expires, reason, author,
-      withdrawn_at, withdrawn_by, withdrawal_reason)
+      withdrawn_at, withdrawn_by, withdrawal_reason, on_behalf_of, withdrawn_on_behalf_of)
     SELECT * FROM unnest(
       $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-      $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[])
+      $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[],
+      $13::text[], $14::text[])
     ON CONFLICT (scope, account, created_at, grant_id) DO UPDATE SET
       withdrawn_at = excluded.withdrawn_at, withdrawn_by = excluded.withdrawn_by,
-      withdrawal_reason = excluded.withdrawal_reason
+      withdrawal_reason = excluded.withdrawal_reason,
+      withdrawn_on_behalf_of = excluded.withdrawn_on_behalf_of
     """, name: "write_grants")
 
   // MARK: History, feed and notifications
@@ -324,15 +327,15 @@ enum WriteStatements {
     """
     INSERT INTO link_events (
       position, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
-      author, note)
+      author, note, on_behalf_of)
     SELECT \(FeedNumbers.base) + place, scope, target, at, from_account, to_account,
-      is_from_erased, is_to_erased, reason, author, note
+      is_from_erased, is_to_erased, reason, author, note, on_behalf_of
     FROM unnest(
         $1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
-        $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[])
+        $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[])
       AS row (
         place, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
-        author, note)
+        author, note, on_behalf_of)
     """, name: "write_link_events")
 
   /// `$1` ordinals as for ``writeLinkEvents``, `$2` scopes, `$3` accounts, `$4` targets.

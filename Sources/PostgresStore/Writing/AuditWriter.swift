@@ -79,6 +79,8 @@ struct AuditWriter {
       .texts(entries.map(\.formerAccount)), .texts(entries.map(\.author)),
       .texts(entries.map(\.reason)), .texts(entries.map(\.subject)),
       .texts(entries.map(\.outcome)), .texts(entries.map(\.previous)), .texts(entries.map(\.hash)),
+      .texts(entries.map(\.onBehalfOf)), .texts(entries.map(\.proof)),
+      .texts(entries.map(\.tokenID)),
     ]
   }
 }

@@ -232,6 +232,7 @@ struct ChangeWriter {
           .texts(tokens.map(\.token.token.rawValue)), .texts(tokens.map(\.row.account?.rawValue)),
           .int64s(tokens.map { Int64($0.row.state.rawValue) }), .texts(tokens.map(\.row.author)),
           .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since?.rawValue)),
+          .texts(tokens.map(\.row.onBehalfOf)),
         ], count: tokens.count)
     }
     add(WriteStatements.deleteTokens, gone.values, count: gone.count)
@@ -263,6 +264,7 @@ struct ChangeWriter {
         .int64s(grants.map(\.expires?.rawValue)), .texts(grants.map(\.reason)),
         .texts(grants.map(\.author)), .int64s(grants.map(\.withdrawal?.at.rawValue)),
         .texts(grants.map(\.withdrawal?.author)), .texts(grants.map(\.withdrawal?.reason)),
+        .texts(grants.map(\.onBehalfOf)), .texts(grants.map(\.withdrawal?.onBehalfOf)),
       ])
   }
 
@@ -322,6 +324,7 @@ struct ChangeWriter {
         .texts(events.map(\.to?.rawValue)), .bools(events.map(\.isFromErased)),
         .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
         .texts(events.map(\.author)), .texts(events.map(\.note)),
+        .texts(events.map(\.onBehalfOf)),
       ])
     var ordinals: [Int64?] = []
     var accounts = Columns3()

@@ -199,7 +199,7 @@ struct RowLoader {
       [.int64s(tokens.map { scopes[$0.scope] }), .texts(tokens.map(\.token.rawValue))]
     ) { result, row, token, rows throws(StoreError) in
       rows.tokens[token] = try result.tokenRow(row, 1)
-      try rows.takeAccount(result, row, 6, scope: token.scope)
+      try rows.takeAccount(result, row, 7, scope: token.scope)
     }
   }
 
@@ -243,7 +243,7 @@ struct RowLoader {
       [.int64s(grants.map { scopes[$0.scope] }), .texts(grants.map(\.id.rawValue))]
     ) { result, row, grant, rows throws(StoreError) in
       rows.grants[grant] = try result.grant(row, 1, scope: grant.scope)
-      try rows.takeAccount(result, row, 12, scope: grant.scope)
+      try rows.takeAccount(result, row, 14, scope: grant.scope)
     }
   }
 

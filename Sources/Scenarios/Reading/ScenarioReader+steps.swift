@@ -177,14 +177,16 @@ extension ScenarioReader {
     guard let node,
       var fields = NodeFields(
         node, at: "\(frame.path).grant",
-        allowed: ["entitlement", "id", "starts", "expires", "reason", "author"], issues: issues)
+        allowed: ["entitlement", "id", "starts", "expires", "reason", "on_behalf_of"],
+        issues: issues)
     else { return nil }
     payloadCount += 1
     let id = values.identifier(fields.take("id"), at: fields.path(of: "id"))?.lowercased()
     let starts = values.moment(fields.take("starts"), at: fields.path(of: "starts"))
     let expires = values.moment(fields.take("expires"), at: fields.path(of: "expires"))
     let reason = values.identifier(fields.take("reason"), at: fields.path(of: "reason"))
-    let author = values.identifier(fields.take("author"), at: fields.path(of: "author"))
+    let onBehalfOf = values.identifier(
+      fields.take("on_behalf_of"), at: fields.path(of: "on_behalf_of"))
     let entitlement = values.required(&fields, "entitlement")
     guard let account = frame.account else {
       issues.report("missing; a grant needs one", at: "\(frame.path).account", frame.node)
@@ -197,7 +199,7 @@ extension ScenarioReader {
         GrantRequest(
           id: GrantID(id ?? Self.uuid(payloadCount)), scope: frame.scope, accountID: account,
           entitlementID: EntitlementID(entitlement), starts: starts, expires: expires,
-          reason: reason ?? "scenario", author: author ?? "scenario"))
+          reason: reason ?? "scenario", onBehalfOf: onBehalfOf))
     )
   }
 
@@ -207,17 +209,18 @@ extension ScenarioReader {
     let at = receive(frame)
     guard let node,
       var fields = NodeFields(
-        node, at: "\(frame.path).withdraw_grant", allowed: ["id", "reason", "author"],
+        node, at: "\(frame.path).withdraw_grant", allowed: ["id", "reason", "on_behalf_of"],
         issues: issues)
     else { return nil }
     let reason = values.identifier(fields.take("reason"), at: fields.path(of: "reason"))
-    let author = values.identifier(fields.take("author"), at: fields.path(of: "author"))
+    let onBehalfOf = values.identifier(
+      fields.take("on_behalf_of"), at: fields.path(of: "on_behalf_of"))
     guard let id = values.required(&fields, "id") else { return nil }
     return (
       at,
       .withdrawal(
         PlannedWithdrawal(
-          id: GrantID(id.lowercased()), scope: frame.scope, author: author ?? "scenario",
+          id: GrantID(id.lowercased()), scope: frame.scope, onBehalfOf: onBehalfOf,
           reason: reason ?? "scenario"))
     )
   }

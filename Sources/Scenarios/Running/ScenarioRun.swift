@@ -141,7 +141,7 @@ struct ScenarioRun {
       case .withdrawal(let withdrawal):
         _ = try await service.grants.withdraw(
           withdrawal.id, in: withdrawal.scope, reason: withdrawal.reason,
-          author: withdrawal.author)
+          onBehalfOf: withdrawal.onBehalfOf)
       default:
         break
       }

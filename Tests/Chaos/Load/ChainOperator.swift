@@ -53,7 +53,7 @@ struct ChainOperator: Sendable {
   private func link(_ target: LinkTarget, to account: AccountID, _ note: String) async {
     let request = LinkAccountRequest(
       scope: CustomerStock.scope, target: target, accountID: account, reason: note,
-      author: Self.author)
+      onBehalfOf: Self.author)
     let answer = await lane.call("link", or: [.alreadyExists, .notFound]) {
       (client) async throws(RPCClientError) in try await client.linkAccount(request)
     }
@@ -62,7 +62,7 @@ struct ChainOperator: Sendable {
 
   private func unlink(_ target: LinkTarget, _ note: String) async {
     let request = UnlinkAccountRequest(
-      scope: CustomerStock.scope, target: target, reason: note, author: Self.author)
+      scope: CustomerStock.scope, target: target, reason: note, onBehalfOf: Self.author)
     let answer = await lane.call("unlink", or: [.notFound]) {
       (client) async throws(RPCClientError) in try await client.unlinkAccount(request)
     }
@@ -72,7 +72,7 @@ struct ChainOperator: Sendable {
   private func transfer(_ target: LinkTarget, to account: AccountID, _ note: String) async {
     let request = TransferPurchaseRequest(
       scope: CustomerStock.scope, target: target, toAccountID: account, reason: note,
-      author: Self.author)
+      onBehalfOf: Self.author)
     let answer = await lane.call("transfer", or: [.notFound]) {
       (client) async throws(RPCClientError) in try await client.transferPurchase(request)
     }
@@ -86,7 +86,7 @@ struct ChainOperator: Sendable {
     guard await submitter.submit(chain.step, for: visitor, at: nil) else { return }
     let request = MergeAccountsRequest(
       scope: CustomerStock.scope, fromAccountID: visitor, intoAccountID: account, reason: note,
-      author: Self.author)
+      onBehalfOf: Self.author)
     let answer = await lane.call("merge", or: [.notFound]) {
       (client) async throws(RPCClientError) in try await client.mergeAccounts(request)
     }

@@ -14,16 +14,17 @@ enum LinkMessageCorpus {
     messages.add(ResolveAccountResponse(subject: .unlinkedChain("1"), revision: 12), "chain")
     messages.add(
       LinkAccountRequest(
-        scope: scope, target: .chain("1"), accountID: "a", reason: "r", author: "o"))
+        scope: scope, target: .chain("1"), accountID: "a", reason: "r", onBehalfOf: "o"))
     messages.add(
-      UnlinkAccountRequest(scope: scope, target: .appTransaction("7"), reason: "r", author: "o"))
+      UnlinkAccountRequest(scope: scope, target: .appTransaction("7"), reason: "r", onBehalfOf: "o")
+    )
     messages.add(
       TransferPurchaseRequest(
         scope: scope, target: .chain("1"), fromAccountID: "a", toAccountID: "b", reason: "r",
-        author: "o"))
+        onBehalfOf: "o"))
     messages.add(
       MergeAccountsRequest(
-        scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", author: "o"))
+        scope: scope, fromAccountID: "a", intoAccountID: "b", reason: "r", onBehalfOf: "o"))
     messages.add(
       LinkResponse(
         isChanged: true, targets: [.chain("1"), .appTransaction("7")],
@@ -33,14 +34,15 @@ enum LinkMessageCorpus {
         ]))
     messages.add(
       BindAccountTokenRequest(
-        scope: scope, appAccountToken: "t", accountID: "a", reason: "r", author: "o"))
+        scope: scope, appAccountToken: "t", accountID: "a", reason: "r", onBehalfOf: "o"))
     messages.add(
       ListAccountTokensRequest(scope: scope, accountID: "a", pageSize: 2, pageToken: "t"))
     messages.add(
       ListAccountTokensResponse(
         tokens: [
           AccountToken(
-            appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1)
+            appAccountToken: "t", state: .bound, accountID: "a", author: "o", reason: "r", since: 1,
+            onBehalfOf: "b")
         ], nextPageToken: "t"))
     messages.add(ListLinksRequest(scope: scope, accountID: "a"))
     messages.add(
@@ -57,7 +59,7 @@ enum LinkMessageCorpus {
   private static let steps = [
     LinkHistoryEntry(
       target: .chain("1"), at: 1, fromAccountID: "a", toAccountID: "b", reason: .transferred,
-      author: "o", note: "r"),
+      author: "o", note: "r", onBehalfOf: "b"),
     LinkHistoryEntry(
       target: .appTransaction("7"), at: 2, isFromDeleted: true, isToDeleted: true, reason: .deleted),
   ]
@@ -84,7 +86,7 @@ enum LinkMessageCorpus {
         ]))
     messages.add(ExportCustomerRequest(scope: scope, accountID: "a"))
     messages.add(ExportedPiece(json: Array(#"{"account_id":"a"}"#.utf8)))
-    messages.add(DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", author: "o"))
+    messages.add(DeleteCustomerRequest(scope: scope, accountID: "a", reason: "r", onBehalfOf: "o"))
     messages.add(ListUnlinkedChainsRequest(scope: scope, pageSize: 100, pageToken: "after:1"))
     messages.add(
       ListUnlinkedChainsResponse(
@@ -99,14 +101,15 @@ enum LinkMessageCorpus {
       ListAuditEntriesRequest(
         app: scope.bundleID.rawValue, appEnvironment: scope.environment.rawValue,
         accountID: "a", method: "AddGrant", author: "o", from: 1, until: 2,
-        pageSize: 100, pageToken: "1:c:1"))
+        pageSize: 100, pageToken: "1:c:1", onBehalfOf: "b"))
     messages.add(
       ListAuditEntriesResponse(
         entries: [
           AuditedCallEntry(
             chain: "c", position: 1, node: "n", at: 1, peer: "unix", method: "AddGrant",
             app: "com.example.scribe", appEnvironment: "Sandbox", account: "p", author: "o",
-            reason: "r", subject: "s", outcome: "changed", hash: "h")
+            reason: "r", subject: "s", outcome: "changed", hash: "h", onBehalfOf: "b",
+            proof: "token", tokenID: "k3Jd8sQz")
         ], nextPageToken: "1:c:1"))
     messages.add(ListAuditSealsRequest(afterNumber: 1, pageSize: 100))
     messages.add(

@@ -115,17 +115,17 @@ enum MessageCorpus {
   private static var administration: Messages {
     let grant = Grant(
       id: GrantID(uuid), scope: scope, accountID: "a", entitlementID: "pro", starts: 1, expires: 2,
-      reason: "an outage", author: "support", createdAt: 0,
-      withdrawal: GrantWithdrawal(at: 1, author: "billing", reason: "a mistake"))
+      reason: "an outage", author: "support", onBehalfOf: "a", createdAt: 0,
+      withdrawal: GrantWithdrawal(at: 1, author: "billing", onBehalfOf: "b", reason: "a mistake"))
     let issue = FileIssue(
       severity: .error, line: 12, column: 5, field: "products[2].duration", message: "wrong")
     var messages = Messages()
     messages.add(
       AddGrantRequest(
         grantID: grant.id, scope: scope, accountID: "a", entitlementID: "pro", starts: 0,
-        expires: 1, reason: "r", author: "o"))
+        expires: 1, reason: "r", onBehalfOf: "o"))
     messages.add(
-      WithdrawGrantRequest(grantID: grant.id, scope: scope, reason: "r", author: "o"))
+      WithdrawGrantRequest(grantID: grant.id, scope: scope, reason: "r", onBehalfOf: "o"))
     messages.add(GrantResponse(grant: grant, isChanged: true, revision: 12))
     messages.add(ListGrantsRequest(scope: scope, accountID: "a"))
     messages.add(ListGrantsResponse(grants: [grant, grant]))

@@ -25,6 +25,8 @@ struct AuditCommandTests {
     let appEnvironment: String?
     let account: String?
     let author: String?
+    let onBehalfOf: String?
+    let proof: String?
     let reason: String?
     let subject: String?
     let hash: String
@@ -41,10 +43,13 @@ struct AuditCommandTests {
     let id = "0190a000-0000-4000-8000-00000000000a"
     let grant = ["grant", "add", "customer-001", "season"] + Self.app
     let calls = [
-      grant + ["--id", id, "--author", "ada", "--reason", "a favour"],
-      ["grant", "withdraw", id, "--yes", "--author", "grace", "--reason", "nobody must know"]
+      grant + ["--id", id, "--on-behalf-of", "ada", "--reason", "a favour"],
+      ["grant", "withdraw", id, "--yes", "--on-behalf-of", "grace", "--reason", "nobody must know"]
         + Self.app,
-      ["customer", "delete", "customer-001", "--yes", "--author", "mallory", "--reason", "gone"]
+      [
+        "customer", "delete", "customer-001", "--yes", "--on-behalf-of", "mallory", "--reason",
+        "gone",
+      ]
         + Self.app,
     ]
     for call in calls {
@@ -68,15 +73,19 @@ struct AuditCommandTests {
     #expect(!run.output.contains("customer-001"))
     let entries = try run.lines(Entry.self)
     #expect(entries.map(\.method) == ["AddGrant", "WithdrawGrant", "DeleteCustomer"])
-    #expect(entries.map(\.author) == ["ada", "grace", "mallory"])
+    #expect(entries.map(\.author) == ["local", "local", "local"])
+    #expect(entries.map(\.onBehalfOf) == ["ada", "grace", "mallory"])
+    #expect(entries.map(\.proof) == ["none", "none", "none"])
     #expect(entries.map(\.reason) == ["a favour", "nobody must know", "gone"])
     #expect(entries.allSatisfy { $0.node == "node-1" && $0.peer.hasPrefix("127.0.0.1:") })
     #expect(entries.allSatisfy { $0.app == "com.example.scribe" })
     #expect(entries.allSatisfy { $0.appEnvironment == "Production" })
     #expect(Set(entries.map(\.account)).count == 1)
     // Filters, and the table.
-    #expect(try await self.entries(server, "--author", "mallory") == [entries[2]])
+    #expect(try await self.entries(server, "--on-behalf-of", "mallory") == [entries[2]])
     #expect(try await self.entries(server, "--method", "AddGrant") == [entries[0]])
+    #expect(try await self.entries(server, "--author", "local") == entries)
+    #expect(try await self.entries(server, "--author", "mallory") == [])
     #expect(try await self.entries(server, "--limit", "2") == Array(entries.prefix(2)))
     #expect(
       try await self.entries(
@@ -106,7 +115,7 @@ struct AuditCommandTests {
     let facts = try bench.signed(.nonConsumable).flatMap(\.facts).joined(separator: "\n")
     let submitted = try await Bench.control(server, "submit", "-", "--account", "a", input: facts)
     try #require(submitted.exit == .code(0))
-    let why = ["--author", "ada", "--reason", "a ticket"]
+    let why = ["--on-behalf-of", "ada", "--reason", "a ticket"]
     let path = bench.folder.file("export.json")
     let export = try await control(
       server, ["customer", "export", "a", "--output", path] + Self.app)

@@ -34,7 +34,7 @@ struct ChangeCommandTests {
           _ = try await client.addGrant(
             AddGrantRequest(
               scope: Bench.scope, accountID: AccountID("account-\(index)"), entitlementID: "pro",
-              reason: "a test", author: "ada"))
+              reason: "a test", onBehalfOf: "ada"))
         }
       }
       try await group.waitForAll()
@@ -105,7 +105,7 @@ struct ChangeCommandTests {
     let server = try await bench.startServer()
     let grant = try await Bench.control(
       server, "grant", "add", "account-1", "pro", "--bundle-id",
-      "com.example.scribe", "--reason", "a test", "--author", "ada")
+      "com.example.scribe", "--reason", "a test", "--on-behalf-of", "ada")
     try #require(grant.exit == .code(0))
     let entries = try await changes(server).lines(JSONTree.self)
     #expect(entries.count == 1)

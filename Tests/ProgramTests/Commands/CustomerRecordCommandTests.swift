@@ -12,7 +12,7 @@ struct CustomerRecordCommandTests {
   }
 
   private static let app = ["--bundle-id", "com.example.scribe"]
-  private static let why = ["--reason", "asked for", "--author", "ada"]
+  private static let why = ["--reason", "asked for", "--on-behalf-of", "ada"]
 
   private func control(_ server: RunningServer, _ arguments: [String]) async throws -> ProgramRun {
     try await ProgramRun.of(

@@ -50,7 +50,7 @@ struct DocumentContractTests {
     try await submit(bench, to: server, account: "everything", [transaction.json, app.json])
     let grant = try await Bench.control(
       server, "grant", "add", "everything", "pro", "--bundle-id",
-      "com.example.scribe", "--reason", "a test", "--author", "ada")
+      "com.example.scribe", "--reason", "a test", "--on-behalf-of", "ada")
     try #require(grant.exit == .code(0))
 
     for (lifeCycle, account) in [(LifeCycle.renewals, "offered"), (.expired, "missed")] {

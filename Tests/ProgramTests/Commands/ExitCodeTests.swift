@@ -5,7 +5,7 @@ import Testing
 @Suite("Exit codes of entitlectl and storesim", .timeLimit(.minutes(5)))
 struct ExitCodeTests {
   private static let app = ["--bundle-id", "com.example.scribe"]
-  private static let why = ["--reason", "a test", "--author", "ada"]
+  private static let why = ["--reason", "a test", "--on-behalf-of", "ada"]
   private static let target = ["--original-transaction", "1"]
   private static let gift = ["grant", "add", "x", "pro"]
 

@@ -14,7 +14,7 @@ struct GrantCommandTests {
 
   private static let app = ["--bundle-id", "com.example.scribe"]
   private static let id = "0190a000-0000-4000-8000-00000000000a"
-  private static let why = ["--reason", "a lost receipt", "--author", "ada"]
+  private static let why = ["--reason", "a lost receipt", "--on-behalf-of", "ada"]
 
   private func add(
     _ server: RunningServer, _ arguments: String..., account: String = "customer-001",
@@ -35,7 +35,7 @@ struct GrantCommandTests {
       .entitlectl,
       [
         "grant", "withdraw", id, "--server", "\(server.address)", "--reason", "a mistake",
-        "--author", "grace", "--output", "json",
+        "--on-behalf-of", "grace", "--output", "json",
       ] + Self.app + arguments, input: input, through: script)
   }
 
@@ -74,7 +74,8 @@ struct GrantCommandTests {
     #expect(grant["startsMs"]?.integer == 1_767_225_600_000)
     #expect(grant["expiresMs"]?.integer == 1_769_904_000_000)
     #expect(grant["reason"]?.text == "a lost receipt")
-    #expect(grant["author"]?.text == "ada")
+    #expect(grant["author"]?.text == "local")
+    #expect(grant["onBehalfOf"]?.text == "ada")
     #expect(grant["withdrawal"] == nil)
     #expect(try await list(server).document(JSONTree.self) == .array([grant]))
 
@@ -147,7 +148,8 @@ struct GrantCommandTests {
     #expect(document["changed"] == .boolean(true))
     let withdrawal = document["grant"]?["withdrawal"]
     #expect(withdrawal?["reason"]?.text == "a mistake")
-    #expect(withdrawal?["author"]?.text == "grace")
+    #expect(withdrawal?["author"]?.text == "local")
+    #expect(withdrawal?["onBehalfOf"]?.text == "grace")
     let at = Milliseconds(try #require(withdrawal?["atMs"]?.integer))
     let left = try await state(server, at: at).document(JSONTree.self)
     #expect(left["entitlements"] == bought["entitlements"])
@@ -242,9 +244,9 @@ struct GrantCommandTests {
       "2026-02-01T00:00:00Z", output: "table")
     let lines = """
       GRANT                                 ENTITLEMENT  FROM                  UNTIL                 \
-      WITHDRAWN  AUTHOR  REASON
+      WITHDRAWN  AUTHOR         REASON
       0190a000-0000-4000-8000-00000000000a  season       2026-01-01 00:00:00Z  2026-02-01 00:00:00Z  \
-      -          ada     a lost receipt
+      -          local for ada  a lost receipt
 
       """
     #expect(added.output == lines)

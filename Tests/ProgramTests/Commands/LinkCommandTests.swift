@@ -10,7 +10,7 @@ struct LinkCommandTests {
   }
 
   private static let app = ["--bundle-id", "com.example.scribe"]
-  private static let why = ["--reason", "a lost receipt", "--author", "ada"]
+  private static let why = ["--reason", "a lost receipt", "--on-behalf-of", "ada"]
 
   /// Runs `entitlectl` for the simulator's app.
   private func run(
@@ -97,7 +97,7 @@ struct LinkCommandTests {
       ])
     #expect(history.map { $0["fromAccountId"]?.text } == [nil, "a", "b"])
     #expect(history.map { $0["toAccountId"]?.text } == ["a", "b", nil])
-    #expect(history.allSatisfy { $0["author"]?.text == "ada" })
+    #expect(history.allSatisfy { $0["author"]?.text == "local" && $0["onBehalfOf"]?.text == "ada" })
     #expect(history.allSatisfy { $0["note"]?.text == "a lost receipt" })
     let ofAccount = try await run(server, "link", "history", "a")
       .document(JSONTree.self).elements

@@ -13,7 +13,7 @@ struct OperatorDocumentContractTests {
   }
 
   private let app = ["--bundle-id", "com.example.scribe"]
-  private let why = ["--reason", "a test", "--author", "ada"]
+  private let why = ["--reason", "a test", "--on-behalf-of", "ada"]
 
   private func startServer() async throws -> (RunningServer, at: [String]) {
     _ = try bench.folder.write(DocumentContract.catalog, to: "catalog.yaml")

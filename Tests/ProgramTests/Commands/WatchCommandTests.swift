@@ -53,7 +53,7 @@ struct WatchCommandTests {
   ) async throws {
     let run = try await Bench.control(
       server, "grant", "add", account, "pro", "--bundle-id", bundle,
-      "--reason", "a test", "--author", "ada")
+      "--reason", "a test", "--on-behalf-of", "ada")
     try #require(run.exit == .code(0))
   }
 
@@ -196,7 +196,7 @@ struct WatchCommandTests {
     func give(_ account: String) async throws {
       let run = try await Bench.control(
         server, "grant", "add", account, "pro", "--token-file", file, "--reason", "a test",
-        "--author", "ada")
+        "--on-behalf-of", "ada")
       try #require(run.exit == .code(0), "\(run.errors)")
     }
     try await give("a")

@@ -63,7 +63,7 @@ struct LoadRunTests {
     _ = try await client.addGrant(
       AddGrantRequest(
         scope: LoadBench.scope, accountID: "1000000000", entitlementID: "season",
-        reason: "to be found", author: "test"))
+        reason: "to be found", onBehalfOf: "test"))
     await client.close()
     for mix in ["hot=1", "batch=1", "check=1"] {
       let run = try await bench.run("--mix", mix, "--count", "200")

@@ -1402,7 +1402,7 @@ void   entitle__v1__import_archived_response_request__free_unpacked
   assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor entitle__v1__grant__field_descriptors[11] =
+static const ProtobufCFieldDescriptor entitle__v1__grant__field_descriptors[12] =
 {
   {
     "grant_id",
@@ -1536,6 +1536,18 @@ static const ProtobufCFieldDescriptor entitle__v1__grant__field_descriptors[11] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Grant, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__grant__field_indices_by_name[] = {
   3,   /* field[3] = account_id */
@@ -1546,6 +1558,7 @@ static const unsigned entitle__v1__grant__field_indices_by_name[] = {
   2,   /* field[2] = environment */
   6,   /* field[6] = expires_ms */
   0,   /* field[0] = grant_id */
+  11,   /* field[11] = on_behalf_of */
   7,   /* field[7] = reason */
   5,   /* field[5] = starts_ms */
   10,   /* field[10] = withdrawal */
@@ -1553,7 +1566,7 @@ static const unsigned entitle__v1__grant__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__grant__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor entitle__v1__grant__descriptor =
 {
@@ -1563,14 +1576,14 @@ const ProtobufCMessageDescriptor entitle__v1__grant__descriptor =
   "Entitle__V1__Grant",
   "entitle.v1",
   sizeof(Entitle__V1__Grant),
-  11,
+  12,
   entitle__v1__grant__field_descriptors,
   entitle__v1__grant__field_indices_by_name,
   1,  entitle__v1__grant__number_ranges,
   (ProtobufCMessageInit) entitle__v1__grant__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__grant_withdrawal__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__grant_withdrawal__field_descriptors[4] =
 {
   {
     "at_ms",
@@ -1608,16 +1621,29 @@ static const ProtobufCFieldDescriptor entitle__v1__grant_withdrawal__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GrantWithdrawal, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__grant_withdrawal__field_indices_by_name[] = {
   0,   /* field[0] = at_ms */
   1,   /* field[1] = author */
+  3,   /* field[3] = on_behalf_of */
   2,   /* field[2] = reason */
 };
 static const ProtobufCIntRange entitle__v1__grant_withdrawal__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__grant_withdrawal__descriptor =
 {
@@ -1627,7 +1653,7 @@ const ProtobufCMessageDescriptor entitle__v1__grant_withdrawal__descriptor =
   "Entitle__V1__GrantWithdrawal",
   "entitle.v1",
   sizeof(Entitle__V1__GrantWithdrawal),
-  3,
+  4,
   entitle__v1__grant_withdrawal__field_descriptors,
   entitle__v1__grant_withdrawal__field_indices_by_name,
   1,  entitle__v1__grant_withdrawal__number_ranges,
@@ -1733,12 +1759,12 @@ static const ProtobufCFieldDescriptor entitle__v1__add_grant_request__field_desc
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     9,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__AddGrantRequest, author),
+    offsetof(Entitle__V1__AddGrantRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1747,12 +1773,12 @@ static const ProtobufCFieldDescriptor entitle__v1__add_grant_request__field_desc
 };
 static const unsigned entitle__v1__add_grant_request__field_indices_by_name[] = {
   3,   /* field[3] = account_id */
-  8,   /* field[8] = author */
   1,   /* field[1] = bundle_id */
   4,   /* field[4] = entitlement_id */
   2,   /* field[2] = environment */
   6,   /* field[6] = expires_ms */
   0,   /* field[0] = grant_id */
+  8,   /* field[8] = on_behalf_of */
   7,   /* field[7] = reason */
   5,   /* field[5] = starts_ms */
 };
@@ -1827,12 +1853,12 @@ static const ProtobufCFieldDescriptor entitle__v1__withdraw_grant_request__field
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__WithdrawGrantRequest, author),
+    offsetof(Entitle__V1__WithdrawGrantRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1840,10 +1866,10 @@ static const ProtobufCFieldDescriptor entitle__v1__withdraw_grant_request__field
   },
 };
 static const unsigned entitle__v1__withdraw_grant_request__field_indices_by_name[] = {
-  4,   /* field[4] = author */
   1,   /* field[1] = bundle_id */
   2,   /* field[2] = environment */
   0,   /* field[0] = grant_id */
+  4,   /* field[4] = on_behalf_of */
   3,   /* field[3] = reason */
 };
 static const ProtobufCIntRange entitle__v1__withdraw_grant_request__number_ranges[1 + 1] =
@@ -2050,7 +2076,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_catalog_request__descriptor =
   (ProtobufCMessageInit) entitle__v1__get_catalog_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__reload_catalog_request__field_descriptors[1] =
+static const ProtobufCFieldDescriptor entitle__v1__reload_catalog_request__field_descriptors[2] =
 {
   {
     "dry_run",
@@ -2064,14 +2090,27 @@ static const ProtobufCFieldDescriptor entitle__v1__reload_catalog_request__field
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReloadCatalogRequest, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__reload_catalog_request__field_indices_by_name[] = {
   0,   /* field[0] = dry_run */
+  1,   /* field[1] = on_behalf_of */
 };
 static const ProtobufCIntRange entitle__v1__reload_catalog_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor entitle__v1__reload_catalog_request__descriptor =
 {
@@ -2081,7 +2120,7 @@ const ProtobufCMessageDescriptor entitle__v1__reload_catalog_request__descriptor
   "Entitle__V1__ReloadCatalogRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ReloadCatalogRequest),
-  1,
+  2,
   entitle__v1__reload_catalog_request__field_descriptors,
   entitle__v1__reload_catalog_request__field_indices_by_name,
   1,  entitle__v1__reload_catalog_request__number_ranges,
@@ -2962,7 +3001,7 @@ const ProtobufCMessageDescriptor entitle__v1__notification_entry__descriptor =
   (ProtobufCMessageInit) entitle__v1__notification_entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__export_customer_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__export_customer_request__field_descriptors[4] =
 {
   {
     "bundle_id",
@@ -3000,16 +3039,29 @@ static const ProtobufCFieldDescriptor entitle__v1__export_customer_request__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ExportCustomerRequest, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__export_customer_request__field_indices_by_name[] = {
   2,   /* field[2] = account_id */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
+  3,   /* field[3] = on_behalf_of */
 };
 static const ProtobufCIntRange entitle__v1__export_customer_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__export_customer_request__descriptor =
 {
@@ -3019,7 +3071,7 @@ const ProtobufCMessageDescriptor entitle__v1__export_customer_request__descripto
   "Entitle__V1__ExportCustomerRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ExportCustomerRequest),
-  3,
+  4,
   entitle__v1__export_customer_request__field_descriptors,
   entitle__v1__export_customer_request__field_indices_by_name,
   1,  entitle__v1__export_customer_request__number_ranges,
@@ -3115,12 +3167,12 @@ static const ProtobufCFieldDescriptor entitle__v1__delete_customer_request__fiel
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__DeleteCustomerRequest, author),
+    offsetof(Entitle__V1__DeleteCustomerRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -3129,9 +3181,9 @@ static const ProtobufCFieldDescriptor entitle__v1__delete_customer_request__fiel
 };
 static const unsigned entitle__v1__delete_customer_request__field_indices_by_name[] = {
   2,   /* field[2] = account_id */
-  4,   /* field[4] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
+  4,   /* field[4] = on_behalf_of */
   3,   /* field[3] = reason */
 };
 static const ProtobufCIntRange entitle__v1__delete_customer_request__number_ranges[1 + 1] =
@@ -3574,7 +3626,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_server_response__descriptor =
   (ProtobufCMessageInit) entitle__v1__get_server_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[4] =
 {
   {
     "bundle_id",
@@ -3612,16 +3664,29 @@ static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_requ
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__import_archived_response_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
   0,   /* field[0] = bundle_id */
+  3,   /* field[3] = on_behalf_of */
   2,   /* field[2] = response */
 };
 static const ProtobufCIntRange entitle__v1__import_archived_response_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor =
 {
@@ -3631,7 +3696,7 @@ const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__
   "Entitle__V1__ImportArchivedResponseRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ImportArchivedResponseRequest),
-  3,
+  4,
   entitle__v1__import_archived_response_request__field_descriptors,
   entitle__v1__import_archived_response_request__field_indices_by_name,
   1,  entitle__v1__import_archived_response_request__number_ranges,

@@ -322,7 +322,7 @@ void   entitle__v1__list_audit_seals_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__list_audit_seals_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor entitle__v1__audit_entry__field_descriptors[16] =
+static const ProtobufCFieldDescriptor entitle__v1__audit_entry__field_descriptors[19] =
 {
   {
     "chain",
@@ -516,6 +516,42 @@ static const ProtobufCFieldDescriptor entitle__v1__audit_entry__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AuditEntry, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "proof",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AuditEntry, proof),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token_id",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AuditEntry, token_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__audit_entry__field_indices_by_name[] = {
   8,   /* field[8] = account */
@@ -528,17 +564,20 @@ static const unsigned entitle__v1__audit_entry__field_indices_by_name[] = {
   15,   /* field[15] = hash */
   5,   /* field[5] = method */
   2,   /* field[2] = node */
+  16,   /* field[16] = on_behalf_of */
   13,   /* field[13] = outcome */
   4,   /* field[4] = peer */
   1,   /* field[1] = position */
   14,   /* field[14] = previous_hash */
+  17,   /* field[17] = proof */
   11,   /* field[11] = reason */
   12,   /* field[12] = subject */
+  18,   /* field[18] = token_id */
 };
 static const ProtobufCIntRange entitle__v1__audit_entry__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 16 }
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor entitle__v1__audit_entry__descriptor =
 {
@@ -548,7 +587,7 @@ const ProtobufCMessageDescriptor entitle__v1__audit_entry__descriptor =
   "Entitle__V1__AuditEntry",
   "entitle.v1",
   sizeof(Entitle__V1__AuditEntry),
-  16,
+  19,
   entitle__v1__audit_entry__field_descriptors,
   entitle__v1__audit_entry__field_indices_by_name,
   1,  entitle__v1__audit_entry__number_ranges,
@@ -748,7 +787,7 @@ const ProtobufCMessageDescriptor entitle__v1__audit_sealed_chain__descriptor =
   (ProtobufCMessageInit) entitle__v1__audit_sealed_chain__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__list_audit_entries_request__field_descriptors[10] =
+static const ProtobufCFieldDescriptor entitle__v1__list_audit_entries_request__field_descriptors[11] =
 {
   {
     "app",
@@ -870,6 +909,18 @@ static const ProtobufCFieldDescriptor entitle__v1__list_audit_entries_request__f
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListAuditEntriesRequest, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__list_audit_entries_request__field_indices_by_name[] = {
   2,   /* field[2] = account_id */
@@ -879,6 +930,7 @@ static const unsigned entitle__v1__list_audit_entries_request__field_indices_by_
   7,   /* field[7] = by_chain */
   5,   /* field[5] = from_ms */
   3,   /* field[3] = method */
+  10,   /* field[10] = on_behalf_of */
   8,   /* field[8] = page_size */
   9,   /* field[9] = page_token */
   6,   /* field[6] = until_ms */
@@ -886,7 +938,7 @@ static const unsigned entitle__v1__list_audit_entries_request__field_indices_by_
 static const ProtobufCIntRange entitle__v1__list_audit_entries_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor entitle__v1__list_audit_entries_request__descriptor =
 {
@@ -896,7 +948,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_audit_entries_request__descri
   "Entitle__V1__ListAuditEntriesRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ListAuditEntriesRequest),
-  10,
+  11,
   entitle__v1__list_audit_entries_request__field_descriptors,
   entitle__v1__list_audit_entries_request__field_indices_by_name,
   1,  entitle__v1__list_audit_entries_request__number_ranges,

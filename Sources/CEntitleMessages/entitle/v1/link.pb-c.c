@@ -1059,12 +1059,12 @@ static const ProtobufCFieldDescriptor entitle__v1__link_account_request__field_d
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__LinkAccountRequest, author),
+    offsetof(Entitle__V1__LinkAccountRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1073,9 +1073,9 @@ static const ProtobufCFieldDescriptor entitle__v1__link_account_request__field_d
 };
 static const unsigned entitle__v1__link_account_request__field_indices_by_name[] = {
   3,   /* field[3] = account_id */
-  5,   /* field[5] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
+  5,   /* field[5] = on_behalf_of */
   4,   /* field[4] = reason */
   2,   /* field[2] = target */
 };
@@ -1150,12 +1150,12 @@ static const ProtobufCFieldDescriptor entitle__v1__unlink_account_request__field
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__UnlinkAccountRequest, author),
+    offsetof(Entitle__V1__UnlinkAccountRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1163,9 +1163,9 @@ static const ProtobufCFieldDescriptor entitle__v1__unlink_account_request__field
   },
 };
 static const unsigned entitle__v1__unlink_account_request__field_indices_by_name[] = {
-  4,   /* field[4] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
+  4,   /* field[4] = on_behalf_of */
   3,   /* field[3] = reason */
   2,   /* field[2] = target */
 };
@@ -1264,12 +1264,12 @@ static const ProtobufCFieldDescriptor entitle__v1__transfer_purchase_request__fi
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     7,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__TransferPurchaseRequest, author),
+    offsetof(Entitle__V1__TransferPurchaseRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1277,10 +1277,10 @@ static const ProtobufCFieldDescriptor entitle__v1__transfer_purchase_request__fi
   },
 };
 static const unsigned entitle__v1__transfer_purchase_request__field_indices_by_name[] = {
-  6,   /* field[6] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
   3,   /* field[3] = from_account_id */
+  6,   /* field[6] = on_behalf_of */
   5,   /* field[5] = reason */
   2,   /* field[2] = target */
   4,   /* field[4] = to_account_id */
@@ -1368,12 +1368,12 @@ static const ProtobufCFieldDescriptor entitle__v1__merge_accounts_request__field
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__MergeAccountsRequest, author),
+    offsetof(Entitle__V1__MergeAccountsRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1381,11 +1381,11 @@ static const ProtobufCFieldDescriptor entitle__v1__merge_accounts_request__field
   },
 };
 static const unsigned entitle__v1__merge_accounts_request__field_indices_by_name[] = {
-  5,   /* field[5] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
   2,   /* field[2] = from_account_id */
   3,   /* field[3] = into_account_id */
+  5,   /* field[5] = on_behalf_of */
   4,   /* field[4] = reason */
 };
 static const ProtobufCIntRange entitle__v1__merge_accounts_request__number_ranges[1 + 1] =
@@ -1535,12 +1535,12 @@ static const ProtobufCFieldDescriptor entitle__v1__bind_account_token_request__f
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "author",
+    "on_behalf_of",
     6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Entitle__V1__BindAccountTokenRequest, author),
+    offsetof(Entitle__V1__BindAccountTokenRequest, on_behalf_of),
     NULL,
     &protobuf_c_empty_string,
     0,             /* flags */
@@ -1550,9 +1550,9 @@ static const ProtobufCFieldDescriptor entitle__v1__bind_account_token_request__f
 static const unsigned entitle__v1__bind_account_token_request__field_indices_by_name[] = {
   3,   /* field[3] = account_id */
   2,   /* field[2] = app_account_token */
-  5,   /* field[5] = author */
   0,   /* field[0] = bundle_id */
   1,   /* field[1] = environment */
+  5,   /* field[5] = on_behalf_of */
   4,   /* field[4] = reason */
 };
 static const ProtobufCIntRange entitle__v1__bind_account_token_request__number_ranges[1 + 1] =
@@ -1716,7 +1716,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_account_tokens_response__desc
   (ProtobufCMessageInit) entitle__v1__list_account_tokens_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__account_token__field_descriptors[6] =
+static const ProtobufCFieldDescriptor entitle__v1__account_token__field_descriptors[7] =
 {
   {
     "app_account_token",
@@ -1790,11 +1790,24 @@ static const ProtobufCFieldDescriptor entitle__v1__account_token__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__AccountToken, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__account_token__field_indices_by_name[] = {
   2,   /* field[2] = account_id */
   0,   /* field[0] = app_account_token */
   3,   /* field[3] = author */
+  6,   /* field[6] = on_behalf_of */
   4,   /* field[4] = reason */
   5,   /* field[5] = since_ms */
   1,   /* field[1] = state */
@@ -1802,7 +1815,7 @@ static const unsigned entitle__v1__account_token__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__account_token__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor entitle__v1__account_token__descriptor =
 {
@@ -1812,7 +1825,7 @@ const ProtobufCMessageDescriptor entitle__v1__account_token__descriptor =
   "Entitle__V1__AccountToken",
   "entitle.v1",
   sizeof(Entitle__V1__AccountToken),
-  6,
+  7,
   entitle__v1__account_token__field_descriptors,
   entitle__v1__account_token__field_indices_by_name,
   1,  entitle__v1__account_token__number_ranges,
@@ -2139,7 +2152,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_link_history_response__descrip
   (ProtobufCMessageInit) entitle__v1__get_link_history_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors[9] =
+static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors[10] =
 {
   {
     "target",
@@ -2249,6 +2262,18 @@ static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "on_behalf_of",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__LinkEvent, on_behalf_of),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__link_event__field_indices_by_name[] = {
   1,   /* field[1] = at_ms */
@@ -2256,6 +2281,7 @@ static const unsigned entitle__v1__link_event__field_indices_by_name[] = {
   2,   /* field[2] = from_account_id */
   4,   /* field[4] = from_deleted */
   8,   /* field[8] = note */
+  9,   /* field[9] = on_behalf_of */
   6,   /* field[6] = reason */
   0,   /* field[0] = target */
   3,   /* field[3] = to_account_id */
@@ -2264,7 +2290,7 @@ static const unsigned entitle__v1__link_event__field_indices_by_name[] = {
 static const ProtobufCIntRange entitle__v1__link_event__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor =
 {
@@ -2274,7 +2300,7 @@ const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor =
   "Entitle__V1__LinkEvent",
   "entitle.v1",
   sizeof(Entitle__V1__LinkEvent),
-  9,
+  10,
   entitle__v1__link_event__field_descriptors,
   entitle__v1__link_event__field_indices_by_name,
   1,  entitle__v1__link_event__number_ranges,

@@ -301,11 +301,6 @@ package struct ReloadCredentialsRequest: Hashable, Sendable {
   }
 }
 
-extension ReloadCredentialsRequest {
-  /// Maximum length of `on_behalf_of`, in bytes.
-  package static let maximumOnBehalfOfLength = 256
-}
-
 extension ReloadCredentialsRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__reload_credentials_request__init)
 

@@ -53,6 +53,7 @@ extension Grant: WireMessage, MappedMessage {
       expires: message.has_expires_ms_case.isSet ? Milliseconds(message.expires_ms) : nil,
       reason: Self.text(message.reason),
       author: Self.text(message.author),
+      onBehalfOf: Self.optionalText(message.on_behalf_of),
       createdAt: Milliseconds(message.created_at_ms),
       withdrawal: try Self.optional(message.withdrawal, as: GrantWithdrawal.self)
     )
@@ -75,6 +76,7 @@ extension Grant: WireMessage, MappedMessage {
     message.author = try Self.text(author, "author", in: arena)
     message.created_at_ms = createdAt.rawValue
     if let withdrawal { message.withdrawal = try withdrawal.make(in: arena) }
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -95,6 +97,7 @@ extension GrantWithdrawal: WireMessage, MappedMessage {
     self.init(
       at: Milliseconds(message.at_ms),
       author: Self.text(message.author),
+      onBehalfOf: Self.optionalText(message.on_behalf_of),
       reason: Self.text(message.reason)
     )
   }
@@ -105,6 +108,7 @@ extension GrantWithdrawal: WireMessage, MappedMessage {
     message.at_ms = at.rawValue
     message.author = try Self.text(author, "author", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -127,8 +131,9 @@ package struct AddGrantRequest: Hashable, Sendable {
   package var expires: Milliseconds?
   /// Why.
   package var reason: String
-  /// The person or tool that gives it.
-  package var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
   package init(
     grantID: GrantID? = nil,
@@ -138,7 +143,7 @@ package struct AddGrantRequest: Hashable, Sendable {
     starts: Milliseconds? = nil,
     expires: Milliseconds? = nil,
     reason: String,
-    author: String
+    onBehalfOf: String? = nil
   ) {
     self.grantID = grantID
     self.scope = scope
@@ -147,7 +152,7 @@ package struct AddGrantRequest: Hashable, Sendable {
     self.starts = starts
     self.expires = expires
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -172,7 +177,7 @@ extension AddGrantRequest: WireMessage, MappedMessage {
     starts = message.has_starts_ms_case.isSet ? Milliseconds(message.starts_ms) : nil
     expires = message.has_expires_ms_case.isSet ? Milliseconds(message.expires_ms) : nil
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -192,7 +197,7 @@ extension AddGrantRequest: WireMessage, MappedMessage {
       message.expires_ms = expires.rawValue
     }
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -204,14 +209,15 @@ package struct WithdrawGrantRequest: Hashable, Sendable {
   package var scope: AppScope
   /// Why.
   package var reason: String
-  /// The person or tool that withdraws it.
-  package var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
-  package init(grantID: GrantID, scope: AppScope, reason: String, author: String) {
+  package init(grantID: GrantID, scope: AppScope, reason: String, onBehalfOf: String? = nil) {
     self.grantID = grantID
     self.scope = scope
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -232,7 +238,7 @@ extension WithdrawGrantRequest: WireMessage, MappedMessage {
     grantID = try Self.requiredUUID(message.grant_id, "grant_id")
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -242,7 +248,7 @@ extension WithdrawGrantRequest: WireMessage, MappedMessage {
     message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
     message.environment = scope.environment.number
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -393,9 +399,13 @@ extension GetCatalogRequest: WireMessage, MappedMessage {
 package struct ReloadCatalogRequest: Hashable, Sendable {
   /// Checks the file and reports the result, but does not put it in force.
   package var isDryRun: Bool
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
-  package init(isDryRun: Bool = false) {
+  package init(isDryRun: Bool = false, onBehalfOf: String? = nil) {
     self.isDryRun = isDryRun
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -412,14 +422,16 @@ extension ReloadCatalogRequest: WireMessage, MappedMessage {
     try append(to: &buffer)
   }
 
-  init(reading message: Entitle__V1__ReloadCatalogRequest) {
+  init(reading message: Entitle__V1__ReloadCatalogRequest) throws(MessageError) {
     isDryRun = message.dry_run != 0
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
     to message: inout Entitle__V1__ReloadCatalogRequest, in arena: MessageArena
-  ) {
+  ) throws(MessageError) {
     message.dry_run = isDryRun ? 1 : 0
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -1010,10 +1022,14 @@ package struct ExportCustomerRequest: Hashable, Sendable {
   package var scope: AppScope
   /// The account. An unknown account is NOT_FOUND.
   package var accountID: AccountID
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
-  package init(scope: AppScope, accountID: AccountID) {
+  package init(scope: AppScope, accountID: AccountID, onBehalfOf: String? = nil) {
     self.scope = scope
     self.accountID = accountID
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -1033,6 +1049,7 @@ extension ExportCustomerRequest: WireMessage, MappedMessage {
   init(reading message: Entitle__V1__ExportCustomerRequest) throws(MessageError) {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     accountID = try Self.required(message.account_id, "account_id", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -1041,6 +1058,7 @@ extension ExportCustomerRequest: WireMessage, MappedMessage {
     message.bundle_id = try Self.text(scope.bundleID, "bundle_id", in: arena)
     message.environment = scope.environment.number
     message.account_id = try Self.text(accountID, "account_id", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -1095,14 +1113,15 @@ package struct DeleteCustomerRequest: Hashable, Sendable {
   package var accountID: AccountID
   /// Why.
   package var reason: String
-  /// The person or tool that asks for it.
-  package var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
-  package init(scope: AppScope, accountID: AccountID, reason: String, author: String) {
+  package init(scope: AppScope, accountID: AccountID, reason: String, onBehalfOf: String? = nil) {
     self.scope = scope
     self.accountID = accountID
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -1123,7 +1142,7 @@ extension DeleteCustomerRequest: WireMessage, MappedMessage {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     accountID = try Self.required(message.account_id, "account_id", limit: 256)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -1133,7 +1152,7 @@ extension DeleteCustomerRequest: WireMessage, MappedMessage {
     message.environment = scope.environment.number
     message.account_id = try Self.text(accountID, "account_id", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -1481,11 +1500,20 @@ package struct ImportArchivedResponseRequest: Hashable, Sendable {
   package var accountID: AccountID?
   /// The JSON response of verifyReceipt.
   package var response: [UInt8]
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  package var onBehalfOf: String?
 
-  package init(bundleID: BundleID, accountID: AccountID? = nil, response: [UInt8]) {
+  package init(
+    bundleID: BundleID,
+    accountID: AccountID? = nil,
+    response: [UInt8],
+    onBehalfOf: String? = nil
+  ) {
     self.bundleID = bundleID
     self.accountID = accountID
     self.response = response
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -1511,6 +1539,7 @@ extension ImportArchivedResponseRequest: WireMessage, MappedMessage {
     bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)
     accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
     response = try Self.required(message.response, "response", limit: 1_048_576)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -1519,5 +1548,6 @@ extension ImportArchivedResponseRequest: WireMessage, MappedMessage {
     message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
     message.response = try Self.bytes(response, in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }

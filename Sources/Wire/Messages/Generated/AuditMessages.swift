@@ -27,7 +27,8 @@ package struct AuditedCallEntry: Hashable, Sendable {
   package var account: String?
   /// The pseudonym of the account that lost something to the other, in a transfer or a merge.
   package var formerAccount: String?
-  /// The person or tool, in the caller's words.
+  /// The name of the authenticated caller: "local" where access control was off, "server" for the
+  /// server itself. In entries without proof: the person or tool, in the caller's words.
   package var author: String?
   /// Why, in the caller's words.
   package var reason: String?
@@ -39,6 +40,13 @@ package struct AuditedCallEntry: Hashable, Sendable {
   package var previousHash: String?
   /// SHA-256, hexadecimal.
   package var hash: String
+  /// The person or tool for whom the author acted, in the author's words.
+  package var onBehalfOf: String?
+  /// How the author proved its name: "token", "certificate", "user" (the user id of a Unix socket),
+  /// or "none". Absent in entries from before there was access control.
+  package var proof: String?
+  /// The id of the token, for the proof "token".
+  package var tokenID: String?
 
   package init(
     chain: String,
@@ -56,7 +64,10 @@ package struct AuditedCallEntry: Hashable, Sendable {
     subject: String? = nil,
     outcome: String,
     previousHash: String? = nil,
-    hash: String
+    hash: String,
+    onBehalfOf: String? = nil,
+    proof: String? = nil,
+    tokenID: String? = nil
   ) {
     self.chain = chain
     self.position = position
@@ -74,6 +85,9 @@ package struct AuditedCallEntry: Hashable, Sendable {
     self.outcome = outcome
     self.previousHash = previousHash
     self.hash = hash
+    self.onBehalfOf = onBehalfOf
+    self.proof = proof
+    self.tokenID = tokenID
   }
 }
 
@@ -107,6 +121,9 @@ extension AuditedCallEntry: WireMessage, MappedMessage {
     outcome = Self.text(message.outcome)
     previousHash = Self.optionalText(message.previous_hash)
     hash = Self.text(message.hash)
+    onBehalfOf = Self.optionalText(message.on_behalf_of)
+    proof = Self.optionalText(message.proof)
+    tokenID = Self.optionalText(message.token_id)
   }
 
   func write(
@@ -128,6 +145,9 @@ extension AuditedCallEntry: WireMessage, MappedMessage {
     message.outcome = try Self.text(outcome, "outcome", in: arena)
     message.previous_hash = try Self.text(previousHash, "previous_hash", in: arena)
     message.hash = try Self.text(hash, "hash", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
+    message.proof = try Self.text(proof, "proof", in: arena)
+    message.token_id = try Self.text(tokenID, "token_id", in: arena)
   }
 }
 
@@ -273,7 +293,7 @@ package struct ListAuditEntriesRequest: Hashable, Sendable {
   package var accountID: AccountID?
   /// Only this method.
   package var method: String?
-  /// Only this author.
+  /// Only this author: the name of an authenticated caller.
   package var author: String?
   /// From this moment, in milliseconds since the epoch.
   package var from: Milliseconds?
@@ -285,6 +305,8 @@ package struct ListAuditEntriesRequest: Hashable, Sendable {
   package var pageSize: Int
   /// The next_page_token of the previous page; empty for the first page.
   package var pageToken: String?
+  /// Only what was done on behalf of this person or tool.
+  package var onBehalfOf: String?
 
   package init(
     app: String? = nil,
@@ -296,7 +318,8 @@ package struct ListAuditEntriesRequest: Hashable, Sendable {
     until: Milliseconds? = nil,
     isByChain: Bool = false,
     pageSize: Int = 0,
-    pageToken: String? = nil
+    pageToken: String? = nil,
+    onBehalfOf: String? = nil
   ) {
     self.app = app
     self.appEnvironment = appEnvironment
@@ -308,6 +331,7 @@ package struct ListAuditEntriesRequest: Hashable, Sendable {
     self.isByChain = isByChain
     self.pageSize = pageSize
     self.pageToken = pageToken
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -352,6 +376,7 @@ extension ListAuditEntriesRequest: WireMessage, MappedMessage {
     isByChain = message.by_chain != 0
     pageSize = try Self.pageSize(message.page_size, "page_size")
     pageToken = try Self.bounded(message.page_token, "page_token", limit: 1_024)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -373,6 +398,7 @@ extension ListAuditEntriesRequest: WireMessage, MappedMessage {
     message.by_chain = isByChain ? 1 : 0
     message.page_size = Int32(clamping: pageSize)
     message.page_token = try Self.text(pageToken, "page_token", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 

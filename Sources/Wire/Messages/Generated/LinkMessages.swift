@@ -180,21 +180,22 @@ public struct LinkAccountRequest: Hashable, Sendable {
   public var accountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool that asks for it.
-  public var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  public var onBehalfOf: String?
 
   public init(
     scope: AppScope,
     target: LinkTarget,
     accountID: AccountID,
     reason: String,
-    author: String
+    onBehalfOf: String? = nil
   ) {
     self.scope = scope
     self.target = target
     self.accountID = accountID
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -216,7 +217,7 @@ extension LinkAccountRequest: WireMessage, MappedMessage {
     target = try Self.requested(message.target, as: LinkTarget.self, "target")
     accountID = try Self.required(message.account_id, "account_id", limit: 256)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -227,7 +228,7 @@ extension LinkAccountRequest: WireMessage, MappedMessage {
     message.target = try target.make(in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -240,14 +241,15 @@ public struct UnlinkAccountRequest: Hashable, Sendable {
   public var target: LinkTarget
   /// Why.
   public var reason: String
-  /// The person or tool that asks for it.
-  public var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  public var onBehalfOf: String?
 
-  public init(scope: AppScope, target: LinkTarget, reason: String, author: String) {
+  public init(scope: AppScope, target: LinkTarget, reason: String, onBehalfOf: String? = nil) {
     self.scope = scope
     self.target = target
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -268,7 +270,7 @@ extension UnlinkAccountRequest: WireMessage, MappedMessage {
     scope = try Self.scope(bundleID: message.bundle_id, environment: message.environment)
     target = try Self.requested(message.target, as: LinkTarget.self, "target")
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -278,7 +280,7 @@ extension UnlinkAccountRequest: WireMessage, MappedMessage {
     message.environment = scope.environment.number
     message.target = try target.make(in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -294,8 +296,9 @@ public struct TransferPurchaseRequest: Hashable, Sendable {
   public var toAccountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool that asks for it.
-  public var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  public var onBehalfOf: String?
 
   public init(
     scope: AppScope,
@@ -303,14 +306,14 @@ public struct TransferPurchaseRequest: Hashable, Sendable {
     fromAccountID: AccountID? = nil,
     toAccountID: AccountID,
     reason: String,
-    author: String
+    onBehalfOf: String? = nil
   ) {
     self.scope = scope
     self.target = target
     self.fromAccountID = fromAccountID
     self.toAccountID = toAccountID
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -333,7 +336,7 @@ extension TransferPurchaseRequest: WireMessage, MappedMessage {
     fromAccountID = try Self.bounded(message.from_account_id, "from_account_id", limit: 256)
     toAccountID = try Self.required(message.to_account_id, "to_account_id", limit: 256)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -345,7 +348,7 @@ extension TransferPurchaseRequest: WireMessage, MappedMessage {
     message.from_account_id = try Self.text(fromAccountID, "from_account_id", in: arena)
     message.to_account_id = try Self.text(toAccountID, "to_account_id", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -361,21 +364,22 @@ public struct MergeAccountsRequest: Hashable, Sendable {
   public var intoAccountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool that asks for it.
-  public var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  public var onBehalfOf: String?
 
   public init(
     scope: AppScope,
     fromAccountID: AccountID,
     intoAccountID: AccountID,
     reason: String,
-    author: String
+    onBehalfOf: String? = nil
   ) {
     self.scope = scope
     self.fromAccountID = fromAccountID
     self.intoAccountID = intoAccountID
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -397,7 +401,7 @@ extension MergeAccountsRequest: WireMessage, MappedMessage {
     fromAccountID = try Self.required(message.from_account_id, "from_account_id", limit: 256)
     intoAccountID = try Self.required(message.into_account_id, "into_account_id", limit: 256)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -408,7 +412,7 @@ extension MergeAccountsRequest: WireMessage, MappedMessage {
     message.from_account_id = try Self.text(fromAccountID, "from_account_id", in: arena)
     message.into_account_id = try Self.text(intoAccountID, "into_account_id", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -473,21 +477,22 @@ public struct BindAccountTokenRequest: Hashable, Sendable {
   public var accountID: AccountID?
   /// Why.
   public var reason: String
-  /// The person or tool that asks for it.
-  public var author: String
+  /// The person or tool for whom the caller acts, in the caller's words. The author is the
+  /// authenticated caller.
+  public var onBehalfOf: String?
 
   public init(
     scope: AppScope,
     appAccountToken: AppAccountToken,
     accountID: AccountID? = nil,
     reason: String,
-    author: String
+    onBehalfOf: String? = nil
   ) {
     self.scope = scope
     self.appAccountToken = appAccountToken
     self.accountID = accountID
     self.reason = reason
-    self.author = author
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -509,7 +514,7 @@ extension BindAccountTokenRequest: WireMessage, MappedMessage {
     appAccountToken = try Self.required(message.app_account_token, "app_account_token", limit: 256)
     accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
     reason = try Self.required(message.reason, "reason", limit: 1_024)
-    author = try Self.required(message.author, "author", limit: 256)
+    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
   }
 
   func write(
@@ -520,7 +525,7 @@ extension BindAccountTokenRequest: WireMessage, MappedMessage {
     message.app_account_token = try Self.text(appAccountToken, "app_account_token", in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
-    message.author = try Self.text(author, "author", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -639,12 +644,15 @@ public struct AccountToken: Hashable, Sendable {
   /// The account that it belongs to, or that was the first while it is ambiguous; empty when that
   /// account was deleted since.
   public var accountID: AccountID?
-  /// Who bound it, as named in the request; empty for other tokens.
+  /// The name of the authenticated caller that bound it, "local" where access control was off;
+  /// empty for other tokens.
   public var author: String?
   /// The reason given in the request; empty for other tokens.
   public var reason: String?
   /// When it got this state, in milliseconds since the epoch; absent when that is not known.
   public var since: Milliseconds?
+  /// The person or tool for whom the author acted, as named in the request; empty: none was named.
+  public var onBehalfOf: String?
 
   public init(
     appAccountToken: AppAccountToken,
@@ -652,7 +660,8 @@ public struct AccountToken: Hashable, Sendable {
     accountID: AccountID?,
     author: String?,
     reason: String?,
-    since: Milliseconds?
+    since: Milliseconds?,
+    onBehalfOf: String?
   ) {
     self.appAccountToken = appAccountToken
     self.state = state
@@ -660,6 +669,7 @@ public struct AccountToken: Hashable, Sendable {
     self.author = author
     self.reason = reason
     self.since = since
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -683,6 +693,7 @@ extension AccountToken: WireMessage, MappedMessage {
     author = Self.optionalText(message.author)
     reason = Self.optionalText(message.reason)
     since = message.has_since_ms_case.isSet ? Milliseconds(message.since_ms) : nil
+    onBehalfOf = Self.optionalText(message.on_behalf_of)
   }
 
   func write(
@@ -697,6 +708,7 @@ extension AccountToken: WireMessage, MappedMessage {
       message.has_since_ms_case = ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS_SINCE_MS
       message.since_ms = since.rawValue
     }
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }
 
@@ -910,11 +922,13 @@ public struct LinkHistoryEntry: Hashable, Sendable {
   public var isToDeleted: Bool
   /// The cause of the change.
   public var reason: LinkReason?
-  /// The person or tool that asked for it, as named in the request; empty when a submission caused
-  /// it.
+  /// The name of the authenticated caller that asked for it, "local" where access control was off;
+  /// empty when a submission caused it.
   public var author: String?
   /// The reason given in the request; empty when a submission caused it.
   public var note: String?
+  /// The person or tool for whom the author acted, as named in the request; empty: none was named.
+  public var onBehalfOf: String?
 
   public init(
     target: LinkTarget,
@@ -925,7 +939,8 @@ public struct LinkHistoryEntry: Hashable, Sendable {
     isToDeleted: Bool = false,
     reason: LinkReason? = nil,
     author: String? = nil,
-    note: String? = nil
+    note: String? = nil,
+    onBehalfOf: String? = nil
   ) {
     self.target = target
     self.at = at
@@ -936,6 +951,7 @@ public struct LinkHistoryEntry: Hashable, Sendable {
     self.reason = reason
     self.author = author
     self.note = note
+    self.onBehalfOf = onBehalfOf
   }
 }
 
@@ -967,6 +983,7 @@ extension LinkHistoryEntry: WireMessage, MappedMessage {
     reason = Self.optional(message.reason, as: LinkReason.self)
     author = Self.optionalText(message.author)
     note = Self.optionalText(message.note)
+    onBehalfOf = Self.optionalText(message.on_behalf_of)
   }
 
   func write(
@@ -981,5 +998,6 @@ extension LinkHistoryEntry: WireMessage, MappedMessage {
     if let reason { message.reason = reason.number }
     message.author = try Self.text(author, "author", in: arena)
     message.note = try Self.text(note, "note", in: arena)
+    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
   }
 }

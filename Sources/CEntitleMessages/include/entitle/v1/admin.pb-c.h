@@ -116,7 +116,7 @@ struct  Entitle__V1__Grant
    */
   char *reason;
   /*
-   * The person or tool that gave it, in the operator's words.
+   * The name of the authenticated caller that gave it; "local" where access control was off.
    */
   char *author;
   /*
@@ -127,6 +127,10 @@ struct  Entitle__V1__Grant
    * The withdrawal; absent unless the grant was withdrawn.
    */
   Entitle__V1__GrantWithdrawal *withdrawal;
+  /*
+   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   */
+  char *on_behalf_of;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
   union {
     /*
@@ -137,7 +141,7 @@ struct  Entitle__V1__Grant
 };
 #define ENTITLE__V1__GRANT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__grant__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, ENTITLE__V1__GRANT__HAS_EXPIRES_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__GRANT__HAS_EXPIRES_MS__NOT_SET, {0} }
 
 
 /*
@@ -151,17 +155,21 @@ struct  Entitle__V1__GrantWithdrawal
    */
   int64_t at_ms;
   /*
-   * The person or tool that withdrew it, in the operator's words.
+   * The name of the authenticated caller that withdrew it; "local" where access control was off.
    */
   char *author;
   /*
    * Why, in the operator's words.
    */
   char *reason;
+  /*
+   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   */
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__GRANT_WITHDRAWAL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__grant_withdrawal__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 typedef enum {
@@ -206,9 +214,10 @@ struct  Entitle__V1__AddGrantRequest
    */
   char *reason;
   /*
-   * The person or tool that gives it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
   union {
     /*
@@ -249,9 +258,10 @@ struct  Entitle__V1__WithdrawGrantRequest
    */
   char *reason;
   /*
-   * The person or tool that withdraws it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__WITHDRAW_GRANT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__withdraw_grant_request__descriptor) \
@@ -330,10 +340,15 @@ struct  Entitle__V1__ReloadCatalogRequest
    * Checks the file and reports the result, but does not put it in force.
    */
   protobuf_c_boolean dry_run;
+  /*
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
+   */
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__RELOAD_CATALOG_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__reload_catalog_request__descriptor) \
-    , 0 }
+    , 0, (char *)protobuf_c_empty_string }
 
 
 /*
@@ -685,10 +700,15 @@ struct  Entitle__V1__ExportCustomerRequest
    * The account. An unknown account is NOT_FOUND.
    */
   char *account_id;
+  /*
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
+   */
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__EXPORT_CUSTOMER_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__export_customer_request__descriptor) \
-    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 /*
@@ -729,9 +749,10 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__DELETE_CUSTOMER_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__delete_customer_request__descriptor) \
@@ -908,10 +929,15 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    * The JSON response of verifyReceipt.
    */
   ProtobufCBinaryData response;
+  /*
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
+   */
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__import_archived_response_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, (char *)protobuf_c_empty_string }
 
 
 /* Entitle__V1__Grant methods */

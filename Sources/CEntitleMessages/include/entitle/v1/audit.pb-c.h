@@ -77,7 +77,8 @@ struct  Entitle__V1__AuditEntry
    */
   char *former_account;
   /*
-   * The person or tool, in the caller's words.
+   * The name of the authenticated caller: "local" where access control was off, "server" for the
+   * server itself. In entries without proof: the person or tool, in the caller's words.
    */
   char *author;
   /*
@@ -100,10 +101,23 @@ struct  Entitle__V1__AuditEntry
    * SHA-256, hexadecimal.
    */
   char *hash;
+  /*
+   * The person or tool for whom the author acted, in the author's words.
+   */
+  char *on_behalf_of;
+  /*
+   * How the author proved its name: "token", "certificate", "user" (the user id of a Unix socket),
+   * or "none". Absent in entries from before there was access control.
+   */
+  char *proof;
+  /*
+   * The id of the token, for the proof "token".
+   */
+  char *token_id;
 };
 #define ENTITLE__V1__AUDIT_ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__audit_entry__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 /*
@@ -207,7 +221,7 @@ struct  Entitle__V1__ListAuditEntriesRequest
    */
   char *method;
   /*
-   * Only this author.
+   * Only this author: the name of an authenticated caller.
    */
   char *author;
   /*
@@ -222,6 +236,10 @@ struct  Entitle__V1__ListAuditEntriesRequest
    * The next_page_token of the previous page; empty for the first page.
    */
   char *page_token;
+  /*
+   * Only what was done on behalf of this person or tool.
+   */
+  char *on_behalf_of;
   Entitle__V1__ListAuditEntriesRequest__HasFromMsCase has_from_ms_case;
   union {
     /*
@@ -239,7 +257,7 @@ struct  Entitle__V1__ListAuditEntriesRequest
 };
 #define ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_audit_entries_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__HAS_FROM_MS__NOT_SET, {0}, ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__HAS_UNTIL_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__HAS_FROM_MS__NOT_SET, {0}, ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__HAS_UNTIL_MS__NOT_SET, {0} }
 
 
 struct  Entitle__V1__ListAuditEntriesResponse

@@ -226,9 +226,10 @@ struct  Entitle__V1__LinkAccountRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__LINK_ACCOUNT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__link_account_request__descriptor) \
@@ -255,9 +256,10 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__UNLINK_ACCOUNT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__unlink_account_request__descriptor) \
@@ -292,9 +294,10 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__TRANSFER_PURCHASE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__transfer_purchase_request__descriptor) \
@@ -326,9 +329,10 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__MERGE_ACCOUNTS_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__merge_accounts_request__descriptor) \
@@ -385,9 +389,10 @@ struct  Entitle__V1__BindAccountTokenRequest
    */
   char *reason;
   /*
-   * The person or tool that asks for it.
+   * The person or tool for whom the caller acts, in the caller's words. The author is the
+   * authenticated caller.
    */
-  char *author;
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__BIND_ACCOUNT_TOKEN_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__bind_account_token_request__descriptor) \
@@ -467,13 +472,18 @@ struct  Entitle__V1__AccountToken
    */
   char *account_id;
   /*
-   * Who bound it, as named in the request; empty for other tokens.
+   * The name of the authenticated caller that bound it, "local" where access control was off; empty
+   * for other tokens.
    */
   char *author;
   /*
    * The reason given in the request; empty for other tokens.
    */
   char *reason;
+  /*
+   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   */
+  char *on_behalf_of;
   Entitle__V1__AccountToken__HasSinceMsCase has_since_ms_case;
   union {
     /*
@@ -484,7 +494,7 @@ struct  Entitle__V1__AccountToken
 };
 #define ENTITLE__V1__ACCOUNT_TOKEN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__account_token__descriptor) \
-    , (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__NOT_SET, {0} }
 
 
 struct  Entitle__V1__ListLinksRequest
@@ -643,18 +653,22 @@ struct  Entitle__V1__LinkEvent
    */
   Entitle__V1__LinkReason reason;
   /*
-   * The person or tool that asked for it, as named in the request; empty when a submission caused
-   * it.
+   * The name of the authenticated caller that asked for it, "local" where access control was off;
+   * empty when a submission caused it.
    */
   char *author;
   /*
    * The reason given in the request; empty when a submission caused it.
    */
   char *note;
+  /*
+   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   */
+  char *on_behalf_of;
 };
 #define ENTITLE__V1__LINK_EVENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__link_event__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , NULL, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 /* Entitle__V1__LinkTarget methods */
