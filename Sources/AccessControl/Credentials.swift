@@ -95,12 +95,11 @@ package struct Credentials: Sendable {
       let left = latest - now.rawValue
       if left <= 0 { return ["credentials: all tokens of \(entry.caller.name) have expired"] }
       guard left < Self.warningTime else { return [] }
-      let days = left / Self.dayLength
-      return ["credentials: the last token of \(entry.caller.name) expires in \(days) days"]
+      let time = Milliseconds.days(in: left)
+      return ["credentials: the last token of \(entry.caller.name) expires in \(time)"]
     }
   }
 
-  private static let dayLength: Int64 = 86_400_000
   /// Time for two weekends.
-  private static let warningTime = 14 * dayLength
+  private static let warningTime = 14 * Milliseconds.dayLength
 }

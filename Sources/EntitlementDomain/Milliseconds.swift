@@ -25,6 +25,15 @@ public struct Milliseconds: Hashable, Comparable, Sendable, CustomStringConverti
   public static let hourLength: Int64 = 3_600_000
   /// One day of 24 hours, in milliseconds.
   public static let dayLength: Int64 = 86_400_000
+
+  /// A length of time in words for a person, in whole days: "less than a day", "1 day", "4 days".
+  package static func days(in length: Int64) -> String {
+    switch length / dayLength {
+    case ...0: "less than a day"
+    case 1: "1 day"
+    case let days: "\(days) days"
+    }
+  }
 }
 
 extension Milliseconds: ExpressibleByIntegerLiteral {

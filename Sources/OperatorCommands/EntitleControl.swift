@@ -82,6 +82,10 @@ struct HealthCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await server.withClient { client in
       let health = try await client.health(of: service)
+      // A probe without a proof does not ask for what it would be refused, and counted as refused.
+      if health.needsCredentials, try !server.hasProof {
+        return Answer(health: health, server: nil)
+      }
       return Answer(health: health, server: try await Self.server(client))
     }
     try output.write(document: try answer.document) { _ in answer.text }
@@ -96,7 +100,7 @@ struct HealthCommand: AsyncParsableCommand {
     do {
       return try await client.server()
     } catch {
-      // Health needs no credentials, so that a probe has none. What else is shown of the server does.
+      // Health needs no permission. What else is shown of the server does.
       switch error.code {
       case .status(.unimplemented), .status(.unauthenticated), .status(.permissionDenied):
         return nil

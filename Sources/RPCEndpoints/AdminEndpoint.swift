@@ -179,7 +179,7 @@ package struct AdminEndpoint: Sendable {
       let request = try call.authorizedRequest(ExportCustomerRequest.self)
       let source = call.source
       let caller = call.auditCaller
-      stream.produce(within: records.exportLimits.time) { [records] producer in
+      stream.produce(for: source, within: records.exportLimits.time) { [records] producer in
         let export = try await records.export(
           request.accountID, in: request.scope, for: source, caller: caller,
           onBehalfOf: request.onBehalfOf)

@@ -201,9 +201,10 @@ package struct EntitlementEndpoint: Sendable {
   @Sendable
   private func watchCustomerStates(_ call: RPCCall, _ stream: RPCServerStream) {
     do {
+      let source = call.source
       let request = try WatchRequest(
-        try call.authorizedRequest(WatchCustomerStatesRequest.self), from: call.source)
-      stream.produce { [watch] producer in
+        try call.authorizedRequest(WatchCustomerStatesRequest.self), from: source)
+      stream.produce(for: source) { [watch] producer in
         let watcher = try await watch.start(request)
         while true {
           for item in try await watcher.next() {

@@ -8,11 +8,15 @@ import Wire
 package struct HealthEndpoint: Sendable {
   private let health: HealthStatus
   private let version: String
+  private let needsCredentials: Bool
 
-  /// - Parameter version: The server's version, which each answer contains.
-  package init(health: HealthStatus, version: String) {
+  /// - Parameters:
+  ///   - version: The server's version, which each answer contains.
+  ///   - needsCredentials: Whether there is access control, which each answer says too.
+  package init(health: HealthStatus, version: String, needsCredentials: Bool) {
     self.health = health
     self.version = version
+    self.needsCredentials = needsCredentials
   }
 
   package func register(in router: inout RPCRouter) {
@@ -61,7 +65,9 @@ package struct HealthEndpoint: Sendable {
   private func response(
     _ status: HealthCheckResponse.ServingStatus
   ) throws(MessageError) -> ByteBuffer {
-    try HealthCheckResponse(status: status, version: version).encoded()
+    try HealthCheckResponse(
+      status: status, version: version, needsCredentials: needsCredentials
+    ).encoded()
   }
 }
 

@@ -1,18 +1,22 @@
+import EntitlementStore
 import Framing
 import NIOCore
 import RPCServer
 import Synchronization
 import Wire
+import Workers
 
 extension RPCServerStream {
   /// Runs `body` in a task and sends its messages with backpressure. The stream ends when `body`
   /// returns, or fails with the error that it throws. The task is cancelled if the client
   /// disconnects.
   ///
-  /// - Parameter limit: The longest duration of the stream, after which it ends with
-  ///   RESOURCE_EXHAUSTED; nil for no limit.
+  /// - Parameters:
+  ///   - source: The source of the call, by which its writes take turns.
+  ///   - limit: The longest duration of the stream, after which it ends with
+  ///     RESOURCE_EXHAUSTED; nil for no limit.
   func produce(
-    within limit: Duration? = nil,
+    for source: WorkSource, within limit: Duration? = nil,
     _ body: @escaping @Sendable (StreamProducer) async throws -> Void
   ) {
     let timeout = limit.map { limit in
@@ -22,7 +26,8 @@ extension RPCServerStream {
       defer { timeout?.cancel() }
       do {
         let producer = StreamProducer(self)
-        try await body(producer)
+        let context = CallContext(deadline: nil, source: source)
+        try await CallContext.$current.withValue(context) { try await body(producer) }
         try await producer.flush()
         finish()
       } catch {

@@ -333,7 +333,9 @@ private struct ServerComponents {
     ).register(in: &router)
     AccessEndpoint(catalog: catalog, reloader: credentials).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
-    HealthEndpoint(health: health, version: ProgramVersion.current).register(in: &router)
+    HealthEndpoint(
+      health: health, version: ProgramVersion.current, needsCredentials: loaded != nil
+    ).register(in: &router)
     rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(

@@ -1,4 +1,5 @@
 import Cryptography
+import EntitlementDomain
 import EntitlementService
 import Foundation
 import Logging
@@ -69,8 +70,7 @@ final class TLSReloader: Sendable {
   private let state: Mutex<State>
 
   /// A certificate that is valid for less than this time is warned of: time for two weekends.
-  private static let warningDays: Int64 = 14
-  private static let millisecondsPerDay: Int64 = 86_400_000
+  private static let warningTime = 14 * Milliseconds.dayLength
 
   /// - Throws: ``StartFailure``.
   init(_ names: TLSFileNames, logger: Logger) throws(StartFailure) {
@@ -139,8 +139,8 @@ final class TLSReloader: Sendable {
     let left = millisecondsLeft
     if left <= 0 {
       warnings.append("tls_certificate: expired; clients refuse it")
-    } else if left < Self.warningDays * Self.millisecondsPerDay {
-      warnings.append("tls_certificate: expires in \(left / Self.millisecondsPerDay) days")
+    } else if left < Self.warningTime {
+      warnings.append("tls_certificate: expires in \(Milliseconds.days(in: left))")
     }
     if certificate.alternativeNames.isEmpty, !certificate.hasExtension("2.5.29.17") {
       warnings.append("tls_certificate: has no subject alternative name; clients refuse it")

@@ -1,3 +1,5 @@
+import AccessControl
+import Cryptography
 import Foundation
 import Framing
 import Glibc
@@ -84,6 +86,24 @@ final class EntitledProcess {
     return [
       "--listen", "tls:127.0.0.1:0", "--tls-certificate", pair.certificate, "--tls-key", pair.key,
     ]
+  }
+
+  /// Arguments for access control with one caller, who has limits that are never reached, so that
+  /// they are counted, and its token.
+  static func accessControl(
+    in folder: TemporaryFolder
+  ) throws -> (arguments: [String], token: String) {
+    let token = AccessToken()
+    let file = try folder.write(
+      """
+      version: 1
+      callers:
+        - name: benchmark
+          roles: [admin]
+          tokens: [{id: \(token.id), sha256: "\(try token.digest.hexadecimal)", expires: never}]
+          limits: {reads_per_second: 100000000, in_flight: 1000000, connections: 100000}
+      """, to: "credentials.yaml")
+    return (["--credentials", file], token.text)
   }
 
   var identifier: pid_t { program.identifier }

@@ -131,8 +131,9 @@ struct DeletionTests {
     try submit("1")
     _ = try ledger.perform(
       LinkRequest(
-        scope: Sample.scope, change: .delete("alice"), onBehalfOf: "operator", reason: "asked",
-        at: Sample.now))
+        scope: Sample.scope, change: .delete("alice"), reason: "asked",
+        at: Sample.now,
+        caller: Sample.caller))
     try submit("2")
     var written = model
     _ = try written.apply(ledger.changes)

@@ -107,7 +107,9 @@ extension ModelStore {
   ) throws -> LinkAnswer {
     var ledger = Ledger(reader: self)
     let answer = try ledger.perform(
-      LinkRequest(scope: scope, change: change, onBehalfOf: "operator", reason: "ticket 7", at: at))
+      LinkRequest(
+        scope: scope, change: change, reason: "ticket 7", at: at,
+        caller: Sample.caller))
     return answer(try apply(ledger.changes))
   }
 

@@ -78,7 +78,8 @@ struct RandomWrites {
       default: .bindToken(token, to: isLucky(oneIn: 4) ? nil : accountID)
       }
     return LinkRequest(
-      scope: scope, change: change, onBehalfOf: "operator", reason: "ticket 7", at: clock)
+      scope: scope, change: change, reason: "ticket 7", at: clock,
+      caller: Sample.caller)
   }
 
   private mutating func submission() -> ModelSubmission {

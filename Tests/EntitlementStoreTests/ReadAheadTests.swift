@@ -138,8 +138,9 @@ struct ReadAheadTests {
   private static func request(_ change: LinkRequest.Change) -> ModelWrite {
     .request(
       LinkRequest(
-        scope: Sample.scope, change: change, onBehalfOf: "operator", reason: "ticket 7",
-        at: Sample.now))
+        scope: Sample.scope, change: change, reason: "ticket 7",
+        at: Sample.now,
+        caller: Sample.caller))
   }
 
   @Test("Usual writes need few or no loads after the expected rows", arguments: usual)

@@ -8,6 +8,8 @@ enum Sample {
   /// A time after the period of every transaction.
   static let late: Milliseconds = 9_000_000_000
 
+  static let caller = AuditCaller(peer: "unix", name: "operator")
+
   static func catalog(
     _ policy: LinkPolicy, claimsPerDay: Int = CatalogApp.defaultClaimsPerDay
   ) -> Catalog {

@@ -18,6 +18,7 @@ const (
 	entitlementService = "entitle.v1.EntitlementService"
 	adminService       = "entitle.v1.AdminService"
 	submissionService  = "entitle.v1.SubmissionService"
+	accessService      = "entitle.v1.AccessService"
 	healthService      = "grpc.health.v1.Health"
 )
 
@@ -129,6 +130,12 @@ func (c *Client) WithdrawGrant(
 ) (*entitle.GrantResponse, error) {
 	response := &entitle.GrantResponse{}
 	return response, c.call(ctx, adminService, "WithdrawGrant", request, response)
+}
+
+// WhoAmI asks for the caller that the server takes this client for.
+func (c *Client) WhoAmI(ctx context.Context) (*entitle.WhoAmIResponse, error) {
+	response := &entitle.WhoAmIResponse{}
+	return response, c.call(ctx, accessService, "WhoAmI", &entitle.WhoAmIRequest{}, response)
 }
 
 // Changes reads one page of the change feed.

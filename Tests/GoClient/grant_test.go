@@ -19,7 +19,7 @@ func TestAGrantIsASourceOfItsEntitlementUntilItIsWithdrawn(t *testing.T) {
 	add := &entitle.AddGrantRequest{
 		GrantId: strings.ToUpper(id), BundleId: bundleID, AccountId: "go-grant",
 		EntitlementId: "pro", StartsMs: proto.Int64(moment - 1_000), Reason: "an outage",
-		Author: "go-client",
+		OnBehalfOf: "go-client",
 	}
 	added, err := client.AddGrant(ctx, add)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAGrantIsASourceOfItsEntitlementUntilItIsWithdrawn(t *testing.T) {
 	expectGrantInFeed(t, client, added.GetRevision())
 
 	withdrawn, err := client.WithdrawGrant(ctx, &entitle.WithdrawGrantRequest{
-		GrantId: id, BundleId: bundleID, Reason: "it is over", Author: "go-client",
+		GrantId: id, BundleId: bundleID, Reason: "it is over", OnBehalfOf: "go-client",
 	})
 	if err != nil || !withdrawn.GetChanged() || withdrawn.GetGrant().GetWithdrawal() == nil {
 		t.Fatalf("%v, %v", withdrawn, err)
@@ -128,7 +128,7 @@ func TestAGrantThatCannotBeIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			request := &entitle.AddGrantRequest{
 				BundleId: bundleID, AccountId: "go-no-grant", EntitlementId: "pro",
-				StartsMs: proto.Int64(moment), Reason: "an outage", Author: "go-client",
+				StartsMs: proto.Int64(moment), Reason: "an outage", OnBehalfOf: "go-client",
 			}
 			spoil(request)
 			_, err := client.AddGrant(withPatience(t), request)

@@ -105,7 +105,8 @@ type encrypted struct {
 	authorityPool *x509.CertPool
 }
 
-func startEncrypted(t *testing.T) *encrypted {
+// startEncrypted starts entitled, with access control if there is a file of credentials.
+func startEncrypted(t *testing.T, credentials string) *encrypted {
 	t.Helper()
 	directory := t.TempDir()
 	file := func(name string, contents []byte) string {
@@ -129,11 +130,16 @@ func startEncrypted(t *testing.T) *encrypted {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	e.command = exec.Command(filepath.Join(*programs, "entitled"),
+	arguments := []string{
 		"--listen", "tls:127.0.0.1:0", "--listen", "mtls:127.0.0.1:0",
 		"--tls-certificate", file("server.pem", certificate), "--tls-key", file("server.key", key),
 		"--tls-client-ca", e.clients, "--catalog", file("catalog.yaml", catalog),
-		"--store", "sqlite:"+filepath.Join(directory, "store.sqlite"), "--create")
+		"--store", "sqlite:" + filepath.Join(directory, "store.sqlite"), "--create",
+	}
+	if credentials != "" {
+		arguments = append(arguments, "--credentials", credentials)
+	}
+	e.command = exec.Command(filepath.Join(*programs, "entitled"), arguments...)
 	e.command.Stderr = log
 	if err := e.command.Start(); err != nil {
 		t.Fatal(err)
@@ -188,7 +194,7 @@ func call(address string, config *tls.Config) (resumed bool, err error) {
 }
 
 func TestTLS(t *testing.T) {
-	e := startEncrypted(t)
+	e := startEncrypted(t, "")
 	tomorrow := time.Now().Add(24 * time.Hour)
 	stranger := newAuthority(t, "stranger")
 	strangers := x509.NewCertPool()
@@ -242,7 +248,7 @@ func TestTLS(t *testing.T) {
 
 // TestTickets resumes sessions. A removed authority must end that.
 func TestTickets(t *testing.T) {
-	e := startEncrypted(t)
+	e := startEncrypted(t, "")
 	config := &tls.Config{
 		RootCAs: e.authorityPool, ServerName: "localhost",
 		Certificates:       e.authority.keyPair(t, time.Now().Add(24*time.Hour)),

@@ -142,7 +142,7 @@ struct StatementPlanTests {
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
     INSERT INTO commit_tokens (token, base, writer_schema)
-      SELECT decode(md5(i::text), 'hex'), i, 6 FROM generate_series(1, 3000) i;
+      SELECT decode(md5(i::text), 'hex'), i, 7 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
     INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
       FROM generate_series(1, 10000) i;

@@ -222,11 +222,81 @@ struct AccessBehaviourTests {
     let access = try BenchAccess([])
     try await ServiceBench.run(access: access) { bench async throws in
       access.write([Self.reader])
-      let digest = try await bench.client.reloadCredentials(dryRun: false).digest
+      let digest = try await bench.client.reloadCredentials(
+        dryRun: false, onBehalfOf: "ada"
+      ).digest
       let entries = try await bench.client.auditEntries(
         ListAuditEntriesRequest(method: "ReloadCredentials")
       ).reduce(into: [AuditedCallEntry]()) { $0.append($1) }
       #expect(entries.map(\.subject) == [digest])
+      #expect(entries.map(\.author) == [access.admin.name])
+      #expect(entries.map(\.onBehalfOf) == ["ada"])
+    }
+  }
+
+  @Test(
+    "The author of a decision is its caller, with proof and token; for whom it acts is beside it")
+  func authors() async throws {
+    let shop = BenchAccess.Member(name: "shop", fields: "roles: [admin]")
+    let access = try BenchAccess([shop])
+    try await ServiceBench.run(access: access) { bench async throws in
+      let account = try await bench.submit(.firstPurchase)
+      let client = client(bench, shop)
+      let scope = Self.scope
+      let grant = try await client.addGrant(
+        AddGrantRequest(
+          scope: scope, accountID: account, entitlementID: "pro", reason: "r", onBehalfOf: "ada"))
+      #expect(grant.grant.author == "shop")
+      #expect(grant.grant.onBehalfOf == "ada")
+      let withdrawn = try await client.withdrawGrant(
+        WithdrawGrantRequest(grantID: grant.grant.id, scope: scope, reason: "r"))
+      #expect(withdrawn.grant.withdrawal?.author == "shop")
+      #expect(withdrawn.grant.withdrawal?.onBehalfOf == nil)
+      let target = try #require(
+        try await client.links(ListLinksRequest(scope: scope, accountID: account)).links.first?
+          .target)
+      _ = try await client.unlinkAccount(
+        UnlinkAccountRequest(scope: scope, target: target, reason: "r", onBehalfOf: "ada"))
+      let steps = try await client.linkHistory(
+        GetLinkHistoryRequest(scope: scope, subject: .target(target))
+      ).events
+      #expect(steps.map(\.author) == [nil, "shop"])
+      #expect(steps.map(\.onBehalfOf) == [nil, "ada"])
+      for try await _ in try client.exportCustomer(
+        ExportCustomerRequest(scope: scope, accountID: account, onBehalfOf: "grace"))
+      {}
+      _ = try await client.deleteCustomer(
+        DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", onBehalfOf: "grace"))
+      // The name of another caller proves nothing.
+      _ = try await client.addGrant(
+        AddGrantRequest(
+          scope: scope, accountID: "bert", entitlementID: "pro", reason: "r",
+          onBehalfOf: access.admin.name))
+      await client.close()
+
+      let entries = try await bench.client.auditEntries(ListAuditEntriesRequest())
+        .reduce(into: [AuditedCallEntry]()) { $0.append($1) }
+        .sorted { $0.position < $1.position }
+      #expect(
+        entries.map(\.method) == [
+          "AddGrant", "WithdrawGrant", "UnlinkAccount", "ExportCustomer", "DeleteCustomer",
+          "AddGrant",
+        ])
+      #expect(
+        entries.map(\.onBehalfOf) == ["ada", nil, "ada", "grace", "grace", access.admin.name])
+      for entry in entries {
+        #expect(entry.author == "shop")
+        #expect(entry.proof == "token")
+        #expect(entry.tokenID == shop.token.id)
+      }
+      func found(_ request: ListAuditEntriesRequest) async throws -> [AuditedCallEntry] {
+        try await bench.client.listAuditEntries(request).entries
+      }
+      #expect(try await found(ListAuditEntriesRequest(author: "shop")).count == 6)
+      #expect(try await found(ListAuditEntriesRequest(author: access.admin.name)).isEmpty)
+      #expect(
+        try await found(ListAuditEntriesRequest(onBehalfOf: "grace")).map(\.method)
+          == ["ExportCustomer", "DeleteCustomer"])
     }
   }
 

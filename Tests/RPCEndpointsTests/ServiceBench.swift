@@ -135,8 +135,9 @@ struct ServiceBench {
       statistics: statistics, server: Self.description
     ).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
-    HealthEndpoint(health: health, version: Self.version).register(
-      in: &router)
+    HealthEndpoint(
+      health: health, version: Self.version, needsCredentials: access != nil
+    ).register(in: &router)
     let reloader = access.map { [store] access in
       CredentialsReloader(
         source: access.source, holder: access.holder, logger: logger,

@@ -50,9 +50,9 @@ extension MessageGoldenTests {
     try expect(
       GrantResponse(grant: .full, isChanged: true, revision: 12),
       """
-      Co8BCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW
-      1pbGUqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VKB3N1cHBvcnRQ/8+V/7wxWhsIgJjFn+IxEgdiaWxsaW5n
-      GglhIG1pc3Rha2UQARgM
+      CpsBCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1p
+      bGUqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VKB3N1cHBvcnRQ/8+V/7wxWiIIgJjFn+IxEgdiaWxsaW5nGglh
+      IG1pc3Rha2UiBWdyYWNlYgNhZGEQARgM
       """)
     try expect(
       ListGrantsRequest(scope: MessageSample.scope, accountID: "émile"),

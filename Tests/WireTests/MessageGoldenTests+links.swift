@@ -57,8 +57,8 @@ extension MessageGoldenTests {
     try expect(
       MessageSample.accountTokens,
       """
-      CkoKJGFhYWFhYWFhLTAwMDAtNDAwMC04MDAwLTAwMDAwMDAwMDAwMRADGgbDqW1pbGUiB3N1cHBvcnQqCGEgdGlja2V0MI
-      DQlf+8MQoFCgF0EAISB2FmdGVyOnQ=
+      Ck8KJGFhYWFhYWFhLTAwMDAtNDAwMC04MDAwLTAwMDAwMDAwMDAwMRADGgbDqW1pbGUiB3N1cHBvcnQqCGEgdGlja2V0
+      MIDQlf+8MToDYWRhCgUKAXQQAhIHYWZ0ZXI6dA==
       """)
     try expect(
       MessageSample.linkResponse,
@@ -90,8 +90,8 @@ extension MessageGoldenTests {
     try expect(
       GetLinkHistoryResponse(events: MessageSample.linkHistory),
       """
-      CkMKEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEaBsOpbWlsZSIEem/DqTgKQgdzdXBwb3J0Sg1hIG5ldyBzaWduLWlu
-      Cg0KAxIBNxABKAEwATgDCgUKAwoBMQ==
+      CkgKEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEaBsOpbWlsZSIEem/DqTgKQgdzdXBwb3J0Sg1hIG5ldyBzaWduLWlu
+      UgNhZGEKDQoDEgE3EAEoATABOAMKBQoDCgEx
       """)
   }
 
@@ -104,12 +104,12 @@ extension MessageGoldenTests {
       GetCustomerHistoryResponse(
         accountID: "émile", entries: MessageSample.customerHistory),
       """
-      CgbDqW1pbGUSTAiA0JX/vDESQwoSChAyMDAwMDAwMDAwMDAwMDAxEIDQlf+8MRoGw6ltaWxlIgR6b8OpOApCB3N1cHBv
-      cnRKDWEgbmV3IHNpZ24taW4SCQgBGgUSAWEYARKSASKPAQokN2M5ZTY2NzktNzQyNS00MGRlLTk0NGItZTA3ZmMxZjkw
-      YWU3EhJjb20uZXhhbXBsZS5zY3JpYmUYAiIGw6ltaWxlKgNwcm8wgNCV/7wxOICg8cKxNEIJYW4gb3V0YWdlSgdzdXBw
-      b3J0UP/Plf+8MVobCICYxZ/iMRIHYmlsbGluZxoJYSBtaXN0YWtlElcI////////////ASpKCiQ3YzllNjY3OS03NDI1
-      LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSCURJRF9SRU5FVxoQQklMTElOR19SRUNPVkVSWSD/z5X/vDESBAgCKgASDwgD
-      KgsKAXUSBFRFU1QgAA==
+      CgbDqW1pbGUSUQiA0JX/vDESSAoSChAyMDAwMDAwMDAwMDAwMDAxEIDQlf+8MRoGw6ltaWxlIgR6b8OpOApCB3N1cHBv
+      cnRKDWEgbmV3IHNpZ24taW5SA2FkYRIJCAEaBRIBYRgBEp4BIpsBCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdm
+      YzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbGUqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VK
+      B3N1cHBvcnRQ/8+V/7wxWiIIgJjFn+IxEgdiaWxsaW5nGglhIG1pc3Rha2UiBWdyYWNlYgNhZGESVwj///////////8B
+      KkoKJDdjOWU2Njc5LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNxIJRElEX1JFTkVXGhBCSUxMSU5HX1JFQ09WRVJZ
+      IP/Plf+8MRIECAIqABIPCAMqCwoBdRIEVEVTVCAA
       """)
     try expect(
       ExportCustomerRequest(scope: MessageSample.scope, accountID: "émile"),

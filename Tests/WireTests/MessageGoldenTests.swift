@@ -65,5 +65,8 @@ struct MessageGoldenTests {
     // The answer of a server with the public protocol only.
     try expect(HealthCheckResponse(status: .serving), "CAE=")
     try expect(HealthCheckResponse(status: .serving, version: "0.1.0"), "CAHCPgUwLjEuMA==")
+    try expect(
+      HealthCheckResponse(status: .serving, version: "0.1.0", needsCredentials: true),
+      "CAHCPgUwLjEuMMg+AQ==")
   }
 }

@@ -42,7 +42,8 @@ extension MessageSample {
     + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
-      MessageSample("full", HealthCheckResponse(status: .serving, version: "0.1.0")),
+      MessageSample(
+        "full", HealthCheckResponse(status: .serving, version: "0.1.0", needsCredentials: true)),
       MessageSample("bare", HealthCheckResponse(status: .unknown)),
     ]
 

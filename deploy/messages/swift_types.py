@@ -49,6 +49,7 @@ PROPERTIES = {
     "Change.deleted": "isDeleted",
     "CredentialsResponse.enabled": "isEnabled",
     "all_apps": "hasAllApps",
+    "credentials_needed": "needsCredentials",
     "Commitment.expires_at_ms": "expiresDate",
     "Grant.grant_id": "id",
     "ReceiptSummary.creation_ms": "creationDate",

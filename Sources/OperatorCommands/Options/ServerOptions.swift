@@ -56,6 +56,16 @@ struct ServerOptions: ParsableArguments {
     return EntitlementClient(address, configuration: configuration)
   }
 
+  /// Whether the server may know the caller: by a token, a certificate, or the user of a Unix socket.
+  var hasProof: Bool {
+    get throws {
+      let chosen = try chosen()
+      if case .unix = chosen.address { return true }
+      return try chosen.tls.certificateFile != nil
+        || token.token(for: chosen.address, orIn: chosen.tokenFile) != nil
+    }
+  }
+
   private func target() throws -> (ServerAddress, EntitlementClientConfiguration) {
     let chosen = try chosen()
     let token = try token.token(for: chosen.address, orIn: chosen.tokenFile)

@@ -1,5 +1,3 @@
-import AccessControl
-import Cryptography
 import EntitlementDomain
 import Foundation
 import Framing
@@ -31,15 +29,15 @@ final class ReadServer {
   /// - Parameter wantsToken: whether it has access control.
   init(_ customers: HeldCustomers, wantsToken: Bool = false, on processor: Int) async throws {
     folder = try TemporaryFolder()
-    let access =
-      wantsToken ? try Self.accessControl(in: folder) : (arguments: [], metadata: [])
-    metadata = access.metadata
+    let access = wantsToken ? try EntitledProcess.accessControl(in: folder) : nil
+    metadata =
+      access.map { [(key: RequestEnvelope.authorizationName, value: "Bearer \($0.token)")] } ?? []
     process = try await EntitledProcess(
       store: "sqlite:\(folder.file("store.sqlite"))", listener: .tcp,
       arguments: ["--trust-root", "\(customers.authority.rootFingerprint)"]
         + EntitledProcess.encryption(in: folder)
         // Handshakes are measured one after the other.
-        + access.arguments + [
+        + (access?.arguments ?? []) + [
           "--short-connections-per-second", "1000000", "--maximum-connections", "12000",
         ],
       listeners: 2,
@@ -55,26 +53,6 @@ final class ReadServer {
       to: process.address,
       configuration: EntitlementClientConfiguration(metadata: metadata))
     try await customers.submit(through: client)
-  }
-
-  /// A file with one caller, who has limits that are never reached, so that they are counted.
-  private static func accessControl(
-    in folder: TemporaryFolder
-  ) throws -> (arguments: [String], metadata: [(key: String, value: String)]) {
-    let token = AccessToken()
-    let file = try folder.write(
-      """
-      version: 1
-      callers:
-        - name: benchmark
-          roles: [admin]
-          tokens: [{id: \(token.id), sha256: "\(try token.digest.hexadecimal)", expires: never}]
-          limits: {reads_per_second: 100000000, in_flight: 1000000, connections: 100000}
-      """, to: "credentials.yaml")
-    return (
-      ["--credentials", file],
-      [(key: RequestEnvelope.authorizationName, value: "Bearer \(token.text)")]
-    )
   }
 
   /// Cache misses since the start.

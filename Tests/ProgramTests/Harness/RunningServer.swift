@@ -98,6 +98,14 @@ final class RunningServer: Sendable {
     }
   }
 
+  /// Waits for a line with this message and this reason.
+  @discardableResult
+  func logged(_ message: String, because reason: String) async throws -> LogLine {
+    try await child.journal.first("log line \"\(message)\" because \(reason)") { contents in
+      try Self.log(in: contents).first { $0.message == message && $0.reason == reason }
+    }
+  }
+
   /// A client that makes every call once, so that tests see each answer.
   func client() async throws -> EntitlementClient {
     try await EntitlementClient.connect(

@@ -208,6 +208,21 @@ struct AccessServerTests {
     #expect(try await running.stop() == .code(0))
   }
 
+  @Test("entitlectl health without a token says that the server is serving, and is no refusal")
+  func probe() async throws {
+    let path = try write(try usual)
+    let running = try await bench.startServer("--credentials", path)
+    let probe = try await ProgramRun.of(.entitlectl, ["health", "--server", "\(running.address)"])
+    #expect(probe.exit == .code(0))
+    #expect(probe.output.hasPrefix(Bench.serving))
+    #expect(!probe.output.contains("node"))
+    let operators = client(running.address, admin)
+    let counters = try await operators.statistics().counters
+    #expect(counters.filter { $0.name.hasPrefix("access.refused") && $0.value > 0 }.isEmpty)
+    await operators.close()
+    #expect(try await running.stop() == .code(0))
+  }
+
   // MARK: Reload
 
   @Test("The file is read when it changes and on SIGHUP; a broken one leaves the former in force")
@@ -285,6 +300,80 @@ struct AccessServerTests {
     #expect(newFailure == nil, "\(String(describing: newFailure))")
     await old.close()
     await new.close()
+    #expect(try await running.stop() == .code(0))
+  }
+
+  @Test("Token, certificate and authority are replaced while entitle-load runs: no call fails")
+  func wholeRotation() async throws {
+    let next = AccessToken()
+    func callers(_ tokens: [AccessToken]) throws -> String {
+      let list = try tokens.map {
+        "{id: \($0.id), sha256: \"\(try $0.digest.hexadecimal)\", expires: never}"
+      }.joined(separator: ", ")
+      return "  - name: load\n    roles: [admin]\n    tokens: [\(list)]\n"
+    }
+    /// Replaces a file as a program does that renews it.
+    func replace(_ name: String, _ contents: Data) throws -> String {
+      let path = bench.folder.file(name)
+      try contents.write(to: URL(filePath: path), options: .atomic)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      return path
+    }
+    func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+    let authorities = try ["first", "second"].map { try TLSAuthority($0, in: bench.folder) }
+    let pairs = try authorities.map { try $0.issue("server", dns: ["localhost"]) }
+    let roots = try authorities.map { try contents($0.file) }
+    let certificate = try replace("current.pem", contents(pairs[0].certificate))
+    let key = try replace("current.key", contents(pairs[0].key))
+    let trusted = try replace("trusted.pem", roots[0])
+    let tokenFile = try replace("token", Data(reader.text.utf8))
+    let path = try write(try callers([reader]))
+    let running = try await bench.startServer(
+      "--credentials", path, "--listen", "tls:127.0.0.1:0", "--tls-certificate", certificate,
+      "--tls-key", key, listeners: 2)
+    let address = running.addresses[1]
+    async let load = ProgramRun.of(
+      .entitleLoad,
+      [
+        "run", "--server", "\(address)", "--tls-ca", trusted, "--token-file", tokenFile, "--mix",
+        "absent=1", "--customers", "10", "--connections", "4", "--rate", "300", "--duration", "8s",
+        "--fail-if", "errors>0",
+      ])
+    /// A client with the files of the load, which makes calls on a new connection.
+    func call(for time: Duration = .zero) async throws -> WhoAmIResponse {
+      let client = EntitlementClient(
+        address,
+        configuration: EntitlementClientConfiguration(
+          token: ClientToken(file: tokenFile), tls: ClientTLS(authorityFile: trusted),
+          retries: .off))
+      defer { Task { await client.close() } }
+      let end = ContinuousClock.now + time
+      var answer: WhoAmIResponse
+      repeat { answer = try await client.whoAmI() } while ContinuousClock.now < end
+      return answer
+    }
+    #expect(try await call().tokenID == reader.id)
+    // The token: both are valid while the load still has the former.
+    try write(try callers([reader, next]))
+    try await running.logged(Self.inForce)
+    _ = try replace("token", Data(next.text.utf8))
+    // The authority, in the same way.
+    _ = try replace("trusted.pem", roots[0] + roots[1])
+    // A client looks at its files once a second.
+    #expect(try await call(for: .seconds(2)).tokenID == next.id)
+    try write(try callers([next]))
+    try await running.logged(Self.inForce, times: 2)
+    _ = try replace("current.key", contents(pairs[1].key))
+    _ = try replace("current.pem", contents(pairs[1].certificate))
+    running.signal(SIGHUP)
+    try await running.logged("TLS files reloaded")
+    #expect(try await call().tokenID == next.id)
+    _ = try replace("trusted.pem", roots[1])
+    #expect(try await call().tokenID == next.id)
+    #expect(await name(at: running.address, reader) == "CREDENTIAL_REFUSED")
+    let run = try await load
+    #expect(run.exit == .code(0), "\(run.output) \(run.errors)")
+    #expect(run.output.contains("absent"), "\(run.output)")
     #expect(try await running.stop() == .code(0))
   }
 

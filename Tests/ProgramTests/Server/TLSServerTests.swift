@@ -117,6 +117,100 @@ struct TLSServerTests {
     #expect(try await running.stop() == .code(0))
   }
 
+  /// A connection of `openssl s_client`, and what both sides say of it.
+  private struct StockCase: Sendable {
+    let name: String
+    var requiresCertificate = false
+    let arguments: [String]
+    /// On stdout or stderr of the client.
+    let said: String
+    /// In the server's log; nil: the handshake succeeds.
+    let logged: String?
+  }
+
+  @Test(
+    "openssl s_client: each failure has its text at the client and its line in the log",
+    .enabled(if: OpenSSL.isInstalled, "the program openssl is not installed"))
+  func openSSL() async throws {
+    let path = try #require(OpenSSL.path)
+    let running = try await start()
+    let stranger = try TLSAuthority("stranger", in: bench.folder)
+    let expired = try authority.issue("expired", days: -1)
+    let foreign = try stranger.issue("foreign")
+    let own = try authority.issue("own")
+    let checks = ["-CAfile", authority.file, "-verify_return_error"]
+    func with(_ pair: TLSAuthority.Pair) -> [String] {
+      checks + ["-cert", pair.certificate, "-key", pair.key]
+    }
+    let cases = [
+      StockCase(
+        name: "verified", arguments: checks + ["-verify_hostname", "localhost"],
+        said: "Verify return code: 0 (ok)", logged: nil),
+      StockCase(
+        name: "certificate", requiresCertificate: true, arguments: with(own),
+        said: "Verify return code: 0 (ok)", logged: nil),
+      StockCase(
+        name: "wrong authority", arguments: ["-CAfile", stranger.file, "-verify_return_error"],
+        said: "certificate verify failed",
+        logged: "the client does not know the authority of the server's certificate"),
+      StockCase(
+        name: "wrong name", arguments: checks + ["-verify_hostname", "entitle.example.com"],
+        said: "hostname mismatch",
+        logged: "the client refuses the server's certificate: often its name or its authority"),
+      StockCase(
+        name: "TLS 1.2", arguments: checks + ["-tls1_2"], said: "alert protocol version",
+        logged: "the client does not offer TLS 1.3"),
+      StockCase(
+        name: "no certificate", requiresCertificate: true, arguments: checks,
+        said: "alert certificate required",
+        logged: "the client has no certificate, and the listener requires one"),
+      StockCase(
+        name: "expired certificate", requiresCertificate: true, arguments: with(expired),
+        said: "alert certificate expired",
+        logged: "the client's certificate is expired or not valid yet"),
+      StockCase(
+        name: "foreign certificate", requiresCertificate: true, arguments: with(foreign),
+        said: "alert unknown ca",
+        logged: "the client's certificate is not signed by an authority of tls_client_ca"),
+    ]
+    for stock in cases {
+      let address = running.addresses[stock.requiresCertificate ? 2 : 1]
+      // The end of its input ends s_client. A refusal of its certificate comes after its handshake.
+      let waits = stock.requiresCertificate && stock.logged != nil ? ["-ign_eof"] : []
+      let text = try Self.output(
+        of: path,
+        ["s_client", "-connect", Self.endpoint(of: address)] + stock.arguments + waits)
+      #expect(text.contains(stock.said), "\(stock.name): \(text)")
+      if let reason = stock.logged {
+        let line = try await running.logged("a connection failed", because: reason)
+        #expect(line.reason == reason)
+      }
+    }
+    // The server serves.
+    #expect(try await health(running.addresses[1]).exit == .code(0))
+    #expect(try await running.stop() == .code(0))
+  }
+
+  /// The address without its scheme.
+  private static func endpoint(of address: ServerAddress) -> String {
+    "\(address)".split(separator: ":").suffix(2).joined(separator: ":")
+  }
+
+  /// stdout and stderr of a program without input.
+  private static func output(of program: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text
+  }
+
   @Test("A certificate that ends within 14 days is warned of")
   func expiry() async throws {
     let running = try await start(try authority.issue("short", days: 5))

@@ -81,10 +81,17 @@ public struct HealthCheckResponse: Hashable, Sendable {
   /// The server's version, such as "0.1.0". The public protocol does not have this field. Its own
   /// numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
   public var version: String?
+  /// The server has access control: every method but these needs a credential.
+  public var needsCredentials: Bool
 
-  public init(status: HealthCheckResponse.ServingStatus, version: String? = nil) {
+  public init(
+    status: HealthCheckResponse.ServingStatus,
+    version: String? = nil,
+    needsCredentials: Bool = false
+  ) {
     self.status = status
     self.version = version
+    self.needsCredentials = needsCredentials
   }
 }
 
@@ -104,6 +111,7 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
   init(reading message: Grpc__Health__V1__HealthCheckResponse) throws(MessageError) {
     status = try Self.required(message.status, as: HealthCheckResponse.ServingStatus.self, "status")
     version = Self.optionalText(message.version)
+    needsCredentials = message.credentials_needed != 0
   }
 
   func write(
@@ -111,5 +119,6 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
   ) throws(MessageError) {
     message.status = status.number
     message.version = try Self.text(version, "version", in: arena)
+    message.credentials_needed = needsCredentials ? 1 : 0
   }
 }

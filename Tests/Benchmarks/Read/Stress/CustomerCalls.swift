@@ -1,3 +1,4 @@
+import AccessControl
 import EntitlementDomain
 import Framing
 import LoadClient
@@ -36,12 +37,15 @@ enum CustomerCalls {
   }
 
   /// The bytes of a frame with GetCustomerState as the first call of a connection.
-  static func firstFrame() throws -> [UInt8] {
+  static func firstFrame(_ token: AccessToken? = nil) throws -> [UInt8] {
     let request = try state(of: 0)
     var data = ByteBuffer()
     RequestEnvelope.write(
       service: request.service, method: request.method, payload: request.payload,
-      timeoutNanoseconds: 0, metadata: [], into: &data)
+      timeoutNanoseconds: 0,
+      metadata: token.map { [(key: RequestEnvelope.authorizationName, value: "Bearer \($0.text)")] }
+        ?? [],
+      into: &data)
     return frame(length: UInt32(data.readableBytes), data: Array(data.readableBytesView))
   }
 
@@ -56,8 +60,10 @@ enum CustomerCalls {
   }
 
   /// Reads the customers, one after the other on one connection, so that the server caches them.
-  static func warm(_ count: Int, at address: ServerAddress) async throws {
-    let connection = try await RPCConnection.connect(to: address)
+  static func warm(
+    _ count: Int, at address: ServerAddress, token: ClientToken? = nil
+  ) async throws {
+    let connection = try await RPCConnection.connect(to: RPCTarget(address, token: token))
     for start in stride(from: 0, to: count, by: BatchGetCustomerStateRequest.maximumCustomers) {
       _ = try await connection.answer(
         states(of: start..<min(start + BatchGetCustomerStateRequest.maximumCustomers, count)))

@@ -1,3 +1,4 @@
+import AccessControl
 import ArgumentParser
 import Foundation
 import Framing
@@ -30,10 +31,16 @@ final class HostileClient: Sendable {
     case fickle
     /// Sends half a frame and closes, a few hundred times a second.
     case broken
+    /// Tries tokens, one after the other.
+    case guessing
+    /// Holds hundreds of connections, and makes calls without a credential on them, in turn.
+    case stranger
 
     /// The kinds that cost by the connections that they open, not by the bytes that they send.
     static let storms: [Manner] = [.fickle, .broken]
-    static let senders = allCases.filter { !storms.contains($0) }
+    /// The kinds that need a server with access control.
+    static let unknown: [Manner] = [.guessing, .stranger]
+    static let senders = allCases.filter { !storms.contains($0) && !unknown.contains($0) }
   }
 
   private struct State {
@@ -45,6 +52,8 @@ final class HostileClient: Sendable {
   private let address: ServerAddress
   private let seed: UInt64
   private let call: [UInt8]
+  /// The same call with tokens that no server knows.
+  private let guesses: [[UInt8]]
   private let state = Mutex(State())
   private let ended = DispatchSemaphore(value: 0)
   private let opened = Atomic<Int>(0)
@@ -52,12 +61,18 @@ final class HostileClient: Sendable {
   /// Between the bytes of a slow client, and between the connections of a broken one, in
   /// microseconds.
   private static let pause: UInt32 = 5_000
+  private static let guessedTokens = 1_000
+  /// The connections of a stranger.
+  static let held = 500
 
   init(_ manner: Manner, to address: ServerAddress, seed: UInt64) throws {
     self.manner = manner
     self.address = address
     self.seed = seed
     call = try CustomerCalls.firstFrame()
+    guesses =
+      manner == .guessing
+      ? try (0..<Self.guessedTokens).map { _ in try CustomerCalls.firstFrame(AccessToken()) } : []
     let thread = Thread { self.run() }
     thread.name = "hostile"
     thread.start()
@@ -77,6 +92,11 @@ final class HostileClient: Sendable {
 
   private func run() {
     var generator = SeededGenerator(seed: seed, label: "hostile")
+    if manner == .stranger {
+      callOnMany()
+      ended.signal()
+      return
+    }
     while let connection = open() {
       while act(on: connection, &generator), !state.withLock({ $0.isStopped }) {}
     }
@@ -135,6 +155,27 @@ final class HostileClient: Sendable {
       connection.send(Array(call.prefix(call.count / 2)))
       usleep(Self.pause)
       return false
+    case .guessing:
+      return connection.send(guesses[generator.number(below: guesses.count)])
+        && connection.receive() > 0
+    case .stranger:
+      return connection.send(call) && connection.receive() > 0
+    }
+  }
+
+  /// Calls on ``held`` connections in turn, and replaces those that the server closes.
+  private func callOnMany() {
+    var connections = [RawConnection?](repeating: nil, count: Self.held)
+    var next = 0
+    while !state.withLock({ $0.isStopped }) {
+      if connections[next] == nil {
+        connections[next] = try? RawConnection(to: address, patience: 1)
+        opened.add(1, ordering: .relaxed)
+      }
+      if let connection = connections[next], !(connection.send(call) && connection.receive() > 0) {
+        connections[next] = nil
+      }
+      next = (next + 1) % connections.count
     }
   }
 

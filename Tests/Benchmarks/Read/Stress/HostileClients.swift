@@ -1,14 +1,21 @@
 import LoadClient
 import RPCClient
+import TestSupport
 
 /// The effect of hostile clients, which reconnect at once, on honest ones.
 struct HostileClients {
   let plan: StressPlan
   /// One client for each manner.
   let manners: [HostileClient.Manner]
+  /// Whether the server has access control; the honest clients then have a token.
+  var hasAccessControl = false
+  /// At most, of the p99 beside hostile clients over that without.
+  var target: Double?
 
   private static let honest = 90
   private static let customers = 500
+  /// Open files that the server and the hostile clients need, at most.
+  private static let files = 6_000
   /// The load as a share of the rate that the server can serve, which leaves room for the hostile
   /// clients.
   private static let share = 0.25
@@ -33,14 +40,26 @@ struct HostileClients {
 
   private func measure(hostileOn processor: Int?) async throws -> [Figure] {
     let store = try await plan.sqlite(Self.customers)
-    let server = try await EntitledProcess(store: store, listener: .tcp)
-    try await CustomerCalls.warm(Self.customers, at: server.address)
-    let rate = Self.share * (try await load(.closed(inFlight: 1), at: server)).answeredPerSecond
+    let folder = try TemporaryFolder()
+    let access = hasAccessControl ? try EntitledProcess.accessControl(in: folder) : nil
+    try OpenFiles.allow(Self.files)
+    let server = try await EntitledProcess(
+      store: store, listener: .tcp,
+      arguments: (access?.arguments ?? []) + ["--maximum-connections", "\(Self.files)"])
+    let token = try access.map { try ClientToken($0.token) }
+    let address = RPCTarget(server.address, token: token)
+    try await CustomerCalls.warm(Self.customers, at: server.address, token: token)
+    let rate = Self.share * (try await load(.closed(inFlight: 1), at: address)).answeredPerSecond
 
+    let hostile =
+      manners.filter { $0 != .stranger }.count
+      + manners.count { $0 == .stranger } * HostileClient.held
     let name = "\(Self.honest) honest connections, \(Int(rate)) calls/s: p99"
     var alone = Figure(name, unit: "µs")
-    var beside = Figure("\(name) beside \(manners.count) hostile ones", unit: "µs")
-    var ratio = Figure("\(name) beside hostile ones, over without", unit: "×")
+    var beside = Figure("\(name) beside \(hostile) hostile ones", unit: "µs")
+    var ratio = Figure(
+      "\(name) beside hostile ones, over without", unit: "×",
+      target: target.map { .atMost($0) })
     var failed = Figure("honest calls that failed", unit: "calls", target: .atMost(0))
     var opened = Figure("connections of hostile ones", unit: "a second")
     var time = Figure("processor time of the server, without hostile ones", unit: "% of one")
@@ -50,10 +69,10 @@ struct HostileClients {
     let rounds = plan.rounds * plan.seconds
     plan.progress.start("hostile clients, rounds", of: rounds)
     for round in 1...rounds {
-      let (without, used) = try await timed(rate, at: server, round)
+      let (without, used) = try await timed(rate, at: address, of: server, round)
       let clients = try HostileClientsProcess(
         manners, to: server.address, seed: UInt64(round), processor: processor)
-      let (with, usedBeside) = try await timed(rate, at: server, round)
+      let (with, usedBeside) = try await timed(rate, at: address, of: server, round)
       opened.add(Double(try clients.stop()) / with.seconds)
       alone.add(without.latencies.percentile(99) / 1_000)
       beside.add(with.latencies.percentile(99) / 1_000)
@@ -71,22 +90,22 @@ struct HostileClients {
 
   /// - Returns: also the processor time of the server, in percent of the elapsed time.
   private func timed(
-    _ rate: Double, at server: EntitledProcess, _ round: Int
+    _ rate: Double, at address: RPCTarget, of server: EntitledProcess, _ round: Int
   ) async throws -> (MeasuredLoad.Outcome, Double) {
     let began = ContinuousClock.now
     let before = server.processorTime
-    let outcome = try await load(.open(rate: rate), at: server, seed: round)
+    let outcome = try await load(.open(rate: rate), at: address, seed: round)
     let time = began.duration(to: .now) / .microseconds(1)
     return (outcome, 100 * (server.processorTime - before) / time)
   }
 
   private func load(
-    _ shape: MeasuredLoad.Shape, at server: EntitledProcess, seed: Int = 0
+    _ shape: MeasuredLoad.Shape, at address: RPCTarget, seed: Int = 0
   ) async throws -> MeasuredLoad.Outcome {
     let customers = try BulkCustomers(count: Self.customers, seed: plan.customers.seed)
     var load = MeasuredLoad(
       of: .hot, for: customers, shape, connections: Self.honest, duration: Self.turn)
     load.seed = UInt64(seed)
-    return try await load.run(against: RPCTarget(server.address))
+    return try await load.run(against: address)
   }
 }

@@ -56,6 +56,7 @@ struct HostileClientsCommand: AsyncParsableCommand {
   var seed: UInt64
 
   func run() async throws {
+    if manner.contains(.stranger) { try OpenFiles.allow(manner.count * HostileClient.held + 100) }
     let clients = try manner.map { try HostileClient($0, to: address, seed: seed) }
     while getchar() != EOF {}
     for client in clients { client.stop() }

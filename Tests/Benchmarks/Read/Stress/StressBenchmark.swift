@@ -32,12 +32,14 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
   @OptionGroup var output: ReportOptions
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case memory, start, overload, idle, short, hostile, storm
+    case memory, start, overload, idle, short, hostile, storm, guessing, strangers
     case largeCustomers = "large-customers"
 
     /// The parts about a server in normal use.
     static let ofReads = [memory, start]
-    static let ofStress = [overload, idle, short, hostile, storm, largeCustomers]
+    static let ofStress = [
+      overload, idle, short, hostile, storm, guessing, strangers, largeCustomers,
+    ]
   }
 
   func validate() throws {
@@ -92,8 +94,20 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
         .measure()
     case .storm:
       try await HostileClients(plan: plan, manners: HostileClient.Manner.storms).measure()
+    case .guessing: try await unknown(.guessing, plan)
+    case .strangers: try await unknown(.stranger, plan)
     case .largeCustomers: try await LargeCustomers(plan: plan).measure()
     }
+  }
+
+  /// Clients that the server's access control does not know.
+  private func unknown(
+    _ manner: HostileClient.Manner, _ plan: StressPlan
+  ) async throws -> [Figure] {
+    try await HostileClients(
+      plan: plan, manners: [HostileClient.Manner](repeating: manner, count: 10),
+      hasAccessControl: true, target: 1.5
+    ).measure()
   }
 
   private func title(_ part: Part) -> String {
@@ -105,6 +119,8 @@ struct StressBenchmark: AsyncParsableCommand, ReportingBenchmark {
     case .short: "Short connections, with a call on each"
     case .hostile: "Hostile clients"
     case .storm: "Storms of connections"
+    case .guessing: "Clients that try tokens"
+    case .strangers: "Clients without a credential"
     case .largeCustomers: "Submissions beside large customers"
     }
   }

@@ -167,7 +167,7 @@ const ProtobufCEnumDescriptor grpc__health__v1__health_check_response__serving_s
   grpc__health__v1__health_check_response__serving_status__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[2] =
+static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[3] =
 {
   {
     "status",
@@ -193,8 +193,21 @@ static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__f
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "credentials_needed",
+    1001,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Grpc__Health__V1__HealthCheckResponse, credentials_needed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned grpc__health__v1__health_check_response__field_indices_by_name[] = {
+  2,   /* field[2] = credentials_needed */
   0,   /* field[0] = status */
   1,   /* field[1] = version */
 };
@@ -202,7 +215,7 @@ static const ProtobufCIntRange grpc__health__v1__health_check_response__number_r
 {
   { 1, 0 },
   { 1000, 1 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descriptor =
 {
@@ -212,7 +225,7 @@ const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descri
   "Grpc__Health__V1__HealthCheckResponse",
   "grpc.health.v1",
   sizeof(Grpc__Health__V1__HealthCheckResponse),
-  2,
+  3,
   grpc__health__v1__health_check_response__field_descriptors,
   grpc__health__v1__health_check_response__field_indices_by_name,
   2,  grpc__health__v1__health_check_response__number_ranges,

@@ -72,10 +72,14 @@ struct  Grpc__Health__V1__HealthCheckResponse
    * numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
    */
   char *version;
+  /*
+   * The server has access control: every method but these needs a credential.
+   */
+  protobuf_c_boolean credentials_needed;
 };
 #define GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&grpc__health__v1__health_check_response__descriptor) \
-    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string }
+    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string, 0 }
 
 
 /* Grpc__Health__V1__HealthCheckRequest methods */
