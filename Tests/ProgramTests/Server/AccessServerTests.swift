@@ -321,7 +321,9 @@ struct AccessServerTests {
     }
     func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
     let authorities = try ["first", "second"].map { try TLSAuthority($0, in: bench.folder) }
-    let pairs = try authorities.map { try $0.issue("server", dns: ["localhost"]) }
+    let pairs = try zip(authorities, ["server-1", "server-2"]).map {
+      try $0.issue($1, dns: ["localhost"])
+    }
     let roots = try authorities.map { try contents($0.file) }
     let certificate = try replace("current.pem", contents(pairs[0].certificate))
     let key = try replace("current.key", contents(pairs[0].key))
