@@ -136,7 +136,9 @@ package final class RPCPeer: Sendable {
   }
 
   /// The address for logs and the audit trail: `HOST:PORT`, or `unix`.
-  package var place: String {
+  package var place: String { Self.place(of: address) }
+
+  static func place(of address: SocketAddress?) -> String {
     guard let address else { return "unknown" }
     guard let host = address.ipAddress, let port = address.port else { return "unix" }
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -203,7 +203,8 @@ struct CredentialsTests {
     #expect(
       try warnings(14 * Self.day - 1, soon)
         == ["credentials: the last token of billing expires in 13 days"])
-    #expect(try warnings(-1, 1) == ["credentials: the last token of billing expires in less than a day"])
+    #expect(
+      try warnings(-1, 1) == ["credentials: the last token of billing expires in less than a day"])
     #expect(try warnings(-1, 0) == ["credentials: all tokens of billing have expired"])
     #expect(try warnings(-soon, -1) == ["credentials: all tokens of billing have expired"])
     let proofless = Credentials([

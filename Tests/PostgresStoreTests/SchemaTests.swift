@@ -41,6 +41,7 @@ struct SchemaTests {
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
+        .wouldApply(number: 7, name: "callers"),
       ])
     #expect(
       try cluster.execute(
@@ -64,6 +65,7 @@ struct SchemaTests {
         .applying(number: 4, name: "ownership"), .applied(number: 4, name: "ownership"),
         .applying(number: 5, name: "audit"), .applied(number: 5, name: "audit"),
         .applying(number: 6, name: "chains"), .applied(number: 6, name: "chains"),
+        .applying(number: 7, name: "callers"), .applied(number: 7, name: "callers"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()

@@ -3,7 +3,7 @@ import EntitlementDomain
 /// Reads a customer by a selector in one statement, and therefore on one snapshot.
 ///
 /// The rows are of several kinds, marked in the first column (``CustomerRowKind``). All kinds share
-/// one shape: the kind, four numbers, six texts and two byte strings. ``CustomerRowKind`` documents
+/// one shape: the kind, four numbers, eight texts and two byte strings. ``CustomerRowKind`` documents
 /// the columns that each kind uses.
 enum CustomerStatement: String, CaseIterable {
   case account
@@ -22,7 +22,7 @@ enum CustomerStatement: String, CaseIterable {
     case history
   }
 
-  static let columns = 13
+  static let columns = 15
 
   init(_ selector: CustomerSelector) {
     switch selector {

@@ -78,7 +78,7 @@ final class TransportFaults: Sendable {
     let total = count.total.add(1, ordering: .relaxed).newValue
     guard count.log.isDue(now: .now()) else { return }
     var metadata: Logger.Metadata = ["reason": "\(reason.text)", "count": "\(total)"]
-    if let peer { metadata["peer"] = "\(peer)" }
+    if let peer { metadata["peer"] = "\(RPCPeer.place(of: peer))" }
     if let detail { metadata["detail"] = "\(detail)" }
     logger.warning("a connection failed", metadata: metadata)
   }
