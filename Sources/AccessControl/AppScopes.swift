@@ -22,6 +22,17 @@ package struct AppScopes: Hashable, Sendable {
     apps.map { $0[app] != nil } ?? true
   }
 
+  /// What both contain.
+  package func intersection(_ other: AppScopes) -> AppScopes {
+    guard let apps else { return other }
+    guard let others = other.apps else { return self }
+    return AppScopes(
+      apps.reduce(into: [:]) { common, app in
+        let environments = app.value.intersection(others[app.key] ?? [])
+        if !environments.isEmpty { common[app.key] = environments }
+      })
+  }
+
   /// Whether everything in `other` is contained.
   package func contains(_ other: AppScopes) -> Bool {
     guard let apps else { return true }

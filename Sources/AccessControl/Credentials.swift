@@ -41,14 +41,13 @@ package struct Credentials: Sendable {
     self.users = users
   }
 
-  /// Whose token this is; nil for an unknown, a wrong and an expired one. What hashing costs is
-  /// spent only for a token with the id of a known one.
+  /// Whose token this is; nil for an unknown, a wrong and an expired one. A token in the right form is
+  /// always hashed, so that the time does not tell which ids exist.
   package func identity(
     token: UnsafeRawBufferPointer, now: Milliseconds
   ) -> Identity? {
-    guard let id = AccessToken.id(in: token), let known = tokens[id],
-      let digest = try? SHA256.digest(of: token),
-      ConstantTime.areEqual(digest, known.token.digest),
+    guard let id = AccessToken.id(in: token), let digest = try? SHA256.digest(of: token),
+      let known = tokens[id], ConstantTime.areEqual(digest, known.token.digest),
       known.token.expires.map({ now < $0 }) ?? true
     else { return nil }
     return Identity(known.caller, .token(id: id, digest), expires: known.token.expires)

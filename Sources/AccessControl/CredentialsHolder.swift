@@ -56,11 +56,30 @@ package final class CredentialsHolder: Sendable {
   /// Puts other credentials in force. What they do not grant any more is refused when the call
   /// returns, except on connections that are handling frames at this moment; streams end soon after.
   package func replace(with contents: CredentialsFile.Contents, digest: String) {
+    change { state in
+      Snapshot(
+        credentials: Self.credentials(contents.callers, &state.meters), digest: digest,
+        warnings: contents.warnings, inForceSince: clock())
+    }
+  }
+
+  /// Takes away what a file does not grant any more, and grants nothing new. The digest stays: the
+  /// file is not in force.
+  package func restrict(to contents: CredentialsFile.Contents) {
+    change { state in
+      // Its limits are those of the file that is not in force: the callers of the file get no meters.
+      var meters: [String: CallerMeter] = [:]
+      let snapshot = state.snapshot
+      return Snapshot(
+        credentials: snapshot.credentials.restricted(
+          to: Self.credentials(contents.callers, &meters)),
+        digest: snapshot.digest, warnings: snapshot.warnings, inForceSince: clock())
+    }
+  }
+
+  private func change(_ next: (inout State) -> Snapshot) {
     let observers = state.withLock { state in
-      let credentials = Self.credentials(contents.callers, &state.meters)
-      state.snapshot = Snapshot(
-        credentials: credentials, digest: digest, warnings: contents.warnings,
-        inForceSince: clock())
+      state.snapshot = next(&state)
       currentGeneration.add(1, ordering: .releasing)
       return state.observers
     }

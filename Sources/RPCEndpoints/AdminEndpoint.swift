@@ -1,3 +1,4 @@
+import AccessControl
 import EntitlementDomain
 package import EntitlementService
 import EntitlementStore
@@ -110,9 +111,17 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func getCatalog(_ call: RPCCall, _ answer: RPCAnswer) {
+    let isLimited = !call.identity.caller.scopes.isUnlimited
     answer.respond(to: call, GetCatalogRequest.self) { _ in
       let (snapshot, lastAttempt) = catalog.status
-      return .now(try CatalogResponse(snapshot, lastAttempt: lastAttempt).encoded())
+      var response = CatalogResponse(snapshot, lastAttempt: lastAttempt)
+      if isLimited {
+        // Issues of the file may name apps that the caller may not use.
+        response.warnings = []
+        response.lastAttempt?.issues = []
+        response.lastAttempt?.failure = nil
+      }
+      return .now(try response.encoded())
     }
   }
 
@@ -224,8 +233,11 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func getStatistics(_ call: RPCCall, _ answer: RPCAnswer) {
+    let isLimited = !call.identity.caller.scopes.isUnlimited
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
-      let counters = statistics.values.map { StatisticsCounter(name: $0.name, value: $0.value) }
+      // The names of callers are for those who may use all apps.
+      let counters = statistics.values.filter { !isLimited || !AccessRefusals.namesCaller($0) }
+        .map { StatisticsCounter(name: $0.name, value: $0.value) }
       return .now(
         try GetStatisticsResponse(counters: counters, version: server.version).encoded())
     }
@@ -233,12 +245,15 @@ package struct AdminEndpoint: Sendable {
 
   @Sendable
   private func getServer(_ call: RPCCall, _ answer: RPCAnswer) {
+    let isLimited = !call.identity.caller.scopes.isUnlimited
     answer.respond(to: call, GetServerRequest.self) { _ in
+      // Warnings name callers and files.
+      let warnings = isLimited ? [] : server.warnings()
       let digest = catalog.snapshot.digest
       return .now(
         try GetServerResponse(
           version: server.version, nodeName: server.nodeName, storeKind: server.storeKind,
-          catalogDigest: digest.isEmpty ? nil : digest, warnings: server.warnings()
+          catalogDigest: digest.isEmpty ? nil : digest, warnings: warnings
         ).encoded())
     }
   }

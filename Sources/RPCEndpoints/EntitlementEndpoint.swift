@@ -204,10 +204,17 @@ package struct EntitlementEndpoint: Sendable {
       let source = call.source
       let request = try WatchRequest(
         try call.authorizedRequest(WatchCustomerStatesRequest.self), from: source)
+      let meter = call.identity.caller.meter
       stream.produce(for: source) { [watch] producer in
         let watcher = try await watch.start(request)
         while true {
-          for item in try await watcher.next() {
+          let items = try await watcher.next()
+          let states = items.count { $0.state != nil }
+          // Each state is a read. A watch waits for its caller's rate, and loses nothing.
+          while states > 0, let delay = meter.charge(.reads(states), now: .now()) {
+            try await Task.sleep(for: delay)
+          }
+          for item in items {
             try await producer.send(try item.encoded(), cursor: item.cursor.description)
           }
           // Sent before the next states are loaded.

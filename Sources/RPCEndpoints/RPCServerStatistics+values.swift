@@ -43,6 +43,11 @@ extension AccessRefusals {
     return sums + callers
   }
 
+  /// Whether a value is about one caller, and has its name.
+  static func namesCaller(_ value: StatisticValue) -> Bool {
+    AccessRefusal.allCases.contains { value.name.hasPrefix(name(of: $0) + ".") }
+  }
+
   private static func name(of reason: AccessRefusal) -> String {
     "access.refused.\(reason.rawValue.lowercased())"
   }

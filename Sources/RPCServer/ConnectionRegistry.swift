@@ -17,7 +17,10 @@ final class ConnectionRegistry: Sendable {
 
   let memory: MemoryBudget
   let faults: TransportFaults
+  let unknown = UnknownConnections()
   private let limit: Int
+  /// Places that only connections by Unix sockets take.
+  private let localPlaces: Int
   private let refusalLog = ShortageLog()
   private let memoryLog = ShortageLog()
   private let state = Mutex(State())
@@ -25,15 +28,19 @@ final class ConnectionRegistry: Sendable {
   init(limits: RPCLimits, logger: Logger) {
     faults = TransportFaults(logger: logger)
     limit = limits.connections
+    localPlaces = min(RPCLimits.localConnections, limit / 10)
     memory = MemoryBudget(capacity: limits.memory)
   }
 
-  /// Admits a new connection.
+  /// Admits a new connection. If all places are taken, the oldest connection without a known caller
+  /// gives its place.
   ///
   /// - Returns: The connection's number, or nil if it must be closed immediately.
   func admit(_ channel: any Channel) -> UInt64? {
-    state.withLock { state in
-      guard state.shutdown == nil, state.open.count < limit else {
+    let isLocal = if case .unixDomainSocket? = channel.localAddress { true } else { false }
+    let places = isLocal ? limit : limit - localPlaces
+    return state.withLock { state in
+      guard state.shutdown == nil, state.open.count < places || evictUnknown() else {
         state.statistics.connectionsRefused += 1
         return nil
       }
@@ -42,6 +49,13 @@ final class ConnectionRegistry: Sendable {
       state.statistics.connectionsAccepted += 1
       return state.lastID
     }
+  }
+
+  private func evictUnknown() -> Bool {
+    guard let oldest = unknown.takeOldest() else { return false }
+    // Not on this thread: the connection may be one of another event loop, and the lock is held.
+    oldest.eventLoop.execute { oldest.pipeline.fireUserInboundEventTriggered(UnknownEvicted()) }
+    return true
   }
 
   /// Removes a closed connection.

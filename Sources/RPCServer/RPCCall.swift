@@ -1,5 +1,6 @@
 package import AccessControl
 package import Cryptography
+package import EntitlementDomain
 package import Framing
 import Glibc
 package import NIOCore
@@ -18,6 +19,8 @@ package struct RPCCall: Sendable {
   /// Who the call is from. Without access control, and for methods that are open to everyone, it is
   /// ``Identity/local``.
   package let identity: Identity
+  /// The name of the method.
+  let method: String
   let gate: AccessGate
 
   package var eventLoop: any EventLoop {
@@ -36,7 +39,8 @@ extension RPCCall {
   package func refusal(
     _ reason: AccessRefusal, details: [String: String] = [:], retryDelay: Duration? = nil
   ) -> RPCStatus {
-    gate.refused(identity.caller.name, reason, peer: peer, details: details)
+    gate.refused(
+      identity.caller.name, reason, peer: peer, method: method, details: details)
     return RPCStatus(reason, details: details, retryDelay: retryDelay)
   }
 
@@ -105,6 +109,14 @@ package struct RPCAnswer: Sendable {
   }
 }
 
+/// What counts of the certificate that a client has proved to have.
+package struct ClientCertificate: Hashable, Sendable {
+  /// Its subject alternative names.
+  package let names: [CertificateName]
+  /// The end of its validity.
+  package let expires: Milliseconds
+}
+
 /// The client of one connection. Safe to use from any thread.
 package final class RPCPeer: Sendable {
   /// The number of the connection, counted from 1 for each server.
@@ -114,15 +126,14 @@ package final class RPCPeer: Sendable {
   /// The event loop on which all calls of the connection start.
   package let eventLoop: any EventLoop
   package let allocator: ByteBufferAllocator
-  /// The subject alternative names of the client's certificate, which was verified. Empty without
-  /// TLS, and for a client without a certificate.
-  package let certificateNames: [CertificateName]
+  /// The client's certificate, which was verified; nil without TLS, and for a client without one.
+  package let certificate: ClientCertificate?
   /// The user of the client's process; nil unless the connection is by a Unix socket.
   package let userID: UInt32?
   private let closed = Atomic(false)
 
-  init(connectionID: UInt64, channel: any Channel, certificateNames: [CertificateName] = []) {
-    self.certificateNames = certificateNames
+  init(connectionID: UInt64, channel: any Channel, certificate: ClientCertificate? = nil) {
+    self.certificate = certificate
     self.userID = Self.userID(of: channel)
     self.connectionID = connectionID
     self.address = channel.remoteAddress
@@ -144,6 +155,10 @@ package final class RPCPeer: Sendable {
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
+  /// What the kernel says of a user of another user namespace (user_namespaces(7)): nobody in
+  /// particular.
+  private static let overflowUser: UInt32 = 65_534
+
   /// The user that connected (unix(7), `SO_PEERCRED`).
   private static func userID(of channel: any Channel) -> UInt32? {
     guard case .unixDomainSocket? = channel.localAddress else { return nil }
@@ -153,7 +168,7 @@ package final class RPCPeer: Sendable {
       var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
       var length = socklen_t(MemoryLayout.size(ofValue: credentials))
       let result = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-      return result == 0 ? credentials.1 : nil
+      return result == 0 && credentials.1 != Self.overflowUser ? credentials.1 : nil
     }
     return user ?? nil
   }

@@ -90,6 +90,9 @@ package struct RPCRouter: Sendable {
     permissions.append(permission)
   }
 
+  /// The name of a method, without that of its service.
+  func name(of method: Int) -> String { methods[method].method }
+
   /// The methods with immediate answers; nil if there are none.
   var immediateMethods: ImmediateMethods? {
     immediates.isEmpty ? nil : ImmediateMethods(immediates)

@@ -243,7 +243,7 @@ package final class RPCServer: Sendable {
         pacing?.connectionEnded(acceptedAt: acceptedAt, now: eventLoop.now)
         self.registry.remove(id)
       }
-      try addHandler(to: channel, id, certificateNames: [])
+      try addHandler(to: channel, id, certificate: nil)
     case .tls(let tls, let requiresCertificate):
       let handshake = try addTLS(tls, requiresCertificate: requiresCertificate, to: channel, id)
       channel.closeFuture.assumeIsolated().whenComplete { _ in
@@ -255,13 +255,13 @@ package final class RPCServer: Sendable {
   }
 
   private func addHandler(
-    to channel: any Channel, _ id: UInt64, certificateNames: [CertificateName]
+    to channel: any Channel, _ id: UInt64, certificate: ClientCertificate?
   ) throws {
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
         gate: gate,
-        peer: RPCPeer(connectionID: id, channel: channel, certificateNames: certificateNames),
+        peer: RPCPeer(connectionID: id, channel: channel, certificate: certificate),
         registry: registry, logger: logger))
   }
 
@@ -278,9 +278,9 @@ package final class RPCServer: Sendable {
     let handshake = TLSHandshakeHandler(
       connectionID: id, timeLimit: TimeAmount(limits.handshakeTime), tls: encryption,
       linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
-    ) { [registry] names in
+    ) { [registry] certificate in
       registry.handshakeFinished()
-      try self.addHandler(to: channel, id, certificateNames: names)
+      try self.addHandler(to: channel, id, certificate: certificate)
     }
     try channel.pipeline.syncOperations.addHandlers(linger, encryption, handshake)
     return handshake

@@ -139,7 +139,8 @@ extension ServerConnectionHandler {
     if access.gate.credentials != nil, permission != .open {
       inFlight = identity.caller.meter.beginCall()
       if inFlight == nil {
-        access.gate.refused(identity.caller.name, .inFlight, peer: peer)
+        access.gate.refused(
+          identity.caller.name, .inFlight, peer: peer, method: router.name(of: call.method))
         fail(call.id, RPCStatus(.inFlight, retryDelay: RPCLimits.callerRetryDelay))
         return
       }
@@ -158,7 +159,7 @@ extension ServerConnectionHandler {
     }
     let request = RPCCall(
       payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
-      peer: peer, identity: identity, gate: access.gate)
+      peer: peer, identity: identity, method: router.name(of: call.method), gate: access.gate)
     let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
     switch router.bodies[call.method] {
     case .unary(let body):
@@ -171,7 +172,9 @@ extension ServerConnectionHandler {
       let stream = RPCServerStream(
         call: call.id, deadline: call.deadline, peer: peer, connection: connection,
         memory: memory)
-      openCalls[call.id] = OpenCall(stream: stream, identity: identity, permission: permission)
+      openCalls[call.id] = OpenCall(
+        stream: stream, identity: identity, permission: permission,
+        method: router.name(of: call.method))
       watchExpiry(of: identity)
       body(request, stream)
     }
@@ -183,12 +186,17 @@ extension ServerConnectionHandler {
   private func authorize(
     _ call: ServerCall, _ permission: Permission
   ) throws(RPCStatus) -> Identity {
-    if permission == .open { return .local }
+    if permission == .open {
+      if let refusal = refusalOfOpenCall(call) { throw refusal }
+      return .local
+    }
     let identity: Identity
     do {
       identity = try access.identify(call.request)
+      callerIsKnown()
     } catch {
-      access.gate.refused(error.caller, error.reason, peer: peer)
+      access.gate.refused(
+        error.caller, error.reason, peer: peer, method: router.name(of: call.method))
       if error.reason == .connections {
         throw RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay)
       }
@@ -198,7 +206,9 @@ extension ServerConnectionHandler {
     }
     guard identity.caller.permissions.contains(permission) else {
       let details = ["permission": permission.name]
-      access.gate.refused(identity.caller.name, .permission, peer: peer, details: details)
+      access.gate.refused(
+        identity.caller.name, .permission, peer: peer, method: router.name(of: call.method),
+        details: details)
       throw RPCStatus(.permission, details: details)
     }
     return identity
@@ -212,7 +222,8 @@ extension ServerConnectionHandler {
     access.refresh()
     for (id, call) in openCalls where call.stream != nil {
       if let refusal = access.revocation(of: call.identity, call.permission) {
-        access.gate.refused(call.identity.caller.name, refusal, peer: peer)
+        access.gate.refused(
+          call.identity.caller.name, refusal, peer: peer, method: call.method)
         abort(id, RPCStatus(refusal))
       } else {
         watchExpiry(of: call.identity)
@@ -362,6 +373,8 @@ struct OpenCall {
   /// Who the call is from, and what the caller needs for it: of a stream.
   var identity = Identity.local
   var permission = Permission.open
+  /// The name of the method.
+  var method = ""
   /// The cursor of the last message that was sent on the stream.
   var lastCursor: String?
   var cancellations: [@Sendable () -> Void] = []

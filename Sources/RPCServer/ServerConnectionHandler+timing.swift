@@ -9,7 +9,7 @@ extension ServerConnectionHandler {
   func scheduleTimer() {
     let next = min(
       timing.next(earliestCall: streams.earliestDeadline), stallTime, memoryCheck,
-      credentialCheck)
+      credentialCheck, unknownUntil ?? .distantFuture)
     guard next < timerDeadline, context?.channel.isActive == true else {
       return
     }
@@ -33,6 +33,11 @@ extension ServerConnectionHandler {
     if credentialCheck <= now {
       credentialCheck = .distantFuture
       endRevokedStreams()
+    }
+    if let unknownUntil, unknownUntil <= now {
+      statistics.connectionsTimedOut += 1
+      endUnknown()
+      return
     }
     let isBusy = streams.isBusy && !isInputClosed
     switch timing.due(now: now, isBusy: isBusy, isWritable: isWritable) {

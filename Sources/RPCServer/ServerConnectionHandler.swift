@@ -70,6 +70,11 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var isReadDeferred = false
   private(set) var isInputClosed = false
 
+  /// When the connection is closed unless a known caller has used it; nil: one has, or there is no
+  /// access control.
+  var unknownUntil: NIODeadline?
+  let unknownTime: TimeAmount
+
   var timing: ConnectionTiming
   var timer: Scheduled<Void>?
   var timerDeadline = NIODeadline.distantFuture
@@ -86,6 +91,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     self.logger = logger
     self.memory = ConnectionMemory(registry.memory)
     self.slowReaderTime = TimeAmount(limits.slowReaderTime)
+    self.unknownTime = TimeAmount(limits.unknownTime)
     self.timing = ConnectionTiming(limits: limits, now: peer.eventLoop.now)
     self.streams = ServerStreams(methods: methods, limits: limits)
   }
@@ -94,6 +100,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    expectCaller(channel: context.channel)
     switch peer.address {
     case .v4, .v6:
       tcpSocket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
@@ -183,6 +190,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     case is CredentialsReplaced:
       endRevokedStreams()
       settle()
+    case is UnknownEvicted:
+      // At once: the place is taken already.
+      if unknownUntil != nil { context.close(promise: nil) }
     default:
       context.fireUserInboundEventTriggered(event)
     }
@@ -198,6 +208,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     peer.markClosed()
+    callerIsKnown()
     abandonCalls()
     timer?.cancel()
     timer = nil

@@ -10,12 +10,15 @@ extension FileOnDisk {
   /// The source for ``CredentialsReloader``. Reading it blocks.
   var credentialsSource: CredentialsSource {
     CredentialsSource(user: Self.userID) { () throws(CredentialsSource.Unreadable) in
-      // Who can write the file can be any caller.
-      if let mode, mode & 0o022 != 0 {
-        throw CredentialsSource.Unreadable("other users may write the file (chmod 640)")
-      }
       do throws(Unreadable) {
-        return try bytes(limit: CredentialsFile.maximumBytes)
+        // Who can write the file can be any caller.
+        return try bytes(limit: CredentialsFile.maximumBytes) { status in
+          if status.st_mode & 0o022 != 0 { return "other users may write the file (chmod 640)" }
+          if status.st_uid != 0, status.st_uid != geteuid() {
+            return "the file belongs to another user than root and the server's"
+          }
+          return nil
+        }
       } catch {
         throw CredentialsSource.Unreadable(error.description)
       }

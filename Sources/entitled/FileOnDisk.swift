@@ -47,18 +47,24 @@ struct FileOnDisk: Sendable {
   }
 
   /// The content, at most one byte more than `limit`, which shows that the file is too large. Blocks.
-  func bytes(limit: Int) throws(Unreadable) -> [UInt8] {
+  ///
+  /// - Parameter check: says why the file is not used; nil if it is. For the file that is then read.
+  func bytes(
+    limit: Int, unless check: (stat) -> String? = { _ in nil }
+  ) throws(Unreadable) -> [UInt8] {
     var status = stat()
     guard stat(path, &status) == 0 else {
       throw Unreadable(description: "the file does not exist or is not accessible")
     }
     // Opening a file of another kind, such as a pipe, may block forever.
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Unreadable(description: "it is not a regular file")
-    }
+    let isRegular = status.st_mode & S_IFMT == S_IFREG
+    guard isRegular else { throw Unreadable(description: "it is not a regular file") }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw Unreadable(description: "permission denied") }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    guard fstat(descriptor, &status) == 0 else { throw Unreadable(description: "an I/O error") }
+    if let reason = check(status) { throw Unreadable(description: reason) }
     do {
-      let file = try FileHandle(forReadingFrom: URL(filePath: path))
-      defer { try? file.close() }
       return [UInt8](try file.read(upToCount: limit + 1) ?? Data())
     } catch {
       throw Unreadable(description: "permission denied, or an I/O error")

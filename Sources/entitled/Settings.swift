@@ -82,7 +82,7 @@ extension Settings {
         providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
       } catch {
         throw StartFailure(
-          .badConfiguration, "the configuration file \(file) cannot be read: \(error)")
+          .badConfiguration, "the configuration file \(file) cannot be read: \(Self.reason(error))")
       }
     }
     var reader = SettingsReader(config: ConfigReader(providers: providers), problems: problems)
@@ -91,6 +91,17 @@ extension Settings {
       throw StartFailure(.badConfiguration, reader.problems.joined(separator: "\n"))
     }
     return settings
+  }
+
+  /// Without the text of the file, where the parser shows it: it may contain a password.
+  private static func reason(_ error: any Error) -> String {
+    guard let error = error as? YamlError else { return "\(error)" }
+    return switch error {
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
+      "line \(mark.line), column \(mark.column): \(problem)"
+    default: "it is not YAML"
+    }
   }
 
   /// Variables that Kubernetes sets in every container for a Service whose name begins with

@@ -5,6 +5,7 @@ import SQLiteStore
 import StoreSimulator
 import Synchronization
 import Testing
+import Workers
 
 @Suite("Watches", .timeLimit(.minutes(1)))
 struct CustomerWatchTests {
@@ -288,6 +289,22 @@ struct CustomerWatchTests {
         }
         let third = try await node.watch.start(WatchRequest())
         _ = try await (first.next(), third.next())
+      }
+    }
+  }
+
+  @Test("A source has at most as many watches as it leaves to others")
+  func shares() async throws {
+    try await ServiceBench.run { bench async throws in
+      try await Node.run(bench, limits: WatchLimits(watches: 8)) { node async throws in
+        var watchers: [Watcher] = []
+        let greedy = WatchRequest(source: .caller(1))
+        for _ in 0..<4 { watchers.append(try await node.watch.start(greedy)) }
+        let error = await #expect(throws: ServiceError.self) { try await node.watch.start(greedy) }
+        #expect(error?.code == .resourceExhausted)
+        watchers.append(try await node.watch.start(WatchRequest(source: .caller(2))))
+        watchers.append(try await node.watch.start(WatchRequest(source: .caller(2))))
+        _ = try await watchers[0].next()
       }
     }
   }

@@ -1,10 +1,13 @@
 import AccessControl
 import EntitlementDomain
 import EntitlementService
+import EntitlementStore
 import Framing
+import Logging
 import NIOCore
 import RPCClient
 import RPCServer
+import SQLiteStore
 import StoreSimulator
 import Synchronization
 import TestSupport
@@ -231,6 +234,83 @@ struct AccessBehaviourTests {
       #expect(entries.map(\.subject) == [digest])
       #expect(entries.map(\.author) == [access.admin.name])
       #expect(entries.map(\.onBehalfOf) == ["ada"])
+    }
+  }
+
+  @Test(
+    "When the audit trail cannot be written, what the file takes away is gone, and the rest waits")
+  func unauditedReload() async throws {
+    let access = try BenchAccess([Self.reader, Self.stranger])
+    let isBroken = Mutex(true)
+    let reloader = CredentialsReloader(
+      source: access.source, holder: access.holder,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      record: { call throws(StoreError) in
+        if isBroken.withLock(\.self) { throw StoreError(.unavailable, "no database") }
+      })
+    let later = BenchAccess.Member(name: "later", fields: "roles: [reader]")
+    access.write([Self.reader, later])
+    func names() -> [String] { access.holder.snapshot.credentials.entries.map(\.caller.name) }
+    let (attempt, isTransient) = await reloader.reload()
+    #expect(!attempt.isValid && isTransient)
+    #expect(attempt.failure?.contains("what the file takes away is gone") == true)
+    #expect(names() == [access.admin.name, "reader"])
+    isBroken.withLock { $0 = false }
+    #expect(await reloader.reload().attempt.isValid)
+    #expect(names() == [access.admin.name, "reader", "later"])
+  }
+
+  @Test("A caller of some apps is told no names of callers and no warnings of the server")
+  func limitedMetrics() async throws {
+    let limited = BenchAccess.Member(
+      name: "limited", fields: "roles: [metrics]\napps: {\(Self.scope.bundleID): [Production]}")
+    let access = try BenchAccess([limited, Self.reader])
+    try await ServiceBench.run(access: access) { bench async throws in
+      let reader = client(bench, Self.reader)
+      #expect(await reason { _ = try await reader.statistics() } == "PERMISSION_MISSING")
+      await reader.close()
+      func names(_ client: EntitlementClient) async throws -> [String] {
+        try await client.statistics().counters.map(\.name).filter {
+          $0.hasPrefix("access.refused.permission_missing")
+        }
+      }
+      let scraper = client(bench, limited)
+      #expect(try await names(scraper) == ["access.refused.permission_missing"])
+      #expect(
+        try await names(bench.client)
+          == ["access.refused.permission_missing", "access.refused.permission_missing.reader"])
+      #expect(try await scraper.server().warnings == [])
+      await scraper.close()
+    }
+  }
+
+  @Test("Each state of a watch is a read of its caller, and the watch waits for the rate")
+  func watchRate() async throws {
+    let limited = BenchAccess.Member(
+      name: "limited", fields: "roles: [reader]\nlimits: {reads_per_second: 4}")
+    let access = try BenchAccess([limited])
+    try await ServiceBench.run(access: access) { bench async throws in
+      let start = WatchCursor(position: try await bench.store.feedEnd())
+      for number in 0..<8 {
+        _ = try await bench.client.addGrant(
+          AddGrantRequest(
+            scope: Self.scope, accountID: AccountID("a\(number)"), entitlementID: "pro", reason: "r"
+          ))
+      }
+      let connection = try await connection(bench, limited.metadata)
+      let watch = connection.serverStream(
+        service: ServiceNames.entitlements, method: "WatchCustomerStates",
+        payload: try WatchCustomerStatesRequest(cursor: start.description).encoded())
+      var states = 0
+      for try await payload in watch {
+        if try WatchCustomerStatesResponse.decode(from: payload).change?.state != nil {
+          states += 1
+        }
+        if states == 8 { break }
+      }
+      // It has overdrawn the rate.
+      #expect(await reason { _ = try await read(connection) } == "RATE_LIMITED")
+      await connection.close()
     }
   }
 

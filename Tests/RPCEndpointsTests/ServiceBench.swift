@@ -146,7 +146,9 @@ struct ServiceBench {
     AccessEndpoint(catalog: catalog, reloader: reloader).register(in: &router)
     let server = RPCServer(
       router: router, limits: limits, credentials: access?.holder, logger: logger)
-    statistics.add { [weak server] in server?.statistics.values ?? [] }
+    statistics.add { [weak server] in
+      server.map { $0.statistics.values + AccessRefusals.values(of: $0.refusals) } ?? []
+    }
     self.server = server
     socketPath = folder.appending(path: "rpc.sock").path
     addresses = try await server.start(on: [

@@ -18,7 +18,8 @@ final class EmbeddedConnection {
 
   /// - Parameter immediate: Whether ``ImmediateMethods`` are enabled.
   init(
-    _ limits: RPCLimits, immediate: Bool = true, credentials: CredentialsHolder? = nil
+    _ limits: RPCLimits, immediate: Bool = true, credentials: CredentialsHolder? = nil,
+    certificate: ClientCertificate? = nil
   ) throws {
     let router = service.router
     channel = EmbeddedChannel()
@@ -28,7 +29,8 @@ final class EmbeddedConnection {
       router: router, methods: router.methodTable,
       immediates: immediate ? router.immediateMethods : nil,
       limits: limits, gate: AccessGate(credentials, logger: TestServer.quietLogger),
-      peer: RPCPeer(connectionID: 1, channel: channel), registry: registry,
+      peer: RPCPeer(connectionID: 1, channel: channel, certificate: certificate),
+      registry: registry,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "client")).wait()

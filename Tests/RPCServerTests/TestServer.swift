@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import Framing
 import Logging
@@ -23,12 +24,14 @@ struct TestServer: Sendable {
     _ limits: RPCLimits = RPCLimits(
       shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100)),
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+    credentials: CredentialsHolder? = nil,
     _ body: (TestServer) async throws -> Void
   ) async throws {
     let folder = try TemporaryFolder()
     let service = TestService()
     let server = RPCServer(
-      router: service.router, limits: limits, group: group, logger: quietLogger)
+      router: service.router, limits: limits, credentials: credentials, group: group,
+      logger: quietLogger)
     let addresses = try await server.start(on: [
       .tcp(host: "127.0.0.1", port: 0), .unix(path: folder.path("rpc.sock")),
     ])

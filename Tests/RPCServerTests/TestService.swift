@@ -114,7 +114,7 @@ final class TestService: Sendable {
     }
     // The names of the client's certificate, and its user.
     router.unary(service, "Peer", permission: .read) { call, answer in
-      let names = call.peer.certificateNames.map(\.description)
+      let names = (call.peer.certificate?.names ?? []).map(\.description)
       let user = call.peer.userID.map { "user \($0)" }
       answer.succeed(
         ByteBuffer(string: (names + (user.map { [$0] } ?? [])).joined(separator: " ")))
@@ -132,6 +132,12 @@ final class TestService: Sendable {
       }
       stream.finish()
       stream.send(ByteBuffer(string: "after the end"))
+    }
+    // As health checks: open to everybody.
+    router.unary(service, "Open", permission: .open) { call, answer in answer.succeed(call.payload)
+    }
+    router.serverStreaming(service, "OpenStream", permission: .open) { _, stream in
+      stream.send(ByteBuffer(string: "open"))
     }
     router.serverStreaming(service, "FailingStream", permission: .read) { _, stream in
       stream.send(ByteBuffer(string: "one"))

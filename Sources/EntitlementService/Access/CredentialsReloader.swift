@@ -98,7 +98,8 @@ package final class CredentialsReloader: Sendable {
   }
 
   /// Reads the file after the call began. A file that is already in force changes nothing. Another
-  /// one is in the audit trail before it is in force (R76).
+  /// one is in the audit trail before it is in force (R76). If the trail cannot be written, what the
+  /// file takes away is gone at once, and what it grants waits.
   ///
   /// - Parameter dryRun: checks the file and changes nothing.
   /// - Returns: the outcome, and whether the same file may be in force after another attempt.
@@ -144,7 +145,7 @@ package final class CredentialsReloader: Sendable {
       return (attempt, false)
     }
     let old = holder.snapshot.digest
-    guard digest != old else {
+    guard digest != old || users(of: contents) != users else {
       succeeded(attempt)
       logger.info("the credentials are already in force", metadata: ["digest": "\(digest)"])
       return (attempt, false)
@@ -154,8 +155,11 @@ package final class CredentialsReloader: Sendable {
       onBehalfOf: origin.onBehalfOf, subject: digest,
       at: attempt.at)
     if let failure = audit.write(call) {
+      holder.restrict(to: contents)
       attempt.isValid = false
-      attempt.failure = "the audit trail cannot be written: \(failure.message)"
+      attempt.failure =
+        "the audit trail cannot be written: \(failure.message); what the file takes away is gone, and "
+        + "what it grants waits"
       failed(attempt)
       return (attempt, true)
     }
@@ -170,6 +174,16 @@ package final class CredentialsReloader: Sendable {
       logger.warning("configuration", metadata: ["issue": "\(warning)"])
     }
     return (attempt, false)
+  }
+
+  /// The Unix users of the callers in force. Names are looked up each time that the file is read.
+  private var users: [String: [UInt32]] {
+    Dictionary(
+      uniqueKeysWithValues: holder.snapshot.credentials.entries.map { ($0.caller.name, $0.users) })
+  }
+
+  private func users(of contents: CredentialsFile.Contents) -> [String: [UInt32]] {
+    Dictionary(uniqueKeysWithValues: contents.callers.map { ($0.name, $0.users) })
   }
 
   private func succeeded(_ attempt: CredentialsAttempt) {

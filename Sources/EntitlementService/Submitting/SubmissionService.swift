@@ -185,7 +185,12 @@ package struct SubmissionService: Sendable {
       fact = .appTransaction(appTransaction)
     case .renewalInfo(let info):
       var bundleID = binder.bundleID(for: info)
-      if bundleID == nil { bundleID = try await knownBundleID(of: info) }
+      if bundleID == nil {
+        // What is stored of an app that the caller may not use is not told.
+        bundleID = try await knownBundleID(of: info).flatMap {
+          request.permits(info.bound(to: $0).scope) ? $0 : nil
+        }
+      }
       guard let bundleID else { return .failure(RenewalInfoBinder.unbound) }
       let bound = info.bound(to: bundleID)
       guard policy.accepts(bound.scope) else {

@@ -9,7 +9,7 @@ package import Workers
 /// memory for its backlog. The latest changes are cached once for all watchers.
 package final class CustomerWatch: Sendable {
   private struct Counts {
-    var open = 0
+    var open: SourceShares
     var started: Int64 = 0
     var refused: Int64 = 0
     var items: Int64 = 0
@@ -21,7 +21,7 @@ package final class CustomerWatch: Sendable {
   let timer: ServiceTimer
   let limits: WatchLimits
   let recent: RecentChanges
-  private let counts = Mutex(Counts())
+  private let counts: Mutex<Counts>
 
   /// - Parameter watermark: advanced by a ``ChangeFollower``. Watchers get no changes without one.
   package init(
@@ -33,6 +33,7 @@ package final class CustomerWatch: Sendable {
     self.watermark = watermark
     self.timer = timer
     self.limits = limits
+    counts = Mutex(Counts(open: SourceShares(limit: limits.watches)))
     recent = RecentChanges(store: store, limits: limits)
   }
 
@@ -40,19 +41,20 @@ package final class CustomerWatch: Sendable {
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/outOfRange`` for a cursor that the feed no longer
   ///   contains, or does not know, as after a failover that lost changes;
-  ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when ``WatchLimits/watches`` are open.
+  ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when ``WatchLimits/watches`` are open, or
+  ///   the source has as many as it leaves to others: half of them at most.
   package func start(_ request: WatchRequest) async throws(ServiceError) -> Watcher {
     let isAdmitted = counts.withLock { counts in
-      guard counts.open < limits.watches else {
+      guard counts.open.admit(request.source) else {
         counts.refused += 1
         return false
       }
-      counts.open += 1
       counts.started += 1
       return true
     }
     guard isAdmitted else {
-      throw ServiceError(.resourceExhausted, "\(limits.watches) watches are open already")
+      throw ServiceError(
+        .resourceExhausted, "too many of the server's \(limits.watches) watches are open")
     }
     do throws(StoreError) {
       // Read before the cursor is checked. After a restart in between, the watcher checks it again.
@@ -67,7 +69,7 @@ package final class CustomerWatch: Sendable {
       }
       return Watcher(self, request, cursor: cursor, epoch: epoch)
     } catch {
-      watchEnded()
+      watchEnded(request.source)
       throw ServiceError(error)
     }
   }
@@ -75,7 +77,7 @@ package final class CustomerWatch: Sendable {
   package var values: [StatisticValue] {
     let counts = counts.withLock { $0 }
     return [
-      StatisticValue("watches.open", counts.open),
+      StatisticValue("watches.open", counts.open.pending),
       StatisticValue("watches.started", counts.started),
       StatisticValue("watches.refused", counts.refused),
       StatisticValue("watches.items", counts.items),
@@ -87,8 +89,8 @@ package final class CustomerWatch: Sendable {
     counts.withLock { $0.items += Int64(count) }
   }
 
-  func watchEnded() {
-    counts.withLock { $0.open -= 1 }
+  func watchEnded(_ source: WorkSource) {
+    counts.withLock { $0.open.ended(source) }
   }
 }
 

@@ -29,7 +29,7 @@ package final class Watcher {
   }
 
   deinit {
-    watch.watchEnded()
+    watch.watchEnded(request.source)
   }
 
   /// Waits for the next items and returns at least one, in commit order. The first call returns one

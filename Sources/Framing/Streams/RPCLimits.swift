@@ -87,6 +87,15 @@ package struct RPCLimits: Hashable, Sendable {
   /// How long a closing TLS connection waits for the client's answer to its closing alert.
   package static let tlsClosingTime: Duration = .seconds(1)
 
+  /// The calls in flight of a connection that no known caller has used (``unknownTime``): streams of
+  /// health checks.
+  package static let unknownStreams = 4
+  /// The longest request of a method that needs no credential, in bytes: the name of a service.
+  package static let openRequestLength = 1_024
+  /// The places of TCP connections that are kept for Unix sockets, so that an operator can always
+  /// connect: at most this many, and at most a tenth of all.
+  package static let localConnections = 16
+
   /// The shortest time between two lines of the log about the same shortage.
   package static let shortageLogTime: Duration = .seconds(60)
 
@@ -151,6 +160,10 @@ package struct RPCLimits: Hashable, Sendable {
   /// link. Without it, a client that stays silent would hold a connection for ``idleTime``.
   package var handshakeTime: Duration
 
+  /// With access control: how long a connection may be open without a call of a known caller. A
+  /// caller sends its credential with its first call.
+  package var unknownTime: Duration
+
   /// The memory of all connections of a server together, in bytes: incomplete requests, calls in
   /// flight and unread output. At least 48 MiB, so that a single connection can send the longest
   /// request and get the longest answer.
@@ -170,6 +183,7 @@ package struct RPCLimits: Hashable, Sendable {
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304,
     handshakeTime: Duration = .seconds(10),
+    unknownTime: Duration = .seconds(30),
     memory: Int = 134_217_728
   ) {
     self.connections = connections
@@ -185,6 +199,7 @@ package struct RPCLimits: Hashable, Sendable {
     self.lingerTime = lingerTime
     self.streamReadBuffer = streamReadBuffer
     self.handshakeTime = handshakeTime
+    self.unknownTime = unknownTime
     self.memory = memory
   }
 }

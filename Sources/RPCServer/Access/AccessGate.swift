@@ -20,14 +20,16 @@ final class AccessGate: Sendable {
   ///
   /// - Parameters:
   ///   - caller: its name; nil if it is not known.
+  ///   - method: its name in `Protos/`, which the server has.
   ///   - details: what was missing, never a credential.
   func refused(
-    _ caller: String?, _ reason: AccessRefusal, peer: RPCPeer,
+    _ caller: String?, _ reason: AccessRefusal, peer: RPCPeer, method: String,
     details: @autoclosure () -> [String: String] = [:]
   ) {
     guard let count = refusals.count(AccessRefusals.Key(caller, reason)) else { return }
     var metadata: Logger.Metadata = [
-      "reason": "\(reason.rawValue)", "peer": "\(peer.place)", "count": "\(count)",
+      "reason": "\(reason.rawValue)", "peer": "\(peer.place)", "method": "\(method)",
+      "count": "\(count)",
     ]
     if let caller { metadata["caller"] = "\(caller)" }
     for (key, value) in details() { metadata[key] = "\(value)" }

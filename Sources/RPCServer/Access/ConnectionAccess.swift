@@ -20,7 +20,7 @@ struct ConnectionAccess {
   }
 
   let gate: AccessGate
-  private let certificateNames: [CertificateName]
+  private let certificate: ClientCertificate?
   private let user: UInt32?
   /// The generation of the credentials that the rest was looked up in.
   private var generation = 0
@@ -31,7 +31,7 @@ struct ConnectionAccess {
 
   init(gate: AccessGate, peer: RPCPeer) {
     self.gate = gate
-    certificateNames = peer.certificateNames
+    certificate = peer.certificate
     user = peer.userID
     if gate.credentials == nil {
       own = (.local, ConnectionScope(.local))
@@ -48,12 +48,16 @@ struct ConnectionAccess {
       accepted = nil
       let current = credentials.snapshot.credentials
       let identity =
-        current.identity(certificateNames: certificateNames)
+        certificate.flatMap { current.identity(of: $0) }
         ?? user.flatMap { current.identity(user: $0) }
       own = identity.map { ($0, ConnectionScope($0.caller)) }
     }
+    if let certificate, own != nil, certificate.expires <= credentials.now { own = nil }
     if let expires = accepted?.identity.expires, expires <= credentials.now { accepted = nil }
   }
+
+  /// Whether the transport names a known caller, or there is no access control.
+  var isKnown: Bool { gate.credentials == nil || own != nil }
 
   // MARK: Calls that are answered in place
 
@@ -150,6 +154,7 @@ struct ConnectionAccess {
   /// Nil if it may go on.
   func revocation(of identity: Identity, _ permission: Permission) -> AccessRefusal? {
     guard let credentials = gate.credentials, permission != .open else { return nil }
+    if let expires = identity.expires, expires <= credentials.now { return .refused }
     let current = credentials.snapshot.credentials.identity(
       of: identity.proof, now: credentials.now)
     guard let current, current.caller.name == identity.caller.name else { return .refused }
@@ -192,3 +197,12 @@ struct ImmediateAccess {
 
 /// Sent through each connection's pipeline when other credentials are in force.
 struct CredentialsReplaced: Sendable {}
+
+extension Credentials {
+  /// Whose certificate this is, until it expires.
+  fileprivate func identity(of certificate: ClientCertificate) -> Identity? {
+    identity(certificateNames: certificate.names).map {
+      Identity($0.caller, $0.proof, expires: certificate.expires)
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import Cryptography
+import EntitlementDomain
 import Framing
 import Glibc
 import NIOCore
@@ -45,8 +46,8 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   private let linger: AlertLinger
   private let unfinished: UnfinishedHandshakes
   private let faults: TransportFaults
-  /// Called when the handshake is finished, with the names of the client's certificate.
-  private let finished: (_ names: [CertificateName]) throws -> Void
+  /// Called when the handshake is finished, with the client's certificate; nil if it has none.
+  private let finished: (_ certificate: ClientCertificate?) throws -> Void
   private var timer: Scheduled<Void>?
   private var hasEnded = false
   private(set) var isFinished = false
@@ -54,7 +55,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   init(
     connectionID: UInt64, timeLimit: TimeAmount, tls: NIOSSLServerHandler, linger: AlertLinger,
     unfinished: UnfinishedHandshakes,
-    faults: TransportFaults, finished: @escaping (_ names: [CertificateName]) throws -> Void
+    faults: TransportFaults, finished: @escaping (_ certificate: ClientCertificate?) throws -> Void
   ) {
     self.connectionID = connectionID
     self.timeLimit = timeLimit
@@ -125,7 +126,11 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
     isFinished = true
     end()
     do {
-      try finished(certificate?.alternativeNames ?? [])
+      try finished(
+        certificate.map {
+          ClientCertificate(
+            names: $0.alternativeNames, expires: Milliseconds($0.validity.upperBound))
+        })
       context.pipeline.syncOperations.removeHandler(linger, promise: nil)
       context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     } catch {

@@ -139,6 +139,13 @@ struct AccessServerTests {
       #expect(open.exit == .code(78))
       #expect(open.errors.contains("other users may write the file"))
     }
+    if geteuid() == 0 {
+      let foreign = try write(try usual)
+      #expect(chown(foreign, 1_234, 0) == 0)
+      let run = try await check("--credentials", foreign)
+      #expect(run.exit == .code(78))
+      #expect(run.errors.contains("belongs to another user"))
+    }
     let broken = try await check(
       "--credentials",
       try write(

@@ -310,6 +310,17 @@ struct ConfigurationTests {
   }
 
   @Test(
+    "A settings file that is not YAML is told without its text, which may have a password",
+    arguments: ["?a: b", "\tx", "\"", ": ["])
+  func passwordInBrokenFile(end: String) async throws {
+    let run = try await check(
+      ["--catalog", catalogs[0]],
+      file: "listen: 127.0.0.1:0\nstore: postgresql://u:hush@h/d\(end)\n")
+    #expect(run.exit == .code(78), "\(run.output)")
+    #expect(!(run.output + run.errors).contains("hush"), "\(run.errors)")
+  }
+
+  @Test(
     "An unusable settings file is named",
     arguments: [nil, "a: b: c", "- listen", "\u{1}", ": ["])
   func unusableFile(text: String?) async throws {
