@@ -51,9 +51,9 @@ struct HostileClients {
     try await CustomerCalls.warm(Self.customers, at: server.address, token: token)
     let rate = Self.share * (try await load(.closed(inFlight: 1), at: address)).answeredPerSecond
 
-    let hostile =
-      manners.filter { $0 != .stranger }.count
-      + manners.count { $0 == .stranger } * HostileClient.held
+    // What is measured is their presence: they are connected before a turn, and gone after it.
+    let held = manners.count { $0 == .stranger } * HostileClient.held
+    let hostile = manners.count { $0 != .stranger } + held
     let name = "\(Self.honest) honest connections, \(Int(rate)) calls/s: p99"
     var alone = Figure(name, unit: "µs")
     var beside = Figure("\(name) beside \(hostile) hostile ones", unit: "µs")
@@ -72,8 +72,10 @@ struct HostileClients {
       let (without, used) = try await timed(rate, at: address, of: server, round)
       let clients = try HostileClientsProcess(
         manners, to: server.address, seed: UInt64(round), processor: processor)
+      try await connections(of: address) { $0 >= held }
       let (with, usedBeside) = try await timed(rate, at: address, of: server, round)
       opened.add(Double(try clients.stop()) / with.seconds)
+      if held > 0 { try await connections(of: address) { $0 < Self.honest } }
       alone.add(without.latencies.percentile(99) / 1_000)
       beside.add(with.latencies.percentile(99) / 1_000)
       ratio.add(with.latencies.percentile(99) / without.latencies.percentile(99))
@@ -86,6 +88,20 @@ struct HostileClients {
     plan.progress.end()
     try server.stop()
     return [alone, beside, ratio, failed, opened, time, timeBeside, cost]
+  }
+
+  /// Waits until the number of open connections of the server is as `isReached` says.
+  private func connections(of target: RPCTarget, _ isReached: (Int64) -> Bool) async throws {
+    let client = EntitlementClient(
+      target.address, configuration: EntitlementClientConfiguration(token: target.token))
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+      let counters = try await client.statistics().counters
+      let open = counters.first { $0.name == "connections.open" }?.value ?? 0
+      if isReached(open) { break }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    await client.close()
   }
 
   /// - Returns: also the processor time of the server, in percent of the elapsed time.
