@@ -58,7 +58,7 @@ package final class RPCServer: Sendable {
     self.group = group
     self.logger = logger
     self.tls = tls
-    self.gate = AccessGate(credentials, logger: logger)
+    self.gate = AccessGate(credentials, limits: limits, logger: logger)
     let registry = ConnectionRegistry(limits: limits, logger: logger)
     self.registry = registry
     credentials?.onReplacement { [weak registry] in registry?.credentialsReplaced() }

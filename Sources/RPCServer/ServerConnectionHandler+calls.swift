@@ -200,8 +200,7 @@ extension ServerConnectionHandler {
       if error.reason == .connections {
         throw RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay)
       }
-      // A client that tries tokens loses its connection, as one that breaks the protocol.
-      streams.credentialRefused(now: peer.eventLoop.now)
+      credentialRefused()
       throw RPCStatus(error.reason)
     }
     guard identity.caller.permissions.contains(permission) else {

@@ -66,7 +66,8 @@ extension ServerConnectionHandler {
 
   /// Reads on if the client reads, too, and the connection has no more than its share.
   func resumeReading() {
-    guard isReadDeferred, isWritable, !streams.hasFailed, !memory.isOverShare else {
+    guard isReadDeferred, isWritable, !streams.hasFailed, readPause == nil, !memory.isOverShare
+    else {
       return
     }
     isReadDeferred = false

@@ -21,6 +21,15 @@ extension ServerConnectionHandler {
     registry.unknown.ended(peer.connectionID)
   }
 
+  /// A call had no valid credential. It costs as much as a broken frame, so that a client that tries
+  /// tokens loses its connection, and a token of the server's, so that many connections cannot do what
+  /// one cannot.
+  func credentialRefused() {
+    let now = peer.eventLoop.now
+    streams.credentialRefused(now: now)
+    if !access.gate.paces(now: now) { readPause = now + TimeAmount(RPCLimits.refusalPause) }
+  }
+
   /// Why a call that needs no credential is not taken; nil if it is.
   func refusalOfOpenCall(_ call: ServerCall) -> RPCStatus? {
     guard unknownUntil != nil else { return nil }

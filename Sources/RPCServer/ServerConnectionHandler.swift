@@ -74,6 +74,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   /// access control.
   var unknownUntil: NIODeadline?
   let unknownTime: TimeAmount
+  /// Until when the connection is not read, for calls without a valid credential; nil: it is read.
+  var readPause: NIODeadline?
 
   var timing: ConnectionTiming
   var timer: Scheduled<Void>?
@@ -145,7 +147,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    guard isWritable, !streams.hasFailed else {
+    guard isWritable, !streams.hasFailed, readPause == nil else {
       isReadDeferred = true
       return
     }

@@ -252,9 +252,10 @@ struct AdminEndpointTests {
         let family = name.split(separator: ".").dropLast().joined(separator: ".")
         let isDocumented =
           text.contains("`\(name)`")
-          || ["VERDICT", "DISPOSITION", "OUTCOME", "FIELD", "CODE", "PRIORITY", "KIND"].contains {
-            text.contains("`\(family).\($0)`")
-          }
+          || ["VERDICT", "DISPOSITION", "OUTCOME", "FIELD", "CODE", "PRIORITY", "KIND", "REASON"]
+            .contains {
+              text.contains("`\(family).\($0)`")
+            }
         #expect(isDocumented, "\(name)")
       }
     }

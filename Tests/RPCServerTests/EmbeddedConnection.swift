@@ -28,7 +28,7 @@ final class EmbeddedConnection {
     handler = ServerConnectionHandler(
       router: router, methods: router.methodTable,
       immediates: immediate ? router.immediateMethods : nil,
-      limits: limits, gate: AccessGate(credentials, logger: TestServer.quietLogger),
+      limits: limits, gate: AccessGate(credentials, limits: limits, logger: TestServer.quietLogger),
       peer: RPCPeer(connectionID: 1, channel: channel, certificate: certificate),
       registry: registry,
       logger: TestServer.quietLogger)

@@ -117,6 +117,29 @@ struct UnknownConnectionTests {
     }
   }
 
+  @Test("Beyond the server's rate of refused credentials, a connection waits a second for the next")
+  func refusalRate() throws {
+    var limits = Self.limits
+    limits.refusalsPerSecond = 2
+    let connection = try EmbeddedConnection(limits, credentials: try credentials())
+    for stream: UInt32 in [1, 3, 5] {
+      try connection.receive(Frames.request(stream, "Echo"))
+      #expect(try connection.sent() == ["\(stream) UNAUTHENTICATED"])
+    }
+    #expect(connection.handler.readPause != nil)
+    connection.advance(by: .milliseconds(999))
+    #expect(connection.handler.readPause != nil)
+    connection.advance(by: .milliseconds(1))
+    #expect(connection.handler.readPause == nil)
+    // A known caller is not paced.
+    for stream: UInt32 in [7, 9, 11, 13] {
+      try connection.receive(Frames.request(stream, "Echo", "a", metadata: metadata))
+      #expect(try connection.sent() == ["\(stream) OK a"])
+    }
+    #expect(connection.handler.readPause == nil)
+    connection.close()
+  }
+
   @Test("A certificate counts until it expires, on an open connection too")
   func certificate() throws {
     let certificate = ClientCertificate(

@@ -32,6 +32,9 @@ struct OwnershipMigrationTests {
           DROP TABLE account_tokens;
           ALTER TABLE older_tokens RENAME TO account_tokens;
           CREATE INDEX account_tokens_by_account ON account_tokens (account);
+          ALTER TABLE grants DROP COLUMN on_behalf_of;
+          ALTER TABLE grants DROP COLUMN withdrawn_on_behalf_of;
+          ALTER TABLE link_history DROP COLUMN on_behalf_of;
           DROP TABLE audit_entries;
           DROP TABLE audit_heads;
           DROP TABLE audit_seal_chains;

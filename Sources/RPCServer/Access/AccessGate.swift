@@ -2,6 +2,7 @@ package import AccessControl
 package import Framing
 import Logging
 import NIOCore
+import Synchronization
 import Wire
 
 /// The access control of a server: its credentials, and the count and log of refused calls.
@@ -9,12 +10,19 @@ final class AccessGate: Sendable {
   /// Nil: no access control.
   let credentials: CredentialsHolder?
   let refusals = AccessRefusals()
+  private let pacing: Mutex<TokenBucket>
   private let logger: Logger
 
-  init(_ credentials: CredentialsHolder?, logger: Logger) {
+  init(_ credentials: CredentialsHolder?, limits: RPCLimits, logger: Logger) {
     self.credentials = credentials
+    pacing = Mutex(TokenBucket(tokensPerSecond: limits.refusalsPerSecond))
     self.logger = logger
   }
+
+  /// Takes a token for a call without a valid credential.
+  ///
+  /// - Returns: whether its connection may go on at once.
+  func paces(now: NIODeadline) -> Bool { pacing.withLock { $0.take(now: now) } }
 
   /// Counts and logs a refused call.
   ///
