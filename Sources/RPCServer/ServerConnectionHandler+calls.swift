@@ -16,7 +16,7 @@ extension ServerConnectionHandler {
     isHandlingFrames = true
     access.refresh()
     var hasCompletedFrame = false
-    while !isPaused, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
+    while !isPaused, !isHoldingRefusals, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
       // Not the moment of the arrival: a deadline may pass while earlier frames are handled.
       let now = peer.eventLoop.now
       if answerImmediately(arrivedAt: arrival, now: now) {
@@ -33,8 +33,9 @@ extension ServerConnectionHandler {
     }
     isHandlingFrames = false
     decoder.compact()
-    undecodedSince = isPaused && decoder.hasPartialFrame ? arrival : nil
-    if isPaused || timing.isClosing || !decoder.hasPartialFrame {
+    let isHeld = isPaused || isHoldingRefusals
+    undecodedSince = isHeld && decoder.hasPartialFrame ? arrival : nil
+    if isHeld || timing.isClosing || !decoder.hasPartialFrame {
       timing.noFrameIsPartial()
     } else {
       timing.frameIsPartial(isNew: hasCompletedFrame, now: received)
@@ -132,7 +133,10 @@ extension ServerConnectionHandler {
     do {
       identity = try authorize(call, permission)
     } catch {
-      fail(call.id, error)
+      switch error {
+      case .unidentified(let status): refuseCredential(of: call.id, status)
+      case .refused(let status): fail(call.id, status)
+      }
       return
     }
     var inFlight: InFlightCall?
@@ -182,12 +186,12 @@ extension ServerConnectionHandler {
 
   /// Who a call is from, before its request is decoded.
   ///
-  /// - Throws: the status of a call that its caller may not make, counted and logged.
+  /// - Throws: why its caller may not make the call, counted and logged.
   private func authorize(
     _ call: ServerCall, _ permission: Permission
-  ) throws(RPCStatus) -> Identity {
+  ) throws(Unauthorized) -> Identity {
     if permission == .open {
-      if let refusal = refusalOfOpenCall(call) { throw refusal }
+      if let refusal = refusalOfOpenCall(call) { throw .refused(refusal) }
       return .local
     }
     let identity: Identity
@@ -198,19 +202,26 @@ extension ServerConnectionHandler {
       access.gate.refused(
         error.caller, error.reason, peer: peer, method: router.name(of: call.method))
       if error.reason == .connections {
-        throw RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay)
+        throw .refused(RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay))
       }
-      credentialRefused()
-      throw RPCStatus(error.reason)
+      throw .unidentified(RPCStatus(error.reason))
     }
     guard identity.caller.permissions.contains(permission) else {
       let details = ["permission": permission.name]
       access.gate.refused(
         identity.caller.name, .permission, peer: peer, method: router.name(of: call.method),
         details: details)
-      throw RPCStatus(.permission, details: details)
+      throw .refused(RPCStatus(.permission, details: details))
     }
     return identity
+  }
+
+  /// Why a call may not be made.
+  private enum Unauthorized: Error {
+    /// Nobody knows its caller.
+    case unidentified(RPCStatus)
+    /// Its caller may not make it.
+    case refused(RPCStatus)
   }
 
   // MARK: Revocation

@@ -66,7 +66,7 @@ extension ServerConnectionHandler {
 
   /// Reads on if the client reads, too, and the connection has no more than its share.
   func resumeReading() {
-    guard isReadDeferred, isWritable, !streams.hasFailed, readPause == nil, !memory.isOverShare
+    guard isReadDeferred, isWritable, !streams.hasFailed, !isHoldingRefusals, !memory.isOverShare
     else {
       return
     }

@@ -9,7 +9,7 @@ extension ServerConnectionHandler {
   func scheduleTimer() {
     let next = min(
       timing.next(earliestCall: streams.earliestDeadline), stallTime, memoryCheck,
-      credentialCheck, unknownUntil ?? .distantFuture, readPause ?? .distantFuture)
+      credentialCheck, unknownUntil ?? .distantFuture)
     guard next < timerDeadline, context?.channel.isActive == true else {
       return
     }
@@ -33,10 +33,6 @@ extension ServerConnectionHandler {
     if credentialCheck <= now {
       credentialCheck = .distantFuture
       endRevokedStreams()
-    }
-    if let readPause, readPause <= now {
-      self.readPause = nil
-      resumeReading()
     }
     if let unknownUntil, unknownUntil <= now {
       statistics.connectionsTimedOut += 1

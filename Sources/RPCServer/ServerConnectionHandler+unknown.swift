@@ -21,14 +21,37 @@ extension ServerConnectionHandler {
     registry.unknown.ended(peer.connectionID)
   }
 
-  /// A call had no valid credential. It costs as much as a broken frame, so that a client that tries
-  /// tokens loses its connection, and a token of the server's, so that many connections cannot do what
-  /// one cannot.
-  func credentialRefused() {
+  /// Refuses a call that has no valid credential. It costs as much as a broken frame, so that a client
+  /// that tries tokens loses its connection, and a token of the server, so that many connections cannot
+  /// do what one cannot: without tokens, the answer waits.
+  func refuseCredential(of call: CallID, _ status: RPCStatus) {
     let now = peer.eventLoop.now
     streams.credentialRefused(now: now)
-    if !access.gate.paces(now: now) { readPause = now + TimeAmount(RPCLimits.refusalPause) }
+    guard let moment = access.gate.answerTime(now: now), !streams.hasFailed else {
+      fail(call, status)
+      return
+    }
+    heldRefusals += 1
+    // A task of its own: the connection's timer would be cancelled for it, which takes a search among
+    // the timers of all connections. Weak, as a client may have closed long before.
+    peer.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [weak self] in
+      guard let self else { return }
+      heldRefusals -= 1
+      fail(call, status)
+      readOn()
+    }
   }
+
+  /// Handles what was received while answers waited, and reads again.
+  private func readOn() {
+    guard !isHoldingRefusals, !isPaused, !peer.isClosed else { return }
+    handleFrames(receivedAt: peer.eventLoop.now)
+    settle()
+    resumeReading()
+  }
+
+  /// Whether the connection is not read, because calls of it wait for their refusal.
+  var isHoldingRefusals: Bool { heldRefusals > 0 && unknownUntil != nil }
 
   /// Why a call that needs no credential is not taken; nil if it is.
   func refusalOfOpenCall(_ call: ServerCall) -> RPCStatus? {

@@ -74,8 +74,9 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   /// access control.
   var unknownUntil: NIODeadline?
   let unknownTime: TimeAmount
-  /// Until when the connection is not read, for calls without a valid credential; nil: it is read.
-  var readPause: NIODeadline?
+  /// Calls without a valid credential whose answers wait (`RPCLimits.refusalsPerSecond`). A connection
+  /// without a known caller is not read meanwhile.
+  var heldRefusals = 0
 
   var timing: ConnectionTiming
   var timer: Scheduled<Void>?
@@ -147,7 +148,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func read(context: ChannelHandlerContext) {
-    guard isWritable, !streams.hasFailed, readPause == nil else {
+    guard isWritable, !streams.hasFailed, !isHoldingRefusals else {
       isReadDeferred = true
       return
     }

@@ -117,26 +117,34 @@ struct UnknownConnectionTests {
     }
   }
 
-  @Test("Beyond the server's rate of refused credentials, a connection waits a second for the next")
+  @Test("Beyond the server's rate of refused credentials, answers wait, each for its own token")
   func refusalRate() throws {
     var limits = Self.limits
     limits.refusalsPerSecond = 2
     let connection = try EmbeddedConnection(limits, credentials: try credentials())
-    for stream: UInt32 in [1, 3, 5] {
+    for stream: UInt32 in [1, 3] {
       try connection.receive(Frames.request(stream, "Echo"))
       #expect(try connection.sent() == ["\(stream) UNAUTHENTICATED"])
     }
-    #expect(connection.handler.readPause != nil)
-    connection.advance(by: .milliseconds(999))
-    #expect(connection.handler.readPause != nil)
+    try connection.receive(Frames.request(5, "Echo"), Frames.request(7, "Echo"))
+    #expect(connection.handler.isHoldingRefusals)
+    connection.advance(by: .milliseconds(499))
+    #expect(try connection.sent() == [])
     connection.advance(by: .milliseconds(1))
-    #expect(connection.handler.readPause == nil)
-    // A known caller is not paced.
-    for stream: UInt32 in [7, 9, 11, 13] {
-      try connection.receive(Frames.request(stream, "Echo", "a", metadata: metadata))
-      #expect(try connection.sent() == ["\(stream) OK a"])
-    }
-    #expect(connection.handler.readPause == nil)
+    #expect(try connection.sent() == ["5 UNAUTHENTICATED"])
+    #expect(connection.handler.isHoldingRefusals)
+    connection.advance(by: .milliseconds(500))
+    #expect(try connection.sent() == ["7 UNAUTHENTICATED"])
+    #expect(!connection.handler.isHoldingRefusals)
+    // Once a known caller has used the connection, only the refused calls wait.
+    try connection.receive(Frames.request(9, "Echo", "a", metadata: metadata))
+    #expect(try connection.sent() == ["9 OK a"])
+    try connection.receive(
+      Frames.request(11, "Echo"), Frames.request(13, "Echo", "b", metadata: metadata))
+    #expect(try connection.sent() == ["13 OK b"])
+    #expect(!connection.handler.isHoldingRefusals)
+    connection.advance(by: .milliseconds(500))
+    #expect(try connection.sent() == ["11 UNAUTHENTICATED"])
     connection.close()
   }
 

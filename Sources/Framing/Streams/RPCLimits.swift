@@ -90,9 +90,9 @@ package struct RPCLimits: Hashable, Sendable {
   /// The calls in flight of a connection that no known caller has used (``unknownTime``): streams of
   /// health checks.
   package static let unknownStreams = 4
-  /// How long a connection is not read after a call without a valid credential, while the server has
-  /// answered ``refusalsPerSecond`` of them.
-  package static let refusalPause: Duration = .seconds(1)
+  /// The longest time for which a call without a valid credential waits for its answer
+  /// (``refusalsPerSecond``).
+  package static let refusalDelay: Duration = .seconds(10)
   /// The longest request of a method that needs no credential, in bytes: the name of a service.
   package static let openRequestLength = 1_024
   /// The places of TCP connections that are kept for Unix sockets, so that an operator can always
@@ -164,8 +164,9 @@ package struct RPCLimits: Hashable, Sendable {
   package var handshakeTime: Duration
 
   /// Token bucket for calls without a valid credential, over all connections: capacity, and tokens a
-  /// second. While it is empty, a connection that makes such a call is not read for
-  /// ``refusalPause``. Bounds what clients cost that have no credential, about 20 µs for each call.
+  /// second. While it is empty, such a call is answered when its token is there, and a connection
+  /// without a known caller is not read until then. Bounds what clients without a credential cost,
+  /// about 20 µs for each call.
   package var refusalsPerSecond: Int
 
   /// With access control: how long a connection may be open without a call of a known caller. A
@@ -191,7 +192,7 @@ package struct RPCLimits: Hashable, Sendable {
     lingerTime: Duration = .seconds(1),
     streamReadBuffer: Int = 4_194_304,
     handshakeTime: Duration = .seconds(10),
-    refusalsPerSecond: Int = 1_000,
+    refusalsPerSecond: Int = 200,
     unknownTime: Duration = .seconds(30),
     memory: Int = 134_217_728
   ) {

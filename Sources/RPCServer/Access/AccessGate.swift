@@ -15,14 +15,22 @@ final class AccessGate: Sendable {
 
   init(_ credentials: CredentialsHolder?, limits: RPCLimits, logger: Logger) {
     self.credentials = credentials
-    pacing = Mutex(TokenBucket(tokensPerSecond: limits.refusalsPerSecond))
+    pacing = Mutex(
+      TokenBucket(
+        tokensPerSecond: limits.refusalsPerSecond,
+        largestDebt: TimeAmount(RPCLimits.refusalDelay)))
     self.logger = logger
   }
 
   /// Takes a token for a call without a valid credential.
   ///
-  /// - Returns: whether its connection may go on at once.
-  func paces(now: NIODeadline) -> Bool { pacing.withLock { $0.take(now: now) } }
+  /// - Returns: when the call is answered; nil: at once.
+  func answerTime(now: NIODeadline) -> NIODeadline? {
+    pacing.withLock { pacing in
+      defer { pacing.take(now: now) }
+      return pacing.nextToken(now: now)
+    }
+  }
 
   /// Counts and logs a refused call.
   ///

@@ -33,7 +33,8 @@ final class HostileClient: Sendable {
     case broken
     /// Tries tokens, one after the other.
     case guessing
-    /// Holds hundreds of connections, and makes calls without a credential on them, in turn.
+    /// Holds hundreds of connections, and makes calls without a credential on them, in turn, as fast
+    /// as it can.
     case stranger
 
     /// The kinds that cost by the connections that they open, not by the bytes that they send.
@@ -172,9 +173,8 @@ final class HostileClient: Sendable {
         connections[next] = try? RawConnection(to: address, patience: 1)
         opened.add(1, ordering: .relaxed)
       }
-      if let connection = connections[next], !(connection.send(call) && connection.receive() > 0) {
-        connections[next] = nil
-      }
+      // It does not wait for answers: the server may let them wait.
+      if let connection = connections[next], !connection.send(call) { connections[next] = nil }
       next = (next + 1) % connections.count
     }
   }
