@@ -186,6 +186,9 @@ extension CredentialsFileTests {
     Broken(
       "[1001, deploy]", "[1001, 4294967296]", 17, 19, "callers[0].users[1]",
       "no Unix user has this number or name"),
+    Broken(
+      "[1001, deploy]", "[1001, 65534]", 17, 19, "callers[0].users[1]",
+      "this user stands for all users of other user namespaces"),
     // By number and by name.
     Broken("[1001, deploy]", "[998, deploy]", 17, 18, "callers[0].users[1]", "named twice"),
     // A proof belongs to one caller.

@@ -287,7 +287,7 @@ struct AccessBehaviourTests {
   @Test("Each state of a watch is a read of its caller, and the watch waits for the rate")
   func watchRate() async throws {
     let limited = BenchAccess.Member(
-      name: "limited", fields: "roles: [reader]\nlimits: {reads_per_second: 4}")
+      name: "limited", fields: "roles: [reader]\nlimits: {reads_per_second: 1}")
     let access = try BenchAccess([limited])
     try await ServiceBench.run(access: access) { bench async throws in
       let start = WatchCursor(position: try await bench.store.feedEnd())
@@ -493,6 +493,25 @@ struct AccessBehaviourTests {
         SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "owner"))
       #expect(stored.results.allSatisfy { $0.verdict == .ok })
       await accepted.close()
+    }
+  }
+
+  @Test("A renewal info does not tell whether the chain of another app is stored")
+  func renewalInfoOfAnother() async throws {
+    let access = try BenchAccess([Self.stranger])
+    try await ServiceBench.run(access: access) { bench async throws in
+      let event = try #require(
+        try bench.signed(.firstPurchase, seed: 1).first { $0.renewalInfo != nil })
+      let request = SubmitSignedTransactionsRequest(
+        signedPayloads: [try #require(event.renewalInfo)])
+      let stranger = client(bench, Self.stranger)
+      let before = try await stranger.submitSignedTransactions(request).results
+      _ = try await bench.submit(.firstPurchase)
+      #expect(try await stranger.submitSignedTransactions(request).results == before)
+      #expect(before.map(\.verdict) == [.wrongApp])
+      await stranger.close()
+      #expect(
+        try await bench.client.submitSignedTransactions(request).results.map(\.verdict) == [.ok])
     }
   }
 

@@ -263,16 +263,18 @@ struct AccessServerTests {
     #expect(try await running.stop() == .code(0))
   }
 
+  /// A caller with several tokens, as in a rotation.
+  private func caller(of tokens: [AccessToken]) throws -> String {
+    let list = try tokens.map {
+      "{id: \($0.id), sha256: \"\(try $0.digest.hexadecimal)\", expires: never}"
+    }.joined(separator: ", ")
+    return "  - name: backend\n    roles: [admin]\n    tokens: [\(list)]\n"
+  }
+
   @Test("Tokens overlap in a rotation under load: no call fails")
   func rotation() async throws {
     let next = AccessToken()
-    func callers(_ tokens: [AccessToken]) throws -> String {
-      let list = try tokens.map {
-        "{id: \($0.id), sha256: \"\(try $0.digest.hexadecimal)\", expires: never}"
-      }.joined(separator: ", ")
-      return "  - name: backend\n    roles: [reader]\n    tokens: [\(list)]\n"
-    }
-    let path = try write(try callers([reader]))
+    let path = try write(try caller(of: [reader]))
     let running = try await bench.startServer("--credentials", path)
     let request = GetCustomerStateRequest(
       customer: .account("nobody"), scope: Bench.scope)
@@ -291,13 +293,13 @@ struct AccessServerTests {
     }
     let old = client(running.address, reader)
     let first = Task { await load(old) }
-    try write(try callers([reader, next]))
+    try write(try caller(of: [reader, next]))
     try await running.logged(Self.inForce)
     let new = client(running.address, next)
     let second = Task { await load(new) }
     first.cancel()
     let (oldCalls, oldFailure) = await first.value
-    try write(try callers([next]))
+    try write(try caller(of: [next]))
     try await running.logged(Self.inForce, times: 2)
     #expect(await name(at: running.address, reader) == "CREDENTIAL_REFUSED")
     second.cancel()
@@ -313,12 +315,6 @@ struct AccessServerTests {
   @Test("Token, certificate and authority are replaced while entitle-load runs: no call fails")
   func wholeRotation() async throws {
     let next = AccessToken()
-    func callers(_ tokens: [AccessToken]) throws -> String {
-      let list = try tokens.map {
-        "{id: \($0.id), sha256: \"\(try $0.digest.hexadecimal)\", expires: never}"
-      }.joined(separator: ", ")
-      return "  - name: load\n    roles: [admin]\n    tokens: [\(list)]\n"
-    }
     /// Replaces a file as a program does that renews it.
     func replace(_ name: String, _ contents: Data) throws -> String {
       let path = bench.folder.file(name)
@@ -336,7 +332,7 @@ struct AccessServerTests {
     let key = try replace("current.key", contents(pairs[0].key))
     let trusted = try replace("trusted.pem", roots[0])
     let tokenFile = try replace("token", Data(reader.text.utf8))
-    let path = try write(try callers([reader]))
+    let path = try write(try caller(of: [reader]))
     let running = try await bench.startServer(
       "--credentials", path, "--listen", "tls:127.0.0.1:0", "--tls-certificate", certificate,
       "--tls-key", key, listeners: 2)
@@ -363,14 +359,14 @@ struct AccessServerTests {
     }
     #expect(try await call().tokenID == reader.id)
     // The token: both are valid while the load still has the former.
-    try write(try callers([reader, next]))
+    try write(try caller(of: [reader, next]))
     try await running.logged(Self.inForce)
     _ = try replace("token", Data(next.text.utf8))
     // The authority, in the same way.
     _ = try replace("trusted.pem", roots[0] + roots[1])
     // A client looks at its files once a second.
     #expect(try await call(for: .seconds(2)).tokenID == next.id)
-    try write(try callers([next]))
+    try write(try caller(of: [next]))
     try await running.logged(Self.inForce, times: 2)
     _ = try replace("current.key", contents(pairs[1].key))
     _ = try replace("current.pem", contents(pairs[1].certificate))

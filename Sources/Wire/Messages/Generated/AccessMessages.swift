@@ -292,7 +292,8 @@ extension GetCredentialsRequest: WireMessage, MappedMessage {
 package struct ReloadCredentialsRequest: Hashable, Sendable {
   /// Checks the file and reports the result, but does not put it in force.
   package var isDryRun: Bool
-  /// The person or tool for whom the caller acts, in the caller's words.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   package var onBehalfOf: String?
 
   package init(isDryRun: Bool = false, onBehalfOf: String? = nil) {

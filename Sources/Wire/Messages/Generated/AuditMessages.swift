@@ -40,7 +40,7 @@ package struct AuditedCallEntry: Hashable, Sendable {
   package var previousHash: String?
   /// SHA-256, hexadecimal.
   package var hash: String
-  /// The person or tool for whom the author acted, in the author's words.
+  /// For whom the author acted: a person or a tool, as the author named it.
   package var onBehalfOf: String?
   /// How the author proved its name: "token", "certificate", "user" (the user id of a Unix socket),
   /// or "none". Absent in entries from before there was access control.

@@ -180,8 +180,8 @@ public struct LinkAccountRequest: Hashable, Sendable {
   public var accountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool for whom the caller acts, in the caller's words. The author is the
-  /// authenticated caller.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   public var onBehalfOf: String?
 
   public init(
@@ -241,8 +241,8 @@ public struct UnlinkAccountRequest: Hashable, Sendable {
   public var target: LinkTarget
   /// Why.
   public var reason: String
-  /// The person or tool for whom the caller acts, in the caller's words. The author is the
-  /// authenticated caller.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   public var onBehalfOf: String?
 
   public init(scope: AppScope, target: LinkTarget, reason: String, onBehalfOf: String? = nil) {
@@ -296,8 +296,8 @@ public struct TransferPurchaseRequest: Hashable, Sendable {
   public var toAccountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool for whom the caller acts, in the caller's words. The author is the
-  /// authenticated caller.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   public var onBehalfOf: String?
 
   public init(
@@ -364,8 +364,8 @@ public struct MergeAccountsRequest: Hashable, Sendable {
   public var intoAccountID: AccountID
   /// Why.
   public var reason: String
-  /// The person or tool for whom the caller acts, in the caller's words. The author is the
-  /// authenticated caller.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   public var onBehalfOf: String?
 
   public init(
@@ -477,8 +477,8 @@ public struct BindAccountTokenRequest: Hashable, Sendable {
   public var accountID: AccountID?
   /// Why.
   public var reason: String
-  /// The person or tool for whom the caller acts, in the caller's words. The author is the
-  /// authenticated caller.
+  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+  /// the author.
   public var onBehalfOf: String?
 
   public init(
@@ -651,7 +651,8 @@ public struct AccountToken: Hashable, Sendable {
   public var reason: String?
   /// When it got this state, in milliseconds since the epoch; absent when that is not known.
   public var since: Milliseconds?
-  /// The person or tool for whom the author acted, as named in the request; empty: none was named.
+  /// For whom the author acted: a person or a tool, as the request named it. Empty when it named
+  /// none.
   public var onBehalfOf: String?
 
   public init(
@@ -927,7 +928,8 @@ public struct LinkHistoryEntry: Hashable, Sendable {
   public var author: String?
   /// The reason given in the request; empty when a submission caused it.
   public var note: String?
-  /// The person or tool for whom the author acted, as named in the request; empty: none was named.
+  /// For whom the author acted: a person or a tool, as the request named it. Empty when it named
+  /// none.
   public var onBehalfOf: String?
 
   public init(

@@ -239,7 +239,8 @@ struct  Entitle__V1__ReloadCredentialsRequest
    */
   protobuf_c_boolean dry_run;
   /*
-   * The person or tool for whom the caller acts, in the caller's words.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };

@@ -128,7 +128,7 @@ struct  Entitle__V1__Grant
    */
   Entitle__V1__GrantWithdrawal *withdrawal;
   /*
-   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
    */
   char *on_behalf_of;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
@@ -163,7 +163,7 @@ struct  Entitle__V1__GrantWithdrawal
    */
   char *reason;
   /*
-   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
    */
   char *on_behalf_of;
 };
@@ -214,8 +214,8 @@ struct  Entitle__V1__AddGrantRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
@@ -258,8 +258,8 @@ struct  Entitle__V1__WithdrawGrantRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -341,8 +341,8 @@ struct  Entitle__V1__ReloadCatalogRequest
    */
   protobuf_c_boolean dry_run;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -701,8 +701,8 @@ struct  Entitle__V1__ExportCustomerRequest
    */
   char *account_id;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -749,8 +749,8 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -930,8 +930,8 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    */
   ProtobufCBinaryData response;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };

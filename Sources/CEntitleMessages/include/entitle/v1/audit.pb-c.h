@@ -102,7 +102,7 @@ struct  Entitle__V1__AuditEntry
    */
   char *hash;
   /*
-   * The person or tool for whom the author acted, in the author's words.
+   * For whom the author acted: a person or a tool, as the author named it.
    */
   char *on_behalf_of;
   /*

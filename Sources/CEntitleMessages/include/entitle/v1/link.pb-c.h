@@ -226,8 +226,8 @@ struct  Entitle__V1__LinkAccountRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -256,8 +256,8 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -294,8 +294,8 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -329,8 +329,8 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -389,8 +389,8 @@ struct  Entitle__V1__BindAccountTokenRequest
    */
   char *reason;
   /*
-   * The person or tool for whom the caller acts, in the caller's words. The author is the
-   * authenticated caller.
+   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
+   * the author.
    */
   char *on_behalf_of;
 };
@@ -481,7 +481,7 @@ struct  Entitle__V1__AccountToken
    */
   char *reason;
   /*
-   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
    */
   char *on_behalf_of;
   Entitle__V1__AccountToken__HasSinceMsCase has_since_ms_case;
@@ -662,7 +662,7 @@ struct  Entitle__V1__LinkEvent
    */
   char *note;
   /*
-   * The person or tool for whom the author acted, as named in the request; empty: none was named.
+   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
    */
   char *on_behalf_of;
 };
