@@ -19,6 +19,10 @@ package struct Credentials: Sendable {
     package let users: [UInt32]
   }
 
+  /// The user that the kernel names in place of every user of another user namespace
+  /// (user_namespaces(7)). It is no proof of anything.
+  package static let overflowUser: UInt32 = 65_534
+
   /// In the order of the file.
   package let entries: [Entry]
   private let tokens: [String: (token: Token, caller: Caller)]

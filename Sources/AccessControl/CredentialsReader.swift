@@ -228,16 +228,13 @@ struct CredentialsReader: YAMLFileReader {
     return name
   }
 
-  /// Of the kernel (user_namespaces(7)): often called nobody.
-  private static let overflowUser: UInt32 = 65_534
-
   private mutating func userID(_ node: YAMLNode, at path: String) -> UInt32? {
     guard let text = identifier(node, at: path, in: node) else { return nil }
     guard let user = UInt32(text) ?? user(text) else {
       report("no Unix user has this number or name", at: path, node)
       return nil
     }
-    if user == Self.overflowUser {
+    if user == Credentials.overflowUser {
       report("this user stands for all users of other user namespaces", at: path, node)
       return nil
     }

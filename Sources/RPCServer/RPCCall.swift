@@ -155,10 +155,6 @@ package final class RPCPeer: Sendable {
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// What the kernel says of a user of another user namespace (user_namespaces(7)): nobody in
-  /// particular.
-  private static let overflowUser: UInt32 = 65_534
-
   /// The user that connected (unix(7), `SO_PEERCRED`).
   private static func userID(of channel: any Channel) -> UInt32? {
     guard case .unixDomainSocket? = channel.localAddress else { return nil }
@@ -168,7 +164,7 @@ package final class RPCPeer: Sendable {
       var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
       var length = socklen_t(MemoryLayout.size(ofValue: credentials))
       let result = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-      return result == 0 && credentials.1 != Self.overflowUser ? credentials.1 : nil
+      return result == 0 && credentials.1 != Credentials.overflowUser ? credentials.1 : nil
     }
     return user ?? nil
   }

@@ -117,6 +117,20 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.ambiguities().count, 1)
     },
 
+    ConformanceCase("An app transaction whose account was deleted is learned again, once (R71)") {
+      store, _ in
+      let purchase = TransactionSample("1", "1").with { $0.appTransaction = "900" }
+      try await store.submit(purchase, by: "carol")
+      let claimed = try await store.submit([AppTransactionSample("900").signed()], by: "bob")
+      try expectEqual(claimed.links, [.transferred])
+      try await store.done(.delete("bob"))
+      try await store.submit(purchase, by: "carol")
+      let events = try await store.history(of: .appTransaction("900"))
+      try expectEqual(events.last?.to, "carol")
+      try await store.submit(purchase, by: "carol")
+      try expectEqual(try await store.history(of: .appTransaction("900")), events, "a repetition")
+    },
+
     ConformanceCase("Tokens are listed in pages, and exported with their state (R71)") {
       store, _ in
       for number in 1...5 {

@@ -93,6 +93,8 @@ extension Ledger {
     }
     try forEach(appTransactions) { ledger, id in
       let target = ScopedTarget(chain.scope, .appTransaction(id))
+      // It may have lost its account since the chain got one, as by a deletion.
+      if teaches { try ledger.linkAppTransaction(id, of: chain, isNamed: true) }
       guard let known = try ledger.view.link(of: target), let owner = known.account else { return }
       switch known.standing {
       case .hinted where teaches && owner == account.id:

@@ -22,8 +22,6 @@ final class UnknownConnections: Sendable {
       open.keys.min().flatMap { open.removeValue(forKey: $0) }
     }
   }
-
-  var count: Int { open.withLock(\.count) }
 }
 
 /// Sent through the pipeline of a connection without a known caller that gives its place to a later one.
