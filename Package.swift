@@ -28,6 +28,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(
@@ -112,6 +113,11 @@ let package = Package(
     .target(
       name: "PostgresBulkLoader", dependencies: ["EntitlementDomain", "EntitlementStore"]),
 
+    // What monitoring reads.
+    .target(
+      name: "MetricsExposition",
+      dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")]),
+
     // The framed front: frames and streams, messages, connections.
     .target(name: "Framing", dependencies: [nio.core]),
     .target(
@@ -151,6 +157,11 @@ let package = Package(
         "EntitlementStore", "Framing",
         "RPCServer", "Verification", "Wire", "Workers", nio.core,
       ]),
+
+    // What the service shows of itself.
+    .target(
+      name: "ServiceMetrics",
+      dependencies: ["EntitlementService", "Framing", "MetricsExposition", "RPCServer"]),
 
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
@@ -198,8 +209,10 @@ let package = Package(
       dependencies: [
         "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
         "EntitlementService",
-        "EntitlementStore", "Framing", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer",
-        "SQLiteStore", "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core,
+        "EntitlementStore", "Framing", "MetricsExposition", "PostgresStore", "Programs",
+        "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "Verification", "Wire",
+        "Workers", "Yams", argumentParser, logging, nio.core,
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -346,9 +359,10 @@ let package = Package(
       name: "RPCEndpointsTests",
       dependencies: [
         "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
-        "EntitlementStore", "Framing",
-        "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "StoreConformance",
-        "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers", logging, nio.core,
+        "EntitlementStore", "Framing", "MetricsExposition",
+        "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics",
+        "StoreConformance", "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers",
+        logging, nio.core, .product(name: "CoreMetrics", package: "swift-metrics"),
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
@@ -374,13 +388,26 @@ let package = Package(
       dependencies: [
         "EntitlementDomain", "Framing", "Scenarios", "StoreSimulator", "TestSupport", "Wire",
       ]),
+    .testTarget(
+      name: "MetricsExpositionTests",
+      dependencies: [
+        "MetricsExposition", "TestSupport",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+      ]),
+    .testTarget(
+      name: "ServiceMetricsTests",
+      dependencies: [
+        "EntitlementService", "Framing", "MetricsExposition", "RPCServer", "ServiceMetrics",
+        "TestSupport", "Yams", nio.core,
+      ]),
     // Whole programs, as processes.
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "AccessControl", "EntitlementDomain", "EntitlementStore", "Framing", "OperatorCommands",
-        "Programs",
-        "RPCClient", "SQLiteStore", "StoreSimulator", "TLSSupport", "TestSupport", "Wire",
+        "AccessControl", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
+        "MetricsExposition", "OperatorCommands", "Programs",
+        "RPCClient", "SQLiteStore", "ServiceMetrics", "StoreSimulator", "TLSSupport", "TestSupport",
+        "Wire",
         "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,
       ]),

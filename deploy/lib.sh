@@ -15,9 +15,11 @@ readonly POSTGRES_PACKAGES=(postgresql)
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it matches that library. The
 # openssl program serves as an OCSP responder. deploy/generate-messages needs both protobuf compilers,
 # the protobuf definitions and the Python package, which also compares the JSON of messages.
+# python3-prometheus-client reads the metrics as Prometheus does.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
   protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl
+  python3-prometheus-client
   "${POSTGRES_PACKAGES[@]}"
 )
 # The oldest compiler that Package.swift accepts.
@@ -92,6 +94,26 @@ install_packages() {
   as_root rm -f "$file"
   as_root rmdir --ignore-fail-on-non-empty "$settings"
   return "$status"
+}
+
+# Gets promtool, which checks metrics and alerts, into .build/promtool. It is in the package of the
+# Prometheus server, which would be started and enabled by an installation, so that only the program is
+# taken out of it. Without promtool its tests are skipped.
+get_promtool() {
+  local folder="$ROOT/.build/promtool"
+  if command -v promtool >/dev/null || [[ -x $folder/usr/bin/promtool ]]; then return; fi
+  say "getting promtool from Debian's package prometheus"
+  rm -rf "$folder"
+  mkdir -p "$folder/package"
+  if (cd "$folder/package" && run_logged promtool apt-get download prometheus) \
+    && dpkg-deb --extract "$folder"/package/prometheus_*.deb "$folder/package" \
+    && mkdir -p "$folder/usr/bin" \
+    && mv "$folder/package/usr/bin/promtool" "$folder/usr/bin/promtool"; then
+    rm -rf "$folder/package"
+  else
+    rm -rf "$folder"
+    say "promtool cannot be had: its tests are skipped"
+  fi
 }
 
 refresh_package_lists() {

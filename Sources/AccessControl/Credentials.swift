@@ -17,6 +17,12 @@ package struct Credentials: Sendable {
     package let tokens: [Token]
     package let certificates: [CertificateName]
     package let users: [UInt32]
+
+    /// When the last token expires; nil without tokens, and if one never expires. A later token is the
+    /// rotation of an earlier one.
+    package var lastTokenExpiry: Milliseconds? {
+      tokens.contains { $0.expires == nil } ? nil : tokens.compactMap(\.expires).max()
+    }
   }
 
   /// The user that the kernel names in place of every user of another user namespace
@@ -92,10 +98,8 @@ package struct Credentials: Sendable {
   /// callers whose tokens have all expired.
   package func warnings(now: Milliseconds) -> [String] {
     entries.flatMap { entry in
-      // A later token of the caller is its rotation.
-      let latest = entry.tokens.map { $0.expires?.rawValue ?? .max }.max()
-      guard let latest, latest != .max else { return [String]() }
-      let left = latest - now.rawValue
+      guard let latest = entry.lastTokenExpiry else { return [String]() }
+      let left = latest.rawValue - now.rawValue
       if left <= 0 { return ["credentials: all tokens of \(entry.caller.name) have expired"] }
       guard left < Self.warningTime else { return [] }
       let time = Milliseconds.days(in: left)

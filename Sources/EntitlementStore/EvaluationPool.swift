@@ -17,7 +17,7 @@ package final class EvaluationPool: Sendable {
   /// The number of its threads.
   package let width: Int
   private let workers: WorkerPool
-  private let limits: EvaluationLimits
+  package let limits: EvaluationLimits
 
   /// Half of the processors, so that the other half serves the calls of other customers.
   package static let defaultWidth = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)

@@ -8,9 +8,16 @@ package struct PostgresStatistics: Hashable, Sendable {
   /// Connections for transactions, and the number in use.
   package var writingConnections = 0
   package var writingConnectionsInUse = 0
+  /// How many of each kind there may be.
+  package var readingConnectionsLimit = 0
+  package var writingConnectionsLimit = 0
+  /// Writes that wait or are in flight, and how many may be.
+  package var pendingWrites = 0
+  package var pendingWritesLimit = 0
   /// Reads in flight, and reads waiting for a connection.
   package var readsInFlight = 0
   package var waitingReads = 0
+  package var waitingReadsLimit = 0
   /// Exchanges answered by the primary. Reads that share a statement count once.
   package var exchanges = 0
   /// Connections made, failed attempts to connect, and lost connections.

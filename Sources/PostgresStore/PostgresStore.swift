@@ -230,6 +230,11 @@ package final class PostgresStore: EntitlementStore {
     }
     statistics.writingConnections = primary.sessions
     statistics.writingConnectionsInUse = primary.sessionsInUse
+    statistics.readingConnectionsLimit = limits.readingConnections
+    statistics.writingConnectionsLimit = limits.writingConnections
+    statistics.pendingWrites = waitingWrites
+    statistics.pendingWritesLimit = limits.maximumWaitingCommits
+    statistics.waitingReadsLimit = limits.maximumWaitingReads
     statistics.readsInFlight = primary.readsInFlight
     statistics.waitingReads = primary.waitingReads
     statistics.exchanges = primary.exchanges

@@ -4,11 +4,16 @@ import Framing
 package import RPCServer
 import Wire
 
+extension HealthStatus {
+  package var values: [StatisticValue] { [StatisticValue("health.serving", isServing ? 1 : 0)] }
+}
+
 extension RPCServerStatistics {
   /// The counters with the names under which GetStatistics returns them.
   package var values: [StatisticValue] {
     [
       StatisticValue("connections.open", connectionsOpen),
+      StatisticValue("connections.open_limit", connectionsLimit),
       StatisticValue("connections.accepted", connectionsAccepted),
       StatisticValue("connections.refused", connectionsRefused),
       StatisticValue("connections.timed_out", connectionsTimedOut),
@@ -18,9 +23,11 @@ extension RPCServerStatistics {
       StatisticValue("connections.accept_failures", acceptFailures),
       StatisticValue("connections.closed_for_memory", connectionsClosedForMemory),
       StatisticValue("tls.handshakes_open", handshakesOpen),
+      StatisticValue("tls.handshakes_open_limit", RPCLimits.unfinishedHandshakes),
       StatisticValue("tls.handshakes", handshakesFinished),
       StatisticValue("tls.handshakes_failed", handshakesFailed),
       StatisticValue("memory.bytes", memoryInUse),
+      StatisticValue("memory.bytes_limit", memoryLimit),
       StatisticValue("memory.refused", memoryRefusals),
       StatisticValue("memory.dropped_requests", droppedRequests),
       StatisticValue("calls.total", calls.total),

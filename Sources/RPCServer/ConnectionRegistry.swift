@@ -77,15 +77,20 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// Adds the counters of a connection and resets them.
-  func take(_ statistics: inout RPCServerStatistics) {
-    state.withLock { $0.statistics.take(&statistics) }
+  func take(_ statistics: inout RPCServerStatistics, _ calls: inout FinishedCalls) {
+    state.withLock { state in
+      state.statistics.take(&statistics)
+      state.statistics.calls.take(&calls)
+    }
   }
 
   var statistics: RPCServerStatistics {
     state.withLock { state in
       var statistics = state.statistics
       statistics.connectionsOpen = state.open.count
+      statistics.connectionsLimit = limit
       statistics.memoryInUse = memory.bytesInUse
+      statistics.memoryLimit = memory.capacity
       return statistics
     }
   }

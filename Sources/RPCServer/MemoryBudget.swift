@@ -31,7 +31,7 @@ final class MemoryBudget: Sendable {
   /// have given it back.
   private static let reclaimInterval = TimeAmount.milliseconds(10)
 
-  private let capacity: Int
+  let capacity: Int
   private let used = Atomic(0)
   /// The part of ``used`` that waits for clients.
   private let waiting = Atomic(0)

@@ -47,12 +47,15 @@ package struct RPCRouter: Sendable {
     _ service: String, _ method: String, permission: Permission,
     immediate: ImmediateBody? = nil, _ body: @escaping UnaryBody
   ) {
-    add(service, method, permission, .unary, .unary(body))
     if let immediate {
+      precondition(
+        immediates.count < ImmediateMethods.Counts.count, "too many methods have immediate answers")
       let prefix = RequestEnvelope.prefix(service: service, method: method)
       immediates.append(
-        ImmediateMethods.Method(prefix: prefix, permission: permission, body: immediate))
+        ImmediateMethods.Method(
+          index: methods.count, prefix: prefix, permission: permission, body: immediate))
     }
+    add(service, method, permission, .unary, .unary(body))
   }
 
   /// Adds a method of `Protos/`.
@@ -108,6 +111,8 @@ package struct RPCRouter: Sendable {
 /// passing it costs one reference count.
 final class ImmediateMethods: Sendable {
   struct Method: Sendable {
+    /// The index into ``MethodTable/methods``.
+    let index: Int
     /// The first bytes of the method's request envelopes.
     let prefix: [UInt8]
     let permission: Permission
@@ -118,15 +123,24 @@ final class ImmediateMethods: Sendable {
   /// which its run of immediate answers began. A run takes less than a millisecond.
   private static let shortTime = TimeAmount.milliseconds(10)
 
-  private let methods: [Method]
+  /// Numbers of answers by the position in ``methods``: on the stack, as they are counted for each
+  /// read from a socket.
+  typealias Counts = InlineArray<4, Int>
+
+  /// A run with fewer answers takes about as long as the first bucket of ``CallDuration`` is wide, so the
+  /// clock is not read at its end.
+  static let longRun = 32
+
+  let methods: [Method]
 
   init(_ methods: [Method]) {
     self.methods = methods
   }
 
-  /// An answer, and whether the caller was known by a token.
+  /// An answer, its position in ``methods``, and whether the caller was known by a token.
   struct Answer {
     let message: StampedMessage
+    let slot: Int
     let isByToken: Bool
   }
 
@@ -156,7 +170,7 @@ final class ImmediateMethods: Sendable {
         scope.permissions.contains(methods[index].permission),
         let message = methods[index].body(found.payload, scope)
       else { return nil }
-      return Answer(message: message, isByToken: isByToken)
+      return Answer(message: message, slot: index, isByToken: isByToken)
     }
     return nil
   }

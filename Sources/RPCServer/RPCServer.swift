@@ -66,6 +66,9 @@ package final class RPCServer: Sendable {
     self.acceptFailures = AcceptFailures(logger: logger)
   }
 
+  /// The names of the methods, by the index that ``CallCounts`` uses.
+  package var methodNames: [String] { methods.methods.map { "\($0.service)/\($0.method)" } }
+
   /// Refused calls, by caller and reason.
   package var refusals: [AccessRefusals.Key: Int] { gate.refusals.totals }
 

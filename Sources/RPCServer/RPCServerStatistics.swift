@@ -1,13 +1,14 @@
-package import Framing
 import Wire
 
 /// Counters of a server since its start. A connection adds its counters when it flushes.
 package struct RPCServerStatistics: Hashable, Sendable {
   package var connectionsOpen = 0
+  package var connectionsLimit = 0
   package var connectionsAccepted = 0
   /// Closed immediately because of the connection limit or a shutdown.
   package var connectionsRefused = 0
-  /// Finished calls by status code. Calls of a client that disconnected count as CANCELLED.
+  /// Finished calls. Calls of a client that disconnected count as CANCELLED. Those of a connection are
+  /// in its ``FinishedCalls`` until it flushes.
   package var calls = CallCounts()
   /// Messages sent on streams.
   package var streamMessages = 0
@@ -25,6 +26,7 @@ package struct RPCServerStatistics: Hashable, Sendable {
   package var acceptFailures = 0
   /// Bytes of incomplete requests, calls in flight and unread output now.
   package var memoryInUse = 0
+  package var memoryLimit = 0
   /// Calls and answers refused because the connection had its share of the memory.
   package var memoryRefusals = 0
   /// Incomplete requests given up so that others get memory.
@@ -44,7 +46,6 @@ package struct RPCServerStatistics: Hashable, Sendable {
     connectionsOpen += exchange(&other.connectionsOpen, with: 0)
     connectionsAccepted += exchange(&other.connectionsAccepted, with: 0)
     connectionsRefused += exchange(&other.connectionsRefused, with: 0)
-    calls.take(&other.calls)
     streamMessages += exchange(&other.streamMessages, with: 0)
     brokenFrames += exchange(&other.brokenFrames, with: 0)
     connectionsTimedOut += exchange(&other.connectionsTimedOut, with: 0)
@@ -58,41 +59,5 @@ package struct RPCServerStatistics: Hashable, Sendable {
     handshakesOpen += exchange(&other.handshakesOpen, with: 0)
     handshakesFinished += exchange(&other.handshakesFinished, with: 0)
     handshakesFailed += exchange(&other.handshakesFailed, with: 0)
-  }
-}
-
-/// Numbers of finished calls by status code.
-package struct CallCounts: Hashable, Sendable {
-  /// Separate, so that counting a success needs no dictionary lookup.
-  private var succeeded = 0
-  private var failed: [RPCCode: Int] = [:]
-
-  package init() {}
-
-  package subscript(code: RPCCode) -> Int {
-    code == .ok ? succeeded : failed[code, default: 0]
-  }
-
-  package var total: Int {
-    failed.values.reduce(succeeded, +)
-  }
-
-  mutating func count(_ code: RPCCode) {
-    if code == .ok {
-      succeeded += 1
-    } else {
-      failed[code, default: 0] += 1
-    }
-  }
-
-  mutating func countSuccesses(_ count: Int) {
-    succeeded += count
-  }
-
-  mutating func take(_ other: inout CallCounts) {
-    succeeded += exchange(&other.succeeded, with: 0)
-    if !other.failed.isEmpty {
-      failed.merge(exchange(&other.failed, with: [:]), uniquingKeysWith: +)
-    }
   }
 }

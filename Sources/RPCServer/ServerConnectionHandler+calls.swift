@@ -57,6 +57,7 @@ extension ServerConnectionHandler {
     let access = access.immediate(now: now)
     var answered = 0
     var answeredByToken = 0
+    var answeredBySlot = ImmediateMethods.Counts(repeating: 0)
     var isStopped = batch.readableBytes >= RPCLimits.fullBatch
     var large: (streamID: StreamID, answer: StampedMessage)?
     let eventLoop = peer.eventLoop
@@ -70,6 +71,7 @@ extension ServerConnectionHandler {
         return false
       }
       answered += 1
+      answeredBySlot[answer.slot] += 1
       if answer.isByToken { answeredByToken += 1 }
       if answer.message.readableBytes > RPCLimits.maximumCopiedPayload {
         large = (header.streamID, answer.message)
@@ -90,7 +92,11 @@ extension ServerConnectionHandler {
     if answered == 0 {
       return false
     }
-    statistics.calls.countSuccesses(answered)
+    let end = answered < ImmediateMethods.longRun ? now : eventLoop.now
+    for slot in immediates.methods.indices where answeredBySlot[slot] > 0 {
+      finishedCalls.add(
+        answeredBySlot[slot], of: immediates.methods[slot].index, .ok, lasting: end - arrival)
+    }
     self.access.countReads(
       byToken: answeredByToken, byConnection: answered - answeredByToken, now: now)
     batchGrew()
@@ -113,10 +119,12 @@ extension ServerConnectionHandler {
       break
     case .start(let call):
       start(call)
-    case .respond(let streamID, let status), .fail(let streamID, let status):
-      writeFailure(streamID, status)
+    case .respond(let streamID, let status, let method):
+      writeRefusal(streamID, status, method: method)
+    case .fail(let streamID, let status):
+      writeRefusal(streamID, status, method: nil)
     case .end(let call, let status):
-      writeFailure(call.streamID, status)
+      writeFailure(call, status)
       cancel(call)
     }
     if streams.hasFailed {
@@ -259,11 +267,11 @@ extension ServerConnectionHandler {
     case .ignore:
       return
     case .send:
-      statistics.calls.count(.ok)
+      count(call, .ok)
       write(StampedMessage(payload), for: call.streamID)
     case .sendFailure(let status):
       if length > room { lackedMemory() }
-      writeFailure(call.streamID, status)
+      writeFailure(call, status)
     }
     forget(call)
   }
@@ -273,7 +281,7 @@ extension ServerConnectionHandler {
     guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
       return
     }
-    writeFailure(call.streamID, status)
+    writeFailure(call, status)
     forget(call)
   }
 
@@ -297,7 +305,7 @@ extension ServerConnectionHandler {
       writePayload(payload)
     case .sendFailure(let status):
       if length > room { lackedMemory() }
-      writeFailure(call.streamID, status)
+      writeFailure(call, status)
       cancel(call)
     }
   }
@@ -307,7 +315,7 @@ extension ServerConnectionHandler {
     guard case .send = streams.streamFinished(call) else {
       return
     }
-    statistics.calls.count(.ok)
+    count(call, .ok)
     FrameEncoder.writeEndOfStream(streamID: call.streamID, into: &batch)
     batchGrew()
     forget(call)
@@ -327,7 +335,7 @@ extension ServerConnectionHandler {
   /// Sends a failure for calls that ``ServerStreams`` has ended, and cancels them.
   func end(_ calls: [CallID], _ status: RPCStatus) {
     for call in calls {
-      writeFailure(call.streamID, status)
+      writeFailure(call, status)
       cancel(call)
     }
   }
@@ -337,14 +345,14 @@ extension ServerConnectionHandler {
     guard case .sendFailure(let status) = streams.failureProduced(call, status) else {
       return
     }
-    writeFailure(call.streamID, status)
+    writeFailure(call, status)
     cancel(call)
   }
 
   /// Cancels all calls of a closed connection.
   func abandonCalls() {
     for call in streams.channelClosed() {
-      statistics.calls.count(.cancelled)
+      count(call, .cancelled)
       cancel(call)
     }
   }

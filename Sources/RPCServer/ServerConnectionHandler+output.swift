@@ -12,10 +12,24 @@ extension ServerConnectionHandler {
   }
 
   /// Writes the status of a failed call and counts it.
-  func writeFailure(_ streamID: StreamID, _ status: RPCStatus) {
-    statistics.calls.count(status.code)
+  func writeFailure(_ call: CallID, _ status: RPCStatus) {
+    count(call, status.code)
+    FrameEncoder.writeResponse(streamID: call.streamID, status: status, into: &batch)
+    batchGrew()
+  }
+
+  /// Writes the status of a call that was not started, and counts it as one that took no time.
+  ///
+  /// - Parameter method: its index; nil if it is not known.
+  func writeRefusal(_ streamID: StreamID, _ status: RPCStatus, method: Int?) {
+    finishedCalls.add(1, of: method, status.code, lasting: .zero)
     FrameEncoder.writeResponse(streamID: streamID, status: status, into: &batch)
     batchGrew()
+  }
+
+  /// Counts a call that has ended now.
+  func count(_ call: CallID, _ code: RPCCode) {
+    finishedCalls.add(1, of: call.method, code, lasting: peer.eventLoop.now - call.arrival)
   }
 
   /// Writes the answer to a unary call.
@@ -186,7 +200,7 @@ extension ServerConnectionHandler {
     for call in sendQueue where stallTime(of: call).map({ $0 <= now }) ?? false {
       let action = streams.streamStalled(call, lastCursor: openCalls[call]?.lastCursor)
       guard case .sendFailure(let status) = action else { continue }
-      writeFailure(call.streamID, status)
+      writeFailure(call, status)
       cancel(call)
     }
   }

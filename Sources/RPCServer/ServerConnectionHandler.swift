@@ -41,6 +41,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   /// The initial capacity of a new batch, in bytes.
   var batchCapacity = 0
   var statistics = RPCServerStatistics()
+  var finishedCalls = FinishedCalls()
 
   let memory: ConnectionMemory
   /// Bytes written to the channel that may not be sent yet: those that the channel had when it was
@@ -221,7 +222,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func publishStatistics() {
-    registry.take(&statistics)
+    registry.take(&statistics, &finishedCalls)
   }
 
   /// Makes the kernel acknowledge received data immediately, if no answer has carried the

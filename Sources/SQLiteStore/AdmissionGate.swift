@@ -11,12 +11,14 @@ final class AdmissionGate: Sendable {
     var waitingForDrain: [CheckedContinuation<Void, Never>] = []
   }
 
+  let limit: Int
   private let name: String
   private let state: Mutex<State>
 
   /// - Parameter name: the kind of calls, in the plural, for error messages.
   init(limit: Int, name: String) {
     self.name = name
+    self.limit = limit
     state = Mutex(State(shares: SourceShares(limit: limit)))
   }
 

@@ -67,6 +67,13 @@ package final class SQLiteStore: EntitlementStore {
     }
   }
 
+  /// What waits or is in progress now, and how much may be.
+  package var statistics: SQLiteStatistics {
+    SQLiteStatistics(
+      pendingWrites: commits.pending, pendingWritesLimit: commits.limit,
+      pendingReads: reads.pending, pendingReadsLimit: reads.limit)
+  }
+
   private init(
     file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits,
     trail: AuditTrail, evaluations: EvaluationPool
@@ -270,6 +277,14 @@ package final class SQLiteStore: EntitlementStore {
     }
     return try outcome.get()
   }
+}
+
+/// The use of the embedded store.
+package struct SQLiteStatistics: Hashable, Sendable {
+  package let pendingWrites: Int
+  package let pendingWritesLimit: Int
+  package let pendingReads: Int
+  package let pendingReadsLimit: Int
 }
 
 /// Limits of the embedded store.

@@ -131,6 +131,12 @@ package final class WorkerPool: Sendable {
 
   package var statistics: Statistics { state.withLock { $0.statistics } }
 
+  /// What may be queued with a priority, and the number of workers.
+  package func limits(of priority: WorkPriority) -> Limits {
+    let share = priority == .bulk ? Self.bulkShare : 1
+    return Limits(workers: queues.count, items: capacity / share, weight: weightCapacity / share)
+  }
+
   /// Transforms all items, in parallel if there are many. Results are in the order of the items.
   ///
   /// - Parameters:
@@ -344,6 +350,13 @@ extension WorkerPool {
     package var waitingTime = Duration.zero
     /// Total wall-clock time that workers spent on these chunks.
     package var workingTime = Duration.zero
+  }
+
+  /// The limits of one priority. The workers are those of all.
+  package struct Limits: Hashable, Sendable {
+    package let workers: Int
+    package let items: Int
+    package let weight: Int
   }
 
   package struct Statistics: Hashable, Sendable {

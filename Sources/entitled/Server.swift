@@ -1,11 +1,13 @@
 import AccessControl
 import CatalogFiles
 import CertificateStatus
+import CoreMetrics
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
 import Framing
 import Logging
+import MetricsExposition
 import NIOCore
 import PostgresStore
 import Programs
@@ -13,6 +15,7 @@ import RPCEndpoints
 import RPCServer
 import SQLiteStore
 import ServiceLifecycle
+import ServiceMetrics
 import UnixSignals
 import Verification
 import Wire
@@ -49,6 +52,8 @@ struct Server {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])
     }
     let evaluations = EvaluationPool()
+    let libraries = LibraryMetrics(timerBounds: CallMetrics.boundsInSeconds)
+    MetricsSystem.bootstrap(libraries)
     let auditLog = try settings.auditLog.map { target throws(StartFailure) in
       try AuditLogFile(target, logger: logger)
     }
@@ -60,7 +65,7 @@ struct Server {
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.catalogSource, credentials: credentials, opened: opened,
-      evaluations: evaluations, logger: logger)
+      evaluations: evaluations, libraries: libraries, logger: logger)
     components.addAuditStatistics(trail, auditLog)
     let addresses: [ServerAddress]
     do {
@@ -155,8 +160,8 @@ struct Server {
     do {
       switch settings.store {
       case .sqlite(let file):
-        return OpenedStore(
-          try openSQLite(file, trail: trail, evaluations, logger: logger), statistics: { [] })
+        let store = try openSQLite(file, trail: trail, evaluations, logger: logger)
+        return OpenedStore(store, statistics: { store.statistics.values })
       case .postgres(let configuration):
         let store = try await PostgresStore.open(
           configuration, trail: trail, logger: logger, evaluations: evaluations)
@@ -246,6 +251,8 @@ private struct ServerComponents {
   /// Nil without access control.
   let credentials: CredentialsReloader?
   let health = HealthStatus()
+  /// What monitoring reads.
+  let metrics: Exposition
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
 
@@ -253,7 +260,7 @@ private struct ServerComponents {
   init(
     settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
     source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore,
-    evaluations: EvaluationPool, logger: Logger
+    evaluations: EvaluationPool, libraries: LibraryMetrics, logger: Logger
   ) {
     let store = opened.store
     let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)
@@ -298,10 +305,11 @@ private struct ServerComponents {
     self.credentials = credentials
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
-      { pool.statistics.values }, { evaluations.statistics.evaluationValues },
+      { pool.statistics.values }, { evaluations.values }, { catalog.values },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
+      { [health] in health.values },
     ])
     self.statistics = statistics
 
@@ -344,6 +352,9 @@ private struct ServerComponents {
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
         memory: settings.memoryBudget),
       tls: tls?.tls, credentials: loaded?.holder, logger: logger)
+    metrics = ServiceMetrics.exposition(
+      statistics: statistics, server: { [weak rpcServer] in rpcServer }, libraries: libraries,
+      version: ProgramVersion.current, store: settings.store.isPostgres ? "postgresql" : "sqlite")
     if let tls { statistics.add { tls.values } }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.

@@ -155,7 +155,10 @@ final class TLSReloader: Sendable {
   var values: [StatisticValue] {
     [
       StatisticValue("tls.certificate_seconds_left", Int(max(0, millisecondsLeft / 1_000))),
+      StatisticValue(
+        "tls.certificate_expires_seconds", tls.certificate.validity.upperBound / 1_000),
       StatisticValue("tls.reload_failures", state.withLock(\.failures)),
+      StatisticValue("tls.last_reload_valid", state.withLock(\.fault) == nil ? 1 : 0),
     ]
   }
 }

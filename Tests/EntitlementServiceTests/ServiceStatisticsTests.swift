@@ -15,7 +15,11 @@ struct ServiceStatisticsTests {
       let names = statistics.values.map(\.name)
       #expect(names == names.sorted())
       #expect(Set(names).count == names.count)
-      #expect(statistics.values.allSatisfy { $0.value == 0 })
+      let limits = statistics.values.filter {
+        $0.name.contains("_limit") || $0.name == "verification.workers"
+      }
+      #expect(limits.allSatisfy { $0.value > 0 })
+      #expect(statistics.values.allSatisfy { $0.value == 0 || limits.contains($0) })
       #expect(names.contains("submissions.refused.INVALID_SIGNATURE"))
       #expect(names.contains("notifications.status_mismatch"))
 

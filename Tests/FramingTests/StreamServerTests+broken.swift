@@ -68,7 +68,8 @@ extension StreamServerTests {
         WireError(.notUTF8, "Request"))
     }
     guard
-      case .respond(let stream, let status) = streams.frameReceived(malformed(3), now: Self.start)
+      case .respond(let stream, let status, _) = streams.frameReceived(
+        malformed(3), now: Self.start)
     else {
       Issue.record("it is not answered")
       return

@@ -47,7 +47,7 @@ struct StreamServerTests {
     switch action {
     case .ignore: "ignore"
     case .start(let call): "start \(call.id.streamID) \(table.methods[call.method].method)"
-    case .respond(let stream, let status): "respond \(stream) \(status.code.name)"
+    case .respond(let stream, let status, _): "respond \(stream) \(status.code.name)"
     case .end(let call, let status): "end \(call.streamID) \(status.code.name)"
     case .fail(let stream, let status): "fail \(stream) \(status.code.name)"
     }

@@ -118,8 +118,8 @@ struct ServiceBench {
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
-      { [pool] in pool.statistics.values }, { evaluations.statistics.evaluationValues },
-      { follower.statistics.values }, { watch.values },
+      { [pool] in pool.statistics.values }, { evaluations.values }, { catalog.values },
+      { follower.statistics.values }, { watch.values }, { [health] in health.values },
     ])
     AdminEndpoint(
       grants: GrantService(
@@ -143,6 +143,7 @@ struct ServiceBench {
         source: access.source, holder: access.holder, logger: logger,
         record: { call throws(StoreError) in try await store.record(call) })
     }
+    if let reloader { statistics.add { reloader.values } }
     AccessEndpoint(catalog: catalog, reloader: reloader).register(in: &router)
     let server = RPCServer(
       router: router, limits: limits, credentials: access?.holder, logger: logger)

@@ -220,10 +220,21 @@ package final class CredentialsReloader: Sendable {
 
   package var values: [StatisticValue] {
     let state = state.withLock { $0 }
+    let (snapshot, attempt) = holder.status
+    let expiries = snapshot.credentials.entries.compactMap { entry in
+      entry.lastTokenExpiry.map {
+        StatisticValue("access.expires_seconds.\(entry.caller.name)", $0.rawValue / 1_000)
+      }
+    }
     return [
-      StatisticValue("access.callers", holder.snapshot.credentials.entries.count),
+      StatisticValue("access.callers", snapshot.credentials.entries.count),
       StatisticValue("access.reloads", state.reloads),
       StatisticValue("access.reload_failures", state.failures),
-    ]
+      StatisticValue("access.in_force_since_seconds", snapshot.inForceSince.rawValue / 1_000),
+      // The file that was read at the start was valid.
+      StatisticValue("access.last_reload_valid", attempt?.isValid ?? true ? 1 : 0),
+      StatisticValue(
+        "access.last_reload_seconds", (attempt?.at ?? snapshot.inForceSince).rawValue / 1_000),
+    ] + expiries
   }
 }

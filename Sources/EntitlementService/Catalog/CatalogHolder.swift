@@ -92,6 +92,19 @@ package final class CatalogHolder: Sendable {
   }
 }
 
+extension CatalogHolder {
+  package var values: [StatisticValue] {
+    let (snapshot, attempt) = status
+    return [
+      StatisticValue("catalog.in_force_since_seconds", snapshot.inForceSince.rawValue / 1_000),
+      // The file that was read at the start was valid.
+      StatisticValue("catalog.last_reload_valid", attempt?.isValid ?? true ? 1 : 0),
+      StatisticValue(
+        "catalog.last_reload_seconds", (attempt?.at ?? snapshot.inForceSince).rawValue / 1_000),
+    ]
+  }
+}
+
 extension CatalogHolder.Snapshot {
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app or environment
   ///   that the catalog does not name. An empty answer would hide a misspelt bundle id (R27).

@@ -125,6 +125,7 @@ final class AnswerCache: Sendable {
       var statistics = state.statistics
       statistics.entries = state.answers.count
       statistics.bytes = state.answers.cost
+      statistics.bytesLimit = state.answers.limit
       return statistics
     }
   }
@@ -365,4 +366,5 @@ package struct CacheStatistics: Hashable, Sendable {
   package var evictions: UInt64 = 0
   package var entries = 0
   package var bytes = 0
+  package var bytesLimit = 0
 }

@@ -308,6 +308,11 @@ extension ServiceError {
 package struct ReadStatistics: Hashable, Sendable {
   /// Reads that wait for a permit now.
   package var waiting = 0
+  /// How many may wait.
+  package var waitingLimit = 0
+  /// Batches that may be in flight, and those that are.
+  package var permits = 0
+  package var permitsInUse = 0
   /// Reads refused in overload.
   package var shed = 0
   /// Batches begun.

@@ -53,6 +53,9 @@ package final class CustomerReader: Sendable {
     admission.withLock { admission in
       var statistics = admission.statistics
       statistics.waiting = admission.limiter.waitingCount
+      statistics.waitingLimit = admission.limiter.limits.waiting
+      statistics.permits = admission.limiter.limits.permits
+      statistics.permitsInUse = admission.limiter.permitsInUse
       return statistics
     }
   }

@@ -65,7 +65,7 @@ struct ReadLimiter<Read> {
     let since: NIODeadline
   }
 
-  private let limits: ReadLimits
+  let limits: ReadLimits
   private var free: Int
   private var waiting = CircularBuffer<Waiting>()
   private var waitingCustomers = 0
@@ -77,6 +77,8 @@ struct ReadLimiter<Read> {
   }
 
   var waitingCount: Int { waiting.count }
+
+  var permitsInUse: Int { limits.permits - free }
 
   /// Whether the waiting reads would use all permits: it gains nothing to wait for more reads before
   /// ``advance(_:)``.

@@ -1,6 +1,7 @@
+package import EntitlementStore
 import Synchronization
 package import Verification
-package import Workers
+import Workers
 
 /// A metric. Names are listed in deploy/docs/operations.md.
 package struct StatisticValue: Hashable, Sendable {
@@ -40,7 +41,7 @@ extension CacheStatistics {
       StatisticValue("cache.hits", hits), StatisticValue("cache.misses", misses),
       StatisticValue("cache.joined_loads", joinedLoads),
       StatisticValue("cache.evictions", evictions), StatisticValue("cache.entries", entries),
-      StatisticValue("cache.bytes", bytes),
+      StatisticValue("cache.bytes", bytes), StatisticValue("cache.bytes_limit", bytesLimit),
     ]
   }
 }
@@ -50,6 +51,9 @@ extension ReadStatistics {
     [
       StatisticValue("reads.waiting", waiting), StatisticValue("reads.shed", shed),
       StatisticValue("reads.batches", batches),
+      StatisticValue("reads.waiting_limit", waitingLimit),
+      StatisticValue("reads.permits", permits),
+      StatisticValue("reads.permits_in_use", permitsInUse),
     ]
   }
 }
@@ -63,8 +67,15 @@ extension VerificationPool.Statistics {
       StatisticValue("verification.given_up", work.givenUp),
       StatisticValue("verification.turned_away", work.turnedAway),
       StatisticValue("verification.bytes", work.weight),
+      StatisticValue("verification.workers", limits[.interactive]?.workers ?? 0),
     ]
       + WorkPriority.allCases.flatMap { work[$0].values(of: $0) }
+      + limits.flatMap { priority, limits in
+        [
+          StatisticValue("verification.queued_limit.\(priority.rawValue)", limits.items),
+          StatisticValue("verification.bytes_limit.\(priority.rawValue)", limits.weight),
+        ]
+      }
       + Verdict.allCases.map {
         StatisticValue("verification.verdicts.\($0.name)", verdicts[$0] ?? 0)
       }
@@ -86,23 +97,33 @@ extension StatusStatistics {
       StatisticValue("certificate_status.joined", joined),
       StatisticValue("certificate_status.undecided", undecided),
       StatisticValue("certificate_status.entries", entries),
+      StatisticValue("certificate_status.entries_limit", entriesLimit),
+      StatisticValue("certificate_status.in_flight", inFlight),
+      StatisticValue("certificate_status.in_flight_limit", inFlightLimit),
+    ]
+  }
+}
+
+extension EvaluationPool {
+  package var values: [StatisticValue] {
+    let work = statistics
+    return [
+      StatisticValue("evaluations.queued", work.queued),
+      StatisticValue("evaluations.queued_limit", limits.computations),
+      StatisticValue("evaluations.running", work.running),
+      StatisticValue("evaluations.workers", width),
+      StatisticValue("evaluations.facts", work.weight),
+      StatisticValue("evaluations.facts_limit", limits.facts),
+      StatisticValue("evaluations.done", work.done),
+      StatisticValue("evaluations.given_up", work.givenUp),
+      StatisticValue("evaluations.shed", work.turnedAway),
+      StatisticValue("evaluations.waiting_microseconds", work.waitingTime.microseconds),
+      StatisticValue("evaluations.working_microseconds", work.workingTime.microseconds),
     ]
   }
 }
 
 extension WorkerPool.Work {
-  /// The metrics of the pool for large customers.
-  package var evaluationValues: [StatisticValue] {
-    [
-      StatisticValue("evaluations.queued", queued), StatisticValue("evaluations.running", running),
-      StatisticValue("evaluations.facts", weight), StatisticValue("evaluations.done", done),
-      StatisticValue("evaluations.given_up", givenUp),
-      StatisticValue("evaluations.shed", turnedAway),
-      StatisticValue("evaluations.waiting_microseconds", waitingTime.microseconds),
-      StatisticValue("evaluations.working_microseconds", workingTime.microseconds),
-    ]
-  }
-
   fileprivate func values(of priority: WorkPriority) -> [StatisticValue] {
     func value(_ name: String, _ value: some BinaryInteger) -> StatisticValue {
       StatisticValue("verification.\(name).\(priority.rawValue)", value)

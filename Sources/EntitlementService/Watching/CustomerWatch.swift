@@ -78,6 +78,7 @@ package final class CustomerWatch: Sendable {
     let counts = counts.withLock { $0 }
     return [
       StatisticValue("watches.open", counts.open.pending),
+      StatisticValue("watches.open_limit", limits.watches),
       StatisticValue("watches.started", counts.started),
       StatisticValue("watches.refused", counts.refused),
       StatisticValue("watches.items", counts.items),

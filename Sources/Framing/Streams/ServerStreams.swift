@@ -8,7 +8,7 @@ package import NIOCore
 /// ends, so that a late answer cannot be mistaken for the answer to the second request.
 package struct ServerStreams: ~Copyable {
   fileprivate struct Stream {
-    let serial: UInt64
+    let id: CallID
     let kind: MethodKind
     let deadline: NIODeadline?
   }
@@ -44,7 +44,7 @@ package struct ServerStreams: ~Copyable {
 
   /// Whether the call is in flight, so that its answer can be sent.
   package func isInFlight(_ call: CallID) -> Bool {
-    streams[call.streamID]?.serial == call.serial
+    streams[call.streamID]?.id == call
   }
 
   // MARK: Input from the client
@@ -67,7 +67,8 @@ package struct ServerStreams: ~Copyable {
     else { return action }
     hasFailed = true
     return switch action {
-    case .respond(let streamID, let status): .respond(streamID, Self.closingConnection(status))
+    case .respond(let streamID, let status, let method):
+      .respond(streamID, Self.closingConnection(status), method: method)
     case .end(let call, let status): .end(call, Self.closingConnection(status))
     case .ignore, .start, .fail: action
     }
@@ -88,7 +89,7 @@ package struct ServerStreams: ~Copyable {
   package static func breaksProtocol(_ decoded: DecodedFrame, _ action: ServerAction) -> Bool {
     switch (decoded, action) {
     case (.oversized, _), (.malformed, _), (.unskippable, _), (_, .end): true
-    case (_, .respond(_, let status)): status.code == .invalidArgument
+    case (_, .respond(_, let status, _)): status.code == .invalidArgument
     default: false
     }
   }
@@ -157,19 +158,21 @@ package struct ServerStreams: ~Copyable {
     }
     let kind = methods.methods[method].kind
     if let refusal = refusal(of: frame.header.flags, kind: kind) {
-      return .respond(streamID, refusal)
+      return .respond(streamID, refusal, method: method)
     }
     let timeout = request.timeoutNanoseconds
     // The sum saturates at the distant future.
     let deadline: NIODeadline? = timeout == 0 ? nil : arrival + .nanoseconds(timeout)
     if timeout < 0 || (deadline.map { $0 <= now } ?? false) {
-      return .respond(streamID, Self.deadlineExceeded)
+      return .respond(streamID, Self.deadlineExceeded, method: method)
     }
     if streams.count >= limits.streamsPerConnection {
-      return .respond(streamID, tooManyStreams)
+      return .respond(streamID, tooManyStreams, method: method)
     }
     return .start(
-      open(streamID, method: method, kind: kind, request: request, deadline: deadline))
+      open(
+        CallID(streamID: streamID, serial: takeSerial(), method: method, arrival: arrival),
+        kind: kind, request: request, deadline: deadline))
   }
 
   /// Refuses a request for its stream id or a shutdown; nil if neither applies.
@@ -200,19 +203,19 @@ package struct ServerStreams: ~Copyable {
     return nil
   }
 
+  private mutating func takeSerial() -> UInt64 {
+    defer { nextSerial &+= 1 }
+    return nextSerial
+  }
+
   private mutating func open(
-    _ streamID: StreamID, method: Int, kind: MethodKind, request: RequestEnvelope,
-    deadline: NIODeadline?
+    _ id: CallID, kind: MethodKind, request: RequestEnvelope, deadline: NIODeadline?
   ) -> ServerCall {
-    let serial = nextSerial
-    nextSerial &+= 1
     if let deadline, deadline < earliestDeadline {
       earliestDeadline = deadline
     }
-    streams.insert(Stream(serial: serial, kind: kind, deadline: deadline), id: streamID)
-    return ServerCall(
-      id: CallID(streamID: streamID, serial: serial), method: method, request: request,
-      deadline: deadline)
+    streams.insert(Stream(id: id, kind: kind, deadline: deadline), id: id.streamID)
+    return ServerCall(id: id, request: request, deadline: deadline)
   }
 
   private mutating func dataReceived(_ header: FrameHeader) -> ServerAction {
@@ -274,7 +277,7 @@ package struct ServerStreams: ~Copyable {
   package mutating func answerProduced(
     _ call: CallID, payloadLength: Int, waiting: Int, room: Int = .max
   ) -> AnswerAction {
-    guard let stream = streams[call.streamID], stream.serial == call.serial,
+    guard let stream = streams[call.streamID], stream.id == call,
       stream.kind == .unary
     else {
       return .ignore
@@ -313,7 +316,7 @@ package struct ServerStreams: ~Copyable {
   package mutating func streamItemProduced(
     _ call: CallID, payloadLength: Int, waiting: Int, room: Int = .max, lastCursor: String? = nil
   ) -> AnswerAction {
-    guard let stream = streams[call.streamID], stream.serial == call.serial,
+    guard let stream = streams[call.streamID], stream.id == call,
       stream.kind == .serverStreaming
     else {
       return .ignore
@@ -348,7 +351,7 @@ package struct ServerStreams: ~Copyable {
 
   /// A stream produced its last message.
   package mutating func streamFinished(_ call: CallID) -> AnswerAction {
-    guard let stream = streams[call.streamID], stream.serial == call.serial,
+    guard let stream = streams[call.streamID], stream.id == call,
       stream.kind == .serverStreaming
     else {
       return .ignore
@@ -447,7 +450,7 @@ package struct ServerStreams: ~Copyable {
       return .respond(streamID, status)
     }
     close(streamID)
-    return .end(CallID(streamID: streamID, serial: stream.serial), status)
+    return .end(stream.id, status)
   }
 
   private mutating func endAll(where isOver: (Stream) -> Bool) -> [CallID] {
@@ -455,7 +458,7 @@ package struct ServerStreams: ~Copyable {
     for (id, _) in ended {
       close(id)
     }
-    return ended.map { CallID(streamID: $0.id, serial: $0.stream.serial) }
+    return ended.map { $0.stream.id }
   }
 
   private mutating func close(_ streamID: StreamID) {

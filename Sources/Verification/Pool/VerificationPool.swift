@@ -23,6 +23,7 @@ package final class VerificationPool: Sendable {
     package var work: WorkerPool.Statistics
     /// Number of payloads and receipts by verdict, including ``Verdict/ok``.
     package var verdicts: [Verdict: Int]
+    package var limits: [WorkPriority: WorkerPool.Limits]
   }
 
   private let verifier: JWSVerifier
@@ -157,7 +158,9 @@ package final class VerificationPool: Sendable {
   }
 
   package var statistics: Statistics {
-    Statistics(work: workers.statistics, verdicts: verdicts.withLock { $0 })
+    Statistics(
+      work: workers.statistics, verdicts: verdicts.withLock { $0 },
+      limits: [.interactive: workers.limits(of: .interactive), .bulk: workers.limits(of: .bulk)])
   }
 
   /// Rejects new batches and returns when all admitted batches have ended.

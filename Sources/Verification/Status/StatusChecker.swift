@@ -21,6 +21,7 @@ package final class StatusChecker: Sendable {
   package let policy: StatusPolicy
   private let responder: any StatusResponder
   private let maximumRequests: Int
+  private let capacity: Int
   private let report: @Sendable (StatusEvent) -> Void
   private let state: Mutex<State>
 
@@ -38,6 +39,7 @@ package final class StatusChecker: Sendable {
     self.policy = policy
     self.responder = responder
     self.maximumRequests = maximumRequests
+    self.capacity = capacity
     self.report = report
     state = Mutex(State(cache: StatusCache(capacity: capacity)))
   }
@@ -46,6 +48,9 @@ package final class StatusChecker: Sendable {
     state.withLock { state in
       var statistics = state.statistics
       statistics.entries = state.cache.count
+      statistics.entriesLimit = capacity
+      statistics.inFlight = state.inFlight.count
+      statistics.inFlightLimit = maximumRequests
       return statistics
     }
   }

@@ -20,8 +20,12 @@ package struct StatusStatistics: Hashable, Sendable {
   package var joined = 0
   /// Payloads with an unknown status: accepted by soft, refused by strict.
   package var undecided = 0
-  /// Cached certificates.
+  /// Cached certificates, and how many may be.
   package var entries = 0
+  package var entriesLimit = 0
+  /// Requests in flight, and how many may be.
+  package var inFlight = 0
+  package var inFlightLimit = 0
 
   package init() {}
 }

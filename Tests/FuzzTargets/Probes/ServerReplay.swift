@@ -39,7 +39,7 @@ struct ServerReplay: ~Copyable {
     case .start(let call):
       try require(!wasFinished, "no call starts on a connection that is over")
       try start(call)
-    case .respond(let streamID, let status):
+    case .respond(let streamID, let status, _):
       try require(open[streamID] == nil, "a failure without a call is not sent to a call's stream")
       try require(status.code != .ok, "a refusal has another code than OK")
     case .end(let call, let status):

@@ -1,5 +1,9 @@
 import EntitlementDomain
+import EntitlementService
 import Foundation
+import MetricsExposition
+import RPCClient
+import ServiceMetrics
 import TestSupport
 import Testing
 import Wire
@@ -29,6 +33,18 @@ struct NodesTests {
         }
       }
     }
+    await nodes.close()
+  }
+
+  @Test func `every counter of a server on PostgreSQL has its metric`() async throws {
+    let nodes = try await NodesBench.start(on: try EphemeralPostgres.shared)
+    let values = try await nodes.clients[0].statistics().counters.map {
+      StatisticValue($0.name, $0.value)
+    }
+    let (families, unknown) = StatisticMapping().families(of: values)
+    #expect(unknown == [])
+    let connections = families.first { $0.name == "entitle_store_connections_limit" }
+    #expect(connections?.samples.map(\.labels.first?.value) == ["read", "write"])
     await nodes.close()
   }
 

@@ -1,11 +1,13 @@
 import AccessControl
 import Cryptography
 import EntitlementDomain
+import EntitlementService
 import Foundation
 import Framing
 import Glibc
 import NIOCore
 import RPCClient
+import ServiceMetrics
 import StoreSimulator
 import TLSSupport
 import TestSupport
@@ -226,6 +228,8 @@ struct AccessServerTests {
     let operators = client(running.address, admin)
     let counters = try await operators.statistics().counters
     #expect(counters.filter { $0.name.hasPrefix("access.refused") && $0.value > 0 }.isEmpty)
+    let values = counters.map { StatisticValue($0.name, $0.value) }
+    #expect(StatisticMapping().families(of: values).unknown == [])
     await operators.close()
     #expect(try await running.stop() == .code(0))
   }

@@ -47,7 +47,7 @@ struct CertificateStatusSettingTests {
     for arguments in [[], ["--certificate-status", "off"]] {
       let outcome = try await submit(arguments)
       #expect(outcome.verdict == .ok)
-      #expect(outcome.figures.count == 12)
+      #expect(outcome.figures.count == 15)
       #expect(outcome.figures.values.allSatisfy { $0 == 0 })
       #expect(outcome.warnings == 0)
     }

@@ -1,7 +1,10 @@
+import EntitlementService
 import Foundation
 import Framing
 import Glibc
+import MetricsExposition
 import RPCClient
+import ServiceMetrics
 import TLSSupport
 import TestSupport
 import Testing
@@ -217,6 +220,17 @@ struct TLSServerTests {
     let report = try await health(running.addresses[1])
     #expect(report.output.contains("expires in 4 days"), "\(report.output)")
     #expect(running.logText.contains("expires in 4 days"))
+    let client = try await running.client()
+    let values = try await client.statistics().counters.map { StatisticValue($0.name, $0.value) }
+    await client.close()
+    let (families, unknown) = StatisticMapping().families(of: values)
+    #expect(unknown == [])
+    let left = families.first { $0.name == "entitle_tls_certificate_expiry_timestamp_seconds" }
+      .flatMap { family -> Double? in
+        guard case .number(let time)? = family.samples.first?.value else { return nil }
+        return (time - Date().timeIntervalSince1970) / 86_400
+      }
+    #expect(try (4...5).contains(#require(left)))
     #expect(try await running.stop() == .code(0))
   }
 

@@ -1,0 +1,250 @@
+/// What the use cases count.
+extension MetricTable {
+  static let submissions: [MetricDefinition] = [
+    .counter(
+      "entitle_submission_refusals",
+      "Refused payloads, by verdict. A refused notification, receipt or archived response counts once, and "
+        + "so does each unusable purchase in an accepted one.", "submissions.refused.VERDICT"),
+    .counter(
+      "entitle_submission_facts",
+      "Accepted payloads, and the statements of accepted receipts and archived responses about the app and "
+        + "each purchase: ADDED, REPLACED, DUPLICATE, SUPERSEDED.", "submissions.facts.DISPOSITION"),
+    .counter(
+      "entitle_submission_links",
+      "The same payloads: UNLINKED, UNCHANGED, LINKED, TRANSFERRED; ALREADY_LINKED is a claim that the app's "
+        + "policy refused, CLAIM_LIMITED a claim of an account that has reached its limit of claims in a "
+        + "day, ACCOUNT_FULL a purchase whose account has as many chains as it may have.",
+      "submissions.links.OUTCOME"),
+    .counter("entitle_receipts", "Verified receipts, new or known.", "receipts.accepted"),
+    .counter(
+      "entitle_archived_responses", "Imported archived responses, new or known.",
+      "archives.accepted"),
+    .counter(
+      "entitle_facts_with_unknown_value",
+      "New facts with an unknown value in Apple's field of that name; the value is stored, and confers "
+        + "nothing.", "facts.unknown.FIELD"),
+    .counter(
+      "entitle_grant_changes", "Calls for grants that changed something.",
+      .labelled("grants.added", "kind", "added"),
+      .labelled("grants.withdrawn", "kind", "withdrawn")),
+    .counter(
+      "entitle_link_changes",
+      "Explicit changes of an owner: linked, unlinked, transferred, merged, deleted, token_bound.",
+      "links.KIND"),
+  ]
+
+  static let notifications: [MetricDefinition] = [
+    .counter(
+      "entitle_notifications",
+      "Notifications: accepted are new ones, duplicate those that were stored before.",
+      .labelled("notifications.accepted", "outcome", "accepted"),
+      .labelled("notifications.duplicate", "outcome", "duplicate")),
+    .counter(
+      "entitle_notifications_unknown",
+      "New notifications with an unknown type, subtype, form (an unknown combination of a known type and a "
+        + "known subtype) or status (`data.status`).",
+      .labelled("notifications.unknown_type", "what", "type"),
+      .labelled("notifications.unknown_subtype", "what", "subtype"),
+      .labelled("notifications.unknown_form", "what", "form"),
+      .labelled("notifications.unknown_status", "what", "status")),
+    .counter(
+      "entitle_notification_status_mismatches",
+      "New notifications whose status differs from the computed one (R47).",
+      "notifications.status_mismatch"),
+  ]
+
+  static let verification: [MetricDefinition] = [
+    .gauge(
+      "entitle_verification_queued",
+      "Payloads that wait for a worker, including receipts and archived responses, by priority: interactive "
+        + "or bulk.", "verification.queued.PRIORITY", .sum("verification.queued")),
+    .gauge(
+      "entitle_verification_queued_limit",
+      "How many payloads may wait with this priority, or one submission.",
+      "verification.queued_limit.PRIORITY"),
+    .gauge(
+      "entitle_verification_running", "Payloads in work.", "verification.running.PRIORITY",
+      .sum("verification.running")),
+    .gauge("entitle_verification_workers", "Workers of all priorities.", "verification.workers"),
+    .gauge(
+      "entitle_verification_queue_bytes", "Bytes of the payloads that wait or are in work.",
+      "verification.bytes.PRIORITY", .sum("verification.bytes")),
+    .gauge(
+      "entitle_verification_queue_limit_bytes", "How many bytes may wait or be in work.",
+      "verification.bytes_limit.PRIORITY"),
+    .counter(
+      "entitle_verification_done", "Payloads verified or read.", "verification.done.PRIORITY",
+      .sum("verification.done")),
+    .counter(
+      "entitle_verification_given_up", "Payloads dropped because no caller waited.",
+      "verification.given_up.PRIORITY", .sum("verification.given_up")),
+    .counter(
+      "entitle_verification_turned_away", "Payloads refused because the queue was full.",
+      "verification.turned_away.PRIORITY", .sum("verification.turned_away")),
+    .counter(
+      "entitle_verification_pieces",
+      "Units of work that a worker finished: some payloads of one submission.",
+      "verification.pieces.PRIORITY"),
+    .counter(
+      "entitle_verification_waiting_seconds", "Total time that these units waited for a worker.",
+      .microseconds("verification.waiting_microseconds.PRIORITY")),
+    .counter(
+      "entitle_verification_working_seconds", "Total time that workers spent on these units.",
+      .microseconds("verification.working_microseconds.PRIORITY")),
+    .counter(
+      "entitle_verification_verdicts",
+      "Payloads and receipts verified, by verdict, including OK.",
+      "verification.verdicts.VERDICT"),
+  ]
+
+  static let certificateStatus: [MetricDefinition] = [
+    .counter(
+      "entitle_certificate_status_requests", "Requests sent to OCSP responders.",
+      "certificate_status.asked"),
+    .counter(
+      "entitle_certificate_status_answers",
+      "What became of them: good, revoked, unknown (the responder does not know the certificate), unusable "
+        + "(out of date, wrong signer, not OCSP), unreachable (no answer).",
+      .labelled("certificate_status.good", "outcome", "good"),
+      .labelled("certificate_status.revoked", "outcome", "revoked"),
+      .labelled("certificate_status.unknown", "outcome", "unknown"),
+      .labelled("certificate_status.unusable", "outcome", "unusable"),
+      .labelled("certificate_status.unreachable", "outcome", "unreachable")),
+    .counter(
+      "entitle_certificate_status_cache_hits", "Look-ups answered from the cache.",
+      "certificate_status.hits"),
+    .counter(
+      "entitle_certificate_status_joined", "Look-ups that joined a request in flight.",
+      "certificate_status.joined"),
+    .counter(
+      "entitle_certificate_status_without_responder", "Certificates that name no responder.",
+      "certificate_status.without_responder"),
+    .counter(
+      "entitle_certificate_status_turned_away",
+      "Requests not sent because too many were in flight.", "certificate_status.turned_away"),
+    .counter(
+      "entitle_certificate_status_undecided",
+      "Payloads without a decision: accepted with soft, RETRYABLE with strict.",
+      "certificate_status.undecided"),
+    .gauge(
+      "entitle_certificate_status_in_flight", "Requests in flight now.",
+      "certificate_status.in_flight"),
+    .gauge(
+      "entitle_certificate_status_in_flight_limit",
+      "How many requests may be in flight; 0 without checks.",
+      "certificate_status.in_flight_limit"),
+    .gauge(
+      "entitle_certificate_status_cache_entries", "Certificates in the cache now.",
+      "certificate_status.entries"),
+    .gauge(
+      "entitle_certificate_status_cache_entries_limit",
+      "How many certificates the cache may have; 0 without checks.",
+      "certificate_status.entries_limit"),
+  ]
+
+  static let reads: [MetricDefinition] = [
+    .counter("entitle_cache_hits", "Reads answered from the cache.", "cache.hits"),
+    .counter("entitle_cache_misses", "Other reads.", "cache.misses"),
+    .counter(
+      "entitle_cache_joined_loads", "Reads that joined a load in flight.", "cache.joined_loads"),
+    .counter(
+      "entitle_cache_evictions", "Cached answers evicted to make room.", "cache.evictions"),
+    .gauge("entitle_cache_entries", "Cached answers now.", "cache.entries"),
+    .gauge("entitle_cache_size_bytes", "Their bytes.", "cache.bytes"),
+    .gauge(
+      "entitle_cache_size_limit_bytes", "How many bytes cached answers may have.",
+      "cache.bytes_limit"),
+    .gauge("entitle_reads_waiting", "Reads that wait for a permit now.", "reads.waiting"),
+    .gauge(
+      "entitle_reads_waiting_limit", "How many reads may wait for a permit.",
+      "reads.waiting_limit"),
+    .gauge(
+      "entitle_read_permits_in_use", "Batches of reads in flight now.", "reads.permits_in_use"),
+    .gauge(
+      "entitle_read_permits_limit", "How many batches of reads may be in flight.",
+      "reads.permits"),
+    .counter("entitle_read_batches", "Batches of reads sent to the store.", "reads.batches"),
+    .counter("entitle_reads_shed", "Reads shed in overload.", "reads.shed"),
+    .gauge(
+      "entitle_evaluations_queued",
+      "Computations for large customers (more than 512 facts) that wait now.",
+      "evaluations.queued"),
+    .gauge(
+      "entitle_evaluations_queued_limit", "How many such computations may wait.",
+      "evaluations.queued_limit"),
+    .gauge("entitle_evaluations_running", "Such computations in work.", "evaluations.running"),
+    .gauge("entitle_evaluation_workers", "Threads for them.", "evaluations.workers"),
+    .gauge(
+      "entitle_evaluation_facts", "Facts of the computations that wait or are in work.",
+      "evaluations.facts"),
+    .gauge(
+      "entitle_evaluation_facts_limit", "How many facts these may have.",
+      "evaluations.facts_limit"),
+    .counter("entitle_evaluations_done", "Such computations done.", "evaluations.done"),
+    .counter(
+      "entitle_evaluations_given_up", "Such computations dropped because no caller waited.",
+      "evaluations.given_up"),
+    .counter(
+      "entitle_evaluations_shed", "Such computations refused because the queue was full.",
+      "evaluations.shed"),
+    .counter(
+      "entitle_evaluation_waiting_seconds", "Total time that they waited for a thread.",
+      .microseconds("evaluations.waiting_microseconds")),
+    .counter(
+      "entitle_evaluation_working_seconds", "Total time that threads spent on them.",
+      .microseconds("evaluations.working_microseconds")),
+  ]
+
+  static let watches: [MetricDefinition] = [
+    .gauge("entitle_watches_open", "Watches now.", "watches.open"),
+    .gauge("entitle_watches_open_limit", "How many watches there may be.", "watches.open_limit"),
+    .counter("entitle_watches_started", "Watches that began.", "watches.started"),
+    .counter("entitle_watches_refused", "Watches refused because of the limit.", "watches.refused"),
+    .counter("entitle_watch_items", "Changes sent to watches.", "watches.items"),
+    .counter(
+      "entitle_watch_reads", "Reads of the feed for all watches together.", "watches.reads"),
+  ]
+
+  static let following: [MetricDefinition] = [
+    .counter(
+      "entitle_follower_polls", "Polls for the writes of all nodes, failed ones included.",
+      "follower.looks"),
+    .counter("entitle_follower_failed_polls", "Failed polls.", "follower.failed_looks"),
+    .counter(
+      "entitle_follower_changed_customers", "Changed customers that polls returned.",
+      "follower.changed"),
+    .counter(
+      "entitle_follower_recovered_polls",
+      "Polls without an announcement that found changes: the announcement was lost.",
+      "follower.recovered"),
+    .counter(
+      "entitle_follower_cache_clears",
+      "How often all cached answers were dropped: the feed no longer contained the follower's position, the "
+        + "database has another history, or more than 100,000 customers had changed since the last poll.",
+      "follower.cleared"),
+    .counter(
+      "entitle_follower_stale_bypasses",
+      "Reads that went to the store because the last poll was too old.",
+      "follower.stale_bypasses"),
+    .gauge(
+      "entitle_follower_position", "The position of the node in the feed.", "follower.position"),
+    .gauge(
+      "entitle_follower_lag_seconds", "The time since the last successful poll began.",
+      .microseconds("follower.lag_microseconds")),
+    .counter(
+      "entitle_changes_trimmed", "Entries of the feed that were deleted because of their age.",
+      "changes.trimmed"),
+  ]
+
+  static let audit: [MetricDefinition] = [
+    .counter(
+      "entitle_audit_entries", "Entries of the audit trail that this process wrote.",
+      "audit.entries"),
+    .counter(
+      "entitle_audit_gaps", "Those of them that tell of entries lost in a failover.", "audit.gaps"),
+    .counter("entitle_audit_seals", "Seals that this process wrote.", "audit.seals"),
+    .counter(
+      "entitle_audit_log_failures", "Lines of audit_log that could not be written.",
+      "audit.log_failures"),
+  ]
+}

@@ -1,0 +1,79 @@
+import EntitlementService
+import MetricsExposition
+import Testing
+
+@testable import ServiceMetrics
+
+@Suite("Metrics of the values of GetStatistics")
+struct StatisticMappingTests {
+  private func samples(_ name: String, _ value: Int64 = 5) -> [String: [MetricSample]] {
+    let (families, unknown) = StatisticMapping().families(of: [StatisticValue(name, value)])
+    #expect(unknown.isEmpty)
+    return Dictionary(uniqueKeysWithValues: families.map { ($0.name, $0.samples) })
+  }
+
+  @Test("Parts of a name in capitals become labels")
+  func placeholders() {
+    #expect(
+      samples("submissions.refused.BAD_SIGNATURE") == [
+        "entitle_submission_refusals": [MetricSample([MetricLabel("verdict", "BAD_SIGNATURE")], 5)]
+      ])
+    #expect(
+      samples("verification.queued.bulk") == [
+        "entitle_verification_queued": [MetricSample([MetricLabel("priority", "bulk")], 5)]
+      ])
+    #expect(
+      samples("access.refused.rate_limited") == [
+        "entitle_access_refusals": [MetricSample([MetricLabel("reason", "rate_limited")], 5)]
+      ])
+  }
+
+  @Test(
+    "A caller's name may have dots", arguments: ["billing", "a.b.c", "x..y", "ops@example.com"])
+  func callers(name: String) {
+    #expect(
+      samples("access.refused.rate_limited.\(name)") == [
+        "entitle_caller_refusals": [
+          MetricSample([MetricLabel("reason", "rate_limited"), MetricLabel("caller", name)], 5)
+        ]
+      ])
+    #expect(
+      samples("access.expires_seconds.\(name)") == [
+        "entitle_credential_expiry_timestamp_seconds": [
+          MetricSample([MetricLabel("caller", name)], 5)
+        ]
+      ])
+  }
+
+  @Test("A name may imply a label, and times are in seconds")
+  func labelsAndUnits() {
+    #expect(
+      samples("access.reload_failures") == [
+        "entitle_credentials_reloads": [MetricSample([MetricLabel("outcome", "failed")], 5)]
+      ])
+    #expect(
+      samples("follower.lag_microseconds", 2_500_000) == [
+        "entitle_follower_lag_seconds": [MetricSample([], 2.5)]
+      ])
+  }
+
+  @Test("A sum of other values is not shown")
+  func sums() {
+    for name in ["verification.queued", "calls.total", "calls.NOT_FOUND"] {
+      #expect(samples(name).isEmpty, "\(name)")
+    }
+  }
+
+  @Test(
+    "A value without a metric is reported",
+    arguments: [
+      "new.counter", "cache", "cache.hits.more", "verification.queued.bulk.more", "calls.new", "",
+    ])
+  func unknown(name: String) {
+    let found = StatisticMapping().families(of: [
+      StatisticValue(name, 1), StatisticValue("cache.hits", 2),
+    ])
+    #expect(found.unknown == [name])
+    #expect(found.families.map(\.name) == ["entitle_cache_hits"])
+  }
+}
