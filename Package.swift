@@ -136,6 +136,12 @@ let package = Package(
         nio.posix, nio.ssl, nio.tls,
         logging,
       ]),
+    // HTTP, translated into frames.
+    .target(
+      name: "HTTPFront",
+      dependencies: [
+        "EntitlementDomain", "Framing", "JSON", "RPCServer", "Wire", logging, nio.core, nio.http,
+      ]),
     .target(
       name: "RPCClient",
       dependencies: [
@@ -209,9 +215,9 @@ let package = Package(
       dependencies: [
         "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
         "EntitlementService",
-        "EntitlementStore", "Framing", "MetricsExposition", "PostgresStore", "Programs",
+        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "PostgresStore", "Programs",
         "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "Verification", "Wire",
-        "Workers", "Yams", argumentParser, logging, nio.core,
+        "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -230,6 +236,16 @@ let package = Package(
       ],
       path: "Tests/StoreConformance"),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    // The whole service on sockets, for the tests of what stands in front of it.
+    .target(
+      name: "ServiceSupport",
+      dependencies: [
+        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "EntitlementService", "EntitlementStore", "Framing", "RPCClient", "RPCEndpoints",
+        "RPCServer", "SQLiteStore", "StoreSimulator", "TestSupport", "Verification", "Wire",
+        logging, nio.core,
+      ],
+      path: "Tests/ServiceSupport"),
     .target(
       name: "TLSSupport", dependencies: ["Cryptography", "TestSupport"],
       path: "Tests/TLSSupport"),
@@ -360,9 +376,16 @@ let package = Package(
       dependencies: [
         "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing", "MetricsExposition",
-        "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics",
+        "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "ServiceSupport",
         "StoreConformance", "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers",
         logging, nio.core, .product(name: "CoreMetrics", package: "swift-metrics"),
+      ]),
+    .testTarget(
+      name: "HTTPFrontTests",
+      dependencies: [
+        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "HTTPFront", "JSON",
+        "RPCClient", "RPCEndpoints", "RPCServer", "ServiceSupport", "StoreSimulator",
+        "TLSSupport", "TestSupport", "Wire", logging, nio.core, nio.http, nio.posix,
       ]),
     .testTarget(
       name: "OperatorCommandsTests",
@@ -404,8 +427,8 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "AccessControl", "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing",
-        "MetricsExposition", "OperatorCommands", "Programs",
+        "AccessControl", "Cryptography", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "Framing", "MetricsExposition", "OperatorCommands", "Programs",
         "RPCClient", "SQLiteStore", "ServiceMetrics", "StoreSimulator", "TLSSupport", "TestSupport",
         "Wire",
         "bare-echo",

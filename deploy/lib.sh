@@ -15,10 +15,10 @@ readonly POSTGRES_PACKAGES=(postgresql)
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it matches that library. The
 # openssl program serves as an OCSP responder. deploy/generate-messages needs both protobuf compilers,
 # the protobuf definitions and the Python package, which also compares the JSON of messages.
-# python3-prometheus-client reads the metrics as Prometheus does.
+# python3-prometheus-client reads the metrics as Prometheus does. curl calls by HTTP.
 readonly TEST_PACKAGES=(
   python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
-  protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl
+  protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl curl
   python3-prometheus-client
   "${POSTGRES_PACKAGES[@]}"
 )

@@ -26,9 +26,13 @@ package final class Caller: Sendable {
   /// Every caller of a server without access control.
   package static let local = Caller(name: "local", permissions: .all, scopes: .all)
 
-  /// Names that no caller of a file may have: they stand for the server and for callers without
-  /// access control.
-  package static let reservedNames: Set<String> = ["local", "server"]
+  /// Names that no caller of a file may have: they stand for the server, for the App Store and for
+  /// callers without access control.
+  package static let reservedNames: Set<String> = ["local", "server", "apple"]
+
+  /// The App Store, which posts notifications: they prove by their signatures what they say.
+  package static let apple = Caller(
+    name: "apple", permissions: PermissionSet(.submit), scopes: .all)
 }
 
 /// A caller, and how it has proved who it is.
@@ -54,6 +58,7 @@ package struct Identity: Sendable {
   }
 
   package static let local = Identity(.local, .none)
+  package static let apple = Identity(.apple, .none)
 
   /// The kind of proof in messages; nil without access control.
   package var kind: CallerProof? {

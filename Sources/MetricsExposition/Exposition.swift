@@ -22,8 +22,7 @@ package struct Exposition: Sendable {
     return sources.flatMap { $0() }.filter { names.insert($0.name).inserted }
   }
 
-  /// The metrics in the form that the client prefers. Takes about a millisecond, and locks that
-  /// calls take too, each for a copy.
+  /// The metrics in the form that the client prefers.
   ///
   /// - Parameter accept: the value of the header `Accept`; nil without one.
   package func page(accept: String?) -> Page {

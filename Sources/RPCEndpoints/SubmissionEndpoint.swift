@@ -48,8 +48,9 @@ package struct SubmissionEndpoint: Sendable {
       .later {
         let result = try await submissions.submit(
           NotificationSubmission(
-            signedPayload: Array(request.signedPayload.utf8), accountID: request.accountID,
-            priority: WorkPriority(request.priority), source: source, permits: permits),
+            signedPayload: Array(request.signedPayload.utf8), bundleID: request.bundleID,
+            accountID: request.accountID, priority: WorkPriority(request.priority), source: source,
+            permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })
         return try SubmitNotificationResponse(result).encoded()
       }

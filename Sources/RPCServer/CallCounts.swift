@@ -51,6 +51,26 @@ struct FinishedCalls {
   }
 }
 
+/// Numbers of finished calls of each front.
+package struct CallCountsOfFronts: Hashable, Sendable {
+  private var counts = CallFront.allCases.map { _ in CallCounts() }
+
+  package internal(set) subscript(front: CallFront) -> CallCounts {
+    get { counts[front.rawValue] }
+    set { counts[front.rawValue] = newValue }
+  }
+
+  /// The calls with this code.
+  package subscript(code: RPCCode) -> Int { counts.reduce(0) { $0 + $1[code] } }
+
+  package var total: Int { counts.reduce(0) { $0 + $1.total } }
+
+  /// Adds the calls of a connection and resets them.
+  mutating func take(_ calls: inout FinishedCalls, of front: CallFront) {
+    counts[front.rawValue].take(&calls)
+  }
+}
+
 /// Numbers of finished calls by method, by status code and by duration.
 package struct CallCounts: Hashable, Sendable {
   private static let codes = RPCCode.allCases.count

@@ -1,6 +1,6 @@
 import Framing
 import Logging
-import NIOCore
+package import NIOCore
 import Synchronization
 import Wire
 
@@ -77,10 +77,12 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// Adds the counters of a connection and resets them.
-  func take(_ statistics: inout RPCServerStatistics, _ calls: inout FinishedCalls) {
+  func take(
+    _ statistics: inout RPCServerStatistics, _ calls: inout FinishedCalls, of front: CallFront
+  ) {
     state.withLock { state in
       state.statistics.take(&statistics)
-      state.statistics.calls.take(&calls)
+      state.statistics.calls.take(&calls, of: front)
     }
   }
 
@@ -157,12 +159,14 @@ final class ConnectionRegistry: Sendable {
 }
 
 /// Limits the lines of the log about a shortage, which clients can cause at will.
-final class ShortageLog: Sendable {
+package final class ShortageLog: Sendable {
   private let next = Mutex(NIODeadline.distantPast)
+
+  package init() {}
 
   /// Whether a line may be logged now. If so, the next one may be logged
   /// ``RPCLimits/shortageLogTime`` later.
-  func isDue(now: NIODeadline) -> Bool {
+  package func isDue(now: NIODeadline) -> Bool {
     next.withLock { next in
       guard now >= next else {
         return false
@@ -174,7 +178,7 @@ final class ShortageLog: Sendable {
 }
 
 /// The event sent through each connection's pipeline when the server shuts down.
-struct ShutdownStarted: Sendable {
+package struct ShutdownStarted: Sendable {
   /// When calls in flight are ended.
   let deadline: NIODeadline
 }

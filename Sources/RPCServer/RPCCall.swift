@@ -130,15 +130,37 @@ package final class RPCPeer: Sendable {
   package let certificate: ClientCertificate?
   /// The user of the client's process; nil unless the connection is by a Unix socket.
   package let userID: UInt32?
+  /// What the client speaks.
+  let front: CallFront
+  /// Who every call of the connection is from, whatever credentials it has; nil: by credentials.
+  let identity: Identity?
+  private let gate: AccessGate
   private let closed = Atomic(false)
 
-  init(connectionID: UInt64, channel: any Channel, certificate: ClientCertificate? = nil) {
+  init(
+    connectionID: UInt64, channel: any Channel, gate: AccessGate,
+    certificate: ClientCertificate? = nil, front: CallFront = .ttrpc, identity: Identity? = nil
+  ) {
+    self.gate = gate
+    self.front = front
+    self.identity = identity
     self.certificate = certificate
     self.userID = Self.userID(of: channel)
     self.connectionID = connectionID
     self.address = channel.remoteAddress
     self.eventLoop = channel.eventLoop
     self.allocator = channel.allocator
+  }
+
+  /// Whether a call with this credential is from a known caller, so that its request is worth
+  /// reading. The call itself is refused or let through in any case.
+  ///
+  /// - Parameter authorization: the value of the metadata key `authorization`; nil if there is none.
+  package func isKnown(authorization: String?) -> Bool {
+    guard let credentials = gate.credentials, identity == nil else { return true }
+    var access = ConnectionAccess(gate: gate, peer: self)
+    access.refresh()
+    return access.isKnown(authorization, credentials)
   }
 
   /// Whether the connection is closed.

@@ -88,6 +88,13 @@ package final class RPCServer: Sendable {
   package func start(
     on addresses: [ServerAddress]
   ) async throws(RPCServerError) -> [ServerAddress] {
+    try await start(addresses.map { RPCListener($0) })
+  }
+
+  /// As ``start(on:)``, with fronts.
+  package func start(
+    _ asked: [RPCListener]
+  ) async throws(RPCServerError) -> [ServerAddress] {
     let isFirst = state.withLock { state in
       guard case .idle = state else {
         return false
@@ -100,11 +107,11 @@ package final class RPCServer: Sendable {
     }
     var listeners: [Listener] = []
     var bound: [ServerAddress] = []
-    for address in addresses {
+    for one in asked {
       do {
-        let listener = try await listen(on: address)
+        let listener = try await listen(one)
         listeners.append(listener)
-        bound.append(Self.boundAddress(of: listener.channel, asked: address))
+        bound.append(Self.boundAddress(of: listener.channel, asked: one.address))
       } catch {
         await Self.close(listeners)
         state.withLock { state in
@@ -144,23 +151,26 @@ package final class RPCServer: Sendable {
     await registry.allClosed()
   }
 
-  private func listen(on address: ServerAddress) async throws(RPCServerError) -> Listener {
+  private func listen(_ asked: RPCListener) async throws(RPCServerError) -> Listener {
+    let address = asked.address
     if case .unix(let path) = address {
       try UnixSocketFile.removeStale(at: path)
     }
     do {
       switch address {
       case .tcp(let host, let port):
-        return try await listen(on: host, port, with: .plain)
+        return try await listen(on: host, port, with: .plain, for: asked)
       case .tls(let host, let port):
         return try await listen(
-          on: host, port, with: try transport(requiresCertificate: false, for: address))
+          on: host, port, with: try transport(requiresCertificate: false, for: address),
+          for: asked)
       case .mutualTLS(let host, let port):
         return try await listen(
-          on: host, port, with: try transport(requiresCertificate: true, for: address))
+          on: host, port, with: try transport(requiresCertificate: true, for: address),
+          for: asked)
       case .unix(let path):
         // Not paced: the clients are local processes, and an operator can always connect.
-        let channel = try await bootstrap(.plain, pacing: nil)
+        let channel = try await bootstrap(.plain, for: asked, pacing: nil)
           .bind(unixDomainSocketPath: path).get()
         return Listener(channel: channel, socketFile: UnixSocketFile(at: path))
       }
@@ -172,9 +182,10 @@ package final class RPCServer: Sendable {
   }
 
   private func listen(
-    on host: String, _ port: UInt16, with transport: Transport
+    on host: String, _ port: UInt16, with transport: Transport, for asked: RPCListener
   ) async throws -> Listener {
-    let channel = try await tcpBootstrap(transport).bind(host: host, port: Int(port)).get()
+    let channel = try await tcpBootstrap(transport, for: asked).bind(host: host, port: Int(port))
+      .get()
     return Listener(channel: channel, socketFile: nil)
   }
 
@@ -187,9 +198,11 @@ package final class RPCServer: Sendable {
     return .tls(tls, requiresCertificate: requiresCertificate)
   }
 
-  private func bootstrap(_ transport: Transport, pacing: AcceptPacing?) -> ServerBootstrap {
+  private func bootstrap(
+    _ transport: Transport, for asked: RPCListener, pacing: AcceptPacing?
+  ) -> ServerBootstrap {
     let acceptFailures = acceptFailures
-    return ServerBootstrap(group: group)
+    return ServerBootstrap(group: asked.front?.group ?? group)
       .serverChannelOption(.backlog, value: RPCLimits.acceptBacklog)
       .serverChannelOption(.maxMessagesPerRead, value: RPCLimits.acceptsPerTurn)
       .serverChannelInitializer { channel in
@@ -202,14 +215,14 @@ package final class RPCServer: Sendable {
       }
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try self.setUp(channel, transport, pacing: pacing)
+          try self.setUp(channel, transport, for: asked, pacing: pacing)
         }
       }
   }
 
   /// On Linux, connections inherit the listener's socket options, without further system calls.
-  private func tcpBootstrap(_ transport: Transport) -> ServerBootstrap {
-    bootstrap(transport, pacing: pacing)
+  private func tcpBootstrap(_ transport: Transport, for asked: RPCListener) -> ServerBootstrap {
+    bootstrap(transport, for: asked, pacing: pacing)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .serverChannelOption(.socketOption(.so_keepalive), value: 1)
@@ -223,7 +236,8 @@ package final class RPCServer: Sendable {
   }
 
   private func setUp(
-    _ channel: any Channel, _ transport: Transport, pacing: AcceptPacing?
+    _ channel: any Channel, _ transport: Transport, for asked: RPCListener,
+    pacing: AcceptPacing?
   ) throws {
     let eventLoop = channel.eventLoop
     let acceptedAt = eventLoop.now
@@ -246,9 +260,10 @@ package final class RPCServer: Sendable {
         pacing?.connectionEnded(acceptedAt: acceptedAt, now: eventLoop.now)
         self.registry.remove(id)
       }
-      try addHandler(to: channel, id, certificate: nil)
+      try addHandler(to: channel, id, for: asked, certificate: nil)
     case .tls(let tls, let requiresCertificate):
-      let handshake = try addTLS(tls, requiresCertificate: requiresCertificate, to: channel, id)
+      let handshake = try addTLS(
+        tls, requiresCertificate: requiresCertificate, to: channel, id, for: asked)
       channel.closeFuture.assumeIsolated().whenComplete { _ in
         pacing?.handshakeEnded(
           acceptedAt: acceptedAt, isFinished: handshake.isFinished, now: eventLoop.now)
@@ -258,21 +273,27 @@ package final class RPCServer: Sendable {
   }
 
   private func addHandler(
-    to channel: any Channel, _ id: UInt64, certificate: ClientCertificate?
+    to channel: any Channel, _ id: UInt64, for asked: RPCListener, certificate: ClientCertificate?
   ) throws {
+    let peer = RPCPeer(
+      connectionID: id, channel: channel, gate: gate, certificate: certificate,
+      front: asked.front?.kind ?? .ttrpc, identity: asked.identity)
+    try asked.front?.addHandlers(to: channel.pipeline.syncOperations, peer: peer)
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
-        gate: gate,
-        peer: RPCPeer(connectionID: id, channel: channel, certificate: certificate),
-        registry: registry, logger: logger))
+        gate: gate, peer: peer, registry: registry, logger: logger))
   }
 
   private func addTLS(
-    _ tls: ServerTLS, requiresCertificate: Bool, to channel: any Channel, _ id: UInt64
+    _ tls: ServerTLS, requiresCertificate: Bool, to channel: any Channel, _ id: UInt64,
+    for asked: RPCListener
   ) throws -> TLSHandshakeHandler {
     // A reload may have removed the authorities of clients. Then no client has a valid certificate.
-    guard let context = tls.context(requiresCertificate: requiresCertificate) else {
+    let context =
+      asked.front == nil || requiresCertificate
+      ? tls.context(requiresCertificate: requiresCertificate) : tls.contextForHTTP
+    guard let context else {
       registry.remove(id)
       throw ConnectionRefused()
     }
@@ -283,7 +304,7 @@ package final class RPCServer: Sendable {
       linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
     ) { [registry] certificate in
       registry.handshakeFinished()
-      try self.addHandler(to: channel, id, certificate: certificate)
+      try self.addHandler(to: channel, id, for: asked, certificate: certificate)
     }
     try channel.pipeline.syncOperations.addHandlers(linger, encryption, handshake)
     return handshake

@@ -7,9 +7,9 @@ package struct RPCServerStatistics: Hashable, Sendable {
   package var connectionsAccepted = 0
   /// Closed immediately because of the connection limit or a shutdown.
   package var connectionsRefused = 0
-  /// Finished calls. Calls of a client that disconnected count as CANCELLED. Those of a connection are
+  /// Finished calls. By front. Those of a client that disconnected count as CANCELLED. Those of a connection are
   /// in its ``FinishedCalls`` until it flushes.
-  package var calls = CallCounts()
+  package internal(set) var calls = CallCountsOfFronts()
   /// Messages sent on streams.
   package var streamMessages = 0
   /// Frames that broke the protocol: too long, a malformed envelope, an invalid stream id or

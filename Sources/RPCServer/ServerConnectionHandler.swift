@@ -222,7 +222,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   }
 
   func publishStatistics() {
-    registry.take(&statistics, &finishedCalls)
+    registry.take(&statistics, &finishedCalls, of: peer.front)
   }
 
   /// Makes the kernel acknowledge received data immediately, if no answer has carried the

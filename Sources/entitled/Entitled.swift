@@ -35,6 +35,28 @@ struct Entitled: AsyncParsableCommand {
       """)
   var listen: [String] = []
 
+  @Option(
+    help: """
+      Address for callers by HTTP (the Connect protocol): HOST:PORT or tls:HOST:PORT. Repeatable. \
+      Default: none.
+      """)
+  var httpListen: [String] = []
+
+  @Option(
+    help: """
+      Address to which the App Store posts its notifications: HOST:PORT or tls:HOST:PORT. \
+      Repeatable. Default: none.
+      """)
+  var webhookListen: [String] = []
+
+  @Option(
+    name: .customLong("cors-origin"),
+    help: """
+      Origin of pages that may call by HTTP from a browser, such as https://admin.example.com. \
+      Repeatable. Default: none.
+      """)
+  var corsOrigins: [String] = []
+
   @Option(help: "YAML file of apps, products and entitlements. Required.")
   var catalog: String?
 
@@ -246,6 +268,9 @@ struct Entitled: AsyncParsableCommand {
       flags[key] = Int(text).map { .int($0) } ?? .string(text)
     }
     if !listen.isEmpty { flags[.listen] = .stringArray(listen) }
+    if !httpListen.isEmpty { flags[.httpListen] = .stringArray(httpListen) }
+    if !webhookListen.isEmpty { flags[.webhookListen] = .stringArray(webhookListen) }
+    if !corsOrigins.isEmpty { flags[.corsOrigins] = .stringArray(corsOrigins) }
     if !storeReplicas.isEmpty { flags[.storeReplicas] = .stringArray(storeReplicas) }
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }
     if create { flags[.create] = .bool(true) }

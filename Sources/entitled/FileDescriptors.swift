@@ -48,8 +48,8 @@ enum FileDescriptors {
 
   /// What everything but connections of clients needs.
   static func reserved(for settings: Settings) -> Int {
-    var count = reservedForProcess + settings.listen.count
-    count += forEachEventLoop * (System.coreCount + 1)
+    var count = reservedForProcess + settings.addresses.count
+    count += forEachEventLoop * (System.coreCount + 1 + HTTPListeners.eventLoops)
     if settings.certificateStatus != .off {
       // One request in flight for each, at most.
       count += 32

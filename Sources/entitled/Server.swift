@@ -7,7 +7,6 @@ import EntitlementService
 import EntitlementStore
 import Framing
 import Logging
-import MetricsExposition
 import NIOCore
 import PostgresStore
 import Programs
@@ -67,10 +66,13 @@ struct Server {
       source: catalogFile.catalogSource, credentials: credentials, opened: opened,
       evaluations: evaluations, libraries: libraries, logger: logger)
     components.addAuditStatistics(trail, auditLog)
-    let addresses: [ServerAddress]
-    do {
-      addresses = try await components.rpcServer.start(on: settings.listen)
+    let addresses: [String]
+    do throws(RPCServerError) {
+      let bound = try await components.rpcServer.start(
+        settings.listen.map { RPCListener($0) } + components.http.listeners)
+      addresses = components.http.names(of: bound, afterFramed: settings.listen.count)
     } catch {
+      await components.http.shutDown()
       await components.pool.shutdown()
       await components.status?.responder.shutDown()
       await store.close()
@@ -117,6 +119,7 @@ struct Server {
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
+    await components.http.shutDown()
     withExtendedLifetime((hangups, tlsHangups, credentialsHangups)) {}
     logger.info("stopped", metadata: components.finalCounts)
   }
@@ -245,14 +248,13 @@ private struct ServerComponents {
   let status: CertificateStatusComponents?
   let reloader: CatalogReloader
   let rpcServer: RPCServer
+  let http: HTTPListeners
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
   let sealer: AuditSealer
   /// Nil without access control.
   let credentials: CredentialsReloader?
   let health = HealthStatus()
-  /// What monitoring reads.
-  let metrics: Exposition
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
 
@@ -344,7 +346,7 @@ private struct ServerComponents {
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil
     ).register(in: &router)
-    rpcServer = RPCServer(
+    let rpcServer = RPCServer(
       router: router,
       limits: RPCLimits(
         connections: connections, idleTime: settings.idleTime,
@@ -352,9 +354,14 @@ private struct ServerComponents {
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
         memory: settings.memoryBudget),
       tls: tls?.tls, credentials: loaded?.holder, logger: logger)
-    metrics = ServiceMetrics.exposition(
-      statistics: statistics, server: { [weak rpcServer] in rpcServer }, libraries: libraries,
-      version: ProgramVersion.current, store: settings.store.isPostgres ? "postgresql" : "sqlite")
+    self.rpcServer = rpcServer
+    http = HTTPListeners(
+      settings: settings, catalog: catalog,
+      metrics: ServiceMetrics(
+        server: { [weak rpcServer] in rpcServer }, libraries: libraries,
+        version: ProgramVersion.current,
+        store: settings.store.isPostgres ? "postgresql" : "sqlite"),
+      logger: logger)
     if let tls { statistics.add { tls.values } }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.

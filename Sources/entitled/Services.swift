@@ -1,7 +1,6 @@
 import CertificateStatus
 import EntitlementService
 import EntitlementStore
-import Framing
 import Logging
 import RPCEndpoints
 import RPCServer
@@ -15,7 +14,8 @@ import Wire
 /// The RPC server: stops accepting connections, refuses new calls, and finishes calls in flight.
 struct RPCService: Service {
   let server: RPCServer
-  let addresses: [ServerAddress]
+  /// What it listens on.
+  let addresses: [String]
   let health: HealthStatus
   let logger: Logger
 

@@ -3,6 +3,7 @@ import Configuration
 import EntitlementDomain
 import Foundation
 import Framing
+import HTTPFront
 import Logging
 import PostgresStore
 import RPCServer
@@ -14,6 +15,12 @@ import Yams
 /// The validated settings of `entitled`.
 struct Settings: Sendable {
   var listen: [ServerAddress]
+  /// For callers by HTTP.
+  var httpListen: [ServerAddress]
+  /// For the notifications of the App Store.
+  var webhookListen: [ServerAddress]
+  /// The origins of pages that may call by HTTP from a browser.
+  var corsOrigins: [String]
   var catalogPath: String
   var store: StoreChoice
   /// Tells this node apart from others of the same store.
@@ -153,27 +160,6 @@ extension Settings {
 }
 
 extension Settings {
-  /// Refuses addresses that other machines can reach without credentials and TLS, unless the operator
-  /// allows them.
-  func checkAddresses() throws(StartFailure) {
-    guard !allowUnprotectedListen, let address = unprotectedAddresses.first else { return }
-    let missing = [
-      credentialsPath == nil ? "no access control (--credentials FILE)" : nil,
-      address.isEncrypted ? nil : "no TLS (tls:HOST:PORT)",
-    ]
-    throw StartFailure(
-      .addressNotPermitted,
-      "\(address) can be reached from other machines, and there is "
-        + missing.compactMap(\.self).joined(separator: " and ")
-        + ". Use both, or listen on 127.0.0.1, [::1] or a Unix socket. Only if something else "
-        + "protects the address, set --allow-unprotected-listen.")
-  }
-
-  /// The addresses that other machines can reach without credentials or without TLS.
-  private var unprotectedAddresses: [ServerAddress] {
-    listen.filter { !$0.isLoopback && (credentialsPath == nil || !$0.isEncrypted) }
-  }
-
   /// Reads the files of TLS.
   func checkTLS() throws(StartFailure) {
     guard let tls else { return }
@@ -187,15 +173,7 @@ extension Settings {
       "\(SettingKey.trustRoots.rawValue): \(root.fingerprint) is trusted for Production beside "
         + "Apple's roots: its key can sign purchases that nobody paid for"
     }
-      + unprotectedAddresses.map { address in
-        let risk =
-          credentialsPath == nil
-          ? "everyone who reaches it may read, submit, grant and delete"
-          : "tokens and answers are sent in plain text"
-        return
-          "\(SettingKey.allowUnprotectedListen.rawValue): \(address) can be reached from other "
-          + "machines: \(risk)"
-      }
+      + addressWarnings
       + credentialsWarnings
   }
 
@@ -211,7 +189,10 @@ extension Settings {
   /// The settings in force, one on each line, for `--check-config`.
   func summary(catalog: CatalogFile.Contents) -> String {
     let settings: [(SettingKey, String)] = [
-      (.listen, listen.map(\.description).joined(separator: ", ")),
+      (.listen, Self.list(listen)),
+      (.httpListen, Self.list(httpListen)),
+      (.webhookListen, Self.list(webhookListen)),
+      (.corsOrigins, corsOrigins.isEmpty ? "none" : corsOrigins.joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, store.description),
     ]
@@ -259,6 +240,12 @@ extension Settings {
   }
 }
 
+extension Settings {
+  fileprivate static func list(_ addresses: [ServerAddress]) -> String {
+    addresses.isEmpty ? "none" : addresses.map(\.description).joined(separator: ", ")
+  }
+}
+
 /// Reads all settings and collects the problems.
 private struct SettingsReader {
   let config: ConfigReader
@@ -267,7 +254,10 @@ private struct SettingsReader {
   mutating func settings() async -> Settings? {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let listen = await strings(.listen) ?? ["127.0.0.1:7100"]
-    let addresses = listen.compactMap { address(parsing: $0) }
+    let addresses = listen.compactMap { address(parsing: $0, of: .listen) }
+    let httpListen = await httpAddresses(.httpListen)
+    let webhookListen = await httpAddresses(.webhookListen)
+    let origins = await origins(areUsed: !httpListen.isEmpty)
     if listen.isEmpty { report(.listen, "at least one address is needed") }
     let catalogPath = await string(.catalog)
     if catalogPath == nil { report(.catalog, "missing: the path of the catalog file") }
@@ -293,12 +283,13 @@ private struct SettingsReader {
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
-    let tls = await tlsFiles(for: addresses)
+    let tls = await tlsFiles(for: addresses + httpListen + webhookListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     let credentials = await string(.credentials)
     guard let catalogPath, let store else { return nil }
     return Settings(
-      listen: addresses, catalogPath: catalogPath, store: store, nodeName: nodeName,
+      listen: addresses, httpListen: httpListen, webhookListen: webhookListen,
+      corsOrigins: origins, catalogPath: catalogPath, store: store, nodeName: nodeName,
       staleness: .seconds(staleness),
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
       auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
@@ -317,13 +308,39 @@ private struct SettingsReader {
 
   // MARK: Structured values
 
-  private mutating func address(parsing text: String) -> ServerAddress? {
+  private mutating func address(parsing text: String, of key: SettingKey) -> ServerAddress? {
     do {
       return try ServerAddress(parsing: text)
     } catch {
-      report(.listen, "\(text): \(error)")
+      report(key, "\(text): \(error)")
       return nil
     }
+  }
+
+  private mutating func httpAddresses(_ key: SettingKey) async -> [ServerAddress] {
+    let texts = await strings(key) ?? []
+    return texts.compactMap { text in
+      switch address(parsing: text, of: key) {
+      case .tcp(let host, let port)?: return .tcp(host: host, port: port)
+      case .tls(let host, let port)?: return .tls(host: host, port: port)
+      case .mutualTLS?, .unix?:
+        report(key, "\(text): HOST:PORT or tls:HOST:PORT is expected")
+        return nil
+      case nil: return nil
+      }
+    }
+  }
+
+  /// - Parameter areUsed: Whether there is a listener to which they apply.
+  private mutating func origins(areUsed: Bool) async -> [String] {
+    let origins = await strings(.corsOrigins) ?? []
+    for origin in origins where !CrossOrigin.isOrigin(origin) {
+      report(.corsOrigins, "\(origin): an origin is expected, such as https://admin.example.com")
+    }
+    if !origins.isEmpty, !areUsed {
+      report(.corsOrigins, "requires \(SettingKey.httpListen.rawValue)")
+    }
+    return origins
   }
 
   private mutating func tlsFiles(for addresses: [ServerAddress]) async -> TLSFileNames? {
@@ -342,7 +359,7 @@ private struct SettingsReader {
       (.tlsCertificate, certificate), (.tlsKey, key), (.tlsClientCA, authorities),
     ]
     for case (let key, _?) in given where !addresses.contains(where: \.isEncrypted) {
-      report(key, "requires an address with tls: or mtls: in \(SettingKey.listen.rawValue)")
+      report(key, "requires an address with tls: or mtls:")
     }
     guard let certificate, let key else { return nil }
     return TLSFileNames(certificate: certificate, key: key, clientAuthorities: authorities)
@@ -482,6 +499,9 @@ private struct SettingsReader {
 /// commas.
 enum SettingKey: String, CaseIterable {
   case listen
+  case httpListen = "http_listen"
+  case webhookListen = "webhook_listen"
+  case corsOrigins = "cors_origins"
   case catalog
   case store
   case nodeName = "node_name"

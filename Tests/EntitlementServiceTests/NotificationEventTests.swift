@@ -94,6 +94,11 @@ struct NotificationEventTests {
       let result = try await bench.submit(notification: jws)
       #expect(result.verdict == .ok)
       #expect(result.record?.type == "TEST")
+      let line = bench.log.lines(at: .info).first { $0.message.contains("test notification") }
+      #expect(
+        line?.metadata == [
+          "bundle_id": "\(SimulatedApp.bundleID)", "environment": "Production",
+        ])
       #expect(result.items.isEmpty)
       #expect(result.customers.isEmpty)
       #expect(result.events.isEmpty)

@@ -8,10 +8,11 @@ import NIOCore
 import RPCClient
 import RPCServer
 import SQLiteStore
+import ServiceSupport
 import StoreSimulator
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 import Wire
 
 /// Callers on real sockets: answers in place, revocation, expiry, limits.

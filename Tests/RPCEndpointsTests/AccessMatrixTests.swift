@@ -5,28 +5,15 @@ import Framing
 import NIOCore
 import RPCClient
 import RPCServer
+import ServiceSupport
 import StoreSimulator
-import TestSupport
 import Testing
+import TestSupport
 import Wire
 
 /// Every role, with every scope, calls every method.
 @Suite("Who may call what")
 struct AccessMatrixTests {
-  /// What a method asks of the scope.
-  enum Subject {
-    case app, everything, nothing
-  }
-
-  struct Method {
-    let name: String
-    let service: String
-    let permission: String
-    let subject: Subject
-    let payload: ByteBuffer
-    var isStream = false
-  }
-
   /// The permissions of deploy/docs/access.md, written down again.
   static let roles: [String: Set<String>] = [
     "metrics": ["metrics"],
@@ -52,131 +39,10 @@ struct AccessMatrixTests {
     ("other", "apps: {com.example.other: [Production]}", false, false),
   ]
 
-  static func methods() throws -> [Method] {
-    let scope = ServiceBench.scope
-    let account = AccountID("matrix")
-    let target = LinkTarget.chain("1")
-    func method<Request: WireMessage, Response>(
-      _ method: WireMethod<Request, Response>, _ permission: String, _ subject: Subject,
-      _ request: Request, isStream: Bool = false
-    ) throws -> Method {
-      Method(
-        name: method.name, service: method.service, permission: permission, subject: subject,
-        payload: try request.encoded(), isStream: isStream)
-    }
-    let one = "00000000-0000-4000-8000-000000000001"
-    return [
-      try method(
-        WireMethods.getCustomerState, "read", .app,
-        GetCustomerStateRequest(customer: .account(account), scope: scope)),
-      try method(
-        WireMethods.batchGetCustomerState, "read", .app,
-        BatchGetCustomerStateRequest(customers: [.account(account)], scope: scope)),
-      try method(
-        WireMethods.checkEntitlement, "read", .app,
-        CheckEntitlementRequest(customer: .account(account), scope: scope, entitlementID: "pro")),
-      try method(
-        WireMethods.explainCustomerState, "list", .app,
-        ExplainCustomerStateRequest(customer: .account(account), scope: scope)),
-      try method(
-        WireMethods.watchCustomerStates, "read", .app,
-        WatchCustomerStatesRequest(bundleID: scope.bundleID, environment: scope.environment),
-        isStream: true),
-      try method(
-        WireMethods.watchCustomerStates, "read", .everything, WatchCustomerStatesRequest(),
-        isStream: true),
-      try method(WireMethods.listCustomers, "list", .app, ListCustomersRequest(scope: scope)),
-      try method(
-        WireMethods.submitSignedTransactions, "submit", .nothing,
-        SubmitSignedTransactionsRequest(signedPayloads: ["a.b.c"])),
-      try method(
-        WireMethods.submitNotification, "submit", .nothing,
-        SubmitNotificationRequest(signedPayload: "a.b.c")),
-      try method(
-        WireMethods.submitReceipt, "submit", .nothing, SubmitReceiptRequest(receipt: [1, 2, 3])),
-      try method(
-        WireMethods.resolveAccount, "list", .app,
-        ResolveAccountRequest(customer: .account(account), scope: scope)),
-      try method(
-        WireMethods.linkAccount, "link", .app,
-        LinkAccountRequest(
-          scope: scope, target: target, accountID: account, reason: "r", onBehalfOf: "a")),
-      try method(
-        WireMethods.unlinkAccount, "link", .app,
-        UnlinkAccountRequest(scope: scope, target: target, reason: "r", onBehalfOf: "a")),
-      try method(
-        WireMethods.transferPurchase, "link", .app,
-        TransferPurchaseRequest(
-          scope: scope, target: target, fromAccountID: "other", toAccountID: account, reason: "r",
-          onBehalfOf: "a")),
-      try method(
-        WireMethods.mergeAccounts, "link", .app,
-        MergeAccountsRequest(
-          scope: scope, fromAccountID: "other", intoAccountID: account, reason: "r", onBehalfOf: "a"
-        )),
-      try method(
-        WireMethods.listLinks, "list", .app, ListLinksRequest(scope: scope, accountID: account)),
-      try method(
-        WireMethods.bindAccountToken, "link", .app,
-        BindAccountTokenRequest(
-          scope: scope, appAccountToken: AppAccountToken(one), accountID: account, reason: "r",
-          onBehalfOf: "a")),
-      try method(
-        WireMethods.listAccountTokens, "list", .app,
-        ListAccountTokensRequest(scope: scope, accountID: account)),
-      try method(
-        WireMethods.getLinkHistory, "list", .app,
-        GetLinkHistoryRequest(scope: scope, subject: .target(target))),
-      try method(
-        WireMethods.addGrant, "grant", .app,
-        AddGrantRequest(
-          scope: scope, accountID: account, entitlementID: "unknown", reason: "r", onBehalfOf: "a")),
-      try method(
-        WireMethods.withdrawGrant, "grant", .app,
-        WithdrawGrantRequest(grantID: GrantID(one), scope: scope, reason: "r", onBehalfOf: "a")),
-      try method(
-        WireMethods.listGrants, "list", .app, ListGrantsRequest(scope: scope, accountID: account)),
-      try method(WireMethods.getCatalog, "metrics", .nothing, GetCatalogRequest()),
-      try method(
-        WireMethods.reloadCatalog, "catalog", .everything, ReloadCatalogRequest(isDryRun: true)),
-      try method(WireMethods.listChanges, "list", .everything, ListChangesRequest()),
-      try method(
-        WireMethods.importArchivedResponse, "import", .nothing,
-        ImportArchivedResponseRequest(bundleID: "com.example.other", response: [1])),
-      try method(
-        WireMethods.getCustomerHistory, "list", .app,
-        GetCustomerHistoryRequest(scope: scope, accountID: account)),
-      try method(
-        WireMethods.exportCustomer, "export", .app,
-        ExportCustomerRequest(scope: scope, accountID: account), isStream: true),
-      try method(
-        WireMethods.deleteCustomer, "erase", .app,
-        DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", onBehalfOf: "a")),
-      try method(
-        WireMethods.listUnlinkedChains, "list", .app, ListUnlinkedChainsRequest(scope: scope)),
-      try method(WireMethods.getStatistics, "metrics", .nothing, GetStatisticsRequest()),
-      try method(WireMethods.getServer, "metrics", .nothing, GetServerRequest()),
-      try method(
-        WireMethods.listAuditEntries, "audit", .everything, ListAuditEntriesRequest()),
-      try method(
-        WireMethods.listAuditEntries, "audit", .app,
-        ListAuditEntriesRequest(app: scope.bundleID.rawValue)),
-      try method(WireMethods.listAuditSeals, "audit", .everything, ListAuditSealsRequest()),
-      try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
-      try method(
-        WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),
-      try method(
-        WireMethods.reloadCredentials, "credentials", .everything,
-        ReloadCredentialsRequest(isDryRun: true)),
-      try method(WireMethods.checkHealth, "open", .nothing, HealthCheckRequest(service: "")),
-      try method(
-        WireMethods.watchHealth, "open", .nothing, HealthCheckRequest(service: ""), isStream: true),
-    ]
-  }
-
   /// The reason that the call is refused with; nil if it is not refused by access control.
   private func refusal(
-    of method: Method, with metadata: [(key: String, value: String)], on connection: RPCConnection
+    of method: MethodSample, with metadata: [(key: String, value: String)],
+    on connection: RPCConnection
   ) async throws -> String? {
     do {
       if method.isStream {
@@ -208,7 +74,7 @@ struct AccessMatrixTests {
 
   @Test("Every role with every scope, without a credential and with a wrong one, for every method")
   func matrix() async throws {
-    let methods = try Self.methods()
+    let methods = try MethodSample.all()
     let members = Self.roles.keys.sorted().flatMap { role in
       Self.scopes.map { scope in
         BenchAccess.Member(
@@ -265,7 +131,7 @@ struct AccessMatrixTests {
 
   @Test("The table has every method")
   func completeness() throws {
-    let named = Set(try Self.methods().map { "\($0.service)/\($0.name)" })
+    let named = Set(try MethodSample.all().map { "\($0.service)/\($0.name)" })
     #expect(named == Set(WireMethods.permissions.keys))
   }
 
@@ -275,7 +141,7 @@ struct AccessMatrixTests {
     let access = try BenchAccess([reader])
     try await ServiceBench.run(access: access) { bench async throws in
       let connection = try await RPCConnection.connect(to: RPCTarget(bench.addresses[0]))
-      let malformed = Method(
+      let malformed = MethodSample(
         name: "AddGrant", service: ServiceNames.admin, permission: "grant", subject: .app,
         payload: ByteBuffer(bytes: [0xff, 0xff]))
       #expect(

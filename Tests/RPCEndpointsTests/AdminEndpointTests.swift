@@ -1,6 +1,7 @@
 import EntitlementDomain
 import Foundation
 import RPCClient
+import ServiceSupport
 import SQLiteStore
 import StoreSimulator
 import Testing

@@ -1,9 +1,10 @@
 import EntitlementDomain
 import EntitlementService
 import RPCClient
+import ServiceSupport
 import StoreSimulator
-import TestSupport
 import Testing
+import TestSupport
 import Wire
 
 @Suite("The moment of an answer")

@@ -1,11 +1,11 @@
 import EntitlementDomain
 import Framing
 import RPCClient
+@testable import RPCEndpoints
+import ServiceSupport
 import StoreSimulator
 import Testing
 import Wire
-
-@testable import RPCEndpoints
 
 @Suite("The audit trail on the wire", .timeLimit(.minutes(1)))
 struct AuditEndpointTests {

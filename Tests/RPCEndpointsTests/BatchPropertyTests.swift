@@ -1,9 +1,10 @@
 import EntitlementDomain
 import EntitlementStore
 import RPCClient
+import ServiceSupport
 import StoreSimulator
-import TestSupport
 import Testing
+import TestSupport
 import Wire
 
 @Suite("BatchGetCustomerState", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import CatalogFiles
 import EntitlementDomain
 import EntitlementStore
 import RPCClient
+import ServiceSupport
 import SQLiteStore
 import StoreSimulator
 import Testing

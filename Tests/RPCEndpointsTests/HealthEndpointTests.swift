@@ -1,5 +1,6 @@
 import RPCClient
 import RPCEndpoints
+import ServiceSupport
 import Testing
 import Wire
 

@@ -30,11 +30,11 @@ struct MetricsTests {
         StatisticValue($0.name, $0.value)
       }
       let server = bench.server
-      let exposition = ServiceMetrics.exposition(
-        statistics: ServiceStatistics([{ values }]), server: { server },
+      let metrics = ServiceMetrics(
+        server: { server },
         libraries: LibraryMetrics(timerBounds: CallMetrics.boundsInSeconds),
         version: ServiceBench.version, store: "sqlite")
-      try body({ exposition.page(accept: $0) }, values)
+      try body({ metrics.page(of: values, accept: $0) }, values)
     }
   }
 

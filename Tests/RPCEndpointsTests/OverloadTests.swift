@@ -3,13 +3,13 @@ import EntitlementService
 import EntitlementStore
 import NIOCore
 import RPCClient
+@testable import RPCEndpoints
+import ServiceSupport
 import StoreConformance
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
 import Wire
-
-@testable import RPCEndpoints
 
 @Suite("Load shedding of reads")
 struct OverloadTests {

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import RPCClient
+import ServiceSupport
 import StoreSimulator
 import Testing
 import Wire

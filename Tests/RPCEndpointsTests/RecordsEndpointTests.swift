@@ -4,11 +4,11 @@ import Foundation
 import Framing
 import NIOCore
 import RPCClient
+@testable import RPCEndpoints
+import ServiceSupport
 import StoreSimulator
 import Testing
 import Wire
-
-@testable import RPCEndpoints
 
 @Suite("Customer records on the wire", .timeLimit(.minutes(1)))
 struct RecordsEndpointTests {

@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import RPCClient
+import ServiceSupport
 import StoreConformance
 import StoreSimulator
 import Synchronization
@@ -44,6 +45,22 @@ struct SubmissionEndpointTests {
       #expect(again.isDuplicate)
       #expect(again.notificationUUID == first.notificationUUID)
       #expect(again.customers == first.customers)
+    }
+  }
+
+  @Test("A notification of another app than the request names is refused before it is stored")
+  func otherApp() async throws {
+    try await ServiceBench.run { bench async throws in
+      let jws = try #require(
+        try bench.signed(.firstPurchase, seed: 1).compactMap(\.notification).first)
+      let other = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: jws, bundleID: "com.example.other"))
+      #expect(other.verdict == .wrongApp)
+      #expect(other.detail == "the payload belongs to another app than the request names")
+      let own = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: jws, bundleID: SimulatedApp.bundleID))
+      #expect(own.verdict == .ok)
+      #expect(!own.isDuplicate)
     }
   }
 

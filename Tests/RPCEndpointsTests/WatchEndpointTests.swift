@@ -4,13 +4,13 @@ import EntitlementStore
 import Framing
 import NIOCore
 import RPCClient
+@testable import RPCEndpoints
 import RPCServer
+import ServiceSupport
 import SQLiteStore
 import StoreSimulator
 import Testing
 import Wire
-
-@testable import RPCEndpoints
 
 @Suite("WatchCustomerStates on the wire", .timeLimit(.minutes(1)))
 struct WatchEndpointTests {

@@ -15,7 +15,7 @@ struct CallCountTests {
 
   /// The buckets with calls: the index of each and its number.
   private func buckets(_ method: Int?, of connection: EmbeddedConnection) -> [Int: Int] {
-    let counts = connection.statistics.calls.durations(of: method).counts
+    let counts = connection.statistics.calls[.ttrpc].durations(of: method).counts
     return Dictionary(
       uniqueKeysWithValues: counts.enumerated().filter { $0.element > 0 }.map {
         ($0.offset, $0.element)
@@ -29,7 +29,7 @@ struct CallCountTests {
       try connection.receive(
         Frames.request(1, "Immediate", "h"), Frames.request(3, "Immediate", "other"),
         Frames.request(5, "Fail"), Frames.request(7, "Immediate", "h"), Frames.request(9, "Echo"))
-      let calls = connection.statistics.calls
+      let calls = connection.statistics.calls[.ttrpc]
       #expect(try calls[index("Immediate"), .ok] == 3)
       #expect(try calls[index("Fail"), .notFound] == 1)
       #expect(try calls[index("Fail"), .ok] == 0)
@@ -46,7 +46,7 @@ struct CallCountTests {
     try connection.receive(
       Frames.request(1, "Immediate", "h", timeout: -1), Frames.request(3, "NoSuchMethod"),
       Frames.request(5, "Echo", flags: .remoteOpen), Frames.request(2, "Echo"))
-    let calls = connection.statistics.calls
+    let calls = connection.statistics.calls[.ttrpc]
     #expect(try calls[index("Immediate"), .deadlineExceeded] == 1)
     #expect(try calls[index("Echo"), .invalidArgument] == 1)
     #expect(calls[nil, .unimplemented] == 1)
@@ -63,7 +63,7 @@ struct CallCountTests {
     try connection.receive(Frames.request(1, "Slow", "\(milliseconds)"))
     let slow = try index("Slow")
     #expect(buckets(slow, of: connection) == [bucket: 1])
-    #expect(connection.statistics.calls.durations(of: slow).nanoseconds == milliseconds * 1_000_000)
+    #expect(connection.statistics.calls[.ttrpc].durations(of: slow).nanoseconds == milliseconds * 1_000_000)
   }
 
   @Test("A call waits for those before it in its read: that is a part of its duration")
@@ -82,10 +82,10 @@ struct CallCountTests {
     connection.advance(by: .milliseconds(3))
     connection.service.answer("a")?.succeed(ByteBuffer())
     connection.advance(by: .zero)
-    #expect(connection.statistics.calls[hold, .ok] == 1)
+    #expect(connection.statistics.calls[.ttrpc][hold, .ok] == 1)
     connection.advance(by: .milliseconds(200))
     connection.close()
-    #expect(connection.statistics.calls[hold, .cancelled] == 1)
+    #expect(connection.statistics.calls[.ttrpc][hold, .cancelled] == 1)
     #expect(buckets(hold, of: connection) == [7: 1, 12: 1])
   }
 
@@ -94,7 +94,7 @@ struct CallCountTests {
     let connection = try EmbeddedConnection(RPCLimits())
     let frames = (0..<200).map { Frames.request(UInt32($0 * 2 + 1), "Immediate", "h") }
     try connection.receive(Frames.joined(frames))
-    #expect(try connection.statistics.calls[index("Immediate"), .ok] == 200)
+    #expect(try connection.statistics.calls[.ttrpc][index("Immediate"), .ok] == 200)
   }
 
   @Test("Taking the calls of connections adds them, and resets the connections")

@@ -25,11 +25,12 @@ final class EmbeddedConnection {
     channel = EmbeddedChannel()
     registry = ConnectionRegistry(limits: limits, logger: TestServer.quietLogger)
     reading = Reading(channel)
+    let gate = AccessGate(credentials, limits: limits, logger: TestServer.quietLogger)
     handler = ServerConnectionHandler(
       router: router, methods: router.methodTable,
       immediates: immediate ? router.immediateMethods : nil,
-      limits: limits, gate: AccessGate(credentials, limits: limits, logger: TestServer.quietLogger),
-      peer: RPCPeer(connectionID: 1, channel: channel, certificate: certificate),
+      limits: limits, gate: gate,
+      peer: RPCPeer(connectionID: 1, channel: channel, gate: gate, certificate: certificate),
       registry: registry,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)

@@ -79,8 +79,8 @@ struct MetricTableTests {
     finished.add(3, of: 0, .ok, lasting: .microseconds(30))
     finished.add(1, of: 0, .internal, lasting: .seconds(2))
     finished.add(2, of: nil, .unimplemented, lasting: .zero)
-    var counts = CallCounts()
-    counts.take(&finished)
+    var counts = CallCountsOfFronts()
+    counts.take(&finished, of: .ttrpc)
     let families = CallMetrics.families(of: counts, methods: ["a.B/C", "a.B/D"])
     func labels(_ method: String, _ code: String? = nil) -> [MetricLabel] {
       [MetricLabel("rpc_system_name", "ttrpc"), MetricLabel("rpc_method", method)]

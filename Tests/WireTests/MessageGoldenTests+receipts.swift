@@ -40,7 +40,8 @@ extension MessageGoldenTests {
       "GgwKCmUzMC5lMzAuQUEgAg==")
     try expect(
       SubmitNotificationRequest(
-        signedPayload: "e30.e30.AA", accountID: "account-1", priority: .bulk),
-      "CgplMzAuZTMwLkFBEglhY2NvdW50LTEYAg==")
+        signedPayload: "e30.e30.AA", accountID: "account-1", priority: .bulk,
+        bundleID: "com.example.scribe"),
+      "CgplMzAuZTMwLkFBEglhY2NvdW50LTEYAiISY29tLmV4YW1wbGUuc2NyaWJl")
   }
 }

@@ -10,7 +10,8 @@ extension MessageSample {
     MessageSample(
       "bulk",
       SubmitNotificationRequest(
-        signedPayload: "e30.e30.AA", accountID: "account-1", priority: .bulk)),
+        signedPayload: "e30.e30.AA", accountID: "account-1", priority: .bulk,
+        bundleID: "com.example.scribe")),
     MessageSample(
       "full",
       SubmitReceiptRequest(

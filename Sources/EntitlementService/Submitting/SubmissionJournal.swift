@@ -72,6 +72,15 @@ struct SubmissionJournal: Sendable {
       counters.add(.notificationDuplicate)
       return
     }
+    if NotificationType(rawValue: record.type) == .test {
+      // An operator who sets up notifications asks Apple for one, and looks for it here.
+      logger.info(
+        "test notification of the App Store",
+        metadata: [
+          "bundle_id": "\(record.scope?.bundleID.rawValue ?? "none")",
+          "environment": "\(record.scope?.environment.rawValue ?? "none")",
+        ])
+    }
     let unknown = record.unknownValues
     let mismatches = receipt.events.filter { $0.refetchReason == .statusMismatch }
     counters.add(

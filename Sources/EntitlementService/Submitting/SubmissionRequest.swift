@@ -60,6 +60,8 @@ package struct TransactionSubmission: Sendable {
 /// A signed notification to submit.
 package struct NotificationSubmission: Sendable {
   package var signedPayload: [UInt8]
+  /// The app that the notification must belong to; nil: any app of the catalog.
+  package var bundleID: BundleID?
   package var accountID: AccountID?
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
@@ -68,11 +70,12 @@ package struct NotificationSubmission: Sendable {
   package var permits: @Sendable (AppScope) -> Bool
 
   package init(
-    signedPayload: [UInt8], accountID: AccountID? = nil, priority: WorkPriority = .interactive,
-    source: WorkSource = .server,
+    signedPayload: [UInt8], bundleID: BundleID? = nil, accountID: AccountID? = nil,
+    priority: WorkPriority = .interactive, source: WorkSource = .server,
     permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.signedPayload = signedPayload
+    self.bundleID = bundleID
     self.accountID = accountID
     self.priority = priority
     self.source = source

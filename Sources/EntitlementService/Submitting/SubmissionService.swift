@@ -102,6 +102,11 @@ package struct SubmissionService: Sendable {
     switch outcomes.first {
     case .success(let payload):
       guard case .notification(let notification) = payload.content else { break }
+      if let expected = request.bundleID,
+        !notification.scopes.allSatisfy({ $0.bundleID == expected })
+      {
+        return refused(Self.otherApp)
+      }
       guard notification.scopes.allSatisfy(request.permits) else {
         return refused(Self.notPermitted)
       }

@@ -1,12 +1,13 @@
-import NIOCore
+package import NIOCore
 
 /// The wire format of `google.rpc.Status`: field 1 is the code, 2 the message, 3 the details. Each
 /// detail is an `Any` with a type URL and a value. Details of unknown types are skipped.
 extension RPCStatus {
   private enum DetailType {
-    static let errorInfo = "type.googleapis.com/google.rpc.ErrorInfo"
-    static let retryInfo = "type.googleapis.com/google.rpc.RetryInfo"
-    static let badRequest = "type.googleapis.com/google.rpc.BadRequest"
+    static let prefix = "type.googleapis.com/"
+    static let errorInfo = "google.rpc.ErrorInfo"
+    static let retryInfo = "google.rpc.RetryInfo"
+    static let badRequest = "google.rpc.BadRequest"
   }
 
   /// The encoded `google.rpc.Status`.
@@ -14,16 +15,28 @@ extension RPCStatus {
     var buffer = ByteBuffer()
     buffer.writeField(1, integer: Int64(code.rawValue))
     buffer.writeField(2, text: message)
-    if let errorInfo {
-      buffer.writeDetail(DetailType.errorInfo, errorInfo.encoded())
-    }
-    if let retryDelay {
-      buffer.writeDetail(DetailType.retryInfo, Self.encodedRetryInfo(retryDelay))
-    }
-    if !fieldViolations.isEmpty {
-      buffer.writeDetail(DetailType.badRequest, Self.encodedBadRequest(fieldViolations))
+    for (type, value) in details {
+      var detail = ByteBuffer()
+      detail.writeField(1, text: DetailType.prefix + type)
+      detail.writeField(2, bytes: value)
+      buffer.writeField(3, bytes: detail)
     }
     return buffer
+  }
+
+  /// The details as messages: each with its full name, such as `google.rpc.ErrorInfo`.
+  package var details: [(type: String, value: ByteBuffer)] {
+    var details: [(type: String, value: ByteBuffer)] = []
+    if let errorInfo {
+      details.append((DetailType.errorInfo, errorInfo.encoded()))
+    }
+    if let retryDelay {
+      details.append((DetailType.retryInfo, Self.encodedRetryInfo(retryDelay)))
+    }
+    if !fieldViolations.isEmpty {
+      details.append((DetailType.badRequest, Self.encodedBadRequest(fieldViolations)))
+    }
+    return details
   }
 
   /// Decodes a `google.rpc.Status`. An unknown code becomes UNKNOWN.
@@ -58,7 +71,8 @@ extension RPCStatus {
       }
     }
     let detail = reader.message(in: value, of: "Status.details.value")
-    switch type {
+    guard type.hasPrefix(DetailType.prefix) else { return }
+    switch type.dropFirst(DetailType.prefix.count) {
     case DetailType.errorInfo: errorInfo = try ErrorInfo(decoding: detail)
     case DetailType.retryInfo: retryDelay = try Self.retryDelay(decoding: detail)
     case DetailType.badRequest: fieldViolations = try Self.fieldViolations(decoding: detail)
@@ -178,14 +192,5 @@ extension RPCStatus.ErrorInfo {
       default: try reader.skip(tag)
       }
     }
-  }
-}
-
-extension ByteBuffer {
-  fileprivate mutating func writeDetail(_ type: String, _ value: ByteBuffer) {
-    var detail = ByteBuffer()
-    detail.writeField(1, text: type)
-    detail.writeField(2, bytes: value)
-    writeField(3, bytes: detail)
   }
 }

@@ -20,6 +20,8 @@ struct ConnectionAccess {
   }
 
   let gate: AccessGate
+  /// Who all calls are from, whatever their credentials.
+  private let fixed: Identity?
   private let certificate: ClientCertificate?
   private let user: UInt32?
   /// The generation of the credentials that the rest was looked up in.
@@ -31,17 +33,18 @@ struct ConnectionAccess {
 
   init(gate: AccessGate, peer: RPCPeer) {
     self.gate = gate
+    fixed = peer.identity
     certificate = peer.certificate
     user = peer.userID
-    if gate.credentials == nil {
-      own = (.local, ConnectionScope(.local))
+    if let identity = fixed ?? (gate.credentials == nil ? .local : nil) {
+      own = (identity, ConnectionScope(identity.caller))
     }
   }
 
   /// Looks callers up again if other credentials are in force, and forgets a token that has expired.
   /// Called for each read from the socket.
   mutating func refresh() {
-    guard let credentials = gate.credentials else { return }
+    guard let credentials = gate.credentials, fixed == nil else { return }
     if credentials.generation != generation {
       // Before the credentials are read, so that a change in between is seen later.
       generation = credentials.generation
@@ -65,7 +68,7 @@ struct ConnectionAccess {
   ///
   /// - Parameter now: a caller that has used its rate of reads is left to the general path.
   func immediate(now: NIODeadline) -> ImmediateAccess {
-    guard gate.credentials != nil else {
+    guard gate.credentials != nil, fixed == nil else {
       return ImmediateAccess(isOpen: true, own: own?.scope, token: [], accepted: nil)
     }
     let mayUseOwn = own.map { isLeased($0.identity) && allowsRead($0.identity, now) } ?? false
@@ -95,6 +98,7 @@ struct ConnectionAccess {
   ///
   /// - Throws: ``AccessRefusal/missing``, ``AccessRefusal/refused``, ``AccessRefusal/connections``.
   mutating func identify(_ request: RequestEnvelope) throws(Refused) -> Identity {
+    if let fixed { return fixed }
     guard let credentials = gate.credentials else { return .local }
     let found: Result<Identity, Refused> = request.withAuthorization { value in
       do throws(Refused) {
@@ -138,6 +142,14 @@ struct ConnectionAccess {
     return identity
   }
 
+  /// Whether the connection itself, or this credential, has a caller.
+  mutating func isKnown(_ authorization: String?, _ credentials: CredentialsHolder) -> Bool {
+    guard var authorization else { return own != nil }
+    return authorization.withUTF8 { bytes in
+      (try? identity(of: UnsafeRawBufferPointer(bytes), credentials)) != nil
+    }
+  }
+
   /// The token of `Bearer TOKEN` (RFC 6750 section 2.1); the scheme has no case (RFC 9110 section
   /// 11.1).
   private static func bearerToken(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
@@ -153,7 +165,7 @@ struct ConnectionAccess {
   /// Why a stream must end: its caller has lost the proof, the permission, or a part of the scope.
   /// Nil if it may go on.
   func revocation(of identity: Identity, _ permission: Permission) -> AccessRefusal? {
-    guard let credentials = gate.credentials, permission != .open else { return nil }
+    guard let credentials = gate.credentials, fixed == nil, permission != .open else { return nil }
     if let expires = identity.expires, expires <= credentials.now { return .refused }
     let current = credentials.snapshot.credentials.identity(
       of: identity.proof, now: credentials.now)
@@ -164,7 +176,9 @@ struct ConnectionAccess {
 
   /// When the proof of a stream's caller expires.
   func expiry(of identity: Identity, now: NIODeadline) -> NIODeadline? {
-    guard let credentials = gate.credentials, let expires = identity.expires else { return nil }
+    guard let credentials = gate.credentials, fixed == nil, let expires = identity.expires else {
+      return nil
+    }
     let left = max(0, expires.rawValue - credentials.now.rawValue)
     // Longer than any connection, and no overflow.
     return now + .milliseconds(min(left, 1 << 40))

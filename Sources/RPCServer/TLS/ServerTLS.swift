@@ -62,10 +62,15 @@ package final class ServerTLS: Sendable {
     state.withLock { requiresCertificate ? $0.contexts.required : $0.contexts.optional }
   }
 
+  /// For clients of HTTP, some of which do not know TLS 1.3. A client certificate is optional.
+  var contextForHTTP: NIOSSLContext? { state.withLock(\.contexts.http) }
+
   /// A certificate is optional for most listeners and required for others. A ticket of one kind is
   /// not valid for the other.
   private struct Contexts {
     let optional: NIOSSLContext
+    /// As `optional`, and TLS 1.2 is allowed.
+    let http: NIOSSLContext
     /// Nil without authorities of clients.
     let required: NIOSSLContext?
   }
@@ -101,6 +106,9 @@ package final class ServerTLS: Sendable {
       configuration.certificateVerification = .optionalVerification
     }
     let optional = try context(configuration)
+    configuration.minimumTLSVersion = .tlsv12
+    let http = try context(configuration)
+    configuration.minimumTLSVersion = .tlsv13
     var required: NIOSSLContext?
     if authorities != nil {
       // The name of a client is not that of its host: it is compared with the names of callers.
@@ -108,7 +116,8 @@ package final class ServerTLS: Sendable {
       required = try context(configuration)
     }
     return State(
-      contexts: Contexts(optional: optional, required: required), certificate: certificates[0])
+      contexts: Contexts(optional: optional, http: http, required: required),
+      certificate: certificates[0])
   }
 
   private static func authorities(in bytes: [UInt8]) throws(Fault) -> [NIOSSLCertificate] {

@@ -36,7 +36,7 @@ extension [UInt8] {
   private static let hexadecimalDigits = [UInt8]("0123456789abcdef".utf8)
 
   /// Appends bytes in base64 (RFC 4648, section 4), padded.
-  mutating func appendBase64(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func appendBase64(_ bytes: UnsafeRawBufferPointer) {
     let alphabet = Self.base64Alphabet
     var index = 0
     while index < bytes.count {
@@ -59,7 +59,7 @@ extension [UInt8] {
 
   /// Decodes base64 of either alphabet (RFC 4648, sections 4 and 5), padded or not. Nil for any
   /// other text, and when unused bits are set.
-  init?(base64 text: [UInt8]) {
+  package init?(base64 text: [UInt8]) {
     var digits = text[...]
     if text.count.isMultiple(of: 4) {
       for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }

@@ -66,6 +66,35 @@ package struct WireMethod<Request: WireMessage, Response: WireMessage>: Sendable
   package let permission: Permission
 }
 
+/// A method with the descriptors of its messages, for a front that translates them.
+package struct MethodDescription: Sendable {
+  package let service: String
+  package let name: String
+  package let idempotency: Idempotency
+  package let request: MessageType
+  package let response: MessageType
+  package let isServerStreaming: Bool
+
+  package init(
+    service: String, name: String, idempotency: Idempotency, request: MessageType,
+    response: MessageType, isServerStreaming: Bool
+  ) {
+    self.service = service
+    self.name = name
+    self.idempotency = idempotency
+    self.request = request
+    self.response = response
+    self.isServerStreaming = isServerStreaming
+  }
+
+  init<Request, Response>(_ method: WireMethod<Request, Response>, isServerStreaming: Bool) {
+    self.init(
+      service: method.service, name: method.name, idempotency: method.idempotency,
+      request: Request.messageType, response: Response.messageType,
+      isServerStreaming: isServerStreaming)
+  }
+}
+
 /// The effect of repeating a call with the same request
 /// (`google.protobuf.MethodOptions.IdempotencyLevel`).
 package enum Idempotency: Hashable, Sendable {

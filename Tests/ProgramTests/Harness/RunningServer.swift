@@ -7,6 +7,10 @@ import Wire
 final class RunningServer: Sendable {
   private let child: ChildProcess
   let addresses: [ServerAddress]
+  /// Where callers by HTTP connect.
+  let httpAddresses: [ServerAddress]
+  /// Where the App Store posts its notifications.
+  let webhookAddresses: [ServerAddress]
 
   /// One line of its log.
   struct LogLine: Decodable, Sendable {
@@ -26,10 +30,23 @@ final class RunningServer: Sendable {
     let node: String?
   }
 
-  private init(child: ChildProcess, addresses: [ServerAddress]) {
+  /// - Parameter listening: The addresses of its log.
+  private init(child: ChildProcess, listening: [String]) throws {
     self.child = child
-    self.addresses = addresses
+    func parsed(after prefix: String) throws -> [ServerAddress] {
+      try listening.filter { $0.hasPrefix(prefix) }
+        .map { try ServerAddress(parsing: String($0.dropFirst(prefix.count))) }
+    }
+    httpAddresses = try parsed(after: Self.httpPrefix)
+    webhookAddresses = try parsed(after: Self.webhookPrefix)
+    addresses =
+      try listening
+      .filter { !$0.hasPrefix(Self.httpPrefix) && !$0.hasPrefix(Self.webhookPrefix) }
+      .map { try ServerAddress(parsing: $0) }
   }
+
+  private static let httpPrefix = "http:"
+  private static let webhookPrefix = "webhook:"
 
   deinit {
     child.signal(SIGKILL)
@@ -58,15 +75,14 @@ final class RunningServer: Sendable {
         let addresses = log.filter { $0.message == "listening" }.compactMap(\.address)
         return addresses.count == listeners ? addresses : nil
       }
-      return RunningServer(
-        child: child, addresses: try addresses.map { try ServerAddress(parsing: $0) })
+      return try RunningServer(child: child, listening: addresses)
     } catch {
       child.signal(SIGKILL)
       throw error
     }
   }
 
-  /// The first listening address.
+  /// The first listening address of the framed front.
   var address: ServerAddress { addresses[0] }
 
   /// The log so far; every line must be a JSON object.

@@ -49,6 +49,13 @@ struct ConfigurationTests {
         inForce: [
           "127.0.0.1:1, [::1]:2", "127.0.0.1:3, [::1]:4", "unix:/tmp/e.sock, localhost:5",
         ]),
+      Row(
+        name: "http_listen", file: "['127.0.0.1:1', 'localhost:2']", environment: "127.0.0.1:3",
+        flags: ["--http-listen", "127.0.0.1:4", "--http-listen", "[::1]:5"],
+        inForce: ["127.0.0.1:1, localhost:2", "127.0.0.1:3", "127.0.0.1:4, [::1]:5"]),
+      Row(
+        name: "webhook_listen", file: "['127.0.0.1:1']", environment: "127.0.0.1:2",
+        flags: ["--webhook-listen", "[::1]:3"], inForce: ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"]),
       plain("catalog", catalogs),
       plain("store", ["sqlite:a.sqlite", "sqlite:/b/b.sqlite", "sqlite:c"]),
       Row(
@@ -206,6 +213,46 @@ struct ConfigurationTests {
     #expect(run.output == "")
     #expect(run.errors.hasPrefix("entitled: 0.0.0.0:7100 can be reached from other machines"))
     #expect(try await check(arguments + ["--allow-unprotected-listen"]).exit == .code(0))
+  }
+
+  @Test("An address for HTTP needs what others need, and one for the App Store only TLS")
+  func httpAddresses() async throws {
+    let catalog = ["--catalog", catalogs[0]]
+    let both =
+      "there is no access control (--credentials FILE) and no TLS (tls:HOST:PORT). Use both"
+    for (flag, missing) in [
+      ("--http-listen", both), ("--webhook-listen", "there is no TLS (tls:HOST:PORT). Use TLS"),
+    ] {
+      let run = try await check(catalog + [flag, "0.0.0.0:7181"])
+      #expect(run.exit == .code(77))
+      #expect(run.errors.contains(missing), "\(run.errors)")
+      let allowed = try await check(
+        catalog + [flag, "0.0.0.0:7181", "--allow-unprotected-listen"])
+      #expect(allowed.exit == .code(0))
+      #expect(allowed.output.contains("\nwarning: allow_unprotected_listen: 0.0.0.0:7181 can be"))
+      let unix = try await check(catalog + [flag, "unix:/tmp/e.sock"])
+      #expect(unix.exit == .code(78))
+      #expect(unix.errors.contains("HOST:PORT or tls:HOST:PORT is expected"))
+      let encrypted = try await check(catalog + [flag, "tls:0.0.0.0:7181"])
+      #expect(encrypted.errors.contains("tls_certificate: missing: tls:0.0.0.0:7181 needs"))
+    }
+  }
+
+  @Test("Origins are exact, and apply to a listener")
+  func origins() async throws {
+    let catalog = ["--catalog", catalogs[0]]
+    let listener = ["--http-listen", "127.0.0.1:1"]
+    let origin = "https://admin.example.com"
+    let run = try await check(
+      catalog + listener, environment: ["ENTITLE_CORS_ORIGINS": "\(origin),http://localhost:3000"])
+    #expect(run.output.contains("cors_origins: \(origin), http://localhost:3000\n"))
+    let unused = try await check(catalog + ["--cors-origin", origin])
+    #expect(unused.errors == "entitled: cors_origins: requires http_listen\n")
+    for wrong in ["*", "https://*.example.com", "https://a.example/"] {
+      let run = try await check(catalog + listener + ["--cors-origin", wrong])
+      #expect(run.exit == .code(78))
+      #expect(run.errors.hasPrefix("entitled: cors_origins: \(wrong): an origin is expected"))
+    }
   }
 
   @Test func `a stream that takes nothing changes no exit code but that of what is lost`()

@@ -1003,7 +1003,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_signed_transactions_respons
   (ProtobufCMessageInit) entitle__v1__submit_signed_transactions_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__field_descriptors[4] =
 {
   {
     "signed_payload",
@@ -1041,16 +1041,29 @@ static const ProtobufCFieldDescriptor entitle__v1__submit_notification_request__
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bundle_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__SubmitNotificationRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__submit_notification_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
+  3,   /* field[3] = bundle_id */
   2,   /* field[2] = priority */
   0,   /* field[0] = signed_payload */
 };
 static const ProtobufCIntRange entitle__v1__submit_notification_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descriptor =
 {
@@ -1060,7 +1073,7 @@ const ProtobufCMessageDescriptor entitle__v1__submit_notification_request__descr
   "Entitle__V1__SubmitNotificationRequest",
   "entitle.v1",
   sizeof(Entitle__V1__SubmitNotificationRequest),
-  3,
+  4,
   entitle__v1__submit_notification_request__field_descriptors,
   entitle__v1__submit_notification_request__field_indices_by_name,
   1,  entitle__v1__submit_notification_request__number_ranges,

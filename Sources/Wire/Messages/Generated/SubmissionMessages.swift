@@ -538,15 +538,19 @@ public struct SubmitNotificationRequest: Hashable, Sendable {
   public var accountID: AccountID?
   /// The priority; INTERACTIVE when absent.
   public var priority: SubmissionPriority
+  /// The notification must belong to this app; empty: any app that the service accepts.
+  public var bundleID: BundleID?
 
   public init(
     signedPayload: String,
     accountID: AccountID? = nil,
-    priority: SubmissionPriority = .interactive
+    priority: SubmissionPriority = .interactive,
+    bundleID: BundleID? = nil
   ) {
     self.signedPayload = signedPayload
     self.accountID = accountID
     self.priority = priority
+    self.bundleID = bundleID
   }
 }
 
@@ -567,6 +571,7 @@ extension SubmitNotificationRequest: WireMessage, MappedMessage {
     signedPayload = try Self.required(message.signed_payload, "signed_payload")
     accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
     priority = try Self.required(message.priority, as: SubmissionPriority.self, "priority")
+    bundleID = try Self.bounded(message.bundle_id, "bundle_id", limit: 256)
   }
 
   func write(
@@ -575,6 +580,7 @@ extension SubmitNotificationRequest: WireMessage, MappedMessage {
     message.signed_payload = try Self.text(signedPayload, "signed_payload", in: arena)
     message.account_id = try Self.text(accountID, "account_id", in: arena)
     if priority != .interactive { message.priority = priority.number }
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
   }
 }
 

@@ -255,6 +255,48 @@ package enum WireMethods {
     "\(ServiceNames.health)/Check": .open,
     "\(ServiceNames.health)/Watch": .open,
   ]
+
+  /// All methods, for fronts that read their messages by descriptor.
+  package static let all: [MethodDescription] = [
+    MethodDescription(submitSignedTransactions, isServerStreaming: false),
+    MethodDescription(submitNotification, isServerStreaming: false),
+    MethodDescription(submitReceipt, isServerStreaming: false),
+    MethodDescription(getCustomerState, isServerStreaming: false),
+    MethodDescription(batchGetCustomerState, isServerStreaming: false),
+    MethodDescription(checkEntitlement, isServerStreaming: false),
+    MethodDescription(explainCustomerState, isServerStreaming: false),
+    MethodDescription(watchCustomerStates, isServerStreaming: true),
+    MethodDescription(listCustomers, isServerStreaming: false),
+    MethodDescription(resolveAccount, isServerStreaming: false),
+    MethodDescription(linkAccount, isServerStreaming: false),
+    MethodDescription(unlinkAccount, isServerStreaming: false),
+    MethodDescription(transferPurchase, isServerStreaming: false),
+    MethodDescription(mergeAccounts, isServerStreaming: false),
+    MethodDescription(listLinks, isServerStreaming: false),
+    MethodDescription(bindAccountToken, isServerStreaming: false),
+    MethodDescription(listAccountTokens, isServerStreaming: false),
+    MethodDescription(getLinkHistory, isServerStreaming: false),
+    MethodDescription(addGrant, isServerStreaming: false),
+    MethodDescription(withdrawGrant, isServerStreaming: false),
+    MethodDescription(listGrants, isServerStreaming: false),
+    MethodDescription(getCatalog, isServerStreaming: false),
+    MethodDescription(reloadCatalog, isServerStreaming: false),
+    MethodDescription(listChanges, isServerStreaming: false),
+    MethodDescription(importArchivedResponse, isServerStreaming: false),
+    MethodDescription(getCustomerHistory, isServerStreaming: false),
+    MethodDescription(exportCustomer, isServerStreaming: true),
+    MethodDescription(deleteCustomer, isServerStreaming: false),
+    MethodDescription(listUnlinkedChains, isServerStreaming: false),
+    MethodDescription(getStatistics, isServerStreaming: false),
+    MethodDescription(getServer, isServerStreaming: false),
+    MethodDescription(whoAmI, isServerStreaming: false),
+    MethodDescription(getCredentials, isServerStreaming: false),
+    MethodDescription(reloadCredentials, isServerStreaming: false),
+    MethodDescription(listAuditEntries, isServerStreaming: false),
+    MethodDescription(listAuditSeals, isServerStreaming: false),
+    MethodDescription(checkHealth, isServerStreaming: false),
+    MethodDescription(watchHealth, isServerStreaming: true),
+  ]
 }
 
 /// Full names of the services of `Protos/`.

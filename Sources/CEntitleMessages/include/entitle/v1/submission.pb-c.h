@@ -508,10 +508,14 @@ struct  Entitle__V1__SubmitNotificationRequest
    * The priority; INTERACTIVE when absent.
    */
   Entitle__V1__SubmissionPriority priority;
+  /*
+   * The notification must belong to this app; empty: any app that the service accepts.
+   */
+  char *bundle_id;
 };
 #define ENTITLE__V1__SUBMIT_NOTIFICATION_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__submit_notification_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED, (char *)protobuf_c_empty_string }
 
 
 struct  Entitle__V1__SubmitNotificationResponse

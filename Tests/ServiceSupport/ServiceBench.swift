@@ -1,48 +1,48 @@
 import AccessControl
 import CatalogFiles
-import EntitlementDomain
-import EntitlementService
-import EntitlementStore
+package import EntitlementDomain
+package import EntitlementService
+package import EntitlementStore
 import Foundation
-import Framing
+package import Framing
 import Logging
 import NIOCore
-import RPCClient
-import RPCEndpoints
-import RPCServer
-import SQLiteStore
-import StoreSimulator
+package import RPCClient
+package import RPCEndpoints
+package import RPCServer
+package import SQLiteStore
+package import StoreSimulator
 import Synchronization
 import TestSupport
 import Verification
-import Wire
+package import Wire
 
 /// The whole service in this process, on a socket, with a real store, real signatures and a clock
 /// that the test sets.
-struct ServiceBench {
-  static let now: Milliseconds = 1_790_000_000_000
-  static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
+package struct ServiceBench {
+  package static let now: Milliseconds = 1_790_000_000_000
+  package static let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .production)
   /// The version that the server reports; not a real one.
-  static let version = "7.8.9-bench"
-  static let description = ServerDescription(
+  package static let version = "7.8.9-bench"
+  package static let description = ServerDescription(
     version: version, nodeName: "bench-1", storeKind: .sqlite,
     warnings: { ["a first warning", "a second warning"] })
 
   /// Shared by all tests, as generating RSA keys is slow.
-  static let receiptAuthority = Result { try ReceiptAuthority.generate() }
+  package static let receiptAuthority = Result { try ReceiptAuthority.generate() }
 
-  let authority: SigningAuthority
-  let store: SQLiteStore
-  let health = HealthStatus()
+  package let authority: SigningAuthority
+  package let store: SQLiteStore
+  package let health = HealthStatus()
   /// The server's clock, in milliseconds since the epoch.
-  let time = ManualTime()
+  package let time = ManualTime()
   /// The server's catalog file.
-  let catalogPath: String
-  let client: EntitlementClient
-  let socketPath: String
-  let watermark: FeedWatermark
-  let server: RPCServer
-  let addresses: [ServerAddress]
+  package let catalogPath: String
+  package let client: EntitlementClient
+  package let socketPath: String
+  package let watermark: FeedWatermark
+  package let server: RPCServer
+  package let addresses: [ServerAddress]
   private let pool: VerificationPool
   private let following: Task<Void, Never>
   private let folder: URL
@@ -56,13 +56,14 @@ struct ServiceBench {
   ///   - readingStore: Wraps the store for reads of customers.
   ///   - submissionStore: Wraps the store for submissions.
   ///   - access: Access control, if the test has it.
-  init(
+  ///   - listeners: In addition to TCP and a Unix socket; ``addresses`` has them last.
+  package init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
-    access: BenchAccess? = nil
+    access: BenchAccess? = nil, listeners: [RPCListener] = []
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -152,9 +153,10 @@ struct ServiceBench {
     }
     self.server = server
     socketPath = folder.appending(path: "rpc.sock").path
-    addresses = try await server.start(on: [
-      .tcp(host: "127.0.0.1", port: 0), .unix(path: socketPath),
-    ])
+    addresses = try await server.start(
+      [
+        RPCListener(.tcp(host: "127.0.0.1", port: 0)), RPCListener(.unix(path: socketPath)),
+      ] + listeners)
     client = try await EntitlementClient.connect(
       to: addresses[0],
       configuration: EntitlementClientConfiguration(
@@ -163,14 +165,14 @@ struct ServiceBench {
     try await eventually { watermark.isCurrent }
   }
 
-  func setCatalog(_ text: String) throws { try Self.write(text, to: catalogPath) }
+  package func setCatalog(_ text: String) throws { try Self.write(text, to: catalogPath) }
 
   private static func write(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(filePath: path))
   }
 
   /// The life cycles with facts; the others consist of notifications only.
-  static var lifeCyclesWithFacts: [LifeCycle] {
+  package static var lifeCyclesWithFacts: [LifeCycle] {
     LifeCycle.allCases.filter { lifeCycle in
       events(of: lifeCycle, seed: 1).contains {
         !$0.transactions.isEmpty || $0.renewalInfo != nil || $0.appTransaction != nil
@@ -186,19 +188,19 @@ struct ServiceBench {
   }
 
   /// Runs `body` and shuts everything down, even if it throws.
-  static func run(
+  package static func run(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
-    access: BenchAccess? = nil,
+    access: BenchAccess? = nil, listeners: [RPCListener] = [],
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
       reads: reads, readingStore: readingStore, submissionStore: submissionStore,
-      access: access)
+      access: access, listeners: listeners)
     do {
       try await body(bench)
       await bench.close()
@@ -219,13 +221,13 @@ struct ServiceBench {
   }
 
   /// The payloads that the App Store has signed so far for one customer in a life cycle.
-  func signed(_ lifeCycle: LifeCycle, seed: UInt64) throws -> [SignedEvent] {
+  package func signed(_ lifeCycle: LifeCycle, seed: UInt64) throws -> [SignedEvent] {
     try authority.sign(Self.events(of: lifeCycle, seed: seed))
   }
 
   /// Submits a customer's whole history for an account named like the life cycle.
   @discardableResult
-  func submit(_ lifeCycle: LifeCycle, seed: UInt64 = 1) async throws -> AccountID {
+  package func submit(_ lifeCycle: LifeCycle, seed: UInt64 = 1) async throws -> AccountID {
     let account = AccountID(lifeCycle.rawValue)
     _ = try await client.submitSignedTransactions(
       SubmitSignedTransactionsRequest(
@@ -233,7 +235,7 @@ struct ServiceBench {
     return account
   }
 
-  func state(of customer: CustomerSelector, ifRevisionDiffers: Int64? = nil) async throws
+  package func state(of customer: CustomerSelector, ifRevisionDiffers: Int64? = nil) async throws
     -> GetCustomerStateResponse
   {
     try await client.customerState(
@@ -243,10 +245,14 @@ struct ServiceBench {
 }
 
 /// A clock that stands still until a test moves it.
-final class ManualTime: Sendable {
+package final class ManualTime: Sendable {
   private let milliseconds = Atomic(ServiceBench.now.rawValue)
 
-  var now: Milliseconds { Milliseconds(milliseconds.load(ordering: .relaxed)) }
+  package init() {}
 
-  func set(_ moment: Milliseconds) { milliseconds.store(moment.rawValue, ordering: .relaxed) }
+  package var now: Milliseconds { Milliseconds(milliseconds.load(ordering: .relaxed)) }
+
+  package func set(_ moment: Milliseconds) {
+    milliseconds.store(moment.rawValue, ordering: .relaxed)
+  }
 }

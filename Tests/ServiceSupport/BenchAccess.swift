@@ -1,33 +1,39 @@
-import AccessControl
+package import AccessControl
 import Cryptography
-import EntitlementDomain
-import EntitlementService
+package import EntitlementDomain
+package import EntitlementService
 import Foundation
 import Synchronization
 
 /// The credentials of a ``ServiceBench``, in a file that the test writes.
-final class BenchAccess: Sendable {
+package final class BenchAccess: Sendable {
   /// A caller of the file, with a token.
-  struct Member: Sendable {
-    let name: String
-    var fields: String
-    let token = AccessToken()
-    var expires = "never"
+  package struct Member: Sendable {
+    package let name: String
+    package var fields: String
+    package let token = AccessToken()
+    package var expires: String
 
-    var metadata: [(key: String, value: String)] {
+    package init(name: String, fields: String, expires: String = "never") {
+      self.name = name
+      self.fields = fields
+      self.expires = expires
+    }
+
+    package var metadata: [(key: String, value: String)] {
       [(key: "authorization", value: "Bearer \(token.text)")]
     }
   }
 
-  let holder: CredentialsHolder
-  let source: CredentialsSource
-  let admin = Member(name: "the-admin", fields: "roles: [admin]")
+  package let holder: CredentialsHolder
+  package let source: CredentialsSource
+  package let admin = Member(name: "the-admin", fields: "roles: [admin]")
   private let shared: SharedText
 
-  var adminMetadata: [(key: String, value: String)] { admin.metadata }
+  package var adminMetadata: [(key: String, value: String)] { admin.metadata }
 
   /// - Parameter members: beside the administrator.
-  init(
+  package init(
     _ members: [Member], extra: String = "",
     clock: @escaping @Sendable () -> Milliseconds = ServiceClock.system.now
   ) throws {
@@ -38,11 +44,11 @@ final class BenchAccess: Sendable {
     holder = CredentialsHolder(try reading.contents.get(), digest: reading.digest, clock: clock)
   }
 
-  func write(_ members: [Member], extra: String = "") {
+  package func write(_ members: [Member], extra: String = "") {
     shared.set(Self.file([admin] + members, extra))
   }
 
-  func write(text: String) { shared.set(text) }
+  package func write(text: String) { shared.set(text) }
 
   private final class SharedText: Sendable {
     private let text: Mutex<String>

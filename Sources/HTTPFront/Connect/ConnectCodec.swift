@@ -1,0 +1,40 @@
+import Framing
+import NIOCore
+import Wire
+
+/// How messages are encoded.
+enum ConnectCodec: String, Sendable {
+  case json
+  case proto
+
+  /// Converts a request to protobuf.
+  ///
+  /// - Throws: INVALID_ARGUMENT with the field. It has no value of the request.
+  func wire(of bytes: ByteBuffer, _ type: MessageType) throws(RPCStatus) -> ByteBuffer {
+    guard self == .json else { return bytes }
+    do {
+      return try type.wire(ofJSON: Array(bytes.readableBytesView))
+    } catch {
+      let violations =
+        error.path.isEmpty
+        ? [] : [RPCStatus.FieldViolation(field: error.path, description: error.description)]
+      throw RPCStatus(.invalidArgument, error.description, fieldViolations: violations)
+    }
+  }
+
+  /// Converts an answer from protobuf.
+  ///
+  /// - Throws: a status without anything of the answer.
+  func bytes(of wire: ByteBuffer, _ type: MessageType) throws(RPCStatus) -> ByteBuffer {
+    guard self == .json else { return wire }
+    do {
+      return ByteBuffer(bytes: try type.json(of: wire))
+    } catch {
+      if case .tooLong(let limit) = error.fault {
+        throw RPCStatus(
+          .resourceExhausted, "the answer has more than \(limit) bytes as JSON; use proto")
+      }
+      throw RPCStatus(.internal, "the answer cannot be written as JSON")
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package import NIOCore
+import NIOHTTP1
+package import RPCServer
+import Synchronization
+
+/// Lets clients of HTTP/1.1 call the methods of the server: each request becomes a frame, and each
+/// answer the response. Callers, permissions, limits, deadlines and shutdown are those of the framed
+/// front, as the calls go through the same connection handler.
+package final class HTTPFront: ConnectionFront {
+  package let group: (any EventLoopGroup)?
+  package var kind: CallFront { site.kind }
+  let site: any HTTPSite
+  let limits: HTTPFrontLimits
+  let bodies: BodyBudget
+  private let connections = Atomic(0)
+
+  /// - Parameters:
+  ///   - group: The event loops of its connections, apart from those of frames: converting JSON takes
+  ///     longer than a framed call. Must outlive the server.
+  package init(
+    _ site: any HTTPSite, limits: HTTPFrontLimits = HTTPFrontLimits(),
+    group: (any EventLoopGroup)? = nil
+  ) {
+    self.site = site
+    self.limits = limits
+    self.group = group
+    bodies = BodyBudget(capacity: limits.unfinishedBodies)
+  }
+
+  package func addHandlers(
+    to pipeline: ChannelPipeline.SynchronousOperations, peer: RPCPeer
+  ) throws {
+    guard connections.add(1, ordering: .relaxed).newValue <= limits.connections else {
+      connectionClosed()
+      throw TooManyConnections()
+    }
+    let bytes = RequestBytes()
+    let calls = HTTPCallHandler(front: self, peer: peer, bytes: bytes)
+    bytes.calls = calls
+    var decoding = NIOHTTPDecoderLimitConfiguration()
+    decoding.maxHeaderFieldSize = HTTPFrontLimits.headerList
+    decoding.maxHeaderListSize = HTTPFrontLimits.headerList
+    decoding.maxHeaderFieldCount = HTTPFrontLimits.headerFields
+    let decoder = HTTPRequestDecoder(
+      leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
+      limitConfiguration: decoding)
+    try pipeline.addHandlers([
+      bytes, HTTPResponseEncoder(), ByteToMessageHandler(decoder), calls,
+    ])
+  }
+
+  /// The bytes of unfinished bodies of all connections now.
+  package var bytesOfBodies: Int { bodies.bytesInUse }
+
+  /// A connection that was added is gone.
+  func connectionClosed() {
+    connections.subtract(1, ordering: .relaxed)
+  }
+
+  private struct TooManyConnections: Error {}
+}
+
+/// The bytes of unfinished bodies of all connections, up to a limit.
+final class BodyBudget: Sendable {
+  private let capacity: Int
+  private let used = Atomic(0)
+
+  init(capacity: Int) {
+    self.capacity = capacity
+  }
+
+  /// - Returns: Whether the bytes are within the limit, and are counted until ``release(_:)``.
+  func reserve(_ count: Int) -> Bool {
+    guard used.add(count, ordering: .relaxed).newValue <= capacity else {
+      release(count)
+      return false
+    }
+    return true
+  }
+
+  func release(_ count: Int) {
+    used.subtract(count, ordering: .relaxed)
+  }
+
+  var bytesInUse: Int { used.load(ordering: .relaxed) }
+}

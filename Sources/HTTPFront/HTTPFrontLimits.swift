@@ -1,0 +1,62 @@
+import Framing
+
+/// The limits of an HTTP listener, beyond those of ``RPCLimits``, each with its unit and reason.
+package struct HTTPFrontLimits: Hashable, Sendable {
+  /// The longest list of header fields with the target of the request, in bytes. A GET has its message
+  /// in the target.
+  package static let headerList = 16_384
+
+  /// The most header fields of a request. Each costs an allocation.
+  package static let headerFields = 128
+
+  /// Requests that may wait for the answer to an earlier one of their connection. They were read
+  /// together with it: nothing more is read meanwhile.
+  package static let pipelinedRequests = 32
+
+  /// Bytes of a body that are not counted in ``unfinishedBodies``, so that small calls are answered
+  /// however much the bodies of others take.
+  package static let uncountedBody = 16_384
+
+  /// A longer JSON body is converted for known callers only: a hostile one can take twelve times its
+  /// length in memory.
+  package static let uncheckedJSON = 65_536
+
+  /// How long the client may take to read the last answer when the server closes.
+  package static let lingerTime = Duration.seconds(1)
+
+  /// Refused requests that a connection may send in a second, before it is closed.
+  package static let refusedRequests = 8
+
+  /// The longest body, in bytes.
+  package var body: Int
+
+  /// How long a request may take from its first byte to its last one, however evenly the bytes arrive.
+  package var requestTime: Duration
+
+  /// How long a connection may stay open without a request. Clients and proxies that keep
+  /// connections usually give them up after a minute.
+  package var keepAliveTime: Duration
+
+  /// The bytes of unfinished bodies of all connections together. A larger sum is refused.
+  package var unfinishedBodies: Int
+
+  /// Open connections of this listener; each counts in ``RPCLimits/connections`` too.
+  package var connections: Int
+
+  package init(
+    body: Int = RPCLimits.maximumFrameData, requestTime: Duration = .seconds(30),
+    keepAliveTime: Duration = .seconds(75), unfinishedBodies: Int = 67_108_864,
+    connections: Int = .max
+  ) {
+    self.body = body
+    self.requestTime = requestTime
+    self.keepAliveTime = keepAliveTime
+    self.unfinishedBodies = unfinishedBodies
+    self.connections = connections
+  }
+
+  /// Those of a listener that everyone may reach. A notification with its payloads has about 20 kB; the
+  /// connections leave most of those of the server to its callers.
+  package static let webhook = HTTPFrontLimits(
+    body: 1_048_576, unfinishedBodies: 16_777_216, connections: 1_024)
+}

@@ -1,0 +1,130 @@
+import EntitlementDomain
+import Framing
+package import Logging
+package import NIOCore
+package import NIOHTTP1
+import RPCServer
+import Wire
+
+/// What the App Store reaches: `POST /apple/notifications`, or the same with the bundle id of the only
+/// app whose notifications are taken there. Callers are not identified; what counts is what Apple
+/// signed.
+package struct WebhookSite: HTTPSite {
+  package let kind = CallFront.notifications
+
+  private static let path = "/apple/notifications"
+
+  private let budget: WebhookBudget
+  private let hasApp: @Sendable (_ bundleID: String) -> Bool
+
+  /// - Parameter hasApp: Whether the catalog in force has the app.
+  package init(
+    limits: WebhookLimits = WebhookLimits(), logger: Logger,
+    hasApp: @escaping @Sendable (_ bundleID: String) -> Bool
+  ) {
+    budget = WebhookBudget(limits, logger: logger)
+    self.hasApp = hasApp
+  }
+
+  package func route(_ head: HTTPRequestHead, now: NIODeadline) -> HTTPRoute {
+    let path = head.target.path
+    if path == "/healthz" { return HealthCheck.live(head) }
+    guard path.hasPrefix(Self.path) else { return .answer(.notFound) }
+    let rest = path.dropFirst(Self.path.count)
+    // Bundle ids have letters, digits, hyphens and periods, and need no encoding.
+    guard rest.isEmpty || rest.first == "/" && !rest.dropFirst().contains("/"),
+      rest.utf8.count <= 256
+    else { return .answer(.notFound) }
+    guard head.method == .POST else { return .answer(.notAllowed("POST")) }
+    guard budget.admits(now: now) else { return .answer(Self.later("too many notifications")) }
+    let app = rest.dropFirst()
+    return .unary(
+      NotificationPost(bundleID: app.isEmpty ? nil : String(app), budget: budget, hasApp: hasApp))
+  }
+
+  package func answer(to problem: RequestProblem) -> HTTPAnswer {
+    Self.answer(to: problem)
+  }
+
+  static func answer(to problem: RequestProblem) -> HTTPAnswer {
+    problem.httpStatus == .serviceUnavailable
+      ? later(problem.text) : HTTPAnswer(problem.httpStatus, text: problem.text)
+  }
+
+  /// The App Store repeats what is not answered with 200 (after 1, 12, 24, 48 and 72 hours).
+  static func later(_ text: String) -> HTTPAnswer {
+    HTTPAnswer(
+      .serviceUnavailable, text: text,
+      fields: [HTTPAnswer.retryAfter(WebhookLimits.retryDelay)])
+  }
+}
+
+/// One notification: a call of SubmitNotification.
+struct NotificationPost: UnaryTranslation {
+  /// The app of the path; nil: any app of the catalog.
+  let bundleID: String?
+  let budget: WebhookBudget
+  let hasApp: @Sendable (String) -> Bool
+
+  private static let versionOne = """
+    this is a version 1 notification, which is not signed: in App Store Connect, choose version 2 \
+    (App Information > App Store Server Notifications)
+    """
+
+  func call(
+    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+  ) throws(HTTPAnswer) -> FramedCall {
+    // Asked again: many requests may have arrived since the head of this one.
+    guard budget.admits(now: now) else { throw WebhookSite.later("too many notifications") }
+    budget.received(bytes: body.readableBytes, now: now)
+    switch NotificationBody(body) {
+    case .versionOne: throw HTTPAnswer(.badRequest, text: Self.versionOne)
+    case .unknown: throw refusal("the body is not {\"signedPayload\": \"…\"}")
+    case .signed(let payload):
+      let request = SubmitNotificationRequest(
+        signedPayload: payload, bundleID: bundleID.map { BundleID($0) })
+      guard let encoded = try? request.encoded() else {
+        throw refusal("the signed payload cannot be read")
+      }
+      return FramedCall(WireMethods.submitNotification, payload: encoded)
+    }
+  }
+
+  func answer(to response: ResponseEnvelope, now: NIODeadline) -> HTTPAnswer {
+    if let status = response.status {
+      return status.code == .invalidArgument
+        ? refusal("the signed payload cannot be read")
+        : WebhookSite.later("the notification cannot be stored now")
+    }
+    guard let result = try? SubmitNotificationResponse.decode(from: response.payload) else {
+      return WebhookSite.later("the notification cannot be stored now")
+    }
+    switch result.verdict {
+    case .ok:
+      return HTTPAnswer(.ok, text: result.isDuplicate ? "known" : "stored")
+    case .retryable:
+      return WebhookSite.later("the notification cannot be verified now")
+    case .wrongApp:
+      // Without its app in the catalog, an operator has to act, and it is accepted then.
+      if let bundleID, hasApp(bundleID) {
+        return refusal("the notification belongs to another app than the path")
+      }
+      return WebhookSite.later("the service does not know the app of the notification")
+    case .wrongEnvironment, .appNotPermitted:
+      return WebhookSite.later("the service does not accept the environment of the notification")
+    case .unrecognized, .malformed, .unsupportedAlgorithm, .invalidCertificate, .untrustedChain,
+      .certificateExpired, .certificateRevoked, .invalidSignature, .wrongDevice:
+      budget.verificationFailed(now: now)
+      return refusal("the notification does not verify: \(result.verdict)")
+    }
+  }
+
+  func answer(to problem: RequestProblem) -> HTTPAnswer { WebhookSite.answer(to: problem) }
+
+  /// Costs the connection something: the App Store sends nothing that is refused.
+  private func refusal(_ text: String) -> HTTPAnswer {
+    var answer = HTTPAnswer(.badRequest, text: text)
+    answer.penalty = WebhookLimits.failurePenalty
+    return answer
+  }
+}

@@ -1,0 +1,75 @@
+import AccessControl
+import EntitlementDomain
+import EntitlementService
+import Framing
+import HTTPFront
+import Logging
+import NIOCore
+import NIOPosix
+import RPCServer
+import ServiceMetrics
+import Wire
+
+/// The HTTP listeners of the settings, with event loops of their own. Those for callers share one set
+/// of limits, and those for the App Store another one.
+struct HTTPListeners: Sendable {
+  /// One for callers and one for the App Store: what one of them sends does not delay the other.
+  static let eventLoops = 2
+
+  let listeners: [RPCListener]
+  private let names: [String]
+  private let groups: [MultiThreadedEventLoopGroup]
+
+  init(
+    settings: Settings, catalog: CatalogHolder, metrics: ServiceMetrics, logger: Logger
+  ) {
+    var listeners: [RPCListener] = []
+    var names: [String] = []
+    var groups: [MultiThreadedEventLoopGroup] = []
+    func add(
+      _ addresses: [ServerAddress], _ name: String, _ identity: Identity?,
+      _ site: @autoclosure () -> any HTTPSite, _ limits: HTTPFrontLimits
+    ) {
+      if addresses.isEmpty { return }
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let front = HTTPFront(site(), limits: limits, group: group)
+      listeners += addresses.map { RPCListener($0, front: front, identity: identity) }
+      names += addresses.map { _ in name }
+      groups.append(group)
+    }
+    add(
+      settings.httpListen, "http", nil,
+      APISite(
+        crossOrigin: CrossOrigin(settings.corsOrigins),
+        isLocal: settings.credentialsPath == nil && settings.httpListen.allSatisfy(\.isLoopback)
+      ) { counters, accept in
+        let values = counters.map { StatisticValue($0.name, $0.value) }
+        let page = metrics.page(of: values, accept: accept)
+        return (page.contentType, page.body)
+      },
+      HTTPFrontLimits())
+    add(
+      settings.webhookListen, "webhook", .apple,
+      WebhookSite(logger: logger) { catalog.snapshot.catalog.apps[BundleID($0)] != nil },
+      .webhook)
+    self.listeners = listeners
+    self.names = names
+    self.groups = groups
+  }
+
+  /// What the log says of bound addresses: `http:HOST:PORT`, `webhook:tls:HOST:PORT`.
+  ///
+  /// - Parameter count: How many addresses of the framed front come first.
+  func names(of bound: [ServerAddress], afterFramed count: Int) -> [String] {
+    bound.prefix(count).map(\.description)
+      + zip(names, bound.dropFirst(count)).map { "\($0):\($1)" }
+  }
+
+  /// Ends the event loops. Their connections are closed by now.
+  func shutDown() async {
+    for group in groups {
+      // Fails only if it was shut down before.
+      try? await group.shutdownGracefully()
+    }
+  }
+}

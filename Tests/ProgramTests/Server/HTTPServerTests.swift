@@ -1,0 +1,121 @@
+import AccessControl
+import Cryptography
+import EntitlementDomain
+import Foundation
+import Framing
+import StoreSimulator
+import TLSSupport
+import TestSupport
+import Testing
+
+@Suite("HTTP of a running server", .timeLimit(.minutes(5)))
+struct HTTPServerTests {
+  private static let json = [("content-type", "application/json")]
+
+  private func socket(_ addresses: [ServerAddress]) throws -> HTTPSocket {
+    guard case .tcp(_, let port)? = addresses.first else { throw HarnessFailure("no address") }
+    return try HTTPSocket(port: port)
+  }
+
+  @Test("A notification that is posted to the webhook is in customer get, also after a restart")
+  func webhook() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer(
+      "--webhook-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", listeners: 3)
+    let population = Bench.population(20)
+    let purchase = try #require(
+      population.customers.lazy.flatMap(\.timeline.events).first {
+        $0.notification != nil && !$0.transactions.isEmpty
+      })
+    let payload = try #require(try bench.authority.sign(purchase).notification)
+    let chain = purchase.transactions[0].originalTransactionID.rawValue
+    let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
+    let apple = try socket(server.webhookAddresses)
+    for text in ["stored\n", "known\n"] {
+      try apple.request("POST", "/apple/notifications", Self.json, body)
+      let response = try apple.response()
+      #expect(response.status == 200)
+      #expect(response.text == text)
+    }
+    let arguments = [
+      "customer", "get", chain, "--by", "original-transaction", "--bundle-id",
+      "\(SimulatedApp.bundleID)", "--output", "jsonl",
+    ]
+    let state = try await ProgramRun.of(
+      .entitlectl, arguments + ["--server", "\(server.address)"])
+    #expect(state.exit == .code(0), "\(state.errors)")
+    let product = purchase.transactions[0].productID.rawValue
+    #expect(state.output.contains(product), "\(state.output)")
+
+    // The same by HTTP.
+    let caller = try socket(server.httpAddresses)
+    try caller.request(
+      "POST", "/entitle.v1.EntitlementService/GetCustomerState", Self.json,
+      Array(
+        """
+        {"customer":{"originalTransactionId":"\(chain)"},"bundleId":"\(SimulatedApp.bundleID)"}
+        """.utf8))
+    let response = try caller.response()
+    #expect(response.status == 200)
+    #expect(response.text.contains(product), "\(response.text)")
+    try caller.request("GET", "/readyz")
+    #expect(try caller.response().text == "ok\n")
+    #expect(try await server.stop() == .code(0))
+    #expect(!server.logText.contains(payload))
+
+    let again = try await bench.startServer()
+    let kept = try await ProgramRun.of(
+      .entitlectl, arguments + ["--server", "\(again.address)"])
+    #expect(kept.output.contains(product), "\(kept.output) \(kept.errors)")
+    #expect(try await again.stop() == .code(0))
+  }
+
+  @Test("curl calls with TLS 1.2 and 1.3, with a token and without one")
+  func curl() async throws {
+    let bench = try Bench()
+    let authority = try TLSAuthority("authority", in: bench.folder)
+    let pair = try authority.issue("server", dns: ["localhost"])
+    let token = AccessToken()
+    let credentials = try bench.folder.write(
+      """
+      version: 1
+      callers:
+        - name: backend
+          roles: [reader]
+          tokens: [{id: \(token.id), sha256: "\(try token.digest.hexadecimal)", expires: never}]
+
+      """, to: "credentials.yaml")
+    let server = try await bench.startServer(
+      "--http-listen", "tls:127.0.0.1:0", "--tls-certificate", pair.certificate, "--tls-key",
+      pair.key, "--credentials", credentials, listeners: 2)
+    guard case .tls(_, let port)? = server.httpAddresses.first else {
+      throw HarnessFailure("no TLS address")
+    }
+    let path = "https://localhost:\(port)/entitle.v1.EntitlementService/GetCustomerState"
+    let request = """
+      {"customer":{"accountId":"customer-001"},"bundleId":"\(SimulatedApp.bundleID)"}
+      """
+    for version in ["1.2", "1.3"] {
+      let arguments = [
+        "--silent", "--cacert", authority.file, "--tlsv\(version)", "--tls-max", version, "-H",
+        "content-type: application/json", "-d", request,
+      ]
+      let known = try curl(arguments + ["-H", "authorization: Bearer \(token.text)", path])
+      #expect(known.contains("\"accountId\":\"customer-001\""), "\(known)")
+      #expect(try curl(arguments + [path]).contains("\"code\":\"unauthenticated\""))
+    }
+    #expect(try await server.stop() == .code(0))
+  }
+
+  private func curl(_ arguments: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["curl"] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,153 @@
+import EntitlementDomain
+package import NIOCore
+import Wire
+
+/// A valid request of a method, and what it needs.
+package struct MethodSample: Sendable {
+  /// What a method asks of the scope.
+  package enum Subject: Sendable {
+    case app, everything, nothing
+  }
+
+  package let name: String
+  package let service: String
+  package let permission: String
+  package let subject: Subject
+  package let payload: ByteBuffer
+  package let isStream: Bool
+
+  package init(
+    name: String, service: String, permission: String, subject: Subject, payload: ByteBuffer,
+    isStream: Bool = false
+  ) {
+    self.name = name
+    self.service = service
+    self.permission = permission
+    self.subject = subject
+    self.payload = payload
+    self.isStream = isStream
+  }
+
+  /// Every method, some more than once.
+  package static func all() throws -> [MethodSample] {
+    let scope = ServiceBench.scope
+    let account = AccountID("matrix")
+    let target = LinkTarget.chain("1")
+    func method<Request: WireMessage, Response>(
+      _ method: WireMethod<Request, Response>, _ permission: String, _ subject: Subject,
+      _ request: Request, isStream: Bool = false
+    ) throws -> MethodSample {
+      MethodSample(
+        name: method.name, service: method.service, permission: permission, subject: subject,
+        payload: try request.encoded(), isStream: isStream)
+    }
+    let one = "00000000-0000-4000-8000-000000000001"
+    return [
+      try method(
+        WireMethods.getCustomerState, "read", .app,
+        GetCustomerStateRequest(customer: .account(account), scope: scope)),
+      try method(
+        WireMethods.batchGetCustomerState, "read", .app,
+        BatchGetCustomerStateRequest(customers: [.account(account)], scope: scope)),
+      try method(
+        WireMethods.checkEntitlement, "read", .app,
+        CheckEntitlementRequest(customer: .account(account), scope: scope, entitlementID: "pro")),
+      try method(
+        WireMethods.explainCustomerState, "list", .app,
+        ExplainCustomerStateRequest(customer: .account(account), scope: scope)),
+      try method(
+        WireMethods.watchCustomerStates, "read", .app,
+        WatchCustomerStatesRequest(bundleID: scope.bundleID, environment: scope.environment),
+        isStream: true),
+      try method(
+        WireMethods.watchCustomerStates, "read", .everything, WatchCustomerStatesRequest(),
+        isStream: true),
+      try method(WireMethods.listCustomers, "list", .app, ListCustomersRequest(scope: scope)),
+      try method(
+        WireMethods.submitSignedTransactions, "submit", .nothing,
+        SubmitSignedTransactionsRequest(signedPayloads: ["a.b.c"])),
+      try method(
+        WireMethods.submitNotification, "submit", .nothing,
+        SubmitNotificationRequest(signedPayload: "a.b.c")),
+      try method(
+        WireMethods.submitReceipt, "submit", .nothing, SubmitReceiptRequest(receipt: [1, 2, 3])),
+      try method(
+        WireMethods.resolveAccount, "list", .app,
+        ResolveAccountRequest(customer: .account(account), scope: scope)),
+      try method(
+        WireMethods.linkAccount, "link", .app,
+        LinkAccountRequest(
+          scope: scope, target: target, accountID: account, reason: "r", onBehalfOf: "a")),
+      try method(
+        WireMethods.unlinkAccount, "link", .app,
+        UnlinkAccountRequest(scope: scope, target: target, reason: "r", onBehalfOf: "a")),
+      try method(
+        WireMethods.transferPurchase, "link", .app,
+        TransferPurchaseRequest(
+          scope: scope, target: target, fromAccountID: "other", toAccountID: account, reason: "r",
+          onBehalfOf: "a")),
+      try method(
+        WireMethods.mergeAccounts, "link", .app,
+        MergeAccountsRequest(
+          scope: scope, fromAccountID: "other", intoAccountID: account, reason: "r", onBehalfOf: "a"
+        )),
+      try method(
+        WireMethods.listLinks, "list", .app, ListLinksRequest(scope: scope, accountID: account)),
+      try method(
+        WireMethods.bindAccountToken, "link", .app,
+        BindAccountTokenRequest(
+          scope: scope, appAccountToken: AppAccountToken(one), accountID: account, reason: "r",
+          onBehalfOf: "a")),
+      try method(
+        WireMethods.listAccountTokens, "list", .app,
+        ListAccountTokensRequest(scope: scope, accountID: account)),
+      try method(
+        WireMethods.getLinkHistory, "list", .app,
+        GetLinkHistoryRequest(scope: scope, subject: .target(target))),
+      try method(
+        WireMethods.addGrant, "grant", .app,
+        AddGrantRequest(
+          scope: scope, accountID: account, entitlementID: "unknown", reason: "r", onBehalfOf: "a")),
+      try method(
+        WireMethods.withdrawGrant, "grant", .app,
+        WithdrawGrantRequest(grantID: GrantID(one), scope: scope, reason: "r", onBehalfOf: "a")),
+      try method(
+        WireMethods.listGrants, "list", .app, ListGrantsRequest(scope: scope, accountID: account)),
+      try method(WireMethods.getCatalog, "metrics", .nothing, GetCatalogRequest()),
+      try method(
+        WireMethods.reloadCatalog, "catalog", .everything, ReloadCatalogRequest(isDryRun: true)),
+      try method(WireMethods.listChanges, "list", .everything, ListChangesRequest()),
+      try method(
+        WireMethods.importArchivedResponse, "import", .nothing,
+        ImportArchivedResponseRequest(bundleID: "com.example.other", response: [1])),
+      try method(
+        WireMethods.getCustomerHistory, "list", .app,
+        GetCustomerHistoryRequest(scope: scope, accountID: account)),
+      try method(
+        WireMethods.exportCustomer, "export", .app,
+        ExportCustomerRequest(scope: scope, accountID: account), isStream: true),
+      try method(
+        WireMethods.deleteCustomer, "erase", .app,
+        DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", onBehalfOf: "a")),
+      try method(
+        WireMethods.listUnlinkedChains, "list", .app, ListUnlinkedChainsRequest(scope: scope)),
+      try method(WireMethods.getStatistics, "metrics", .nothing, GetStatisticsRequest()),
+      try method(WireMethods.getServer, "metrics", .nothing, GetServerRequest()),
+      try method(
+        WireMethods.listAuditEntries, "audit", .everything, ListAuditEntriesRequest()),
+      try method(
+        WireMethods.listAuditEntries, "audit", .app,
+        ListAuditEntriesRequest(app: scope.bundleID.rawValue)),
+      try method(WireMethods.listAuditSeals, "audit", .everything, ListAuditSealsRequest()),
+      try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
+      try method(
+        WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),
+      try method(
+        WireMethods.reloadCredentials, "credentials", .everything,
+        ReloadCredentialsRequest(isDryRun: true)),
+      try method(WireMethods.checkHealth, "open", .nothing, HealthCheckRequest(service: "")),
+      try method(
+        WireMethods.watchHealth, "open", .nothing, HealthCheckRequest(service: ""), isStream: true),
+    ]
+  }
+}
