@@ -1,7 +1,7 @@
 import Framing
 package import NIOCore
 package import NIOHTTP1
-import RPCServer
+package import RPCServer
 package import Wire
 
 /// What callers reach: all methods by the Connect protocol, and what orchestrators and monitoring ask.

@@ -236,7 +236,7 @@ package struct AdminEndpoint: Sendable {
     let isLimited = !call.identity.caller.scopes.isUnlimited
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
       // The names of callers are for those who may use all apps.
-      let counters = statistics.values.filter { !isLimited || !AccessRefusals.namesCaller($0) }
+      let counters = statistics.values.filter { !isLimited || !$0.namesCaller }
         .map { StatisticsCounter(name: $0.name, value: $0.value) }
       return .now(
         try GetStatisticsResponse(counters: counters, version: server.version).encoded())

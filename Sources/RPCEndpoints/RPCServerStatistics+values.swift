@@ -45,14 +45,9 @@ extension AccessRefusals {
         name(of: reason), totals.reduce(0) { $1.key.reason == reason ? $0 + $1.value : $0 })
     }
     let callers = totals.compactMap { key, count in
-      key.caller.map { StatisticValue("\(name(of: key.reason)).\($0)", count) }
+      key.caller.map { StatisticValue(name(of: key.reason), count, of: $0) }
     }
     return sums + callers
-  }
-
-  /// Whether a value is about one caller, and has its name.
-  static func namesCaller(_ value: StatisticValue) -> Bool {
-    AccessRefusal.allCases.contains { value.name.hasPrefix(name(of: $0) + ".") }
   }
 
   private static func name(of reason: AccessRefusal) -> String {

@@ -4,6 +4,7 @@ import EntitlementService
 import Framing
 import HTTPFront
 import Logging
+import MetricsExposition
 import NIOCore
 import NIOPosix
 import RPCServer

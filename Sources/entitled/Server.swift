@@ -7,6 +7,7 @@ import EntitlementService
 import EntitlementStore
 import Framing
 import Logging
+import MetricsExposition
 import NIOCore
 import PostgresStore
 import Programs

@@ -172,8 +172,9 @@ struct ConnectErrorTests {
     let reader = BenchAccess.Member(name: "reader", fields: "roles: [reader]")
     let monitor = BenchAccess.Member(name: "monitor", fields: "roles: [metrics]")
     let access = try BenchAccess([reader, monitor])
-    let site = APISite { accept in
-      accept == "text/none" ? nil : ("text/plain; version=0.0.4", Array("up 1\n".utf8))
+    let site = APISite { counters, accept in
+      let calls = counters.first { $0.name == "calls.PERMISSION_DENIED" }
+      return ("text/plain; version=0.0.4", Array("\(accept ?? "none") \(calls?.value ?? -1)".utf8))
     }
     try await HTTPBench.run(access: access, site: site) { bench async throws in
       #expect(try bench.get("/healthz").text == "ok\n")
@@ -190,9 +191,9 @@ struct ConnectErrorTests {
       #expect(denied.status == 403)
       let allowed = monitor.metadata.map { ($0.key, $0.value) }
       let metrics = try bench.get("/metrics", allowed)
-      #expect(metrics.text == "up 1\n")
+      #expect(metrics.text == "none 1")
       #expect(metrics["content-type"] == "text/plain; version=0.0.4")
-      #expect(try bench.get("/metrics", allowed + [("accept", "text/none")]).status == 406)
+      #expect(try bench.get("/metrics", allowed + [("accept", "text/html")]).text == "text/html 1")
     }
   }
 

@@ -277,6 +277,9 @@ struct AccessBehaviourTests {
       }
       let scraper = client(bench, limited)
       #expect(try await names(scraper) == ["access.refused.permission_missing"])
+      let all = try await scraper.statistics().counters.map(\.name)
+      #expect(all.contains("access.callers"))
+      #expect(!all.contains { $0.hasSuffix(".reader") || $0.hasSuffix(".limited") })
       #expect(
         try await names(bench.client)
           == ["access.refused.permission_missing", "access.refused.permission_missing.reader"])

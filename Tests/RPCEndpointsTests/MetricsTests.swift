@@ -3,6 +3,7 @@ import EntitlementService
 import MetricsExposition
 import RPCClient
 import ServiceMetrics
+import ServiceSupport
 import StoreSimulator
 import TestSupport
 import Testing

@@ -63,7 +63,9 @@ struct CallCountTests {
     try connection.receive(Frames.request(1, "Slow", "\(milliseconds)"))
     let slow = try index("Slow")
     #expect(buckets(slow, of: connection) == [bucket: 1])
-    #expect(connection.statistics.calls[.ttrpc].durations(of: slow).nanoseconds == milliseconds * 1_000_000)
+    #expect(
+      connection.statistics.calls[.ttrpc].durations(of: slow).nanoseconds == milliseconds
+        * 1_000_000)
   }
 
   @Test("A call waits for those before it in its read: that is a part of its duration")

@@ -223,7 +223,7 @@ package final class CredentialsReloader: Sendable {
     let (snapshot, attempt) = holder.status
     let expiries = snapshot.credentials.entries.compactMap { entry in
       entry.lastTokenExpiry.map {
-        StatisticValue("access.expires_seconds.\(entry.caller.name)", $0.rawValue / 1_000)
+        StatisticValue("access.expires_seconds", $0.rawValue / 1_000, of: entry.caller.name)
       }
     }
     return [

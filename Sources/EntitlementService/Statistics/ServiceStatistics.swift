@@ -7,10 +7,20 @@ import Workers
 package struct StatisticValue: Hashable, Sendable {
   package let name: String
   package let value: Int64
+  /// Whether the name ends with the name of a caller, which is for those who may use all apps.
+  package let namesCaller: Bool
 
   package init(_ name: String, _ value: some BinaryInteger) {
     self.name = name
     self.value = Int64(clamping: value)
+    namesCaller = false
+  }
+
+  /// - Parameter caller: whom the value is about; the last part of its name.
+  package init(_ name: String, _ value: some BinaryInteger, of caller: String) {
+    self.name = "\(name).\(caller)"
+    self.value = Int64(clamping: value)
+    namesCaller = true
   }
 }
 

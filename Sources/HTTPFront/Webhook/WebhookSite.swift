@@ -3,7 +3,7 @@ import Framing
 package import Logging
 package import NIOCore
 package import NIOHTTP1
-import RPCServer
+package import RPCServer
 import Wire
 
 /// What the App Store reaches: `POST /apple/notifications`, or the same with the bundle id of the only
