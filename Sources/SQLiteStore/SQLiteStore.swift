@@ -54,6 +54,7 @@ package final class SQLiteStore: EntitlementStore {
         try setUpWriter(database, limits: limits)
         try Schema.migrate(database, creates: creates)
         try VersionMigration.run(database)
+        try Schema.check(database)
       }
       try file.lockLog()
       return SQLiteStore(

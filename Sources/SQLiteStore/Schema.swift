@@ -41,6 +41,19 @@ enum Schema {
     }
   }
 
+  /// Compiles all statements: a damaged name in the schema is no damage to the checks of SQLite.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt``.
+  static func check(_ database: Database) throws {
+    for statement in StoreStatement.allCases {
+      do {
+        _ = try database.makeStatement(sql: statement.rawValue)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+        throw StoreError(.corrupt, "the file is damaged: its tables are not those of this version")
+      }
+    }
+  }
+
   static let foreign = StoreError(.corrupt, "the file is a database of another program")
 
   /// - Throws: ``StoreError/Code/corrupt`` when the tables are of another program; errors of

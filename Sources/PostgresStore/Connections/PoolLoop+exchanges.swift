@@ -70,6 +70,8 @@ extension PoolLoop {
   private func damageReported(_ state: SQLState) {
     guard statistics.damage == nil else { return }
     statistics.damage = state
+    // Before the read is answered: its caller may ask for the health next.
+    publishedStatistics.current = statistics
     logger.critical(
       """
       PostgreSQL reported damaged data: find the damage in its log, and restore the database from a \

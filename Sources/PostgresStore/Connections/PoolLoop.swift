@@ -10,7 +10,7 @@ final class PoolLoop {
   let logger: Logger
   let mailbox: PoolMailbox
   let connector: PostgresConnector
-  private let publishedStatistics: PublishedPoolStatistics
+  let publishedStatistics: PublishedPoolStatistics
   private var pollSet: [pollfd] = []
 
   var statistics = PostgresPoolStatistics()
