@@ -89,6 +89,7 @@ extension HTTPCallHandler {
     _ status: HTTPResponseStatus, _ fields: [(String, String)], bodyLength: Int?,
     of request: Request, closes: Bool
   ) {
+    front.responded(status)
     var headers = HTTPHeaders(fields)
     headers.add(contentsOf: request.commonFields)
     headers.add(name: "date", value: HTTPDate.now)

@@ -13,6 +13,9 @@ package final class HTTPFront: ConnectionFront {
   let limits: HTTPFrontLimits
   let bodies: BodyBudget
   private let connections = Atomic(0)
+  private let refusedConnections = Atomic(0)
+  /// By status.
+  private let responses = Mutex<[UInt: Int]>([:])
 
   /// - Parameters:
   ///   - group: The event loops of its connections, apart from those of frames: converting JSON takes
@@ -32,6 +35,7 @@ package final class HTTPFront: ConnectionFront {
   ) throws {
     guard connections.add(1, ordering: .relaxed).newValue <= limits.connections else {
       connectionClosed()
+      refusedConnections.add(1, ordering: .relaxed)
       throw TooManyConnections()
     }
     let bytes = RequestBytes()
@@ -49,8 +53,18 @@ package final class HTTPFront: ConnectionFront {
     ])
   }
 
-  /// The bytes of unfinished bodies of all connections now.
-  package var bytesOfBodies: Int { bodies.bytesInUse }
+  package var statistics: HTTPFrontStatistics {
+    HTTPFrontStatistics(
+      connectionsOpen: connections.load(ordering: .relaxed), connectionsLimit: limits.connections,
+      connectionsRefused: refusedConnections.load(ordering: .relaxed),
+      bodyBytes: bodies.bytesInUse, bodyBytesLimit: limits.unfinishedBodies,
+      responses: responses.withLock { $0 })
+  }
+
+  /// The head of a response is written.
+  func responded(_ status: HTTPResponseStatus) {
+    responses.withLock { $0[status.code, default: 0] += 1 }
+  }
 
   /// A connection that was added is gone.
   func connectionClosed() {
@@ -58,6 +72,19 @@ package final class HTTPFront: ConnectionFront {
   }
 
   private struct TooManyConnections: Error {}
+}
+
+/// What a front has done since its start, and what it holds now.
+package struct HTTPFrontStatistics: Hashable, Sendable {
+  package let connectionsOpen: Int
+  package let connectionsLimit: Int
+  /// Closed immediately because of the limit.
+  package let connectionsRefused: Int
+  /// Bytes of unfinished bodies.
+  package let bodyBytes: Int
+  package let bodyBytesLimit: Int
+  /// Responses by status.
+  package let responses: [UInt: Int]
 }
 
 /// The bytes of unfinished bodies of all connections, up to a limit.

@@ -1,5 +1,30 @@
 /// What the front and the stores count.
 extension MetricTable {
+  /// Of the listeners of HTTP: `http` for callers, `webhook` for the App Store.
+  static let http: [MetricDefinition] = [
+    .counter(
+      "entitle_http_responses",
+      "Responses of the HTTP listeners by status. Those of streams count when they begin.",
+      "http.responses.LISTENER.STATUS"),
+    .gauge(
+      "entitle_http_connections", "Connections of the HTTP listeners now.",
+      "http.connections.LISTENER"),
+    .gauge(
+      "entitle_http_connections_limit", "How many connections an HTTP listener may have.",
+      "http.connections_limit.LISTENER"),
+    .counter(
+      "entitle_http_connections_refused",
+      "Connections of the HTTP listeners closed immediately because of their limit.",
+      "http.connections_refused.LISTENER"),
+    .gauge(
+      "entitle_http_body_bytes", "Bytes of unfinished bodies of requests.",
+      "http.body_bytes.LISTENER"),
+    .gauge(
+      "entitle_http_body_limit_bytes",
+      "How many bytes of unfinished bodies an HTTP listener may hold.",
+      "http.body_bytes_limit.LISTENER"),
+  ]
+
   static let connections: [MetricDefinition] = [
     .gauge("entitle_connections_open", "Connections now.", "connections.open"),
     .gauge(

@@ -7,7 +7,8 @@ import MetricsExposition
 /// of a label in a name. A bounded thing has its use, what it refused, and its bound in `_limit`.
 package enum MetricTable {
   package static let all =
-    calls + [buildInfo] + access + files + connections + submissions + notifications + verification
+    calls + [buildInfo] + access + files + connections + http + submissions + notifications
+    + verification
     + certificateStatus + reads + watches + following + audit + store + process + [libraries]
 
   // MARK: Calls

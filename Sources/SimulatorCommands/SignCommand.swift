@@ -18,6 +18,8 @@ struct SignCommand: ParsableCommand {
     case jws
     /// One object a line: at, kind and signedPayload.
     case jsonl
+    /// One object a line, as the App Store posts a notification: only signedPayload.
+    case body
   }
 
   @OptionGroup var authority: AuthorityOption
@@ -34,13 +36,20 @@ struct SignCommand: ParsableCommand {
   @Option(help: "Kinds of payloads; transactions includes renewal infos and app transactions.")
   var include = SignedLineKinds.transactions
 
-  @Option(help: "On standard output: compact JWS, or objects with at, kind and signedPayload.")
+  @Option(
+    help: """
+      On standard output: compact JWS; jsonl, objects with at, kind and signedPayload; or body, what \
+      the App Store posts of a notification (with --include notifications).
+      """)
   var format = Format.jws
 
   @Option(help: ArgumentHelp("A directory, or - for standard output.", valueName: "directory|-"))
   var output = "-"
 
   func validate() throws {
+    guard format != .body || include == .notifications else {
+      throw ValidationError("--format body needs --include notifications.")
+    }
     guard !xcode || customer.environment == .xcode || customer.environment == .localTesting else {
       throw ValidationError("--xcode needs --environment Xcode or LocalTesting.")
     }
@@ -57,6 +66,7 @@ struct SignCommand: ParsableCommand {
         switch format {
         case .jws: try SimulatorOutput.print(line.jws)
         case .jsonl: try SimulatorOutput.print(line.json.text)
+        case .body: try SimulatorOutput.print(line.body.text)
         }
       }
     } else {

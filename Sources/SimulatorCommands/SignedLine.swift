@@ -32,6 +32,13 @@ struct SignedLine {
     return writer
   }
 
+  /// The body of the App Store's request.
+  var body: JSONObjectWriter {
+    var writer = JSONObjectWriter()
+    writer.set("signedPayload", jws)
+    return writer
+  }
+
   /// The payloads of `events`, in the order of signing.
   static func lines(of events: [SignedEvent], include: SignedLineKinds) -> [SignedLine] {
     events.flatMap { event in

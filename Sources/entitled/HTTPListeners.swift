@@ -19,6 +19,7 @@ struct HTTPListeners: Sendable {
 
   let listeners: [RPCListener]
   private let names: [String]
+  private let fronts: [(name: String, front: HTTPFront)]
   private let groups: [MultiThreadedEventLoopGroup]
 
   init(
@@ -26,6 +27,7 @@ struct HTTPListeners: Sendable {
   ) {
     var listeners: [RPCListener] = []
     var names: [String] = []
+    var fronts: [(String, HTTPFront)] = []
     var groups: [MultiThreadedEventLoopGroup] = []
     func add(
       _ addresses: [ServerAddress], _ name: String, _ identity: Identity?,
@@ -36,6 +38,7 @@ struct HTTPListeners: Sendable {
       let front = HTTPFront(site(), limits: limits, group: group)
       listeners += addresses.map { RPCListener($0, front: front, identity: identity) }
       names += addresses.map { _ in name }
+      fronts.append((name, front))
       groups.append(group)
     }
     add(
@@ -55,6 +58,7 @@ struct HTTPListeners: Sendable {
       .webhook)
     self.listeners = listeners
     self.names = names
+    self.fronts = fronts
     self.groups = groups
   }
 
@@ -64,6 +68,27 @@ struct HTTPListeners: Sendable {
   func names(of bound: [ServerAddress], afterFramed count: Int) -> [String] {
     bound.prefix(count).map(\.description)
       + zip(names, bound.dropFirst(count)).map { "\($0):\($1)" }
+  }
+
+  /// What GetStatistics tells of them.
+  var values: [StatisticValue] {
+    fronts.flatMap { name, front in
+      let statistics = front.statistics
+      var values = [
+        StatisticValue("http.connections.\(name)", statistics.connectionsOpen),
+        StatisticValue("http.connections_refused.\(name)", statistics.connectionsRefused),
+        StatisticValue("http.body_bytes.\(name)", statistics.bodyBytes),
+        StatisticValue("http.body_bytes_limit.\(name)", statistics.bodyBytesLimit),
+      ]
+      if statistics.connectionsLimit < .max {
+        values.append(
+          StatisticValue("http.connections_limit.\(name)", statistics.connectionsLimit))
+      }
+      return values
+        + statistics.responses.sorted { $0.key < $1.key }.map { status, count in
+          StatisticValue("http.responses.\(name).\(status)", count)
+        }
+    }
   }
 
   /// Ends the event loops. Their connections are closed by now.

@@ -364,6 +364,7 @@ private struct ServerComponents {
         store: settings.store.isPostgres ? "postgresql" : "sqlite"),
       logger: logger)
     if let tls { statistics.add { tls.values } }
+    statistics.add { [http] in http.values }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain
     // `statistics`.
     statistics.add { [weak rpcServer] in

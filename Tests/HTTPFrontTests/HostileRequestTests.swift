@@ -158,7 +158,7 @@ struct HostileRequestTests {
         try holder.send(Self.head + "content-length: 200000\r\n\r\n")
         try holder.send([UInt8](repeating: 1, count: 60_000))
       }
-      try await eventually { service.front.bytesOfBodies > 80_000 }
+      try await eventually { service.front.statistics.bodyBytes > 80_000 }
       let large = try HTTPSocket(address)
       try large.send(Self.head + "content-length: 100000\r\n\r\n")
       try large.send([UInt8](repeating: 1, count: 60_000))
@@ -173,7 +173,7 @@ struct HostileRequestTests {
         try holder.send([UInt8](repeating: 1, count: 20_000))
         holder.closeOutput()
       }
-      try await eventually { service.front.bytesOfBodies == 0 }
+      try await eventually { service.front.statistics.bodyBytes == 0 }
     }
   }
 

@@ -1,12 +1,16 @@
 import AccessControl
 import Cryptography
 import EntitlementDomain
+import EntitlementService
 import Foundation
 import Framing
+import RPCClient
+import ServiceMetrics
 import StoreSimulator
 import TLSSupport
 import TestSupport
 import Testing
+import Wire
 
 @Suite("HTTP of a running server", .timeLimit(.minutes(5)))
 struct HTTPServerTests {
@@ -68,6 +72,49 @@ struct HTTPServerTests {
       .entitlectl, arguments + ["--server", "\(again.address)"])
     #expect(kept.output.contains(product), "\(kept.output) \(kept.errors)")
     #expect(try await again.stop() == .code(0))
+  }
+
+  @Test("The metrics of a running server have all values of GetStatistics, and the HTTP responses")
+  func metrics() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer(
+      "--webhook-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", listeners: 3)
+    let apple = try socket(server.webhookAddresses)
+    try apple.request("POST", "/apple/notifications", Self.json, Array("{}".utf8))
+    #expect(try apple.response().status == 400)
+    let caller = try socket(server.httpAddresses)
+    try caller.request("GET", "/nothing")
+    #expect(try caller.response().status == 404)
+    try caller.request("GET", "/metrics")
+    let page = try caller.response()
+    #expect(page.status == 200)
+    #expect(page["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+    let lines = Set(page.text.split(separator: "\n"))
+    for line in [
+      #"entitle_http_responses_total{listener="http",status="404"} 1"#,
+      #"entitle_http_responses_total{listener="webhook",status="400"} 1"#,
+      #"entitle_http_connections{listener="webhook"} 1"#,
+      #"entitle_http_connections_limit{listener="webhook"} 1024"#,
+      "entitle_serving 1",
+    ] {
+      #expect(lines.contains(Substring(line)), "\(line)")
+    }
+    let connection = try await EntitlementClient.connect(to: server.address)
+    let values = try await connection.statistics().counters.map {
+      StatisticValue($0.name, $0.value)
+    }
+    await connection.close()
+    #expect(StatisticMapping().families(of: values).unknown == [])
+    #expect(values.contains { $0.name == "http.responses.http.200" && $0.value == 1 })
+
+    try caller.request("GET", "/metrics", [("accept", "application/openmetrics-text")])
+    let open = try caller.response()
+    #expect(open["content-type"]?.hasPrefix("application/openmetrics-text") == true)
+    #expect(open.text.hasSuffix("# EOF\n"))
+    #expect(
+      open.text.contains(
+        #"rpc_system_name="connectrpc",rpc_method="entitle.v1.AdminService/GetStatistics""#))
+    #expect(try await server.stop() == .code(0))
   }
 
   @Test("curl calls with TLS 1.2 and 1.3, with a token and without one")
