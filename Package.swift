@@ -257,7 +257,7 @@ let package = Package(
         "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
         "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
         "TLSSupport", "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core,
-        nio.embedded, nio.posix, nio.ssl, nio.tls,
+        nio.embedded, nio.http, nio.posix, nio.ssl, nio.tls,
       ],
       path: "Tests/Benchmarks",
       exclude: ["BareEcho"]),

@@ -13,8 +13,10 @@ import Wire
 /// An `entitled` process on its own address, started from the folder of this program. It is killed
 /// when this object is released.
 final class EntitledProcess {
-  /// The addresses that it listens on.
+  /// The addresses that it listens on for frames.
   let addresses: [ServerAddress]
+  /// Its HTTP addresses, such as `http:127.0.0.1:7180`.
+  private let httpAddresses: [String]
   private let program: Subprocess
   private let folder: TemporaryFolder
 
@@ -66,7 +68,11 @@ final class EntitledProcess {
     while true {
       let addresses = Self.listeningAddresses(in: log)
       if addresses.count == listeners {
-        self.addresses = try addresses.map { try ServerAddress(parsing: $0) }
+        func isHTTP(_ address: String) -> Bool {
+          address.hasPrefix("http:") || address.hasPrefix("webhook:")
+        }
+        self.addresses = try addresses.filter { !isHTTP($0) }.map { try ServerAddress(parsing: $0) }
+        httpAddresses = addresses.filter(isHTTP)
         return
       }
       guard ContinuousClock.now < deadline, !program.hasEnded else {
@@ -75,6 +81,15 @@ final class EntitledProcess {
       }
       try await Task.sleep(for: Self.interval)
     }
+  }
+
+  /// The port of its listener for `http` or `webhook`.
+  func port(of name: String) throws -> UInt16 {
+    let address = httpAddresses.first { $0.hasPrefix(name + ":") }
+    guard let port = address?.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+      throw Failure(description: "entitled does not listen for \(name)")
+    }
+    return port
   }
 
   /// The first address that it listens on.

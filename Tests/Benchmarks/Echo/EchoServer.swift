@@ -1,3 +1,4 @@
+import Glibc
 import LoadClient
 import PostgresBulkLoader
 
@@ -11,6 +12,8 @@ final class EchoServer {
     case bare
     /// ``EchoBenchmark``.
     case nio
+    /// ``HTTPEchoCommand``.
+    case http
   }
 
   struct Failure: Error, CustomStringConvertible {
@@ -37,6 +40,9 @@ final class EchoServer {
     case .nio:
       name = "swift-nio echo"
       command = [EntitledProcess.path(of: "benchmark"), "echo"]
+    case .http:
+      name = "swift-nio HTTP echo"
+      command = [EntitledProcess.path(of: "benchmark"), "http-echo"]
     }
     program = try ProcessorAffinity.with(processor) { try Subprocess(command) }
     guard let line = program.readLine(), let port = UInt16(line) else {
@@ -44,6 +50,8 @@ final class EchoServer {
     }
     self.port = port
   }
+
+  var process: pid_t { program.identifier }
 
   /// User and system time, in microseconds.
   var processorTime: Double { ProcessorTime.used(by: program.identifier) }

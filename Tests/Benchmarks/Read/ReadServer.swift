@@ -14,6 +14,8 @@ final class ReadServer {
   let port: UInt16
   /// Of its listener with TLS.
   let encryptedPort: UInt16
+  /// Of its listener for calls by HTTP.
+  let httpPort: UInt16
   /// Sent with each call: the token, if the server wants one.
   let metadata: [(key: String, value: String)]
   private let client: EntitlementClient
@@ -39,8 +41,9 @@ final class ReadServer {
         // Handshakes are measured one after the other.
         + (access?.arguments ?? []) + [
           "--short-connections-per-second", "1000000", "--maximum-connections", "12000",
+          "--http-listen", "127.0.0.1:0",
         ],
-      listeners: 2,
+      listeners: 3,
       processor: processor)
     guard case .tcp(_, let port) = process.address,
       case .tls(_, let encryptedPort) = process.addresses[1]
@@ -49,6 +52,7 @@ final class ReadServer {
     }
     self.port = port
     self.encryptedPort = encryptedPort
+    httpPort = try process.port(of: "http")
     client = try await EntitlementClient.connect(
       to: process.address,
       configuration: EntitlementClientConfiguration(metadata: metadata))

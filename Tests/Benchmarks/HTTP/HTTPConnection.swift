@@ -1,0 +1,87 @@
+import Glibc
+
+/// One connection of the load: requests of HTTP/1.1 on a plain blocking socket, one after the other, so that
+/// its cost is small and the same for every server. Used by one thread.
+final class HTTPConnection {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let descriptor: CInt
+  private var input = [UInt8](repeating: 0, count: 64 * 1_024)
+  private var held = 0
+  /// In seconds. A server that answers nothing for this long has failed.
+  private static let patience = 10
+  private static let success = Array("HTTP/1.1 200 ".utf8)
+  private static let length = Array("\r\ncontent-length: ".utf8)
+  private static let headEnd = Array("\r\n\r\n".utf8)
+
+  /// - Parameter port: of the loopback address.
+  init(port: UInt16) throws {
+    descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var one: CInt = 1
+    setsockopt(
+      descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
+    var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard descriptor >= 0, status == 0 else {
+      throw Failure(description: "no server listens on port \(port)")
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  func send(_ request: [UInt8]) throws {
+    var written = 0
+    while written < request.count {
+      let step = request.withUnsafeBytes {
+        // The base address exists: more than 0 bytes are left.
+        write(descriptor, $0.baseAddress! + written, request.count - written)
+      }
+      if step < 0 && errno == EINTR { continue }
+      guard step > 0 else { throw Failure(description: "the server has closed the connection") }
+      written += step
+    }
+  }
+
+  /// Waits for the next bytes.
+  ///
+  /// - Returns: the body, when it is complete.
+  /// - Throws: ``Failure`` unless the status is 200.
+  func receive() throws -> ArraySlice<UInt8>? {
+    guard held < input.count else { throw Failure(description: "an answer is too long") }
+    let count = input.withUnsafeMutableBytes {
+      // As above: the buffer is not full.
+      read(descriptor, $0.baseAddress! + held, $0.count - held)
+    }
+    if count < 0 && errno == EINTR { return nil }
+    guard count > 0 else {
+      throw Failure(description: "the server has closed the connection, or does not answer")
+    }
+    held += count
+    guard let head = input[..<held].firstRange(of: Self.headEnd) else { return nil }
+    guard input.starts(with: Self.success) else {
+      throw Failure(description: String(decoding: input[..<held], as: UTF8.self))
+    }
+    guard let field = input[..<head.upperBound].firstRange(of: Self.length) else {
+      throw Failure(description: "an answer has no length")
+    }
+    let digits = input[field.upperBound...].prefix { $0 != UInt8(ascii: "\r") }
+    let end = head.upperBound + (Int(String(decoding: digits, as: UTF8.self)) ?? 0)
+    guard held >= end else { return nil }
+    held = 0
+    return input[head.upperBound..<end]
+  }
+}
