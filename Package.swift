@@ -215,7 +215,8 @@ let package = Package(
       dependencies: [
         "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
         "EntitlementService",
-        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "PostgresStore", "Programs",
+        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "PostgresStore",
+        "Programs",
         "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "Verification", "Wire",
         "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -277,6 +278,18 @@ let package = Package(
         "Wire", argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Chaos"),
+    // The server that conformance suites of the Connect protocol test.
+    .target(
+      name: "CConformanceMessages", dependencies: ["CProtobufC"],
+      path: "Tests/CConformanceMessages"),
+    .executableTarget(
+      name: "connect-conformance",
+      dependencies: [
+        "CConformanceMessages", "Framing", "HTTPFront", "RPCServer", "Wire", logging, nio.core,
+        nio.http, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      path: "Tests/ConnectConformance",
+      exclude: ["Protos", "cases.py", "check.py"]),
     // What the fuzzer feeds, and the tests that replay its corpus: deploy/fuzz.
     .target(
       name: "FuzzTargets",
@@ -346,7 +359,10 @@ let package = Package(
       ]),
     .testTarget(
       name: "WireTests",
-      dependencies: ["EntitlementDomain", "Framing", "JSON", "TestSupport", "Wire", nio.core]),
+      dependencies: [
+        "CConformanceMessages", "EntitlementDomain", "Framing", "JSON", "TestSupport", "Wire",
+        "Yams", nio.core,
+      ]),
     .testTarget(
       name: "FramingTests",
       dependencies: ["Framing", "TestSupport", "Wire", nio.core, nio.embedded]),
@@ -471,7 +487,7 @@ if Context.environment["ENTITLE_FUZZING"] != nil {
 }
 
 // The same strict settings for every Swift target of ours.
-let targetsInC: Set = ["CEntitleMessages", "bare-echo"]
+let targetsInC: Set = ["CConformanceMessages", "CEntitleMessages", "bare-echo"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),

@@ -15,9 +15,10 @@ readonly POSTGRES_PACKAGES=(postgresql)
 # Go plugin of protoc is built from golang-google-protobuf-dev, so that it matches that library. The
 # openssl program serves as an OCSP responder. deploy/generate-messages needs both protobuf compilers,
 # the protobuf definitions and the Python package, which also compares the JSON of messages.
-# python3-prometheus-client reads the metrics as Prometheus does. curl calls by HTTP.
+# python3-prometheus-client reads the metrics as Prometheus does. curl calls by HTTP. python3-venv is for
+# need_python_tools.
 readonly TEST_PACKAGES=(
-  python3 golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
+  python3 python3-venv golang-go golang-github-containerd-ttrpc-dev golang-google-protobuf-dev
   protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf openssl curl
   python3-prometheus-client
   "${POSTGRES_PACKAGES[@]}"
@@ -113,6 +114,27 @@ get_promtool() {
   else
     rm -rf "$folder"
     say "promtool cannot be had: its tests are skipped"
+  fi
+}
+
+# The folder of the tools of deploy/python-tools.txt.
+readonly PYTHON_TOOLS="$ROOT/.build/python-tools"
+
+# Installs the tools of deploy/python-tools.txt from PyPI, unless they are installed in these versions.
+need_python_tools() {
+  local list="$ROOT/deploy/python-tools.txt"
+  if cmp --silent "$list" "$PYTHON_TOOLS/installed.txt"; then return; fi
+  need_packages "the tools from PyPI" python3 python3-venv
+  say "getting tools from PyPI"
+  rm -rf "$PYTHON_TOOLS"
+  if run_logged python-tools /usr/bin/python3 -m venv "$PYTHON_TOOLS" \
+    && run_logged python-tools "$PYTHON_TOOLS/bin/pip" install --disable-pip-version-check \
+      --no-deps --requirement "$list"; then
+    cp "$list" "$PYTHON_TOOLS/installed.txt"
+  else
+    show_log python-tools
+    fail "the tools of deploy/python-tools.txt could not be installed: PyPI, or the index that pip is set to, \
+must be reachable"
   fi
 }
 

@@ -43,6 +43,32 @@ struct ConnectErrorTests {
   }
 
   @Test(
+    "The end of a stream has its error, with details that replace those of the status, and metadata"
+  )
+  func endOfStream() {
+    func text(_ end: ByteBuffer) -> String {
+      var end = end
+      #expect(end.readInteger(as: UInt8.self) == 2)
+      #expect(end.readInteger(as: UInt32.self).map(Int.init) == end.readableBytes)
+      return String(buffer: end)
+    }
+    let metadata = [(name: "a", values: ["1", "2\""]), (name: "b", values: [])]
+    let status = RPCStatus(.aborted, retryDelay: .seconds(1))
+    #expect(text(ConnectEnvelope.end(nil)) == "{}")
+    #expect(
+      text(ConnectEnvelope.end(nil, metadata: metadata))
+        == #"{"metadata":{"a":["1","2\""],"b":[]}}"#)
+    #expect(
+      text(
+        ConnectEnvelope.end(
+          status, details: [(type: "x.Y", value: ByteBuffer(bytes: [1]))], metadata: metadata))
+        == #"{"error":{"code":"aborted","details":[{"type":"x.Y","value":"AQ"}]},"#
+        + #""metadata":{"a":["1","2\""],"b":[]}}"#)
+    #expect(text(ConnectEnvelope.end(status, details: [])) == #"{"error":{"code":"aborted"}}"#)
+    #expect(text(ConnectEnvelope.end(status)).contains("google.rpc.RetryInfo"))
+  }
+
+  @Test(
     "Refused calls have their code, its status of HTTP, and a text",
     arguments: [
       ("{\"customer\":{\"accountId\":\"a\"},\"bundleId\":5}", [], "invalid_argument", 400),

@@ -20,6 +20,7 @@ from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 
 import swift_types as swift
+from descriptors_for_c import for_protoc_c
 
 NOT_GENERATED = {"entitle/v1/options.proto", "google/protobuf/descriptor.proto"}
 WIDTH = 100
@@ -917,36 +918,6 @@ def types_file(world):
     return "\n".join(lines + ["  ]", "}"]) + "\n"
 
 
-# MARK: C
-
-
-def for_protoc_c(files):
-    """The descriptors without the parts that protoc-c 1.4 cannot read: our own options, and
-    `optional`, which by definition is a oneof with one member and has the same encoding."""
-    result = descriptor_pb2.FileDescriptorSet()
-    for file in files:
-        copy = result.file.add()
-        copy.CopyFrom(file)
-        dependencies = [name for name in copy.dependency if name not in NOT_GENERATED]
-        del copy.dependency[:]
-        copy.dependency.extend(dependencies)
-        for message in copy.message_type:
-            message.ClearField("options")
-            for field in message.field:
-                field.ClearField("options")
-                if field.proto3_optional:
-                    message.oneof_decl[field.oneof_index].name = f"has_{field.name}"
-                    field.ClearField("proto3_optional")
-            for enumeration in message.enum_type:
-                enumeration.ClearField("options")
-        for enumeration in copy.enum_type:
-            enumeration.ClearField("options")
-        for service in copy.service:
-            for method in service.method:
-                method.ClearField("options")
-    return result
-
-
 def main():
     global options
     descriptors, options_folder, domain, out = map(Path, sys.argv[1:5])
@@ -956,7 +927,7 @@ def main():
     options = options_pb2
     everything = descriptor_pb2.FileDescriptorSet.FromString(descriptors.read_bytes())
     files = [file for file in everything.file if file.name not in NOT_GENERATED]
-    (out / "c.pb").write_bytes(for_protoc_c(files).SerializeToString())
+    (out / "c.pb").write_bytes(for_protoc_c(files, NOT_GENERATED).SerializeToString())
     world = World(files)
     structures = domain_structures(domain)
     folder = out / "Swift"

@@ -10,10 +10,12 @@ enum ConnectCodec: String, Sendable {
   /// Converts a request to protobuf.
   ///
   /// - Throws: INVALID_ARGUMENT with the field. It has no value of the request.
-  func wire(of bytes: ByteBuffer, _ type: MessageType) throws(RPCStatus) -> ByteBuffer {
+  func wire(
+    of bytes: ByteBuffer, _ type: MessageType, _ anyTypes: AnyTypes
+  ) throws(RPCStatus) -> ByteBuffer {
     guard self == .json else { return bytes }
     do {
-      return try type.wire(ofJSON: Array(bytes.readableBytesView))
+      return try type.wire(ofJSON: Array(bytes.readableBytesView), anyTypes: anyTypes)
     } catch {
       let violations =
         error.path.isEmpty
@@ -25,10 +27,12 @@ enum ConnectCodec: String, Sendable {
   /// Converts an answer from protobuf.
   ///
   /// - Throws: a status without anything of the answer.
-  func bytes(of wire: ByteBuffer, _ type: MessageType) throws(RPCStatus) -> ByteBuffer {
+  func bytes(
+    of wire: ByteBuffer, _ type: MessageType, _ anyTypes: AnyTypes
+  ) throws(RPCStatus) -> ByteBuffer {
     guard self == .json else { return wire }
     do {
-      return ByteBuffer(bytes: try type.json(of: wire))
+      return ByteBuffer(bytes: try type.json(of: wire, anyTypes: anyTypes))
     } catch {
       if case .tooLong(let limit) = error.fault {
         throw RPCStatus(

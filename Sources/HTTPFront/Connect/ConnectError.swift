@@ -1,11 +1,14 @@
-import Framing
-import NIOCore
-import NIOHTTP1
+package import Framing
+package import NIOCore
+package import NIOHTTP1
 import Wire
 
 /// Errors of the Connect protocol (https://connectrpc.com/docs/protocol, "Error Codes" and "Error and
 /// EndStreamResponse").
-enum ConnectError {
+package enum ConnectError {
+  /// A message that says more of an error, with its full name.
+  package typealias Detail = (type: String, value: ByteBuffer)
+
   static func name(of code: RPCCode) -> String {
     // Connect spells it with one L.
     code == .cancelled ? "canceled" : code.name.lowercased()
@@ -29,13 +32,15 @@ enum ConnectError {
   }
 
   /// The JSON of an `Error`.
-  static func json(_ status: RPCStatus) -> [UInt8] {
+  ///
+  /// - Parameter details: In place of those of the status; nil: those.
+  static func json(_ status: RPCStatus, details: [Detail]? = nil) -> [UInt8] {
     var json = Array("{\"code\":\"\(name(of: status.code))\"".utf8)
     if !status.message.isEmpty {
       json += Array(",\"message\":".utf8)
       json.appendText(status.message)
     }
-    let details = status.details
+    let details = details ?? status.details
     if !details.isEmpty {
       json += Array(",\"details\":[".utf8)
       for (index, detail) in details.enumerated() {
@@ -51,9 +56,11 @@ enum ConnectError {
     return json
   }
 
-  /// - Parameter httpStatus: nil: that of the code.
-  static func answer(
-    _ status: RPCStatus, as httpStatus: HTTPResponseStatus? = nil
+  /// - Parameters:
+  ///   - httpStatus: nil: that of the code.
+  ///   - details: In place of those of the status; nil: those.
+  package static func answer(
+    _ status: RPCStatus, as httpStatus: HTTPResponseStatus? = nil, details: [Detail]? = nil
   ) -> HTTPAnswer {
     var fields: [(String, String)] = []
     if let delay = status.retryDelay { fields.append(HTTPAnswer.retryAfter(delay)) }
@@ -61,7 +68,7 @@ enum ConnectError {
     if status.code == .unauthenticated { fields.append(("www-authenticate", "Bearer")) }
     return HTTPAnswer(
       httpStatus ?? Self.httpStatus(of: status.code), contentType: "application/json",
-      body: ByteBuffer(bytes: json(status)), fields: fields)
+      body: ByteBuffer(bytes: json(status, details: details)), fields: fields)
   }
 }
 

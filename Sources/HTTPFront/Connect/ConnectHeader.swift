@@ -64,7 +64,7 @@ struct ConnectHeader: Sendable {
     let isLong = message.readableBytes > HTTPFrontLimits.uncheckedJSON
     if codec == .proto || !isLong || !isRefused() {
       do {
-        payload = try codec.wire(of: message, method.request)
+        payload = try codec.wire(of: message, method.request, method.anyTypes)
       } catch {
         if !isRefused() { throw error }
       }

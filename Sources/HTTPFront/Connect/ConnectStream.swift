@@ -7,11 +7,6 @@ import Wire
 /// A server-streaming call: bodies are sequences of messages, each behind a byte of flags and its
 /// length in four bytes. The last one of a response says how the call ended.
 struct ConnectStream: StreamTranslation {
-  private enum Flags {
-    static let compressed: UInt8 = 1
-    static let endOfStream: UInt8 = 2
-  }
-
   let method: MethodDescription
   let codec: ConnectCodec
   let header: ConnectHeader
@@ -29,10 +24,12 @@ struct ConnectStream: StreamTranslation {
   }
 
   func message(_ payload: ByteBuffer) -> ByteBuffer? {
-    (try? codec.bytes(of: payload, method.response)).map { Self.envelope(0, $0) }
+    (try? codec.bytes(of: payload, method.response, method.anyTypes)).map {
+      ConnectEnvelope.envelope(0, $0)
+    }
   }
 
-  func end(_ status: RPCStatus?) -> ByteBuffer { Self.end(status) }
+  func end(_ status: RPCStatus?) -> ByteBuffer { ConnectEnvelope.end(status) }
 
   func answer(to problem: RequestProblem) -> HTTPAnswer {
     Self.answer(problem.rpcStatus, codec)
@@ -42,7 +39,7 @@ struct ConnectStream: StreamTranslation {
   /// errors in the last message only.
   static func answer(_ status: RPCStatus, _ codec: ConnectCodec) -> HTTPAnswer {
     HTTPAnswer(
-      .ok, contentType: contentType(codec), body: end(status),
+      .ok, contentType: contentType(codec), body: ConnectEnvelope.end(status),
       fields: [("cache-control", "no-store")])
   }
 
@@ -58,25 +55,6 @@ struct ConnectStream: StreamTranslation {
     ]
   }
 
-  private static func end(_ status: RPCStatus?) -> ByteBuffer {
-    var json = Array("{".utf8)
-    if let status {
-      json += Array("\"error\":".utf8)
-      json += ConnectError.json(status.code == .ok ? RPCStatus(.internal) : status)
-    }
-    json.append(UInt8(ascii: "}"))
-    return envelope(Flags.endOfStream, ByteBuffer(bytes: json))
-  }
-
-  private static func envelope(_ flags: UInt8, _ message: ByteBuffer) -> ByteBuffer {
-    var envelope = ByteBuffer()
-    envelope.reserveCapacity(5 + message.readableBytes)
-    envelope.writeInteger(flags)
-    envelope.writeInteger(UInt32(message.readableBytes))
-    envelope.writeImmutableBuffer(message)
-    return envelope
-  }
-
   /// - Throws: the status of a body that has not exactly one message.
   private static func onlyMessage(in body: ByteBuffer) throws(RPCStatus) -> ByteBuffer {
     var body = body
@@ -87,7 +65,7 @@ struct ConnectStream: StreamTranslation {
       let length = body.readInteger(as: UInt32.self),
       let message = body.readSlice(length: Int(length))
     else { throw RPCStatus(.invalidArgument, "the message of the request is incomplete") }
-    if flags & Flags.compressed != 0 {
+    if flags & ConnectEnvelope.Flags.compressed != 0 {
       throw RPCStatus(.internal, "the message is compressed, and no compression was named")
     }
     if flags != 0 {

@@ -27,7 +27,8 @@ struct ConnectUnary: UnaryTranslation {
       if let status = response.status { throw status }
       return HTTPAnswer(
         .ok, contentType: "application/\(codec.rawValue)",
-        body: try codec.bytes(of: response.payload, method.response), fields: cacheFields)
+        body: try codec.bytes(of: response.payload, method.response, method.anyTypes),
+        fields: cacheFields)
     } catch {
       return answer(error)
     }

@@ -22,6 +22,8 @@ package struct MessageJSONError: Error, Hashable, Sendable, CustomStringConverti
     /// Another field is set that excludes this one.
     case conflicting(with: String)
     case nestedTooDeep
+    /// An `Any` without the type of its message, or with one that is not among the ``AnyTypes``.
+    case unknownType
     case tooLong(limit: Int)
     /// The message itself could not be decoded or encoded.
     case message(MessageError)
@@ -63,6 +65,7 @@ extension MessageJSONError.Fault {
     case .duplicateField: "occurs twice"
     case .conflicting(let other): "excludes \(other), which is also set"
     case .nestedTooDeep: "is nested too deep"
+    case .unknownType: "has a message of an unknown type"
     case .tooLong(let limit): "has more than \(limit) bytes"
     case .message(let error): error.description
     }

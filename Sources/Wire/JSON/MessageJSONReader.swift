@@ -6,6 +6,7 @@ import JSON
 /// Converts a message from JSON to the binary encoding of protobuf.
 struct MessageJSONReader {
   private let document: JSONDocument
+  private let anyTypes: AnyTypes
   private var output: [UInt8] = []
   private var path: [PathPart] = []
   /// Nesting of messages.
@@ -17,8 +18,9 @@ struct MessageJSONReader {
     case element(Int)
   }
 
-  init(_ document: JSONDocument) {
+  init(_ document: JSONDocument, anyTypes: AnyTypes) {
     self.document = document
+    self.anyTypes = anyTypes
   }
 
   /// - Throws: ``MessageJSONError``.
@@ -37,7 +39,43 @@ struct MessageJSONReader {
     defer { level -= 1 }
     guard level <= MessageLimits.nestingDepth else { throw error(.nestedTooDeep) }
     let shape = MessageJSONShape.of(type)
-    for member in try members(ofObjectAt: node, shape) {
+    if shape.isAny {
+      try append(anyAt: node)
+    } else {
+      try append(membersOf: node, shape)
+    }
+  }
+
+  /// Appends the fields of an `Any` (https://protobuf.dev/programming-guides/json/#any): one member of the
+  /// object is its type, and the others are those of the message inside. Without members it is empty.
+  private mutating func append(anyAt node: Int) throws(MessageJSONError) {
+    guard node + 1 < Int(document.nodes[node].next) else { return }
+    guard let url = document.value(of: "@type", inObjectAt: node),
+      document.nodes[url].kind == .string
+    else { throw error(.unknownType) }
+    let text = document.content(ofStringAt: url)
+    guard let inner = anyTypes.type(at: String(decoding: text, as: UTF8.self)) else {
+      throw error(.unknownType)
+    }
+    appendTag(AnyTypes.Field.typeURL, .length)
+    output.appendVarint(UInt64(text.count))
+    output.append(contentsOf: text)
+    let beforeValue = output.count
+    appendTag(AnyTypes.Field.value, .length)
+    let start = output.count
+    try append(membersOf: node, MessageJSONShape.of(inner), isAny: true)
+    if output.count > start {
+      output.insertLength(from: start)
+    } else {
+      // Empty, as the field's default.
+      output.removeSubrange(beforeValue...)
+    }
+  }
+
+  private mutating func append(
+    membersOf node: Int, _ shape: MessageJSONShape, isAny: Bool = false
+  ) throws(MessageJSONError) {
+    for member in try members(ofObjectAt: node, shape, isAny: isAny) {
       let field = shape.fields[member.field]
       path.append(.field(field.jsonName))
       if field.isRepeated {
@@ -50,16 +88,21 @@ struct MessageJSONReader {
   }
 
   /// The members that are not null, sorted by the indices of their fields.
+  ///
+  /// - Parameter isAny: Whether one of the members is the type of an `Any`, which is no field.
   private mutating func members(
-    ofObjectAt node: Int, _ shape: MessageJSONShape
+    ofObjectAt node: Int, _ shape: MessageJSONShape, isAny: Bool
   ) throws(MessageJSONError) -> [(field: Int, value: Int)] {
     let end = Int(document.nodes[node].next)
     var members: [(field: Int, value: Int)] = []
     var name = node + 1
     while name < end {
       let text = document.text(ofStringAt: name)
-      guard let field = shape.indices[text] else { throw unknownField(text) }
-      members.append((field, name + 1))
+      if let field = shape.indices[text] {
+        members.append((field, name + 1))
+      } else if !isAny || text != AnyTypes.typeMember {
+        throw unknownField(text)
+      }
       name = Int(document.nodes[name + 1].next)
     }
     members.sort { $0.field < $1.field }

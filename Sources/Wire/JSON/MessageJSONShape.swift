@@ -10,8 +10,11 @@ final class MessageJSONShape: Sendable {
   let indices: [String: Int]
   /// Number of oneofs with two members or more.
   let oneofCount: Int
+  /// Whether the message is `google.protobuf.Any`, whose JSON is that of the message inside.
+  let isAny: Bool
 
   private init(_ type: MessageType) {
+    isAny = type.name == AnyTypes.name
     let message = type.descriptor.pointee
     let all = UnsafeBufferPointer(start: message.fields, count: Int(message.n_fields))
     // Members of a oneof share the offset of its case. deploy/generate-messages turns each

@@ -4,6 +4,11 @@ import Framing
 /// Converts a message from the binary encoding of protobuf to JSON.
 struct MessageJSONWriter {
   private let limit: Int
+  private let anyTypes: AnyTypes
+  /// Levels of messages in an `Any`.
+  private var anyLevel = 0
+  /// Whether an `Any` has a message of an unknown type, so that the output cannot be used.
+  private var hasUnknownType = false
   private var output: [UInt8] = []
   /// The values of the message that is being written and of the messages that contain it, the
   /// outermost first.
@@ -20,8 +25,9 @@ struct MessageJSONWriter {
     let isPacked: Bool
   }
 
-  init(limit: Int) {
+  init(limit: Int, anyTypes: AnyTypes) {
     self.limit = limit
+    self.anyTypes = anyTypes
   }
 
   /// - Throws: ``MessageJSONError``.
@@ -37,6 +43,7 @@ struct MessageJSONWriter {
     } catch {
       throw MessageJSONError(.message(error), at: "", in: type)
     }
+    if hasUnknownType { throw MessageJSONError(.unknownType, at: "", in: type) }
     guard output.count <= limit else {
       throw MessageJSONError(.tooLong(limit: limit), at: "", in: type)
     }
@@ -47,10 +54,56 @@ struct MessageJSONWriter {
     message bytes: UnsafeRawBufferPointer, _ type: MessageType
   ) throws(MessageError) {
     let shape = MessageJSONShape.of(type)
+    output.append(UInt8(ascii: "{"))
+    if shape.isAny {
+      try append(contentOfAny: bytes, type, shape)
+    } else {
+      try append(fields: bytes, type, shape, isFirst: true)
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  /// Appends the members of an `Any`: its type, and the fields of the message inside, which is checked here,
+  /// as the outer message has it as bytes.
+  private mutating func append(
+    contentOfAny bytes: UnsafeRawBufferPointer, _ type: MessageType, _ shape: MessageJSONShape
+  ) throws(MessageError) {
     let start = values.count
     try collect(bytes, type, shape)
-    output.append(UInt8(ascii: "{"))
-    var isFirst = true
+    let fields = values[start...]
+    values.removeSubrange(start...)
+    let url = fields.last { shape.fields[$0.field].number == AnyTypes.Field.typeURL }?.content
+    let value = fields.last { shape.fields[$0.field].number == AnyTypes.Field.value }?.content
+    let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+    guard let url, !url.isEmpty else {
+      if let value, !value.isEmpty { hasUnknownType = true }
+      return
+    }
+    guard let inner = anyTypes.type(at: String(decoding: url, as: UTF8.self)) else {
+      hasUnknownType = true
+      return
+    }
+    anyLevel += 1
+    defer { anyLevel -= 1 }
+    guard anyLevel <= MessageLimits.nestingDepth else {
+      throw type.descriptor.error(.nestedTooDeep)
+    }
+    output.append(contentsOf: "\"\(AnyTypes.typeMember)\":".utf8)
+    output.appendJSONString(url)
+    try MessageMerger.withMerged(value ?? empty, descriptor: inner.descriptor) {
+      bytes throws(MessageError) in
+      try append(fields: bytes, inner, MessageJSONShape.of(inner), isFirst: false)
+    }
+  }
+
+  /// Appends the fields of a message as members of an object.
+  private mutating func append(
+    fields bytes: UnsafeRawBufferPointer, _ type: MessageType, _ shape: MessageJSONShape,
+    isFirst: Bool
+  ) throws(MessageError) {
+    let start = values.count
+    try collect(bytes, type, shape)
+    var isFirst = isFirst
     var index = start
     while index < values.count, output.count <= limit {
       var end = index + 1
@@ -71,7 +124,6 @@ struct MessageJSONWriter {
       index = end
     }
     values.removeSubrange(start...)
-    output.append(UInt8(ascii: "}"))
   }
 
   /// Collects the values of the known fields, in the order of the fields.

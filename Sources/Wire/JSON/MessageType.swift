@@ -18,6 +18,17 @@ package struct MessageType: Hashable, @unchecked Sendable {
   /// Full name, such as `entitle.v1.CustomerState`.
   package var name: String { String(cString: descriptor.pointee.name) }
 
+  init(descriptor: UnsafePointer<ProtobufCMessageDescriptor>) {
+    self.descriptor = descriptor
+  }
+
+  /// A message that is not of `Protos/`, as in tests.
+  ///
+  /// - Parameter initialize: The `…__init` that protoc-c generated for it.
+  package init<CMessage>(initialize: (UnsafeMutablePointer<CMessage>?) -> Void) {
+    self = MessageShape(initialize).type
+  }
+
   /// Nil when `Protos/` has no message of this name.
   package static func named(_ name: String) -> MessageType? { byName[name] }
 
@@ -39,14 +50,15 @@ package struct MessageType: Hashable, @unchecked Sendable {
   /// - Parameters:
   /// - wire: the encoded message, in any form that protobuf allows.
   /// - limit: maximum length of the JSON, in bytes.
+  /// - anyTypes: what an `Any` in the message may contain.
   /// - Throws: ``MessageJSONError``: ``MessageJSONError/Fault/message(_:)`` for bytes that a
   ///   decoder refuses, ``MessageJSONError/Fault/tooLong(limit:)`` beyond the limit.
   package func json(
-    of wire: ByteBuffer, limit: Int = MessageJSONLimits.writtenLength
+    of wire: ByteBuffer, limit: Int = MessageJSONLimits.writtenLength, anyTypes: AnyTypes = .none
   ) throws(MessageJSONError) -> [UInt8] {
     let outcome = wire.withUnsafeReadableBytes { bytes in
       Result { () throws(MessageJSONError) -> [UInt8] in
-        var writer = MessageJSONWriter(limit: limit)
+        var writer = MessageJSONWriter(limit: limit, anyTypes: anyTypes)
         return try writer.json(of: bytes, self)
       }
     }
@@ -60,10 +72,12 @@ package struct MessageType: Hashable, @unchecked Sendable {
   /// in `Protos/`, integers may be strings, enumeration values may be numbers, and base64 may have
   /// either alphabet and no padding. Null means an absent field.
   ///
-  /// - Parameter limit: maximum length of `json`, in bytes.
+  /// - Parameters:
+  ///   - limit: maximum length of `json`, in bytes.
+  ///   - anyTypes: what an `Any` in the message may contain.
   /// - Throws: ``MessageJSONError``, which names the field and never contains a value.
   package func wire(
-    ofJSON json: [UInt8], limit: Int = MessageJSONLimits.readLength
+    ofJSON json: [UInt8], limit: Int = MessageJSONLimits.readLength, anyTypes: AnyTypes = .none
   ) throws(MessageJSONError) -> ByteBuffer {
     let document: JSONDocument
     do {
@@ -71,7 +85,7 @@ package struct MessageType: Hashable, @unchecked Sendable {
     } catch {
       throw MessageJSONError(.malformed(error.code, error.message), at: "", in: self)
     }
-    var reader = MessageJSONReader(document)
+    var reader = MessageJSONReader(document, anyTypes: anyTypes)
     return ByteBuffer(bytes: try reader.wire(of: self))
   }
 }

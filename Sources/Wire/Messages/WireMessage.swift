@@ -74,10 +74,12 @@ package struct MethodDescription: Sendable {
   package let request: MessageType
   package let response: MessageType
   package let isServerStreaming: Bool
+  /// What an `Any` in its messages may contain.
+  package let anyTypes: AnyTypes
 
   package init(
     service: String, name: String, idempotency: Idempotency, request: MessageType,
-    response: MessageType, isServerStreaming: Bool
+    response: MessageType, isServerStreaming: Bool, anyTypes: AnyTypes = .none
   ) {
     self.service = service
     self.name = name
@@ -85,6 +87,7 @@ package struct MethodDescription: Sendable {
     self.request = request
     self.response = response
     self.isServerStreaming = isServerStreaming
+    self.anyTypes = anyTypes
   }
 
   init<Request, Response>(_ method: WireMethod<Request, Response>, isServerStreaming: Bool) {
