@@ -141,6 +141,10 @@ package protocol EntitlementStore: Sendable {
   /// A stored notification with its signed payload; nil for an unknown one.
   func notification(_ uuid: NotificationUUID) async throws(StoreError) -> SignedNotification?
 
+  /// A page of the stored notifications, newest first: in the order of their commits, or by
+  /// ``ReceivedRecord/receivedAt`` and then by UUID.
+  func notifications(_ query: NotificationQuery) async throws(StoreError) -> NotificationPage
+
   /// Writes an entry of the audit trail for a call that has no write of its own (R76). Durable when
   /// it returns. An account that is not known, or was deleted, is left out.
   func record(_ call: AuditCall) async throws(StoreError)

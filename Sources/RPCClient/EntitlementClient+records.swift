@@ -1,7 +1,7 @@
 package import EntitlementDomain
 package import Wire
 
-// Records of customers: history, export, deletion, and chains without an account.
+// Records of customers: history, export, deletion, chains without an account, and notifications.
 extension EntitlementClient {
   /// Reads the history of an account, oldest entry first.
   package func customerHistory(
@@ -46,6 +46,26 @@ extension EntitlementClient {
       request.pageToken = token
       let response = try await listUnlinkedChains(request)
       return (response.chains, response.nextPageToken)
+    }
+  }
+
+  /// Reads one page of the notifications that were received. ``notifications(_:)`` reads all pages.
+  package func listNotifications(
+    _ request: ListNotificationsRequest
+  ) async throws(RPCClientError) -> ListNotificationsResponse {
+    try await call(WireMethods.listNotifications, request)
+  }
+
+  /// All notifications that a request selects, newest first. Each page is requested when the
+  /// iteration reaches it.
+  package func notifications(
+    _ request: ListNotificationsRequest
+  ) -> PageSequence<ReceivedNotificationEntry> {
+    PageSequence { token async throws(RPCClientError) in
+      var request = request
+      request.pageToken = token
+      let response = try await listNotifications(request)
+      return (response.notifications, response.nextPageToken)
     }
   }
 }

@@ -27,7 +27,7 @@ package struct ServerDescription: Sendable {
 }
 
 /// `entitle.v1.AdminService`: grants, the catalog, the change feed, archived responses, customer
-/// records, metrics and the server itself.
+/// records, notifications, metrics and the server itself.
 package struct AdminEndpoint: Sendable {
   private let grants: GrantService
   private let catalog: CatalogHolder
@@ -65,6 +65,7 @@ package struct AdminEndpoint: Sendable {
     router.serverStreaming(WireMethods.exportCustomer, exportCustomer)
     router.unary(WireMethods.deleteCustomer, deleteCustomer)
     router.unary(WireMethods.listUnlinkedChains, listUnlinkedChains)
+    router.unary(WireMethods.listNotifications, listNotifications)
     router.unary(WireMethods.getStatistics, getStatistics)
     router.unary(WireMethods.getServer, getServer)
   }
@@ -232,6 +233,29 @@ package struct AdminEndpoint: Sendable {
   }
 
   @Sendable
+  private func listNotifications(_ call: RPCCall, _ answer: RPCAnswer) {
+    answer.respond(to: call, ListNotificationsRequest.self) { request in
+      .later {
+        var query = NotificationQuery(
+          bundleID: request.bundleID, environment: request.environment,
+          type: request.notificationType, since: request.since, limit: request.effectivePageSize)
+        if let token = request.pageToken {
+          guard let place = NotificationQuery.Place(token: token) else {
+            throw ServiceError(
+              .invalidArgument(field: "page_token"), "the page token is not one of this server")
+          }
+          query.after = place
+        }
+        let page = try await records.notifications(query)
+        return try ListNotificationsResponse(
+          notifications: page.notifications.map { ReceivedNotificationEntry($0) },
+          nextPageToken: page.next?.token
+        ).encoded()
+      }
+    }
+  }
+
+  @Sendable
   private func getStatistics(_ call: RPCCall, _ answer: RPCAnswer) {
     let isLimited = !call.identity.caller.scopes.isUnlimited
     answer.respond(to: call, GetStatisticsRequest.self) { _ in
@@ -298,6 +322,30 @@ extension ChangeEntry {
       isLinked: change.kinds.contains(.linked), isUnlinked: change.kinds.contains(.unlinked),
       hasGrants: change.kinds.contains(.grants), events: change.events,
       isMerged: change.kinds.contains(.merged), isDeleted: change.kinds.contains(.deleted))
+  }
+}
+
+extension NotificationQuery.Place {
+  /// The text of a page token.
+  fileprivate var token: String { "\(number):\(uuid)" }
+
+  fileprivate init?(token: String) {
+    let parts = token.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let number = Int64(parts[0]), !parts[1].utf8.contains(0) else {
+      return nil
+    }
+    self.init(number: number, uuid: String(parts[1]))
+  }
+}
+
+extension ReceivedNotificationEntry {
+  init(_ notification: ListedNotification) {
+    let record = notification.received.record
+    self.init(
+      notificationUUID: record.uuid, notificationType: record.type, subtype: record.subtype,
+      scope: record.scope, signedDate: record.signedDate,
+      receivedAt: notification.received.receivedAt, originalTransactionID: notification.chain,
+      status: record.status)
   }
 }
 

@@ -225,6 +225,14 @@ extension ListUnlinkedChainsRequest: AuthorizedRequest {
   var cost: CallCost { .reads(effectivePageSize) }
 }
 
+extension ListNotificationsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope {
+    guard let bundleID, let environment else { return .everything }
+    return .app(AppScope(bundleID: bundleID, environment: environment))
+  }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
 extension GetStatisticsRequest: AuthorizedRequest {
   var requestedScope: RequestedScope { .nothing }
   var cost: CallCost { .none }

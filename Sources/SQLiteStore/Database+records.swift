@@ -118,6 +118,35 @@ extension Database {
     }
   }
 
+  /// A page of all notifications, in the order of their row ids, which is that of their commits.
+  func notifications(_ query: NotificationQuery) throws -> NotificationPage {
+    var page = NotificationPage(notifications: [], next: nil)
+    let scanLimit = max(0, query.scanLimit)
+    if query.limit < 1 || scanLimit == 0 { return page }
+    var found: [(id: Int64, received: ReceivedRecord)] = []
+    var scanned = 0
+    let rows = try Row.fetchCursor(
+      cachedStatement(sql: StoreStatement.notificationPage.rawValue),
+      arguments: [query.after?.number ?? .max, scanLimit])
+    while let row = try rows.next() {
+      let received = ReceivedRecord(
+        record: try Self.record(row), receivedAt: Milliseconds(row[8]))
+      if query.isBefore(received) { break }
+      scanned += 1
+      let id: Int64 = row[9]
+      if query.selects(received) { found.append((id, received)) }
+      if found.count == query.limit || scanned == scanLimit {
+        page.next = NotificationQuery.Place(number: id)
+        break
+      }
+    }
+    page.notifications = try found.map { id, received in
+      ListedNotification(
+        received: received, chain: try self.row(.chainOfNotification, [id])?.identifier(0))
+    }
+    return page
+  }
+
   private static func receivedNotification(
     _ row: Row, _ proofs: inout ProofReader
   ) throws -> ReceivedNotification {
@@ -140,4 +169,26 @@ extension Database {
       status: row[5], signedDate: (row[6] as Int64?).map { Milliseconds($0) },
       digest: try row.digest(7))
   }
+}
+
+extension NotificationQuery {
+  fileprivate func selects(_ received: ReceivedRecord) -> Bool {
+    let record = received.record
+    if let bundleID, record.scope?.bundleID != bundleID { return false }
+    if let environment, record.scope?.environment != environment { return false }
+    if let type, record.type != type { return false }
+    return since.map { received.receivedAt >= $0 } ?? true
+  }
+
+  /// Whether neither a notification nor any before it can have been received since the moment that
+  /// the query names. The order of commits is not quite that of the moments: a commit takes seconds,
+  /// and a clock can be set back.
+  fileprivate func isBefore(_ received: ReceivedRecord) -> Bool {
+    guard let since else { return false }
+    let (moment, isOverflow) = since.rawValue.subtractingReportingOverflow(Self.disorder)
+    return !isOverflow && received.receivedAt.rawValue < moment
+  }
+
+  /// One hour.
+  private static let disorder: Int64 = 3_600_000
 }

@@ -267,6 +267,12 @@ extension SQLiteStore {
     try await read { try $0.receivedNotification(uuid)?.notification }
   }
 
+  package func notifications(_ query: NotificationQuery) async throws(StoreError)
+    -> NotificationPage
+  {
+    try await read { try $0.notifications(query) }
+  }
+
   package func checkHealth() async throws(StoreError) {
     try checkFiles()
     try checkDamage()

@@ -591,4 +591,19 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE chains.account = ?
     ORDER BY notifications.received_at, notifications.uuid
     """
+  /// Newest first. The columns before the payload, which is long: those after it cost a read of it.
+  case notificationPage = """
+    SELECT notifications.uuid, scopes.bundle_id, scopes.environment, notifications.type,
+      notifications.subtype, notifications.status, notifications.signed_date,
+      notifications.digest, notifications.received_at, notifications.id
+    FROM notifications
+      LEFT JOIN scopes ON scopes.id = notifications.scope_id
+    WHERE notifications.id < ?
+    ORDER BY notifications.id DESC LIMIT ?
+    """
+  case chainOfNotification = """
+    SELECT chains.original_transaction_id
+    FROM notifications CROSS JOIN chains ON chains.id = notifications.chain_id
+    WHERE notifications.id = ?
+    """
 }

@@ -65,6 +65,7 @@ REQUESTS = {
     "entitle.v1.AdminService/DeleteCustomer": Expect(
         {"accountId": "customer-012", **APP, **REASON}, codes=(None, "not_found")),
     "entitle.v1.AdminService/ListUnlinkedChains": Expect(APP),
+    "entitle.v1.AdminService/ListNotifications": Expect({"pageSize": 5}, "notifications"),
     "entitle.v1.AdminService/GetStatistics": Expect({}, "counters", "version"),
     "entitle.v1.AdminService/GetServer": Expect({}, "version", "nodeName", "storeKind"),
     "entitle.v1.AuditService/ListAuditEntries": Expect({"pageSize": 5}, "entries"),

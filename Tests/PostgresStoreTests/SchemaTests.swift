@@ -41,7 +41,7 @@ struct SchemaTests {
         .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
-        .wouldApply(number: 7, name: "callers"),
+        .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
       ])
     #expect(
       try cluster.execute(
@@ -66,6 +66,7 @@ struct SchemaTests {
         .applying(number: 5, name: "audit"), .applied(number: 5, name: "audit"),
         .applying(number: 6, name: "chains"), .applied(number: 6, name: "chains"),
         .applying(number: 7, name: "callers"), .applied(number: 7, name: "callers"),
+        .applying(number: 8, name: "arrivals"), .applied(number: 8, name: "arrivals"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -171,6 +172,33 @@ struct SchemaTests {
     let status = try await PostgresSchema.migrate(
       connection: connection, dryRun: false, report: { _ in })
     #expect(status.found == status.expected)
+  }
+
+  @Test("Migration 8 uses the parts of its index that were built before without a lock")
+  func indexBuiltBefore() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute(
+      """
+      DROP INDEX notifications_by_arrival;
+      DELETE FROM schema_migrations WHERE number = 8
+      """, database: database)
+    // As deploy/docs/operations.md says.
+    for part in 0..<8 {
+      try cluster.execute(
+        """
+        CREATE INDEX CONCURRENTLY notifications_arrival_\(part)
+          ON notifications_\(part) (received_at, uuid)
+        """, database: database)
+    }
+    let status = try await PostgresSchema.migrate(
+      connection: connection, dryRun: false, report: { _ in })
+    #expect(status.found == status.expected)
+    let parts = try cluster.execute(
+      """
+      SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text)
+      FROM pg_inherits WHERE inhparent = 'notifications_by_arrival'::regclass
+      """, database: database)
+    #expect(parts == (0..<8).map { "notifications_arrival_\($0)" }.joined(separator: " "))
   }
 
   @Test("A database that does not flush with every commit is refused")

@@ -176,7 +176,7 @@ struct StatementPlanTests {
     INSERT INTO account_events
       SELECT scope, to_account, position, target FROM link_events WHERE to_account IS NOT NULL;
     INSERT INTO notifications
-      SELECT 'uuid-' || i, 1, 1, NULL, NULL, 0, 'TEST', NULL, 1, 'c' || i, '', '', '{}'
+      SELECT 'uuid-' || i, 1, 1, NULL, NULL, i, 'TEST', NULL, 1, 'c' || i, '', '', '{}'
       FROM generate_series(1, 10000) i;
     INSERT INTO changes
       SELECT i::bigint << 16, i, 1, 1, 'account-' || i, NULL, NULL FROM generate_series(1, 9000) i;

@@ -133,6 +133,32 @@ struct EntitlementClientRecordTests {
     }
   }
 
+  @Test("Notifications come page by page, also over pages without any")
+  func notifications() async throws {
+    @Sendable func entry(_ number: Int) -> ReceivedNotificationEntry {
+      ReceivedNotificationEntry(
+        notificationUUID: NotificationUUID("u\(number)"), notificationType: "TEST",
+        receivedAt: Milliseconds(Int64(number)))
+    }
+    let pages = [[], [5, 4], [], [3]]
+    let request = ListNotificationsRequest(notificationType: "TEST", since: 2, pageSize: 2)
+    var router = RPCRouter()
+    ScriptedServer.answer(WireMethods.listNotifications, in: &router) { asked in
+      let page = asked.pageToken.flatMap { Int($0) } ?? 0
+      let isSame =
+        asked.notificationType == "TEST" && asked.since == 2 && asked.pageSize == 2
+        && asked.bundleID == nil && asked.environment == nil
+      return ListNotificationsResponse(
+        notifications: isSame ? pages[page].map { entry($0) } : [],
+        nextPageToken: page + 1 < pages.count ? "\(page + 1)" : nil)
+    }
+    try await ScriptedServer.run(router) { client async throws in
+      var seen: [ReceivedNotificationEntry] = []
+      for try await entry in client.notifications(request) { seen.append(entry) }
+      #expect(seen == [5, 4, 3].map { entry($0) })
+    }
+  }
+
   @Test("An export comes in pieces, and one that breaks off is no export")
   func export() async throws {
     var router = RPCRouter()

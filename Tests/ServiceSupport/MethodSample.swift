@@ -131,6 +131,14 @@ package struct MethodSample: Sendable {
         DeleteCustomerRequest(scope: scope, accountID: account, reason: "r", onBehalfOf: "a")),
       try method(
         WireMethods.listUnlinkedChains, "list", .app, ListUnlinkedChainsRequest(scope: scope)),
+      try method(
+        WireMethods.listNotifications, "list", .app,
+        ListNotificationsRequest(bundleID: scope.bundleID, environment: scope.environment)),
+      try method(
+        WireMethods.listNotifications, "list", .everything,
+        ListNotificationsRequest(bundleID: scope.bundleID)),
+      try method(
+        WireMethods.listNotifications, "list", .everything, ListNotificationsRequest()),
       try method(WireMethods.getStatistics, "metrics", .nothing, GetStatisticsRequest()),
       try method(WireMethods.getServer, "metrics", .nothing, GetServerRequest()),
       try method(

@@ -103,6 +103,9 @@ extension ForwardingStore {
   {
     try await base.notification(uuid)
   }
+  package func notifications(_ query: NotificationQuery) async throws(StoreError)
+    -> NotificationPage
+  { try await base.notifications(query) }
   package func checkHealth() async throws(StoreError) { try await base.checkHealth() }
   package func close() async { await base.close() }
 }

@@ -24,6 +24,6 @@ package enum StoreConformanceSuite {
 
   private static let feedAndRecordCases =
     grantCases + revisionCases + feedCases + trimmingCases + announcementCases + eventCases
-    + recordCases + accountRecordCases + exportCases + durabilityCases + concurrencyCases
-    + contentionCases + auditCases
+    + recordCases + notificationListCases + accountRecordCases + exportCases + durabilityCases
+    + concurrencyCases + contentionCases + auditCases
 }

@@ -132,6 +132,18 @@ extension MessageGoldenTests {
       ListUnlinkedChainsResponse(
         chains: MessageSample.unlinkedChains, nextPageToken: "after:2"),
       "ChsKEDIwMDAwMDAwMDAwMDAwMDEQDBiA0JX/vDEKAwoBMhIHYWZ0ZXI6Mg==")
+    try expect(
+      ListNotificationsRequest.full,
+      """
+      ChJjb20uZXhhbXBsZS5zY3JpYmUQAhoEVEVTVCCA0JX/vDEo6AcyEDE3MDAwMDAwMDAwMDE6w6k=
+      """)
+    try expect(
+      ListNotificationsResponse.full,
+      """
+      Co4BCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdmYzFmOTBhZTcSGURJRF9DSEFOR0VfUkVORVdBTF9TVEFUVVMaE0FV
+      VE9fUkVORVdfRElTQUJMRUQiEmNvbS5leGFtcGxlLnNjcmliZSgCMIDQlf+8MTj70JX/vDFCEDIwMDAwMDAwMDAwMDAwMDFI
+      AQoJCgF1EgRURVNUEg8xNzAwMDAwMDAwMTIzOnU=
+      """)
   }
 
   @Test("Watches have the bytes that protoc gives them, and are read from them")

@@ -97,6 +97,32 @@ extension MessageLimitTests {
     }
   }
 
+  @Test("Filters of notifications have limits, and an unknown environment is not all of them")
+  func notificationFilters() {
+    func error(_ fault: MessageFault) -> MessageError {
+      MessageError(fault, in: "entitle.v1.ListNotificationsRequest")
+    }
+    let cases: [(MessageBytes, MessageFault)] = [
+      (MessageBytes().field(5, number: .max), .outOfRange(field: "page_size")),
+      (MessageBytes().field(2, number: 77), .unknownValue(field: "environment")),
+      (
+        MessageBytes().field(1, text: String(repeating: "b", count: 257)),
+        .tooLong(field: "bundle_id", limit: 256)
+      ),
+      (
+        MessageBytes().field(3, text: String(repeating: "T", count: 257)),
+        .tooLong(field: "notification_type", limit: 256)
+      ),
+      (
+        MessageBytes().field(6, text: String(repeating: "t", count: 1_025)),
+        .tooLong(field: "page_token", limit: 1_024)
+      ),
+    ]
+    for (bytes, fault) in cases {
+      #expect(throws: error(fault)) { try ListNotificationsRequest.decode(from: bytes.buffer) }
+    }
+  }
+
   @Test("The longest history of usual size fits a frame, and can be read")
   func longHistory() throws {
     let step = LinkHistoryEntry(

@@ -106,6 +106,10 @@ struct MessageRoundTripTests {
         ListUnlinkedChainsResponse(
           chains: many(using: &generator, UnlinkedChainEntry.random),
           nextPageToken: maybe(using: &generator, randomText)))
+      try expectSame(
+        ListNotificationsResponse(
+          notifications: many(using: &generator, ReceivedNotificationEntry.random),
+          nextPageToken: maybe(using: &generator, randomText)))
       try expectSame(WatchCustomerStatesRequest.random(using: &generator))
       try expectSame(
         WatchCustomerStatesResponse(

@@ -91,6 +91,10 @@ extension MessageSample {
     MessageSample(
       "full", ListUnlinkedChainsResponse(chains: unlinkedChains, nextPageToken: "after:2")),
     MessageSample("bare", ListUnlinkedChainsResponse(chains: [], nextPageToken: nil)),
+    MessageSample("full", ListNotificationsRequest.full),
+    MessageSample("bare", ListNotificationsRequest()),
+    MessageSample("full", ListNotificationsResponse.full),
+    MessageSample("bare", ListNotificationsResponse(notifications: [], nextPageToken: nil)),
   ]
 
   static let watches: [MessageSample] = [
@@ -191,4 +195,23 @@ extension MessageSample {
       sequence: 45, scope: barest, subject: nil, committedAt: 1, kinds: [.events],
       events: [events[1]]),
   ]
+}
+
+extension ListNotificationsRequest {
+  static let full = ListNotificationsRequest(
+    bundleID: "com.example.scribe", environment: .sandbox, notificationType: "TEST",
+    since: 1_700_000_000_000, pageSize: 1_000, pageToken: "1700000000001:é")
+}
+
+extension ListNotificationsResponse {
+  /// Every field is set, and each optional field is also absent once.
+  static let full = ListNotificationsResponse(
+    notifications: [
+      ReceivedNotificationEntry(
+        notificationUUID: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+        notificationType: "DID_CHANGE_RENEWAL_STATUS", subtype: "AUTO_RENEW_DISABLED",
+        scope: MessageSample.scope, signedDate: 1_700_000_000_000, receivedAt: 1_700_000_000_123,
+        originalTransactionID: "2000000000000001", status: 1),
+      ReceivedNotificationEntry(notificationUUID: "u", notificationType: "TEST", receivedAt: 0),
+    ], nextPageToken: "1700000000123:u")
 }

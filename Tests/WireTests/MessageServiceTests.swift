@@ -28,6 +28,7 @@ struct MessageServiceTests {
     method(WireMethods.getCustomerHistory),
     method(WireMethods.exportCustomer, isStream: true),
     method(WireMethods.deleteCustomer), method(WireMethods.listUnlinkedChains),
+    method(WireMethods.listNotifications),
     method(WireMethods.resolveAccount), method(WireMethods.linkAccount),
     method(WireMethods.unlinkAccount), method(WireMethods.transferPurchase),
     method(WireMethods.mergeAccounts), method(WireMethods.listLinks),

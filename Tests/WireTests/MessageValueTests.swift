@@ -85,6 +85,9 @@ struct MessageValueTests {
     expectFieldForEachProperty(MessageSample.linkHistory[0])
     expectFieldForEachProperty(MessageSample.unlinkedChains[0])
     expectFieldForEachProperty(MessageSample.watchRequest)
+    expectFieldForEachProperty(ListNotificationsRequest.full)
+    // The scope has two fields.
+    expectFieldForEachProperty(ListNotificationsResponse.full.notifications[0], more: 1)
     // Scope and subject have two fields each.
     expectFieldForEachProperty(MessageSample.customerChanges[0], more: 2)
     expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))

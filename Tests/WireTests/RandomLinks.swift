@@ -89,6 +89,20 @@ extension UnlinkedChainEntry {
   }
 }
 
+extension ReceivedNotificationEntry {
+  static func random(using generator: inout SeededRandom) -> ReceivedNotificationEntry {
+    ReceivedNotificationEntry(
+      notificationUUID: .random(using: &generator),
+      notificationType: randomText(using: &generator),
+      subtype: maybe(using: &generator, randomText),
+      scope: maybe(using: &generator) { .random(using: &$0) },
+      signedDate: maybe(using: &generator) { .random(using: &$0) },
+      receivedAt: .random(using: &generator),
+      originalTransactionID: maybe(using: &generator) { .random(using: &$0) },
+      status: maybe(using: &generator) { .random(in: .min ... .max, using: &$0) })
+  }
+}
+
 extension Set<ChangeKind> {
   static func random(using generator: inout SeededRandom) -> Set<ChangeKind> {
     Set(ChangeKind.allCases.filter { _ in Bool.random(using: &generator) })

@@ -81,6 +81,7 @@ NAMES = {
     "LinkEvent": "LinkHistoryEntry",
     "LinkOutcome": "SubmissionLinkOutcome",
     "PayloadKind": "SubmittedKind",
+    "ReceivedNotification": "ReceivedNotificationEntry",
     "UnlinkedChain": "UnlinkedChainEntry",
     "Verdict": "SubmissionVerdict",
 }
@@ -111,7 +112,8 @@ DOMAIN_ENUMERATIONS = {
 # Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
     "FileIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
-    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "SignedItem",
+    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "ListNotificationsRequest",
+    "ReceivedNotification", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }
 PRIVATE = {"SignedItem"}

@@ -2,8 +2,8 @@ package import EntitlementDomain
 package import EntitlementStore
 package import Workers
 
-/// Administration of customer data: history, export and deletion of an account (R46), and the list
-/// of unlinked chains.
+/// Administration of customer data: history, export and deletion of an account (R46), and the lists
+/// of unlinked chains and of notifications.
 package struct CustomerRecords: Sendable {
   private let store: any EntitlementStore
   private let catalog: CatalogHolder
@@ -94,6 +94,26 @@ package struct CustomerRecords: Sendable {
     try catalog.snapshot.checkServed(scope)
     do {
       return try await store.unlinkedChains(in: scope, after: after, limit: limit)
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  /// A page of the notifications that were received, newest first. Those of an app that the catalog
+  /// names no more are among them.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for text that is too long or
+  ///   contains a NUL.
+  package func notifications(_ query: NotificationQuery) async throws(ServiceError)
+    -> NotificationPage
+  {
+    for case (let text?, let field) in [
+      (query.bundleID?.rawValue, "bundle_id"), (query.type, "notification_type"),
+    ] {
+      try RequestText.check(text, as: field, limit: LinkLimits.identifier)
+    }
+    do {
+      return try await store.notifications(query)
     } catch {
       throw ServiceError(error)
     }

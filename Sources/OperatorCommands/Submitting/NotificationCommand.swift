@@ -6,7 +6,7 @@ import Wire
 struct NotificationCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notification", abstract: "App Store Server Notifications.",
-    subcommands: [NotificationSubmitCommand.self])
+    subcommands: [NotificationListCommand.self, NotificationSubmitCommand.self])
 }
 
 struct NotificationSubmitCommand: AsyncParsableCommand {

@@ -155,6 +155,57 @@ extension PostgresStore {
     }.first?.notification
   }
 
+  package func notifications(_ query: NotificationQuery) async throws(StoreError)
+    -> NotificationPage
+  {
+    var page = NotificationPage(notifications: [], next: nil)
+    let limit = Int64(max(0, query.limit))
+    let isFiltered = query.bundleID != nil || query.environment != nil || query.type != nil
+    let scanLimit = min(Int64(max(0, query.scanLimit)), isFiltered ? .max : limit)
+    let scopeIDs = try await scopeIDs(of: query)
+    if limit == 0 || scanLimit == 0 || scopeIDs == [] { return page }
+    let rows = try await self.query(
+      ReadStatements.notificationPage,
+      [
+        .int64(query.after?.number ?? .max), .text(query.after?.uuid ?? ""),
+        .int64(query.since?.rawValue ?? .min), .int64(scanLimit),
+        scopeIDs.map { .int64s($0) } ?? .null, query.type.map { .text($0) } ?? .null,
+        .int64(limit),
+      ])
+    for row in 0..<rows.count {
+      let received = try await receivedRecord(rows, row)
+      if try rows.flag(row, 10) {
+        var chain: OriginalTransactionID?
+        if let stored = try rows.optionalString(row, 8) {
+          let target = try LinkTarget(stored: stored)
+          if case .chain(let id) = target { chain = id }
+        }
+        page.notifications.append(ListedNotification(received: received, chain: chain))
+      }
+      let place = try rows.number(row, 9)
+      if page.notifications.count == query.limit || place == scanLimit {
+        page.next = NotificationQuery.Place(
+          number: received.receivedAt.rawValue, uuid: received.record.uuid.rawValue)
+      }
+    }
+    return page
+  }
+
+  /// The numbers of the apps and environments that a query selects; nil: all, and none too.
+  private func scopeIDs(of query: NotificationQuery) async throws(StoreError) -> [Int64]? {
+    if query.bundleID == nil, query.environment == nil { return nil }
+    if let bundleID = query.bundleID, let environment = query.environment {
+      let id = try await scopes.id(of: AppScope(bundleID: bundleID, environment: environment))
+      return [id].compactMap(\.self)
+    }
+    // Other nodes may have added some since the cache was filled.
+    let known = try await scopes.load().ids.ids
+    return known.filter { scope, _ in
+      (query.bundleID ?? scope.bundleID) == scope.bundleID
+        && (query.environment ?? scope.environment) == scope.environment
+    }.map(\.value)
+  }
+
   /// - Parameters:
   ///   - rows: begin with ``ReadStatements/notificationColumns``.
   ///   - header: returns the header bytes for a row, or nil when they are not stored.

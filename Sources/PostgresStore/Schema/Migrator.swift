@@ -168,6 +168,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 5, name: "audit", sql: PackageResources._005_audit_sql),
     MigrationFile(number: 6, name: "chains", sql: PackageResources._006_chains_sql),
     MigrationFile(number: 7, name: "callers", sql: PackageResources._007_callers_sql),
+    MigrationFile(number: 8, name: "arrivals", sql: PackageResources._008_arrivals_sql),
   ]
 
   /// The SHA-256 of the SQL.

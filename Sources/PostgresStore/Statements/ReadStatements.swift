@@ -43,6 +43,30 @@ enum ReadStatements {
     WHERE notifications.uuid = $1::text
     """, name: "notification")
 
+  /// Notifications, newest first, among the `$4` that come first at a place. `$1` the moment and `$2`
+  /// the UUID to continue after, `$3` the earliest moment, `$5` the scopes or NULL, `$6` the type or
+  /// NULL, `$7` the limit. The last of the `$4` is returned too if there is room.
+  static let notificationPage = PostgresStatement(
+    """
+    WITH scanned AS MATERIALIZED (
+      SELECT \(recordColumns), notifications.chain,
+        row_number() OVER (
+          ORDER BY notifications.received_at DESC, notifications.uuid DESC) AS place
+      FROM notifications
+      WHERE (notifications.received_at, notifications.uuid) < ($1::bigint, $2::text)
+        AND notifications.received_at >= $3::bigint
+      ORDER BY notifications.received_at DESC, notifications.uuid DESC LIMIT $4::bigint),
+    judged AS (
+      SELECT scanned.*,
+        ($5::bigint[] IS NULL OR scope = ANY ($5::bigint[])) IS TRUE
+          AND ($6::text IS NULL OR type = $6::text) AS is_selected
+      FROM scanned)
+    SELECT uuid, scope, type, subtype, status, signed_date, received_at, digest, chain, place,
+      is_selected
+    FROM judged WHERE is_selected OR place = $4::bigint
+    ORDER BY place LIMIT $7::bigint
+    """, name: "notification_page")
+
   // MARK: Accounts and links
 
   /// `$1` scope, `$2` the account to continue after, `$3` the limit.
@@ -147,7 +171,8 @@ enum ReadStatements {
     """, name: "events_of_target")
 
   static let all = [
-    signedFact, scopesOfChain, notification, accountPage, unlinkedChainPage, account,
+    signedFact, scopesOfChain, notification, notificationPage, accountPage, unlinkedChainPage,
+    account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
     tokensOfAccount, tokenPage, ambiguousTokens, signedFactsOfAccount, historiesOfAccount,
     versionsOfAccount,

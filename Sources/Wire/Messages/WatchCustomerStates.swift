@@ -41,7 +41,7 @@ extension WatchCustomerStatesRequest {
     cursor = try Self.bounded(message.cursor, "cursor", limit: Self.maximumCursorLength)
     bundleID = try Self.bounded(
       message.bundle_id, "bundle_id", limit: MessageLimits.identifierLength)
-    environment = try Self.environment(message.environment)
+    environment = try Self.anyEnvironment(message.environment)
     accountIDs = try Self.accounts(message.account_ids, count: message.n_account_ids)
     if !accountIDs.isEmpty {
       guard bundleID != nil else { throw Self.error(.missing(field: "bundle_id")) }
@@ -63,17 +63,6 @@ extension WatchCustomerStatesRequest {
     message.n_kinds = kinds.count
     message.kinds = try Self.list(kinds.inOrder, in: arena)
     message.without_states = isWithoutStates ? 1 : 0
-  }
-
-  /// In this request alone, unspecified means all environments instead of production.
-  private static func environment(
-    _ message: Entitle__V1__StoreEnvironment
-  ) throws(MessageError) -> StoreEnvironment? {
-    if message == ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED { return nil }
-    guard let environment = StoreEnvironment(message) else {
-      throw error(.unknownValue(field: "environment"))
-    }
-    return environment
   }
 
   private static func accounts(

@@ -92,6 +92,17 @@ enum LinkMessageCorpus {
       ListUnlinkedChainsResponse(
         chains: [UnlinkedChainEntry(originalTransactionID: "1", revision: 12, changedAt: 1)],
         nextPageToken: "after:1"))
+    messages.add(
+      ListNotificationsRequest(
+        bundleID: scope.bundleID, environment: scope.environment, notificationType: "TEST",
+        since: 1, pageSize: 100, pageToken: "2:u"))
+    messages.add(
+      ListNotificationsResponse(
+        notifications: [
+          ReceivedNotificationEntry(
+            notificationUUID: "u", notificationType: "DID_RENEW", subtype: "BILLING_RECOVERY",
+            scope: scope, signedDate: 1, receivedAt: 2, originalTransactionID: "1", status: 1)
+        ], nextPageToken: "2:u"))
     return messages
   }
 

@@ -74,6 +74,7 @@ package enum MessageProbe {
     Kind(WhoAmIRequest.self), Kind(WhoAmIResponse.self),
     Kind(GetCredentialsRequest.self), Kind(ReloadCredentialsRequest.self),
     Kind(CredentialsResponse.self),
+    Kind(ListNotificationsRequest.self), Kind(ListNotificationsResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

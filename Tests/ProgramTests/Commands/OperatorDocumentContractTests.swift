@@ -36,6 +36,7 @@ struct OperatorDocumentContractTests {
     ])
     try await DocumentContract.expectMessages([
       (["change", "list", "--all"] + at, "", "entitle.v1.Change"),
+      (["notification", "list"] + at, "", "entitle.v1.ReceivedNotification"),
       (["statistics"] + at, "", "entitle.v1.GetStatisticsResponse"),
       (["whoami"] + at, "", "entitle.v1.WhoAmIResponse"),
       (["credentials", "status"] + at, "", "entitle.v1.CredentialsResponse"),

@@ -1132,6 +1132,141 @@ void   entitle__v1__unlinked_chain__free_unpacked
   assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   entitle__v1__list_notifications_request__init
+                     (Entitle__V1__ListNotificationsRequest         *message)
+{
+  static const Entitle__V1__ListNotificationsRequest init_value = ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_notifications_request__get_packed_size
+                     (const Entitle__V1__ListNotificationsRequest *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_notifications_request__pack
+                     (const Entitle__V1__ListNotificationsRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_notifications_request__pack_to_buffer
+                     (const Entitle__V1__ListNotificationsRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListNotificationsRequest *
+       entitle__v1__list_notifications_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListNotificationsRequest *)
+     protobuf_c_message_unpack (&entitle__v1__list_notifications_request__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_notifications_request__free_unpacked
+                     (Entitle__V1__ListNotificationsRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__list_notifications_response__init
+                     (Entitle__V1__ListNotificationsResponse         *message)
+{
+  static const Entitle__V1__ListNotificationsResponse init_value = ENTITLE__V1__LIST_NOTIFICATIONS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__list_notifications_response__get_packed_size
+                     (const Entitle__V1__ListNotificationsResponse *message)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__list_notifications_response__pack
+                     (const Entitle__V1__ListNotificationsResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__list_notifications_response__pack_to_buffer
+                     (const Entitle__V1__ListNotificationsResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ListNotificationsResponse *
+       entitle__v1__list_notifications_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ListNotificationsResponse *)
+     protobuf_c_message_unpack (&entitle__v1__list_notifications_response__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__list_notifications_response__free_unpacked
+                     (Entitle__V1__ListNotificationsResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   entitle__v1__received_notification__init
+                     (Entitle__V1__ReceivedNotification         *message)
+{
+  static const Entitle__V1__ReceivedNotification init_value = ENTITLE__V1__RECEIVED_NOTIFICATION__INIT;
+  *message = init_value;
+}
+size_t entitle__v1__received_notification__get_packed_size
+                     (const Entitle__V1__ReceivedNotification *message)
+{
+  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t entitle__v1__received_notification__pack
+                     (const Entitle__V1__ReceivedNotification *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t entitle__v1__received_notification__pack_to_buffer
+                     (const Entitle__V1__ReceivedNotification *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Entitle__V1__ReceivedNotification *
+       entitle__v1__received_notification__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Entitle__V1__ReceivedNotification *)
+     protobuf_c_message_unpack (&entitle__v1__received_notification__descriptor,
+                                allocator, len, data);
+}
+void   entitle__v1__received_notification__free_unpacked
+                     (Entitle__V1__ReceivedNotification *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   entitle__v1__get_statistics_request__init
                      (Entitle__V1__GetStatisticsRequest         *message)
 {
@@ -3398,6 +3533,302 @@ const ProtobufCMessageDescriptor entitle__v1__unlinked_chain__descriptor =
   (ProtobufCMessageInit) entitle__v1__unlinked_chain__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor entitle__v1__list_notifications_request__field_descriptors[6] =
+{
+  {
+    "bundle_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "notification_type",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsRequest, notification_type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "since_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ListNotificationsRequest, has_since_ms_case),
+    offsetof(Entitle__V1__ListNotificationsRequest, since_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_size",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsRequest, page_size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_token",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsRequest, page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_notifications_request__field_indices_by_name[] = {
+  0,   /* field[0] = bundle_id */
+  1,   /* field[1] = environment */
+  2,   /* field[2] = notification_type */
+  4,   /* field[4] = page_size */
+  5,   /* field[5] = page_token */
+  3,   /* field[3] = since_ms */
+};
+static const ProtobufCIntRange entitle__v1__list_notifications_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_notifications_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListNotificationsRequest",
+  "ListNotificationsRequest",
+  "Entitle__V1__ListNotificationsRequest",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListNotificationsRequest),
+  6,
+  entitle__v1__list_notifications_request__field_descriptors,
+  entitle__v1__list_notifications_request__field_indices_by_name,
+  1,  entitle__v1__list_notifications_request__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_notifications_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__list_notifications_response__field_descriptors[2] =
+{
+  {
+    "notifications",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Entitle__V1__ListNotificationsResponse, n_notifications),
+    offsetof(Entitle__V1__ListNotificationsResponse, notifications),
+    &entitle__v1__received_notification__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next_page_token",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListNotificationsResponse, next_page_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__list_notifications_response__field_indices_by_name[] = {
+  1,   /* field[1] = next_page_token */
+  0,   /* field[0] = notifications */
+};
+static const ProtobufCIntRange entitle__v1__list_notifications_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor entitle__v1__list_notifications_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ListNotificationsResponse",
+  "ListNotificationsResponse",
+  "Entitle__V1__ListNotificationsResponse",
+  "entitle.v1",
+  sizeof(Entitle__V1__ListNotificationsResponse),
+  2,
+  entitle__v1__list_notifications_response__field_descriptors,
+  entitle__v1__list_notifications_response__field_indices_by_name,
+  1,  entitle__v1__list_notifications_response__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__list_notifications_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor entitle__v1__received_notification__field_descriptors[9] =
+{
+  {
+    "notification_uuid",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, notification_uuid),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "notification_type",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, notification_type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subtype",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, subtype),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bundle_id",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "signed_date_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ReceivedNotification, has_signed_date_ms_case),
+    offsetof(Entitle__V1__ReceivedNotification, signed_date_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "received_at_ms",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, received_at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_transaction_id",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ReceivedNotification, original_transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "status",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ReceivedNotification, has_status_case),
+    offsetof(Entitle__V1__ReceivedNotification, status),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned entitle__v1__received_notification__field_indices_by_name[] = {
+  3,   /* field[3] = bundle_id */
+  4,   /* field[4] = environment */
+  1,   /* field[1] = notification_type */
+  0,   /* field[0] = notification_uuid */
+  7,   /* field[7] = original_transaction_id */
+  6,   /* field[6] = received_at_ms */
+  5,   /* field[5] = signed_date_ms */
+  8,   /* field[8] = status */
+  2,   /* field[2] = subtype */
+};
+static const ProtobufCIntRange entitle__v1__received_notification__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor entitle__v1__received_notification__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "entitle.v1.ReceivedNotification",
+  "ReceivedNotification",
+  "Entitle__V1__ReceivedNotification",
+  "entitle.v1",
+  sizeof(Entitle__V1__ReceivedNotification),
+  9,
+  entitle__v1__received_notification__field_descriptors,
+  entitle__v1__received_notification__field_indices_by_name,
+  1,  entitle__v1__received_notification__number_ranges,
+  (ProtobufCMessageInit) entitle__v1__received_notification__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 #define entitle__v1__get_statistics_request__field_descriptors NULL
 #define entitle__v1__get_statistics_request__field_indices_by_name NULL
 #define entitle__v1__get_statistics_request__number_ranges NULL
@@ -3733,7 +4164,7 @@ const ProtobufCEnumDescriptor entitle__v1__store_kind__descriptor =
   entitle__v1__store_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[13] =
+static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[14] =
 {
   { "AddGrant", &entitle__v1__add_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
   { "WithdrawGrant", &entitle__v1__withdraw_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
@@ -3746,6 +4177,7 @@ static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descri
   { "ExportCustomer", &entitle__v1__export_customer_request__descriptor, &entitle__v1__exported_piece__descriptor },
   { "DeleteCustomer", &entitle__v1__delete_customer_request__descriptor, &entitle__v1__link_response__descriptor },
   { "ListUnlinkedChains", &entitle__v1__list_unlinked_chains_request__descriptor, &entitle__v1__list_unlinked_chains_response__descriptor },
+  { "ListNotifications", &entitle__v1__list_notifications_request__descriptor, &entitle__v1__list_notifications_response__descriptor },
   { "GetStatistics", &entitle__v1__get_statistics_request__descriptor, &entitle__v1__get_statistics_response__descriptor },
   { "GetServer", &entitle__v1__get_server_request__descriptor, &entitle__v1__get_server_response__descriptor },
 };
@@ -3755,11 +4187,12 @@ const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
   8,        /* ExportCustomer */
   3,        /* GetCatalog */
   7,        /* GetCustomerHistory */
-  12,        /* GetServer */
-  11,        /* GetStatistics */
+  13,        /* GetServer */
+  12,        /* GetStatistics */
   6,        /* ImportArchivedResponse */
   5,        /* ListChanges */
   2,        /* ListGrants */
+  11,        /* ListNotifications */
   10,        /* ListUnlinkedChains */
   4,        /* ReloadCatalog */
   1         /* WithdrawGrant */
@@ -3771,7 +4204,7 @@ const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor =
   "AdminService",
   "Entitle__V1__AdminService",
   "entitle.v1",
-  13,
+  14,
   entitle__v1__admin_service__method_descriptors,
   entitle__v1__admin_service__method_indices_by_name
 };
@@ -3863,13 +4296,21 @@ void entitle__v1__admin_service__list_unlinked_chains(ProtobufCService *service,
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
   service->invoke(service, 10, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
+void entitle__v1__admin_service__list_notifications(ProtobufCService *service,
+                                                    const Entitle__V1__ListNotificationsRequest *input,
+                                                    Entitle__V1__ListNotificationsResponse_Closure closure,
+                                                    void *closure_data)
+{
+  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
+  service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+}
 void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
                                                 void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 12, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__admin_service__get_server(ProtobufCService *service,
                                             const Entitle__V1__GetServerRequest *input,
@@ -3877,7 +4318,7 @@ void entitle__v1__admin_service__get_server(ProtobufCService *service,
                                             void *closure_data)
 {
   assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 12, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
+  service->invoke(service, 13, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
 }
 void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
                                        Entitle__V1__AdminService_ServiceDestroy destroy)

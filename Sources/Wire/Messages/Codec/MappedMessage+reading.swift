@@ -216,6 +216,19 @@ extension MappedMessage {
     field.rawValue == 0 ? nil : Value(field) ?? Value.unknownValue
   }
 
+  /// The environment of a request in which unspecified means all environments instead of production.
+  ///
+  /// - Returns: nil for all.
+  static func anyEnvironment(
+    _ field: StoreEnvironment.CNumber
+  ) throws(MessageError) -> StoreEnvironment? {
+    if field.rawValue == 0 { return nil }
+    guard let environment = StoreEnvironment(field) else {
+      throw error(.unknownValue(field: "environment"))
+    }
+    return environment
+  }
+
   /// The app and environment of a message, both required.
   static func scope(
     bundleID: CText?, environment: StoreEnvironment.CNumber

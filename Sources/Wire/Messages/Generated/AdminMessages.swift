@@ -1300,6 +1300,88 @@ extension UnlinkedChainEntry: WireMessage, MappedMessage {
   }
 }
 
+extension ListNotificationsRequest: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_notifications_request__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
+extension ListNotificationsRequest {
+  /// Maximum length of `notification_type`, in bytes.
+  package static let maximumNotificationTypeLength = 256
+  /// The page size that a `page_size` of 0 stands for.
+  package static let defaultPageSize = 100
+  /// The maximum page size; a larger `page_size` is reduced to it.
+  package static let largestPageSize = 1_000
+  /// The page size after applying the default and the maximum.
+  package var effectivePageSize: Int {
+    pageSize == 0 ? Self.defaultPageSize : min(pageSize, Self.largestPageSize)
+  }
+}
+
+/// Response of `ListNotifications`.
+package struct ListNotificationsResponse: Hashable, Sendable {
+  /// Newest first. Fewer than page_size, or none, before the end too: a page looks through 1,000
+  /// stored notifications at most.
+  package var notifications: [ReceivedNotificationEntry]
+  /// The page_token of the next page; empty on the last page.
+  package var nextPageToken: String?
+
+  package init(notifications: [ReceivedNotificationEntry], nextPageToken: String?) {
+    self.notifications = notifications
+    self.nextPageToken = nextPageToken
+  }
+}
+
+extension ListNotificationsResponse: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__list_notifications_response__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+
+  init(reading message: Entitle__V1__ListNotificationsResponse) throws(MessageError) {
+    notifications = try Self.list(message.notifications, count: message.n_notifications, of: ReceivedNotificationEntry.self)
+    nextPageToken = Self.optionalText(message.next_page_token)
+  }
+
+  func write(
+    to message: inout Entitle__V1__ListNotificationsResponse, in arena: MessageArena
+  ) throws(MessageError) {
+    message.n_notifications = notifications.count
+    message.notifications = try Self.list(notifications, in: arena)
+    message.next_page_token = try Self.text(nextPageToken, "next_page_token", in: arena)
+  }
+}
+
+extension ReceivedNotificationEntry: WireMessage, MappedMessage {
+  static let shape = MessageShape(entitle__v1__received_notification__init)
+
+  package static var messageType: MessageType { shape.type }
+
+  package static func decode(from buffer: ByteBuffer) throws(MessageError) -> Self {
+    try read(from: buffer)
+  }
+
+  package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
+    try append(to: &buffer)
+  }
+}
+
 /// Request of `GetStatistics`. The metrics of the server since its start, and its version.
 package struct GetStatisticsRequest: Hashable, Sendable {
   package init() {}

@@ -167,6 +167,12 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "ListUnlinkedChains",
     idempotency: .noSideEffects, permission: .list)
 
+  /// The notifications of the App Store that were received, newest first, in pages: also those that
+  /// are about no customer, such as TEST.
+  package static let listNotifications = WireMethod<ListNotificationsRequest, ListNotificationsResponse>(
+    service: ServiceNames.admin, name: "ListNotifications",
+    idempotency: .noSideEffects, permission: .list)
+
   /// The metrics of the server since its start, and its version.
   package static let getStatistics = WireMethod<GetStatisticsRequest, GetStatisticsResponse>(
     service: ServiceNames.admin, name: "GetStatistics",
@@ -245,6 +251,7 @@ package enum WireMethods {
     "\(ServiceNames.admin)/ExportCustomer": .export,
     "\(ServiceNames.admin)/DeleteCustomer": .erase,
     "\(ServiceNames.admin)/ListUnlinkedChains": .list,
+    "\(ServiceNames.admin)/ListNotifications": .list,
     "\(ServiceNames.admin)/GetStatistics": .metrics,
     "\(ServiceNames.admin)/GetServer": .metrics,
     "\(ServiceNames.access)/WhoAmI": .identity,
@@ -287,6 +294,7 @@ package enum WireMethods {
     MethodDescription(exportCustomer, isServerStreaming: true),
     MethodDescription(deleteCustomer, isServerStreaming: false),
     MethodDescription(listUnlinkedChains, isServerStreaming: false),
+    MethodDescription(listNotifications, isServerStreaming: false),
     MethodDescription(getStatistics, isServerStreaming: false),
     MethodDescription(getServer, isServerStreaming: false),
     MethodDescription(whoAmI, isServerStreaming: false),

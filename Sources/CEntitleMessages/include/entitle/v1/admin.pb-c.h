@@ -44,6 +44,9 @@ typedef struct Entitle__V1__DeleteCustomerRequest Entitle__V1__DeleteCustomerReq
 typedef struct Entitle__V1__ListUnlinkedChainsRequest Entitle__V1__ListUnlinkedChainsRequest;
 typedef struct Entitle__V1__ListUnlinkedChainsResponse Entitle__V1__ListUnlinkedChainsResponse;
 typedef struct Entitle__V1__UnlinkedChain Entitle__V1__UnlinkedChain;
+typedef struct Entitle__V1__ListNotificationsRequest Entitle__V1__ListNotificationsRequest;
+typedef struct Entitle__V1__ListNotificationsResponse Entitle__V1__ListNotificationsResponse;
+typedef struct Entitle__V1__ReceivedNotification Entitle__V1__ReceivedNotification;
 typedef struct Entitle__V1__GetStatisticsRequest Entitle__V1__GetStatisticsRequest;
 typedef struct Entitle__V1__GetStatisticsResponse Entitle__V1__GetStatisticsResponse;
 typedef struct Entitle__V1__Counter Entitle__V1__Counter;
@@ -826,6 +829,133 @@ struct  Entitle__V1__UnlinkedChain
     , (char *)protobuf_c_empty_string, 0, 0 }
 
 
+typedef enum {
+  ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__HAS_SINCE_MS__NOT_SET = 0,
+  ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__HAS_SINCE_MS_SINCE_MS = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__HAS_SINCE_MS__CASE)
+} Entitle__V1__ListNotificationsRequest__HasSinceMsCase;
+
+struct  Entitle__V1__ListNotificationsRequest
+{
+  ProtobufCMessage base;
+  /*
+   * Only this app; empty: all, with notifications that name no app.
+   */
+  char *bundle_id;
+  /*
+   * Only this environment; all when unspecified.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * Only this notificationType, as Apple writes it, such as "TEST".
+   */
+  char *notification_type;
+  /*
+   * Maximum number of notifications in the page.
+   */
+  int32_t page_size;
+  /*
+   * The next_page_token of the previous page; empty for the first page.
+   */
+  char *page_token;
+  Entitle__V1__ListNotificationsRequest__HasSinceMsCase has_since_ms_case;
+  union {
+    /*
+     * Only those received at this moment or later, in milliseconds since the epoch.
+     */
+    int64_t since_ms;
+  };
+};
+#define ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_notifications_request__descriptor) \
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__HAS_SINCE_MS__NOT_SET, {0} }
+
+
+struct  Entitle__V1__ListNotificationsResponse
+{
+  ProtobufCMessage base;
+  /*
+   * Newest first. Fewer than page_size, or none, before the end too: a page looks through 1,000
+   * stored notifications at most.
+   */
+  size_t n_notifications;
+  Entitle__V1__ReceivedNotification **notifications;
+  /*
+   * The page_token of the next page; empty on the last page.
+   */
+  char *next_page_token;
+};
+#define ENTITLE__V1__LIST_NOTIFICATIONS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_notifications_response__descriptor) \
+    , 0,NULL, (char *)protobuf_c_empty_string }
+
+
+typedef enum {
+  ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_SIGNED_DATE_MS__NOT_SET = 0,
+  ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_SIGNED_DATE_MS_SIGNED_DATE_MS = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_SIGNED_DATE_MS__CASE)
+} Entitle__V1__ReceivedNotification__HasSignedDateMsCase;
+
+typedef enum {
+  ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_STATUS__NOT_SET = 0,
+  ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_STATUS_STATUS = 9
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_STATUS__CASE)
+} Entitle__V1__ReceivedNotification__HasStatusCase;
+
+/*
+ * A notification that was received, with what it is about.
+ */
+struct  Entitle__V1__ReceivedNotification
+{
+  ProtobufCMessage base;
+  /*
+   * Its notificationUUID.
+   */
+  char *notification_uuid;
+  /*
+   * Its notificationType, as Apple sent it.
+   */
+  char *notification_type;
+  /*
+   * Its subtype, as Apple sent it; empty when there is none.
+   */
+  char *subtype;
+  /*
+   * The app; empty when it names none.
+   */
+  char *bundle_id;
+  /*
+   * The environment; unspecified when it names no app.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  /*
+   * When the server received it first, in milliseconds since the epoch.
+   */
+  int64_t received_at_ms;
+  /*
+   * The first chain that it is about; empty when it is about none.
+   */
+  char *original_transaction_id;
+  Entitle__V1__ReceivedNotification__HasSignedDateMsCase has_signed_date_ms_case;
+  union {
+    /*
+     * When Apple signed it, in milliseconds since the epoch; absent when it has no date.
+     */
+    int64_t signed_date_ms;
+  };
+  Entitle__V1__ReceivedNotification__HasStatusCase has_status_case;
+  union {
+    /*
+     * The status of the subscription as Apple saw it (data.status); absent when it has none.
+     */
+    int64_t status;
+  };
+};
+#define ENTITLE__V1__RECEIVED_NOTIFICATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__received_notification__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0, (char *)protobuf_c_empty_string, ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_SIGNED_DATE_MS__NOT_SET, {0}, ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_STATUS__NOT_SET, {0} }
+
+
 struct  Entitle__V1__GetStatisticsRequest
 {
   ProtobufCMessage base;
@@ -1415,6 +1545,63 @@ Entitle__V1__UnlinkedChain *
 void   entitle__v1__unlinked_chain__free_unpacked
                      (Entitle__V1__UnlinkedChain *message,
                       ProtobufCAllocator *allocator);
+/* Entitle__V1__ListNotificationsRequest methods */
+void   entitle__v1__list_notifications_request__init
+                     (Entitle__V1__ListNotificationsRequest         *message);
+size_t entitle__v1__list_notifications_request__get_packed_size
+                     (const Entitle__V1__ListNotificationsRequest   *message);
+size_t entitle__v1__list_notifications_request__pack
+                     (const Entitle__V1__ListNotificationsRequest   *message,
+                      uint8_t             *out);
+size_t entitle__v1__list_notifications_request__pack_to_buffer
+                     (const Entitle__V1__ListNotificationsRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ListNotificationsRequest *
+       entitle__v1__list_notifications_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__list_notifications_request__free_unpacked
+                     (Entitle__V1__ListNotificationsRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ListNotificationsResponse methods */
+void   entitle__v1__list_notifications_response__init
+                     (Entitle__V1__ListNotificationsResponse         *message);
+size_t entitle__v1__list_notifications_response__get_packed_size
+                     (const Entitle__V1__ListNotificationsResponse   *message);
+size_t entitle__v1__list_notifications_response__pack
+                     (const Entitle__V1__ListNotificationsResponse   *message,
+                      uint8_t             *out);
+size_t entitle__v1__list_notifications_response__pack_to_buffer
+                     (const Entitle__V1__ListNotificationsResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ListNotificationsResponse *
+       entitle__v1__list_notifications_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__list_notifications_response__free_unpacked
+                     (Entitle__V1__ListNotificationsResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Entitle__V1__ReceivedNotification methods */
+void   entitle__v1__received_notification__init
+                     (Entitle__V1__ReceivedNotification         *message);
+size_t entitle__v1__received_notification__get_packed_size
+                     (const Entitle__V1__ReceivedNotification   *message);
+size_t entitle__v1__received_notification__pack
+                     (const Entitle__V1__ReceivedNotification   *message,
+                      uint8_t             *out);
+size_t entitle__v1__received_notification__pack_to_buffer
+                     (const Entitle__V1__ReceivedNotification   *message,
+                      ProtobufCBuffer     *buffer);
+Entitle__V1__ReceivedNotification *
+       entitle__v1__received_notification__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   entitle__v1__received_notification__free_unpacked
+                     (Entitle__V1__ReceivedNotification *message,
+                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetStatisticsRequest methods */
 void   entitle__v1__get_statistics_request__init
                      (Entitle__V1__GetStatisticsRequest         *message);
@@ -1606,6 +1793,15 @@ typedef void (*Entitle__V1__ListUnlinkedChainsResponse_Closure)
 typedef void (*Entitle__V1__UnlinkedChain_Closure)
                  (const Entitle__V1__UnlinkedChain *message,
                   void *closure_data);
+typedef void (*Entitle__V1__ListNotificationsRequest_Closure)
+                 (const Entitle__V1__ListNotificationsRequest *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ListNotificationsResponse_Closure)
+                 (const Entitle__V1__ListNotificationsResponse *message,
+                  void *closure_data);
+typedef void (*Entitle__V1__ReceivedNotification_Closure)
+                 (const Entitle__V1__ReceivedNotification *message,
+                  void *closure_data);
 typedef void (*Entitle__V1__GetStatisticsRequest_Closure)
                  (const Entitle__V1__GetStatisticsRequest *message,
                   void *closure_data);
@@ -1675,6 +1871,10 @@ struct Entitle__V1__AdminService_Service
                                const Entitle__V1__ListUnlinkedChainsRequest *input,
                                Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
                                void *closure_data);
+  void (*list_notifications)(Entitle__V1__AdminService_Service *service,
+                             const Entitle__V1__ListNotificationsRequest *input,
+                             Entitle__V1__ListNotificationsResponse_Closure closure,
+                             void *closure_data);
   void (*get_statistics)(Entitle__V1__AdminService_Service *service,
                          const Entitle__V1__GetStatisticsRequest *input,
                          Entitle__V1__GetStatisticsResponse_Closure closure,
@@ -1702,6 +1902,7 @@ void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *servic
       function_prefix__ ## export_customer,\
       function_prefix__ ## delete_customer,\
       function_prefix__ ## list_unlinked_chains,\
+      function_prefix__ ## list_notifications,\
       function_prefix__ ## get_statistics,\
       function_prefix__ ## get_server  }
 void entitle__v1__admin_service__add_grant(ProtobufCService *service,
@@ -1748,6 +1949,10 @@ void entitle__v1__admin_service__list_unlinked_chains(ProtobufCService *service,
                                                       const Entitle__V1__ListUnlinkedChainsRequest *input,
                                                       Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
                                                       void *closure_data);
+void entitle__v1__admin_service__list_notifications(ProtobufCService *service,
+                                                    const Entitle__V1__ListNotificationsRequest *input,
+                                                    Entitle__V1__ListNotificationsResponse_Closure closure,
+                                                    void *closure_data);
 void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
                                                 const Entitle__V1__GetStatisticsRequest *input,
                                                 Entitle__V1__GetStatisticsResponse_Closure closure,
@@ -1785,6 +1990,9 @@ extern const ProtobufCMessageDescriptor entitle__v1__delete_customer_request__de
 extern const ProtobufCMessageDescriptor entitle__v1__list_unlinked_chains_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_unlinked_chains_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__unlinked_chain__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__list_notifications_request__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__list_notifications_response__descriptor;
+extern const ProtobufCMessageDescriptor entitle__v1__received_notification__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_statistics_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__counter__descriptor;

@@ -35,7 +35,8 @@ typedef struct Entitle__V1__Commitment Entitle__V1__Commitment;
  */
 typedef enum _Entitle__V1__StoreEnvironment {
   /*
-   * In a request: production. Never in an answer.
+   * In a request: production, unless the field says something else. In an answer: only where the
+   * field says so.
    */
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED = 0,
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_PRODUCTION = 1,
