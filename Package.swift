@@ -12,6 +12,7 @@ let nio = (
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 
 let package = Package(
   name: "entitle",
@@ -29,6 +30,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(
@@ -46,7 +48,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
     .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
@@ -92,10 +93,22 @@ let package = Package(
         nio.http,
       ]),
 
+    // Spans of calls, and their export.
+    .target(name: "Traces", dependencies: [tracing]),
+    .target(
+      name: "TraceExport",
+      dependencies: [
+        "Framing", "Traces", tracing, logging, nio.core, nio.http,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
+
     // What is kept: the store protocol, what a write decides, and the two implementations.
     .target(
       name: "EntitlementStore",
-      dependencies: ["AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Workers"]),
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Traces", "Workers",
+        tracing,
+      ]),
     .target(
       name: "SQLiteStore",
       dependencies: [
@@ -132,7 +145,7 @@ let package = Package(
     .target(
       name: "RPCServer",
       dependencies: [
-        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "Wire", nio.core,
+        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "Traces", "Wire", nio.core,
         nio.posix, nio.ssl, nio.tls,
         logging,
       ]),
@@ -154,14 +167,14 @@ let package = Package(
       name: "EntitlementService",
       dependencies: [
         "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "Verification", "Wire", "Workers", logging, nio.core,
+        "Traces", "Verification", "Wire", "Workers", logging, nio.core, tracing,
       ]),
     .target(
       name: "RPCEndpoints",
       dependencies: [
         "AccessControl", "Cryptography", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing",
-        "RPCServer", "Verification", "Wire", "Workers", nio.core,
+        "RPCServer", "Traces", "Verification", "Wire", "Workers", nio.core,
       ]),
 
     // What the service shows of itself.
@@ -217,8 +230,9 @@ let package = Package(
         "EntitlementService",
         "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "PostgresStore",
         "Programs",
-        "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "Verification", "Wire",
-        "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
+        "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "TraceExport", "Traces",
+        "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
+        tracing,
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -371,7 +385,8 @@ let package = Package(
       dependencies: [
         "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "RPCClient", "RPCServer",
         "TLSSupport",
-        "TestSupport", "Wire", logging, nio.core, nio.embedded, nio.posix, nio.ssl,
+        "TestSupport", "Traces", "Wire", logging, nio.core, nio.embedded, nio.posix, nio.ssl,
+        tracing,
       ]),
     .testTarget(
       name: "StoreSimulatorTests",
@@ -384,8 +399,8 @@ let package = Package(
       dependencies: [
         "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing", "SQLiteStore", "StoreConformance", "StoreSimulator",
-        "TestSupport",
-        "Verification", "Wire", "Workers", logging, nio.core, nio.posix,
+        "TestSupport", "Traces",
+        "Verification", "Wire", "Workers", logging, nio.core, nio.posix, tracing,
       ]),
     .testTarget(
       name: "RPCEndpointsTests",
@@ -434,6 +449,9 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
       ]),
     .testTarget(
+      name: "TracingTests",
+      dependencies: ["TestSupport", "TraceExport", "Traces", logging, tracing]),
+    .testTarget(
       name: "ServiceMetricsTests",
       dependencies: [
         "EntitlementService", "Framing", "MetricsExposition", "RPCServer", "ServiceMetrics",
@@ -465,7 +483,6 @@ let transitiveProducts = [
   "swift-atomics": "Atomics",
   "swift-certificates": "X509",
   "swift-crypto": "Crypto",
-  "swift-distributed-tracing": "Tracing",
   "swift-http-structured-headers": "StructuredFieldValues",
   "swift-http-types": "HTTPTypes",
   "swift-nio-extras": "NIOExtras",

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+package import Traces
 package import Workers
 
 /// Stores facts with their signed payloads, links, grants and the change feed.
@@ -250,6 +251,8 @@ package struct CustomerLookup: Sendable {
   package var source: WorkSource
   /// Called on any thread. Once it returns true, the answer is of no use.
   package var isCancelled: @Sendable () -> Bool
+  /// Those of the traced calls that wait for it: see ``TracedStore``.
+  package var spans: [CallSpan] = []
 
   package init(
     _ selector: CustomerSelector, in scope: AppScope, _ freshness: StoreFreshness,

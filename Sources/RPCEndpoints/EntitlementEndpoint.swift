@@ -5,6 +5,7 @@ import EntitlementStore
 import Framing
 import NIOCore
 package import RPCServer
+import Traces
 import Wire
 import Workers
 
@@ -131,7 +132,7 @@ package struct EntitlementEndpoint: Sendable {
         to: BatchQuery(
           selectors: request.customers, scope: request.scope,
           consistency: request.consistency.serviceConsistency, at: request.at,
-          knowledge: request.knowledge, source: call.source),
+          knowledge: request.knowledge, source: call.source, span: call.span),
         on: call.eventLoop,
         orFinish: { result in answer.finish(Result { try Self.joined(try result.get()) }) },
         isWaiting: { !answer.isCancelled })

@@ -4,6 +4,7 @@ import EntitlementStore
 import Framing
 import NIOCore
 import RPCServer
+import Traces
 import Wire
 import Workers
 
@@ -69,6 +70,8 @@ final class ReadCall: ReadWaiter {
   var eventLoop: (any EventLoop)? { answer.eventLoop }
 
   var source: WorkSource { answer.identity.source(on: answer.peer) }
+
+  var span: CallSpan? { answer.span }
 
   func finish(_ result: Result<CustomerAnswer, ServiceError>) {
     answer.finish(Result { try payload(try result.get()) })

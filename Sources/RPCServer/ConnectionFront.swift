@@ -25,6 +25,15 @@ package enum CallFront: Int, CaseIterable, Sendable {
   case connect
   /// HTTP requests of the App Store.
   case notifications
+
+  /// OpenTelemetry's name, where it has one, for metrics and spans.
+  package var systemName: String {
+    switch self {
+    case .ttrpc: "ttrpc"
+    case .connect: "connectrpc"
+    case .notifications: "app_store_notifications"
+    }
+  }
 }
 
 /// Translates between another protocol and frames, so that its calls have the same callers,

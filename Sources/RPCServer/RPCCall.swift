@@ -5,6 +5,7 @@ package import Framing
 import Glibc
 package import NIOCore
 import Synchronization
+package import Traces
 import Wire
 
 /// A call from a client.
@@ -22,6 +23,8 @@ package struct RPCCall: Sendable {
   /// The name of the method.
   let method: String
   let gate: AccessGate
+  /// Nil unless the call is traced.
+  package let span: CallSpan?
 
   package var eventLoop: any EventLoop {
     peer.eventLoop
@@ -69,6 +72,8 @@ package struct RPCAnswer: Sendable {
   let connection: NIOLoopBound<ServerConnectionHandler>
   /// Counts the call's memory until the last copy of the answer is gone.
   let memory: CallMemory
+  /// Nil unless the call is traced.
+  package let span: CallSpan?
 
   /// The event loop of the call's connection.
   package var eventLoop: any EventLoop { peer.eventLoop }

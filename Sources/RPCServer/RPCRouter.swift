@@ -96,6 +96,11 @@ package struct RPCRouter: Sendable {
   /// The name of a method, without that of its service.
   func name(of method: Int) -> String { methods[method].method }
 
+  /// The name of a method with that of its service.
+  func fullName(of method: Int) -> String {
+    "\(methods[method].service)/\(methods[method].method)"
+  }
+
   /// The methods with immediate answers; nil if there are none.
   var immediateMethods: ImmediateMethods? {
     immediates.isEmpty ? nil : ImmediateMethods(immediates)
@@ -149,17 +154,19 @@ final class ImmediateMethods: Sendable {
   ///
   /// - Parameters:
   ///   - access: Who the calls of the connection are from.
+  ///   - isTracing: Whether a call that asks for a trace must be started.
   ///   - now: When the first of several answers was looked up.
   ///   - clock: The time now.
   func answer(
     to envelope: UnsafeRawBufferPointer, from access: borrowing ImmediateAccess,
-    arrivedAt arrival: NIODeadline, now: NIODeadline, clock: () -> NIODeadline
+    isTracing: Bool, arrivedAt arrival: NIODeadline, now: NIODeadline, clock: () -> NIODeadline
   ) -> Answer? {
     for index in methods.indices {
       let found = RequestEnvelope.content(of: envelope, after: methods[index].prefix)
       guard let found else {
         continue
       }
+      if isTracing, found.trace == .sampled { return nil }
       if found.timeoutNanoseconds != 0 {
         guard found.timeoutNanoseconds > 0 else { return nil }
         // The sum saturates at the distant future.

@@ -7,6 +7,7 @@ package import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
+package import Traces
 import Wire
 
 /// A ttrpc server: listens on TCP and Unix sockets, with or without TLS, and dispatches calls to the methods of its
@@ -39,16 +40,18 @@ package final class RPCServer: Sendable {
   private let acceptFailures: AcceptFailures
   private let tls: ServerTLS?
   private let gate: AccessGate
+  private let tracer: CallTracer?
   private let unfinishedHandshakes = UnfinishedHandshakes()
   private let state = Mutex(State.idle)
 
   /// - Parameters:
   ///   - tls: The certificate of TLS listeners.
   ///   - credentials: Who may call; nil: no access control.
+  ///   - tracer: Records the spans of calls; nil: no call is traced.
   ///   - group: The event loops of the connections. Must outlive the server.
   package init(
     router: RPCRouter, limits: RPCLimits = RPCLimits(), tls: ServerTLS? = nil,
-    credentials: CredentialsHolder? = nil,
+    credentials: CredentialsHolder? = nil, tracer: CallTracer? = nil,
     group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
   ) {
     self.router = router
@@ -58,6 +61,7 @@ package final class RPCServer: Sendable {
     self.group = group
     self.logger = logger
     self.tls = tls
+    self.tracer = tracer
     self.gate = AccessGate(credentials, limits: limits, logger: logger)
     let registry = ConnectionRegistry(limits: limits, logger: logger)
     self.registry = registry
@@ -282,7 +286,7 @@ package final class RPCServer: Sendable {
     try channel.pipeline.syncOperations.addHandler(
       ServerConnectionHandler(
         router: router, methods: methods, immediates: immediates, limits: limits,
-        gate: gate, peer: peer, registry: registry, logger: logger))
+        gate: gate, peer: peer, registry: registry, tracer: tracer, logger: logger))
   }
 
   private func addTLS(

@@ -55,6 +55,8 @@ extension ServerConnectionHandler {
     let capacity = batchCapacity
     let admission = streams.admission
     let access = access.immediate(now: now)
+    let isTracing = tracing != nil
+    let untracedCalls = tracing?.untracedCalls ?? .max
     var answered = 0
     var answeredByToken = 0
     var answeredBySlot = ImmediateMethods.Counts(repeating: 0)
@@ -62,9 +64,10 @@ extension ServerConnectionHandler {
     var large: (streamID: StreamID, answer: StampedMessage)?
     let eventLoop = peer.eventLoop
     decoder.takeFrames { header, data in
-      guard !isStopped, admission.admits(header),
+      guard !isStopped, answered < untracedCalls, admission.admits(header),
         let answer = immediates.answer(
-          to: data, from: access, arrivedAt: arrival, now: now, clock: { eventLoop.now }),
+          to: data, from: access, isTracing: isTracing, arrivedAt: arrival, now: now,
+          clock: { eventLoop.now }),
         FrameEncoder.responseDataLength(payloadLength: answer.message.readableBytes)
           <= RPCLimits.maximumFrameData
       else {
@@ -92,6 +95,7 @@ extension ServerConnectionHandler {
     if answered == 0 {
       return false
     }
+    if isTracing { tracing?.untracedCalls -= answered }
     let end = answered < ImmediateMethods.longRun ? now : eventLoop.now
     for slot in immediates.methods.indices where answeredBySlot[slot] > 0 {
       finishedCalls.add(
@@ -147,12 +151,16 @@ extension ServerConnectionHandler {
       }
       return
     }
+    // Everyone may call an open method, so it is not traced.
+    let span = tracing == nil || permission == .open ? nil : startSpan(of: call)
     var inFlight: InFlightCall?
     if access.gate.credentials != nil, permission != .open {
       inFlight = identity.caller.meter.beginCall()
       if inFlight == nil {
-        access.gate.refused(
-          identity.caller.name, .inFlight, peer: peer, method: router.name(of: call.method))
+        logging(span) {
+          access.gate.refused(
+            identity.caller.name, .inFlight, peer: peer, method: router.name(of: call.method))
+        }
         fail(call.id, RPCStatus(.inFlight, retryDelay: RPCLimits.callerRetryDelay))
         return
       }
@@ -171,15 +179,15 @@ extension ServerConnectionHandler {
     }
     let request = RPCCall(
       payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
-      peer: peer, identity: identity, method: router.name(of: call.method), gate: access.gate)
+      peer: peer, identity: identity, method: router.name(of: call.method), gate: access.gate,
+      span: span)
     let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
     switch router.bodies[call.method] {
     case .unary(let body):
-      body(
-        request,
-        RPCAnswer(
-          call: call.id, deadline: call.deadline, peer: peer, identity: identity,
-          connection: connection, memory: memory))
+      let answer = RPCAnswer(
+        call: call.id, deadline: call.deadline, peer: peer, identity: identity,
+        connection: connection, memory: memory, span: span)
+      logging(span) { body(request, answer) }
     case .serverStreaming(let body):
       let stream = RPCServerStream(
         call: call.id, deadline: call.deadline, peer: peer, connection: connection,
@@ -188,7 +196,7 @@ extension ServerConnectionHandler {
         stream: stream, identity: identity, permission: permission,
         method: router.name(of: call.method))
       watchExpiry(of: identity)
-      body(request, stream)
+      logging(span) { body(request, stream) }
     }
   }
 

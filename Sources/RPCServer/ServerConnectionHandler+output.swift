@@ -30,6 +30,7 @@ extension ServerConnectionHandler {
   /// Counts a call that has ended now.
   func count(_ call: CallID, _ code: RPCCode) {
     finishedCalls.add(1, of: call.method, code, lasting: peer.eventLoop.now - call.arrival)
+    if tracing != nil { endSpan(of: call, code) }
   }
 
   /// Writes the answer to a unary call.

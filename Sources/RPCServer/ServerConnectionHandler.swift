@@ -2,6 +2,7 @@ import Framing
 import Glibc
 import Logging
 import NIOCore
+import Traces
 import Wire
 
 /// Carries out the actions of ``ServerStreams`` for one connection, on its event loop.
@@ -42,6 +43,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   var batchCapacity = 0
   var statistics = RPCServerStatistics()
   var finishedCalls = FinishedCalls()
+  /// Nil: no call is traced.
+  var tracing: ConnectionTracing?
 
   let memory: ConnectionMemory
   /// Bytes written to the channel that may not be sent yet: those that the channel had when it was
@@ -85,8 +88,10 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   init(
     router: RPCRouter, methods: MethodTable, immediates: ImmediateMethods?, limits: RPCLimits,
-    gate: AccessGate, peer: RPCPeer, registry: ConnectionRegistry, logger: Logger
+    gate: AccessGate, peer: RPCPeer, registry: ConnectionRegistry, tracer: CallTracer?,
+    logger: Logger
   ) {
+    self.tracing = tracer.map { ConnectionTracing($0) }
     self.access = ConnectionAccess(gate: gate, peer: peer)
     self.router = router
     self.immediates = immediates

@@ -52,14 +52,3 @@ package enum CallMetrics {
     }
   }
 }
-
-extension CallFront {
-  /// OpenTelemetry's name, where it has one.
-  fileprivate var systemName: String {
-    switch self {
-    case .ttrpc: "ttrpc"
-    case .connect: "connectrpc"
-    case .notifications: "app_store_notifications"
-    }
-  }
-}

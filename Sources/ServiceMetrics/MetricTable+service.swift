@@ -247,4 +247,19 @@ extension MetricTable {
       "entitle_audit_log_failures", "Lines of audit_log that could not be written.",
       "audit.log_failures"),
   ]
+  static let traces: [MetricDefinition] = [
+    .counter("entitle_traces_exported", "Spans that the collector took.", "traces.exported"),
+    .counter(
+      "entitle_traces_dropped",
+      "Spans that never reached the collector: it did not take them, the buffer was full, or the call had "
+        + "too many.", "traces.dropped"),
+    .counter(
+      "entitle_traces_export_failures", "Batches of spans that the collector did not take.",
+      "traces.export_failures"),
+    .gauge(
+      "entitle_traces_buffered", "Finished spans that wait for their export.", "traces.buffered"),
+    .gauge(
+      "entitle_traces_buffered_limit", "How many may wait; 0 without a collector.",
+      "traces.buffered_limit"),
+  ]
 }

@@ -204,6 +204,27 @@ struct Entitled: AsyncParsableCommand {
   @Option(help: "text or json, one event on each line of stderr. Default: text.")
   var logFormat: String?
 
+  @Option(
+    help: """
+      Collector of OpenTelemetry to which traces are sent by OTLP/HTTP, such as \
+      http://127.0.0.1:4318; https:// for other machines. Default: none, and nothing is traced.
+      """)
+  var otlpEndpoint: String?
+
+  @Option(
+    help: """
+      Part of the calls without a trace that is traced, from 0 to 1. Calls with a trace are \
+      traced as their callers decided. Default: 0.
+      """)
+  var traceRatio: String?
+
+  @Option(
+    help: """
+      File of header fields for the collector, such as its credentials: NAME: VALUE on each line. \
+      Other users must not be able to read it.
+      """)
+  var otlpHeadersFile: String?
+
   @Flag(help: "Check configuration and catalog, print the settings in force, and exit.")
   var checkConfig = false
 
@@ -221,6 +242,7 @@ struct Entitled: AsyncParsableCommand {
         if let path = settings.credentialsPath {
           _ = try CredentialsLoader.load(FileOnDisk(path: path))
         }
+        _ = try settings.traces?.headers()
         let catalog = try CatalogLoader.load(settings.catalogPath).contents
         try write(settings.summary(catalog: catalog))
       } else {
@@ -248,7 +270,8 @@ struct Entitled: AsyncParsableCommand {
       (.certificateStatus, certificateStatus), (.auditLog, auditLog),
       (.logLevel, logLevel), (.logFormat, logFormat),
       (.credentials, credentials), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
-      (.tlsClientCA, tlsClientCA),
+      (.tlsClientCA, tlsClientCA), (.otlpEndpoint, otlpEndpoint),
+      (.otlpHeadersFile, otlpHeadersFile),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),
@@ -266,6 +289,9 @@ struct Entitled: AsyncParsableCommand {
     // A value that is not a number stays text, and is reported together with the other problems.
     for case (let key, let text?) in numbers {
       flags[key] = Int(text).map { .int($0) } ?? .string(text)
+    }
+    if let traceRatio {
+      flags[.traceRatio] = Double(traceRatio).map { .double($0) } ?? .string(traceRatio)
     }
     if !listen.isEmpty { flags[.listen] = .stringArray(listen) }
     if !httpListen.isEmpty { flags[.httpListen] = .stringArray(httpListen) }

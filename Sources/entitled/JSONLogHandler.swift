@@ -7,9 +7,11 @@ struct JSONLogHandler: LogHandler {
   private let label: String
   var logLevel = Logger.Level.info
   var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
 
-  init(label: String) {
+  init(label: String, metadataProvider: Logger.MetadataProvider?) {
     self.label = label
+    self.metadataProvider = metadataProvider
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -22,7 +24,10 @@ struct JSONLogHandler: LogHandler {
       "time": Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
       "level": event.level.rawValue, "message": event.message.description, "logger": label,
     ]
-    for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }) {
+    let provided = metadataProvider?.get() ?? [:]
+    let all = metadata.merging(provided, uniquingKeysWith: { $1 })
+      .merging(event.metadata ?? [:], uniquingKeysWith: { $1 })
+    for (key, value) in all {
       fields[key] = value.description
     }
     guard

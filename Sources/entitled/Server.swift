@@ -16,6 +16,8 @@ import RPCServer
 import SQLiteStore
 import ServiceLifecycle
 import ServiceMetrics
+import TraceExport
+import Traces
 import UnixSignals
 import Verification
 import Wire
@@ -57,15 +59,20 @@ struct Server {
     let auditLog = try settings.auditLog.map { target throws(StartFailure) in
       try AuditLogFile(target, logger: logger)
     }
+    let headers = try settings.traces?.headers()
     let trail = Self.makeTrail(settings.nodeName, log: auditLog, logger: logger)
     let opened = try await openStore(trail: trail, evaluations, logger: logger)
     let store = opened.store
+    let traces = settings.traces.map {
+      TraceComponents(
+        $0, headers ?? CollectorHeaders(), node: settings.nodeName, logger: logger)
+    }
     let components = ServerComponents(
       settings: settings, connections: connections, tls: tls,
       catalog: CatalogHolder(
         contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
       source: catalogFile.catalogSource, credentials: credentials, opened: opened,
-      evaluations: evaluations, libraries: libraries, logger: logger)
+      evaluations: evaluations, libraries: libraries, tracer: traces?.tracer, logger: logger)
     components.addAuditStatistics(trail, auditLog)
     let addresses: [String]
     do throws(RPCServerError) {
@@ -77,6 +84,7 @@ struct Server {
       await components.pool.shutdown()
       await components.status?.responder.shutDown()
       await store.close()
+      await traces?.shutDown()
       throw StartFailure(error)
     }
     components.health.set(isServing: true)
@@ -90,11 +98,12 @@ struct Server {
     let credentialsHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
-    // no longer followed, the verification pool and the certificate status checks end, and the
-    // store closes.
+    // no longer followed, the verification pool and the certificate status checks end, the store
+    // closes, and the last spans are exported.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
+          .init(service: TraceService(components: traces)),
           .init(service: StoreService(store: store)),
           .init(service: CertificateStatusService(responder: components.status?.responder)),
           .init(service: VerificationPoolService(pool: components.pool)),
@@ -127,10 +136,11 @@ struct Server {
 
   private func makeLogger() -> Logger {
     let format = settings.logFormat
+    let provider: Logger.MetadataProvider? = settings.traces == nil ? nil : .traces
     var logger = Logger(label: "entitled") { label in
       switch format {
-      case .text: StreamLogHandler.standardError(label: label)
-      case .json: JSONLogHandler(label: label)
+      case .text: StreamLogHandler.standardError(label: label, metadataProvider: provider)
+      case .json: JSONLogHandler(label: label, metadataProvider: provider)
       }
     }
     logger.logLevel = settings.logLevel
@@ -263,9 +273,13 @@ private struct ServerComponents {
   init(
     settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
     source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore,
-    evaluations: EvaluationPool, libraries: LibraryMetrics, logger: Logger
+    evaluations: EvaluationPool, libraries: LibraryMetrics, tracer: CallTracer?, logger: Logger
   ) {
-    let store = opened.store
+    let store: any EntitlementStore =
+      tracer == nil
+      ? opened.store
+      : TracedStore(
+        opened.store, system: settings.store.isPostgres ? "postgresql" : "sqlite")
     let status = CertificateStatusComponents(policy: settings.certificateStatus, logger: logger)
     self.status = status
     let pool = VerificationPool(
@@ -312,7 +326,7 @@ private struct ServerComponents {
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
-      { [health] in health.values },
+      { [health] in health.values }, { TraceComponents.values(tracer?.buffer) },
     ])
     self.statistics = statistics
 
@@ -354,7 +368,7 @@ private struct ServerComponents {
         shutdownTime: settings.shutdownTime,
         shortConnectionsPerSecond: settings.shortConnectionsPerSecond,
         memory: settings.memoryBudget),
-      tls: tls?.tls, credentials: loaded?.holder, logger: logger)
+      tls: tls?.tls, credentials: loaded?.holder, tracer: tracer, logger: logger)
     self.rpcServer = rpcServer
     http = HTTPListeners(
       settings: settings, catalog: catalog,

@@ -8,6 +8,7 @@ import Logging
 import PostgresStore
 import RPCServer
 import SystemPackage
+import TraceExport
 import Verification
 import Wire
 import Yams
@@ -53,6 +54,8 @@ struct Settings: Sendable {
   var shutdownTime: Duration
   var logLevel: Logger.Level
   var logFormat: LogFormat
+  /// Nil: no call is traced.
+  var traces: TraceSettings?
 
   enum LogFormat: String, CaseIterable, Sendable {
     case text
@@ -228,6 +231,9 @@ extension Settings {
       (.shutdownSeconds, String(shutdownTime.components.seconds)),
       (.logLevel, logLevel.rawValue),
       (.logFormat, logFormat.rawValue),
+      (.otlpEndpoint, traces?.collector.description ?? "none"),
+      (.traceRatio, traces.map { String($0.ratio) } ?? "0"),
+      (.otlpHeadersFile, traces?.headersPath ?? "none"),
     ]
     var lines = (settings + databases + others).map { "\($0.rawValue): \($1)" }
     lines += warnings.map { "warning: \($0)" }
@@ -283,6 +289,7 @@ private struct SettingsReader {
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
+    let traces = await traces()
     let tls = await tlsFiles(for: addresses + httpListen + webhookListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     let credentials = await string(.credentials)
@@ -299,7 +306,8 @@ private struct SettingsReader {
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
       memoryBudget: memory << 20, maximumConnections: connections,
       shortConnectionsPerSecond: accepts, idleTime: .seconds(idle),
-      shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format)
+      shutdownTime: .seconds(shutdown), logLevel: level, logFormat: format,
+      traces: traces)
   }
 
   private mutating func report(_ key: SettingKey, _ problem: String) {
@@ -401,6 +409,28 @@ private struct SettingsReader {
     }
   }
 
+  private mutating func traces() async -> TraceSettings? {
+    let text = await string(.otlpEndpoint) ?? ""
+    let ratio = await ratio(.traceRatio)
+    let headers = await string(.otlpHeadersFile)
+    guard !text.isEmpty else {
+      let given: [(SettingKey, Bool)] = [
+        (.traceRatio, ratio > 0), (.otlpHeadersFile, headers != nil),
+      ]
+      for (key, isGiven) in given where isGiven {
+        report(key, "requires \(SettingKey.otlpEndpoint.rawValue)")
+      }
+      return nil
+    }
+    do throws(CollectorAddress.Invalid) {
+      return TraceSettings(
+        collector: try CollectorAddress(parsing: text), ratio: ratio, headersPath: headers)
+    } catch {
+      report(.otlpEndpoint, "\(error)")
+      return nil
+    }
+  }
+
   private mutating func auditLog() async -> AuditLogTarget? {
     guard let text = await string(.auditLog) else { return nil }
     let target = AuditLogTarget(parsing: text)
@@ -469,6 +499,16 @@ private struct SettingsReader {
     return range.contains(value) ? value : nil
   }
 
+  /// A part from 0 to 1; 0 if it is not set.
+  private mutating func ratio(_ key: SettingKey) async -> Double {
+    let expected = "a number from 0 to 1 is expected"
+    guard let value = await read(key, expected, { try await $0.fetchDouble(forKey: $1) }) else {
+      return 0
+    }
+    if !(0...1).contains(value) { report(key, expected) }
+    return value
+  }
+
   private mutating func choice<Value: RawRepresentable & CaseIterable>(
     _ key: SettingKey, default fallback: Value
   ) async -> Value where Value.RawValue == String {
@@ -531,6 +571,9 @@ enum SettingKey: String, CaseIterable {
   case shutdownSeconds = "shutdown_seconds"
   case logLevel = "log_level"
   case logFormat = "log_format"
+  case otlpEndpoint = "otlp_endpoint"
+  case traceRatio = "trace_ratio"
+  case otlpHeadersFile = "otlp_headers_file"
 
   var environmentVariable: String { Self.environmentPrefix + rawValue.uppercased() }
 

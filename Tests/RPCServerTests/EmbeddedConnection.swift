@@ -2,6 +2,7 @@ import AccessControl
 import Framing
 import NIOCore
 import NIOEmbedded
+import Traces
 import Wire
 
 @testable import RPCServer
@@ -19,7 +20,7 @@ final class EmbeddedConnection {
   /// - Parameter immediate: Whether ``ImmediateMethods`` are enabled.
   init(
     _ limits: RPCLimits, immediate: Bool = true, credentials: CredentialsHolder? = nil,
-    certificate: ClientCertificate? = nil
+    certificate: ClientCertificate? = nil, tracer: CallTracer? = nil
   ) throws {
     let router = service.router
     channel = EmbeddedChannel()
@@ -31,7 +32,7 @@ final class EmbeddedConnection {
       immediates: immediate ? router.immediateMethods : nil,
       limits: limits, gate: gate,
       peer: RPCPeer(connectionID: 1, channel: channel, gate: gate, certificate: certificate),
-      registry: registry,
+      registry: registry, tracer: tracer,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "client")).wait()

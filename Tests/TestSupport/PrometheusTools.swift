@@ -44,7 +44,7 @@ package enum PrometheusTools {
     try run(promtool ?? "promtool", arguments, input: input)
   }
 
-  private static func run(
+  static func run(
     _ program: String, _ arguments: [String], input: [UInt8]
   ) throws -> Outcome {
     // Files instead of pipes, so that neither side blocks the other.

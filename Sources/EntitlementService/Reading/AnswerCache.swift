@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 package import NIOCore
 import Synchronization
+package import Traces
 package import Workers
 
 /// A caller that waits for the answer to a read.
@@ -15,8 +16,15 @@ package protocol ReadWaiter: AnyObject, Sendable {
   /// Where the call comes from. Computations for large customers take turns by it.
   var source: WorkSource { get }
 
+  /// Nil unless its call is traced.
+  var span: CallSpan? { get }
+
   /// Called once. Must not block.
   func finish(_ result: Result<CustomerAnswer, ServiceError>)
+}
+
+extension ReadWaiter {
+  package var span: CallSpan? { nil }
 }
 
 /// A read of one customer from the store. Callers that ask for the same customer join it.
@@ -48,6 +56,8 @@ final class CustomerLoad: @unchecked Sendable {
   fileprivate(set) var beginning: Beginning?
   /// The source of the first caller.
   let source: WorkSource
+  /// The spans of traced calls that wait.
+  fileprivate(set) var spans: [CallSpan] = []
 
   fileprivate init(_ query: CustomerQuery, key: AnswerKey?, _ waiter: Waiter, including: Int64) {
     self.query = query
@@ -55,6 +65,12 @@ final class CustomerLoad: @unchecked Sendable {
     waiters = [waiter]
     source = waiter.caller.source
     self.including = including
+    if let span = waiter.caller.span { spans = [span] }
+  }
+
+  fileprivate func join(_ waiter: Waiter) {
+    waiters.append(waiter)
+    if let span = waiter.caller.span { spans.append(span) }
   }
 }
 
@@ -167,7 +183,7 @@ final class AnswerCache: Sendable {
         guard load.waiters.count < Self.waitersLimit else { return .refused }
         state.statistics.misses += 1
         state.statistics.joinedLoads += 1
-        load.waiters.append(CustomerLoad.Waiter(caller: caller(), revision: revision))
+        load.join(CustomerLoad.Waiter(caller: caller(), revision: revision))
         load.including = max(load.including, terms.including)
         return .joined
       }
@@ -212,17 +228,26 @@ final class AnswerCache: Sendable {
 
   // MARK: Loads
 
+  /// A load that begins.
+  struct BegunLoad {
+    let load: CustomerLoad
+    /// The position that its answer must include.
+    let including: Int64
+    /// The spans of traced calls that wait for it so far.
+    let spans: [CallSpan]
+  }
+
   /// Loads are about to read the store. A load without a waiting caller is removed.
   ///
   /// - Parameters:
   ///   - required: see ``CustomerLoad/Beginning``; read before the call.
   ///   - followed: see ``CustomerLoad/Beginning``; read before the call.
-  /// - Returns: the loads that begin, each with the position that its answer must include.
+  /// - Returns: the loads that begin.
   func loadsBegan(
     _ loads: [CustomerLoad], required: Int64, followed: Int64
-  ) -> [(load: CustomerLoad, including: Int64)] {
+  ) -> [BegunLoad] {
     state.withLock { state in
-      var begun: [(load: CustomerLoad, including: Int64)] = []
+      var begun: [BegunLoad] = []
       begun.reserveCapacity(loads.count)
       for load in loads {
         guard load.waiters.contains(where: { $0.caller.isWaiting }) else {
@@ -232,7 +257,7 @@ final class AnswerCache: Sendable {
         load.beginning = CustomerLoad.Beginning(
           clock: state.clock, required: required, followed: followed)
         if load.key != nil { state.loadsInFlight += 1 }
-        begun.append((load, load.including))
+        begun.append(BegunLoad(load: load, including: load.including, spans: load.spans))
       }
       return begun
     }

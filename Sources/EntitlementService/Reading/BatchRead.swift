@@ -1,6 +1,7 @@
 package import EntitlementDomain
 import NIOCore
 import Synchronization
+package import Traces
 package import Workers
 
 /// A query for several customers of an app. Each is answered as by a query for it alone.
@@ -14,10 +15,13 @@ package struct BatchQuery: Sendable {
   package var knowledge: Knowledge
   /// Where the query comes from.
   package var source: WorkSource
+  /// Nil unless its call is traced.
+  package var span: CallSpan?
 
   package init(
     selectors: [CustomerSelector], scope: AppScope, consistency: Consistency = .minimizeLatency,
-    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen, source: WorkSource = .server
+    at: Milliseconds? = nil, knowledge: Knowledge = .signedByThen, source: WorkSource = .server,
+    span: CallSpan? = nil
   ) {
     self.selectors = selectors
     self.scope = scope
@@ -25,6 +29,7 @@ package struct BatchQuery: Sendable {
     self.at = at
     self.knowledge = knowledge
     self.source = source
+    self.span = span
   }
 
   func query(_ selector: CustomerSelector) -> CustomerQuery {
@@ -53,6 +58,8 @@ final class BatchRead: Sendable {
     var eventLoop: (any EventLoop)? { nil }
 
     var source: WorkSource { batch.query.source }
+
+    var span: CallSpan? { batch.query.span }
 
     func finish(_ result: Result<CustomerAnswer, ServiceError>) {
       batch.finished(index, result)

@@ -67,9 +67,10 @@ extension CustomerReader {
   func start(_ outcome: ReadLimiter<Read>.Outcome) {
     for read in outcome.shed { shed(read) }
     for batch in outcome.begun {
-      // On the event loop of the first caller: another thread would have to be woken twice.
+      // On the event loop of the first caller: another thread would have to be woken twice. Detached: a
+      // batch serves many calls, and one batch begins the next.
       let eventLoop = batch.reads.lazy.compactMap(\.eventLoop).first
-      Task(executorPreference: eventLoop.map(EventLoopExecutor.init(_:))) { [self] in
+      Task.detached(executorPreference: eventLoop.map(EventLoopExecutor.init(_:))) { [self] in
         await run(batch)
       }
     }
@@ -108,12 +109,15 @@ extension CustomerReader {
     if begun.isEmpty { return }
     // Read after the loads were registered: a change that is required later drops what is loaded
     // here.
-    let lookups = begun.map { load, including in
+    let lookups = begun.map { begun in
+      let load = begun.load
       var lookup = CustomerLookup(
-        load.query.selector, in: load.query.scope, freshness(of: load.query, including: including),
+        load.query.selector, in: load.query.scope,
+        freshness(of: load.query, including: begun.including),
         includesVersions: load.query.signedBy != nil, of: load.source,
         isCancelled: { [cache] in cache.isAbandoned(load) })
       lookup.mayLeaveOut = true
+      lookup.spans = begun.spans
       return lookup
     }
     let stored = await store.customers(lookups)
@@ -121,7 +125,7 @@ extension CustomerReader {
     var factsInPlace = EvaluationPool.factsInPlace
     var results: [(load: CustomerLoad, result: Result<EvaluatedAnswer, ServiceError>)] = []
     results.reserveCapacity(begun.count)
-    for ((load, _), (lookup, stored)) in zip(begun, zip(lookups, stored)) {
+    for (load, (lookup, stored)) in zip(begun.lazy.map(\.load), zip(lookups, stored)) {
       let customer = try? stored.get()
       let facts = 1 + (customer?.record.itemCount ?? 0)
       if customer?.isLeftOut == true {

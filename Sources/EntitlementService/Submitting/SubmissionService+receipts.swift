@@ -13,14 +13,12 @@ extension SubmissionService {
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(ServiceError) -> ReceiptResult {
     let snapshot = catalog.snapshot
-    let outcome: Result<VerifiedReceipt, Refusal>
-    do {
-      outcome = try await pool.run(
+    let outcome = try await verifying(1, isCancelled) { isCancelled throws(PoolError) in
+      let result = try await pool.run(
         request.receipt, deviceIdentifier: request.deviceIdentifier, policy: snapshot.policy,
         now: clock.now(), deadline: deadline, priority: request.priority,
         of: request.source, isCancelled: isCancelled)
-    } catch {
-      throw ServiceError(error, of: .verification)
+      return (result, [result.verdict])
     }
     switch outcome {
     case .failure(let refusal):
@@ -56,13 +54,11 @@ extension SubmissionService {
       throw ServiceError(
         .archivesNotAccepted, "the catalog does not accept archived responses of this app")
     }
-    let outcome: Result<ArchivedResponse, Refusal>
-    do {
-      outcome = try await pool.read(
+    let outcome = try await verifying(1, isCancelled) { isCancelled throws(PoolError) in
+      let result = try await pool.read(
         archivedResponse: request.response, deadline: deadline, of: request.source,
         isCancelled: isCancelled)
-    } catch {
-      throw ServiceError(error, of: .verification)
+      return (result, [result.verdict])
     }
     switch outcome {
     case .failure(let refusal):

@@ -162,13 +162,12 @@ package struct SubmissionService: Sendable {
     priority: WorkPriority, of source: WorkSource, deadline: ContinuousClock.Instant?,
     isCancelled: @escaping @Sendable () -> Bool
   ) async throws(ServiceError) -> [Result<VerifiedPayload, Refusal>] {
-    do {
-      return try await pool.run(
+    try await verifying(payloads.count, isCancelled) { isCancelled throws(PoolError) in
+      let results = try await pool.run(
         payloads.map { VerificationPool.Item(jws: $0, kind: kind) },
         policy: policy, now: clock.now(), deadline: deadline, priority: priority,
         of: source, isCancelled: isCancelled)
-    } catch {
-      throw ServiceError(error, of: .verification)
+      return (results, results.map(\.verdict))
     }
   }
 

@@ -25,6 +25,7 @@ package struct RequestEnvelope: Sendable {
     /// The value of the metadata key `authorization`; the last one of several.
     var authorization = 0..<0
     var authorizationCount = 0
+    var trace = TraceMark.none
 
     /// Whether a name or a payload was found. Their positions are above 0, as a tag and a length
     /// precede them.
@@ -92,6 +93,28 @@ package struct RequestEnvelope: Sendable {
     }
   }
 
+  /// Whether the caller asks for a trace of the call.
+  package var trace: TraceMark { layout.trace }
+
+  /// What the metadata key `traceparent` asks for, read without the checks of its form.
+  private static func mark(_ parent: Slice<UnsafeRawBufferPointer>) -> TraceMark {
+    let parent = UnsafeRawBufferPointer(rebasing: parent)
+    guard parent.count > TraceMark.flagDigit else { return .unsampled }
+    switch parent[TraceMark.flagDigit] {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return parent[TraceMark.flagDigit] & 1 == 1 ? .sampled : .unsampled
+    case UInt8(ascii: "b"), UInt8(ascii: "d"), UInt8(ascii: "f"): return .sampled
+    default: return .unsampled
+    }
+  }
+
+  private static func isTraceParent(_ key: Slice<UnsafeRawBufferPointer>) -> Bool {
+    let name: StaticString = "traceparent"
+    let key = UnsafeRawBufferPointer(rebasing: key)
+    guard key.count == name.utf8CodeUnitCount, let bytes = key.baseAddress else { return false }
+    return memcmp(bytes, name.utf8Start, key.count) == 0
+  }
+
   /// The metadata key of credentials, as HTTP names it.
   package static let authorizationName = "authorization"
 
@@ -143,6 +166,8 @@ package struct RequestEnvelope: Sendable {
           layout.authorization =
             range.lowerBound + value.lowerBound..<range.lowerBound + value.upperBound
           layout.authorizationCount += 1
+        } else if isTraceParent(pairBytes[key]), layout.trace != .sampled {
+          layout.trace = mark(pairBytes[value])
         }
         layout.metadataCount += 1
         if layout.metadataCount > RPCLimits.maximumMetadataPairs {
@@ -161,6 +186,7 @@ package struct RequestEnvelope: Sendable {
     package let timeoutNanoseconds: Int64
     /// The value of the metadata key `authorization`; nil if there is none.
     package let authorization: UnsafeRawBufferPointer?
+    package let trace: TraceMark
   }
 
   /// The content of an envelope in the usual field order: the names of `prefix`
@@ -187,7 +213,8 @@ package struct RequestEnvelope: Sendable {
         payload: UnsafeRawBufferPointer(rebasing: bytes[payload]),
         timeoutNanoseconds: rest.timeoutNanoseconds,
         authorization: rest.authorizationCount == 0
-          ? nil : UnsafeRawBufferPointer(rebasing: others[rest.authorization]))
+          ? nil : UnsafeRawBufferPointer(rebasing: others[rest.authorization]),
+        trace: rest.trace)
     } catch {
       return nil
     }
@@ -251,6 +278,20 @@ package struct RequestEnvelope: Sendable {
       buffer.writeField(Field.metadata, bytes: pair)
     }
   }
+}
+
+/// What a caller asks for with the metadata key `traceparent`
+/// (https://www.w3.org/TR/trace-context/). Whether the value is valid is checked only of a call that may
+/// be traced.
+package enum TraceMark: UInt8, Sendable {
+  /// The key is absent.
+  case none
+  /// The flag "sampled" is not set.
+  case unsampled
+  case sampled
+
+  /// The position of the digit with that flag.
+  static let flagDigit = 54
 }
 
 /// The key and value pairs sent with a request, decoded on each access.

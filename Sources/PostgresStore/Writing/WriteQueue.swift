@@ -176,8 +176,9 @@ final class WriteQueue: Sendable {
       }
     }
     if let refusal { job.fail(refusal) }
-    if startsWriter { Task { await run(shard) } }
-    if startsExpiry { Task { await expire() } }
+    // Detached: they serve the jobs of many calls.
+    if startsWriter { Task.detached { [self] in await run(shard) } }
+    if startsExpiry { Task.detached { [self] in await expire() } }
   }
 
   // MARK: Deadlines

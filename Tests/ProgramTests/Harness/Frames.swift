@@ -5,17 +5,21 @@ import Wire
 /// Frames as a client sends them, valid and invalid.
 enum Frames {
   static func request<Request, Response>(
-    _ stream: UInt32, _ method: WireMethod<Request, Response>, _ payload: ByteBuffer
+    _ stream: UInt32, _ method: WireMethod<Request, Response>, _ payload: ByteBuffer,
+    metadata: [(key: String, value: String)] = []
   ) -> ByteBuffer {
-    request(stream, service: method.service, method: method.name, payload)
+    request(
+      stream, service: method.service, method: method.name, payload, metadata: metadata)
   }
 
   static func request(
-    _ stream: UInt32, service: String, method: String, _ payload: ByteBuffer
+    _ stream: UInt32, service: String, method: String, _ payload: ByteBuffer,
+    metadata: [(key: String, value: String)] = []
   ) -> ByteBuffer {
     var data = ByteBuffer()
     RequestEnvelope.write(
-      service: service, method: method, payload: payload, timeoutNanoseconds: 0, metadata: [],
+      service: service, method: method, payload: payload, timeoutNanoseconds: 0,
+      metadata: metadata,
       into: &data)
     return frame(stream, data: data)
   }

@@ -91,6 +91,8 @@ struct ConfigurationTests {
       plain("shutdown_seconds", ["4", "5", "6"]),
       plain("log_level", ["debug", "warning", "error"]),
       plain("log_format", ["json", "text", "json"]),
+      plain(
+        "otlp_endpoint", ["http://127.0.0.1:1", "https://traces.example.com/a", "http://[::1]:2/"]),
     ]
   }
 

@@ -1,0 +1,263 @@
+package import EntitlementDomain
+import Traces
+import Tracing
+
+/// A store that records a span for each operation of a traced call. Others, and what the server does for
+/// itself, pass.
+///
+/// A commit may be shared with other submissions; each has a span of its own, which includes the wait for
+/// the transaction.
+package struct TracedStore: EntitlementStore {
+  private let base: any EntitlementStore
+  /// OpenTelemetry's name of the database.
+  private let system: String
+
+  package init(_ base: any EntitlementStore, system: String) {
+    self.base = base
+    self.system = system
+  }
+
+  private func attributes(_ operation: String, batch: Int = 1) -> SpanAttributes {
+    var attributes: SpanAttributes = [
+      "db.system.name": .string(system), "db.operation.name": .string(operation),
+    ]
+    if batch > 1 { attributes["db.operation.batch.size"] = batch }
+    return attributes
+  }
+
+  private func traced<Value>(
+    _ operation: String, _ body: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    guard CallTracer.isCurrent else { return try await body() }
+    let span = CallTracer.startChild("store.\(operation)", .client, attributes(operation))
+    do {
+      let value = try await body()
+      span?.end()
+      return value
+    } catch {
+      span?.fail("\(error.code)")
+      throw error
+    }
+  }
+
+  /// The calls that share a batch have a span each.
+  package func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>]
+  {
+    var seen: Set<ObjectIdentifier> = []
+    var spans = lookups.flatMap(\.spans).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    guard !spans.isEmpty || CallTracer.isCurrent else { return await base.customers(lookups) }
+    let attributes = attributes("customers", batch: lookups.count)
+    spans = spans.compactMap { $0.startChild("store.customers", .client, attributes) }
+    if seen.isEmpty, let span = CallTracer.startChild("store.customers", .client, attributes) {
+      spans.append(span)
+    }
+    let results = await base.customers(lookups)
+    let failure = results.lazy.compactMap { result -> String? in
+      if case .failure(let error) = result { "\(error.code)" } else { nil }
+    }.first
+    for span in spans {
+      if let failure { span.fail(failure) } else { span.end() }
+    }
+    return results
+  }
+
+  // MARK: Operations of calls
+
+  package func commit(_ submission: Submission) async throws(StoreError) -> CommitReceipt {
+    try await traced("commit") { () throws(StoreError) in try await base.commit(submission) }
+  }
+
+  package func resolve(_ selector: CustomerSelector, in scope: AppScope) async throws(StoreError)
+    -> ResolvedCustomer
+  {
+    try await traced("resolve") { () throws(StoreError) in
+      try await base.resolve(selector, in: scope)
+    }
+  }
+
+  package func bundleIDs(ofChain chain: OriginalTransactionID, environment: StoreEnvironment)
+    async throws(StoreError) -> [BundleID]
+  {
+    try await traced("bundleIDs") { () throws(StoreError) in
+      try await base.bundleIDs(ofChain: chain, environment: environment)
+    }
+  }
+
+  package func accounts(in scope: AppScope, after: AccountID?, limit: Int) async throws(StoreError)
+    -> [AccountSummary]
+  {
+    try await traced("accounts") { () throws(StoreError) in
+      try await base.accounts(in: scope, after: after, limit: limit)
+    }
+  }
+
+  package func changes(after sequence: Int64, limit: Int) async throws(StoreError) -> [Change] {
+    try await traced("changes") { () throws(StoreError) in
+      try await base.changes(after: sequence, limit: limit)
+    }
+  }
+
+  package func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError)
+    -> GrantReceipt
+  {
+    try await traced("addGrant") { () throws(StoreError) in
+      try await base.addGrant(grant, by: caller)
+    }
+  }
+
+  package func withdrawGrant(
+    _ id: GrantID, in scope: AppScope, _ withdrawal: GrantWithdrawal, by caller: AuditCaller
+  ) async throws(StoreError) -> GrantReceipt? {
+    try await traced("withdrawGrant") { () throws(StoreError) in
+      try await base.withdrawGrant(id, in: scope, withdrawal, by: caller)
+    }
+  }
+
+  package func grants(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [Grant]
+  {
+    try await traced("grants") { () throws(StoreError) in
+      try await base.grants(of: account, in: scope)
+    }
+  }
+
+  package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
+    try await traced("perform") { () throws(StoreError) in try await base.perform(request) }
+  }
+
+  package func notifications(_ query: NotificationQuery) async throws(StoreError)
+    -> NotificationPage
+  {
+    try await traced("notifications") { () throws(StoreError) in
+      try await base.notifications(query)
+    }
+  }
+
+  package func links(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [LinkedTarget]
+  {
+    try await traced("links") { () throws(StoreError) in
+      try await base.links(of: account, in: scope)
+    }
+  }
+
+  package func tokens(
+    of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
+  ) async throws(StoreError) -> [KnownToken] {
+    try await traced("tokens") { () throws(StoreError) in
+      try await base.tokens(of: account, in: scope, after: after, limit: limit)
+    }
+  }
+
+  package func linkHistory(of target: LinkTarget, in scope: AppScope) async throws(StoreError)
+    -> [LinkEvent]
+  {
+    try await traced("linkHistory") { () throws(StoreError) in
+      try await base.linkHistory(of: target, in: scope)
+    }
+  }
+
+  package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> [TargetLinkEvent]
+  {
+    try await traced("linkHistory") { () throws(StoreError) in
+      try await base.linkHistory(of: account, in: scope)
+    }
+  }
+
+  package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
+    async throws(StoreError) -> [UnlinkedChain]
+  {
+    try await traced("unlinkedChains") { () throws(StoreError) in
+      try await base.unlinkedChains(in: scope, after: after, limit: limit)
+    }
+  }
+
+  package func history(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountHistory?
+  {
+    try await traced("history") { () throws(StoreError) in
+      try await base.history(of: account, in: scope)
+    }
+  }
+
+  package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountExport?
+  {
+    try await traced("export") { () throws(StoreError) in try await base.export(account, in: scope)
+    }
+  }
+
+  package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
+    -> SignedFact?
+  {
+    try await traced("signedFact") { () throws(StoreError) in
+      try await base.signedFact(key, in: scope)
+    }
+  }
+
+  package func notification(_ uuid: NotificationUUID) async throws(StoreError)
+    -> SignedNotification?
+  {
+    try await traced("notification") { () throws(StoreError) in try await base.notification(uuid) }
+  }
+
+  package func record(_ call: AuditCall) async throws(StoreError) {
+    try await traced("record") { () throws(StoreError) in try await base.record(call) }
+  }
+
+  package func auditEntries(_ query: AuditQuery) async throws(StoreError) -> [AuditEntry] {
+    try await traced("auditEntries") { () throws(StoreError) in try await base.auditEntries(query) }
+  }
+
+  package func auditSeals(after number: Int64, limit: Int) async throws(StoreError) -> [AuditSeal] {
+    try await traced("auditSeals") { () throws(StoreError) in
+      try await base.auditSeals(after: number, limit: limit)
+    }
+  }
+
+  // MARK: What the server does for itself
+
+  package func feedEnd() async throws(StoreError) -> Int64 {
+    try await base.feedEnd()
+  }
+
+  package func commitTimeOfChange(_ sequence: Int64) async throws(StoreError) -> Milliseconds? {
+    try await base.commitTimeOfChange(sequence)
+  }
+
+  package func followerCursor() async throws(StoreError) -> FollowerCursor {
+    try await base.followerCursor()
+  }
+
+  package func changedCustomers(since cursor: FollowerCursor) async throws(StoreError)
+    -> ChangedCustomers
+  {
+    try await base.changedCustomers(since: cursor)
+  }
+
+  package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
+    async throws(StoreError) -> Int
+  {
+    try await base.trimChanges(committedBefore: moment, now: now, limit: limit)
+  }
+
+  package func trimmingTime(clock: Milliseconds, elapsed: Duration, retention: Duration)
+    async throws(StoreError) -> TrimmingTime
+  {
+    try await base.trimmingTime(clock: clock, elapsed: elapsed, retention: retention)
+  }
+
+  package func sealAudit(keepingDays days: Int?, now: Milliseconds) async throws(StoreError)
+    -> AuditSeal?
+  {
+    try await base.sealAudit(keepingDays: days, now: now)
+  }
+
+  package func checkHealth() async throws(StoreError) {
+    try await base.checkHealth()
+  }
+
+  package func announcements() -> AsyncStream<Void> { base.announcements() }
+
+  package func close() async { await base.close() }
+}
