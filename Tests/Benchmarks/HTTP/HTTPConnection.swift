@@ -10,33 +10,13 @@ final class HTTPConnection {
   let descriptor: CInt
   private var input = [UInt8](repeating: 0, count: 64 * 1_024)
   private var held = 0
-  /// In seconds. A server that answers nothing for this long has failed.
-  private static let patience = 10
   private static let success = Array("HTTP/1.1 200 ".utf8)
   private static let length = Array("\r\ncontent-length: ".utf8)
   private static let headEnd = Array("\r\n\r\n".utf8)
 
   /// - Parameter port: of the loopback address.
   init(port: UInt16) throws {
-    descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var one: CInt = 1
-    setsockopt(
-      descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
-    var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard descriptor >= 0, status == 0 else {
-      throw Failure(description: "no server listens on port \(port)")
-    }
+    descriptor = try FrameConnection.connect(to: port)
   }
 
   deinit {

@@ -173,7 +173,8 @@ final class FrameConnection {
     return answers
   }
 
-  private static func connect(to port: UInt16) throws -> CInt {
+  /// A blocking socket, connected to a port of the loopback address.
+  static func connect(to port: UInt16) throws -> CInt {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var one: CInt = 1
     setsockopt(
