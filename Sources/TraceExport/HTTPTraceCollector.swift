@@ -25,13 +25,15 @@ package final class HTTPTraceCollector: TraceCollector {
   private let client: HTTPClient
   private let address: CollectorAddress
   private let fields: HTTPHeaders
+  private let answerTime: Duration
 
-  /// The time of one request.
-  private static let answerTime = TimeAmount.seconds(10)
   /// Bytes of an answer. It says nothing that is used.
   private static let answerLength = 65_536
 
-  package init(_ address: CollectorAddress, _ headers: CollectorHeaders) {
+  /// - Parameter answerTime: the time of one request, to the last byte of its answer.
+  package init(
+    _ address: CollectorAddress, _ headers: CollectorHeaders, answerTime: Duration = .seconds(10)
+  ) {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
       connectionPool: .init(
@@ -45,19 +47,37 @@ package final class HTTPTraceCollector: TraceCollector {
     client = HTTPClient(
       eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     self.address = address
+    self.answerTime = answerTime
     fields = HTTPHeaders(
       [("content-type", "application/json")] + headers.fields.map { ($0.name, $0.value) })
   }
 
   package func post(_ document: [UInt8]) async throws -> CollectorAnswer {
+    // The client's deadline covers only the head of the answer. This one also covers the body.
+    try await withThrowingTaskGroup(of: CollectorAnswer.self) { [answerTime] group in
+      group.addTask { try await self.exchange(document) }
+      group.addTask {
+        try await Task.sleep(for: answerTime)
+        throw CollectorTimeout(time: answerTime)
+      }
+      defer { group.cancelAll() }
+      guard let answer = try await group.next() else { throw CancellationError() }
+      return answer
+    }
+  }
+
+  private func exchange(_ document: [UInt8]) async throws -> CollectorAnswer {
     var request = HTTPClientRequest(url: address.url)
     request.method = .POST
     request.headers = fields
     request.body = .bytes(ByteBuffer(bytes: document))
-    let deadline = NIODeadline.now() + Self.answerTime
-    let response = try await client.execute(request, deadline: deadline)
-    // The connection is used again only if the answer was read.
-    _ = try await response.body.collect(upTo: Self.answerLength)
+    let response = try await client.execute(request, timeout: TimeAmount(answerTime))
+    do {
+      // The connection is used again only if the answer was read.
+      _ = try await response.body.collect(upTo: Self.answerLength)
+    } catch is NIOTooManyBytesError {
+      // The status says whether the spans were taken: to send them again would double them.
+    }
     return CollectorAnswer(
       status: Int(response.status.code),
       retryAfter: response.headers.first(name: "retry-after").flatMap(Int.init).map {
@@ -70,4 +90,10 @@ package final class HTTPTraceCollector: TraceCollector {
     // A second call fails without effect.
     try? await client.shutdown()
   }
+}
+
+private struct CollectorTimeout: Error, CustomStringConvertible {
+  let time: Duration
+
+  var description: String { "no answer within \(time)" }
 }

@@ -16,6 +16,8 @@ package final class CollectorStub: Sendable {
     let fields: [String]
     let body: Int
     let isSilent: Bool
+    /// The head tells of a body that is not sent.
+    let isHeadAlone: Bool
 
     /// - Parameter body: the length of the body.
     package init(_ status: Int, _ fields: [String] = [], body: Int = 2) {
@@ -23,17 +25,21 @@ package final class CollectorStub: Sendable {
       self.fields = fields
       self.body = body
       isSilent = false
+      isHeadAlone = false
     }
 
-    private init() {
-      status = 0
+    private init(isSilent: Bool) {
+      status = 200
       fields = []
-      body = 0
-      isSilent = true
+      body = 2
+      self.isSilent = isSilent
+      isHeadAlone = !isSilent
     }
 
     /// The request is read, and never answered.
-    package static let never = Answer()
+    package static let never = Answer(isSilent: true)
+    /// The head of an answer, whose body never comes.
+    package static let headAlone = Answer(isSilent: false)
   }
 
   private struct State {
@@ -98,8 +104,8 @@ package final class CollectorStub: Sendable {
       if answer.isSilent { continue }
       var head = "HTTP/1.1 \(answer.status) x\r\ncontent-length: \(answer.body)\r\n"
       for field in answer.fields { head += "\(field)\r\n" }
-      let bytes =
-        Array((head + "\r\n").utf8) + Array(repeating: UInt8(ascii: " "), count: answer.body)
+      let body = answer.isHeadAlone ? 0 : answer.body
+      let bytes = Array((head + "\r\n").utf8) + Array(repeating: UInt8(ascii: " "), count: body)
       var sent = 0
       while sent < bytes.count {
         let count = bytes.withUnsafeBytes {

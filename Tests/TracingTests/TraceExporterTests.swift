@@ -34,11 +34,13 @@ struct TraceExporterTests {
 
     init(
       _ answers: [CollectorStub.Answer] = [], headers: String = "",
+      answerTime: Duration = .seconds(10),
       _ adapt: (inout TraceExportLimits) -> Void = { _ in }
     ) throws {
       stub = try CollectorStub(answers)
       collector = HTTPTraceCollector(
-        try CollectorAddress(parsing: stub.url), try CollectorHeaders(parsing: Array(headers.utf8)))
+        try CollectorAddress(parsing: stub.url), try CollectorHeaders(parsing: Array(headers.utf8)),
+        answerTime: answerTime)
       var limits = TraceExportLimits()
       // Never, unless a test wants it.
       limits.interval = .seconds(600)
@@ -155,12 +157,21 @@ struct TraceExporterTests {
     #expect(bench.buffer.counts.failures == 1)
   }
 
-  @Test("An answer that is too long is a failure of this request, and the batch is sent again")
+  @Test("Of an answer that is too long the status counts: the batch is not sent again")
   func longAnswer() async throws {
     let bench = try Bench([.init(200, body: 1 << 20)])
     bench.end(512)
     try await bench.run { try await eventually { bench.isSettled(512, 0) } }
-    #expect(bench.stub.requests.count == 2)
+    #expect(bench.stub.requests.count == 1)
+  }
+
+  @Test("An answer whose body does not come is a failure within the time")
+  func headAlone() async throws {
+    let bench = try Bench([.headAlone], answerTime: .milliseconds(200)) { $0.attempts = 1 }
+    bench.end(512)
+    try await bench.run { try await eventually { bench.isSettled(0, 512) } }
+    #expect(bench.stub.requests.count == 1)
+    #expect(bench.buffer.counts.failures == 1)
   }
 
   @Test("A stop in the pause before a repetition loses nothing if the collector is back")
