@@ -58,6 +58,8 @@ package final class TraceExporter: Sendable {
   private func exportAll() async {
     while !Task.isCancelled, case let batch = buffer.take(), !batch.isEmpty {
       await export(batch)
+      // Spans that ended meanwhile wait for others: under load each request would have a few.
+      if batch.count < TraceLimits.spansPerBatch { return }
     }
   }
 
