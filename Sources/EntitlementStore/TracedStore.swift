@@ -40,25 +40,30 @@ package struct TracedStore: EntitlementStore {
     }
   }
 
-  /// The calls that share a batch have a span each.
+  /// The calls that share a batch have a span each, which fails if one of the call's own lookups does.
   package func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>]
   {
     var seen: Set<ObjectIdentifier> = []
-    var spans = lookups.flatMap(\.spans).filter { seen.insert(ObjectIdentifier($0)).inserted }
-    guard !spans.isEmpty || CallTracer.isCurrent else { return await base.customers(lookups) }
+    let calls = lookups.flatMap(\.spans).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    guard !calls.isEmpty || CallTracer.isCurrent else { return await base.customers(lookups) }
     let attributes = attributes("customers", batch: lookups.count)
-    spans = spans.compactMap { $0.startChild("store.customers", .client, attributes) }
-    if seen.isEmpty, let span = CallTracer.startChild("store.customers", .client, attributes) {
-      spans.append(span)
-    }
+    let spans = calls.map { $0.startChild("store.customers", .client, attributes) }
+    // Without a batch of others, all lookups are those of the current call.
+    let own = calls.isEmpty ? CallTracer.startChild("store.customers", .client, attributes) : nil
     let results = await base.customers(lookups)
-    let failure = results.lazy.compactMap { result -> String? in
-      if case .failure(let error) = result { "\(error.code)" } else { nil }
-    }.first
-    for span in spans {
-      if let failure { span.fail(failure) } else { span.end() }
+    var failures: [ObjectIdentifier: String] = [:]
+    var failure: String?
+    for case (let lookup, .failure(let error)) in zip(lookups, results) {
+      failure = "\(error.code)"
+      for call in lookup.spans { failures[ObjectIdentifier(call)] = failure }
     }
+    for (call, span) in zip(calls, spans) { end(span, failures[ObjectIdentifier(call)]) }
+    end(own, failure)
     return results
+  }
+
+  private func end(_ span: CallSpan?, _ failure: String?) {
+    if let failure { span?.fail(failure) } else { span?.end() }
   }
 
   // MARK: Operations of calls

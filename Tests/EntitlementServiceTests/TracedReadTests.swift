@@ -121,6 +121,26 @@ struct TracedReadTests {
     #expect(spans.allSatisfy { $0.status?.code == .error })
   }
 
+  @Test("In a shared batch, only the calls whose own lookups failed have a failed span")
+  func sharedFailure() async throws {
+    gate.fail(account: "b")
+    var lookups = ["a", "b", "c"].map { CustomerLookup(.account($0), in: Self.scope, .primary) }
+    let failing = span()
+    let other = span()
+    lookups[0].spans = [other]
+    lookups[1].spans = [failing]
+    lookups[2].spans = [failing, other]
+    let store = TracedStore(gate, system: "sqlite")
+    _ = await store.customers(lookups)
+    let spans = buffer.take()
+    #expect(spans.count == 2)
+    #expect(spans.map { $0.attributes.get("error.type") } == [nil, .string("unavailable")])
+    #expect(spans.map { $0.status?.code } == [nil, .error])
+    // In the order of the calls.
+    failing.end()
+    #expect(buffer.take().map(\.parent.traceID) == [spans[1].parent.traceID])
+  }
+
   private struct FaultyReads: ForwardingStore {
     let base: any EntitlementStore
 
