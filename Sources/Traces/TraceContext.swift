@@ -128,7 +128,8 @@ enum TraceState {
     var keys: Set<String> = []
     var members: [Substring] = []
     for part in text.split(separator: ",") {
-      let member = part.drop { $0 == " " || $0 == "\t" }
+      var member = part.drop(while: isSpace)
+      while let last = member.last, isSpace(last) { member.removeLast() }
       // Empty members are allowed.
       if member.isEmpty { continue }
       guard let sign = member.firstIndex(of: "="), isKey(member[..<sign].utf8),
@@ -138,6 +139,11 @@ enum TraceState {
       members.append(member)
     }
     return members.count <= maximumMembers ? members.joined(separator: ",") : nil
+  }
+
+  /// What may stand on both sides of a comma.
+  private static func isSpace(_ character: Character) -> Bool {
+    character == " " || character == "\t"
   }
 
   private static func isKey(_ key: Substring.UTF8View) -> Bool {

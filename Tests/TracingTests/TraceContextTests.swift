@@ -77,6 +77,7 @@ struct TraceContextTests {
   private static let states: [([String], String)] = [
     (["rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"], "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"),
     (["a=1", "b=2"], "a=1,b=2"), (["a=1,, \t b=2,"], "a=1,b=2"),
+    (["a=1\t,b=2"], "a=1,b=2"), (["a=1 ,b=2"], "a=1,b=2"), (["a= ,b=2"], ""),
     (["fw529a3039@dt=FfAB"], "fw529a3039@dt=FfAB"), ([longKey + "=v"], longKey + "=v"),
     ([], ""), ([""], ""), (["a"], ""), (["=1"], ""), (["a="], ""), (["A=1"], ""), (["a=1=2"], ""),
     (["a=1,a=2"], ""), (["a=\u{e4}"], ""), (["a=1\u{7f}"], ""), (["a b=1"], ""), (["a=1\n"], ""),
