@@ -47,13 +47,8 @@ package final class CallSpan: Tracing.Span {
     }
   }
 
-  package func addLink(_ link: SpanLink) {
-    record.withLock { record in
-      if let count = record?.links.count, count < TraceLimits.linksPerSpan {
-        record?.links.append(link)
-      }
-    }
-  }
+  /// Nothing: no span of this server has links.
+  package func addLink(_ link: SpanLink) {}
 
   /// Records the type alone: the text of an error may hold what no trace may.
   package func recordError<Instant: TracerInstant>(

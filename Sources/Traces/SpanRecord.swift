@@ -12,7 +12,6 @@ package struct SpanRecord: Sendable {
   package internal(set) var end: UInt64
   package internal(set) var attributes: SpanAttributes
   package internal(set) var events: [SpanEvent] = []
-  package internal(set) var links: [SpanLink] = []
   package internal(set) var status: SpanStatus?
 }
 
@@ -22,7 +21,6 @@ package enum TraceLimits {
   package static let spansPerCall = 128
   package static let attributes = 32
   package static let eventsPerSpan = 16
-  package static let linksPerSpan = 16
   /// Bytes of a name or text. The rest is cut off.
   package static let textLength = 256
   /// Finished spans that wait for their export: some megabytes at most.
