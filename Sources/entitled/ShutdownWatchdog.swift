@@ -12,10 +12,10 @@ final class ShutdownWatchdog: Service {
   /// `EX_SOFTWARE` of `sysexits.h`: the shutdown timed out. No acknowledged write is lost.
   static let exitCode: Int32 = 70
 
-  /// The time for the workers, the store and the last answers, in addition to the time for calls in
-  /// flight. A commit and the store's last checkpoint each wait up to 5 seconds for the lock of a
-  /// backup.
-  static let allowance = Duration.seconds(12)
+  /// The time for the workers, the store, the last answers and the last spans, in addition to the time
+  /// for calls in flight. A commit and the store's last checkpoint each wait up to 5 seconds for the lock
+  /// of a backup; the flush of the spans takes up to 2 seconds (`TraceExportLimits.flushTime`).
+  static let allowance = Duration.seconds(15)
 
   /// The time to write the last log line, which blocks if the log is not read.
   private static let logTimeout = DispatchTimeInterval.seconds(1)
