@@ -34,7 +34,8 @@ struct ConnectionTracing {
 
 extension ServerConnectionHandler {
   /// Decides whether a call is traced, and starts its span. Only for calls whose caller is known and may
-  /// make them: others cannot fill the buffer of spans.
+  /// make them: others cannot fill the buffer of spans. Anybody can post to the webhook, so its connections
+  /// have no `tracing`.
   func startSpan(of call: ServerCall) -> CallSpan? {
     guard let parent = tracing?.parent(of: call.request) else { return nil }
     let span = tracing?.tracer.startCall(

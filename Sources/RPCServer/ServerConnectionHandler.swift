@@ -91,7 +91,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     gate: AccessGate, peer: RPCPeer, registry: ConnectionRegistry, tracer: CallTracer?,
     logger: Logger
   ) {
-    self.tracing = tracer.map { ConnectionTracing($0) }
+    self.tracing = peer.front == .notifications ? nil : tracer.map { ConnectionTracing($0) }
     self.access = ConnectionAccess(gate: gate, peer: peer)
     self.router = router
     self.immediates = immediates

@@ -20,7 +20,7 @@ final class EmbeddedConnection {
   /// - Parameter immediate: Whether ``ImmediateMethods`` are enabled.
   init(
     _ limits: RPCLimits, immediate: Bool = true, credentials: CredentialsHolder? = nil,
-    certificate: ClientCertificate? = nil, tracer: CallTracer? = nil
+    certificate: ClientCertificate? = nil, front: CallFront = .ttrpc, tracer: CallTracer? = nil
   ) throws {
     let router = service.router
     channel = EmbeddedChannel()
@@ -31,7 +31,8 @@ final class EmbeddedConnection {
       router: router, methods: router.methodTable,
       immediates: immediate ? router.immediateMethods : nil,
       limits: limits, gate: gate,
-      peer: RPCPeer(connectionID: 1, channel: channel, gate: gate, certificate: certificate),
+      peer: RPCPeer(
+        connectionID: 1, channel: channel, gate: gate, certificate: certificate, front: front),
       registry: registry, tracer: tracer,
       logger: TestServer.quietLogger)
     try channel.pipeline.syncOperations.addHandlers(reading, handler)

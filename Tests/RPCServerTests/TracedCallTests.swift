@@ -18,10 +18,11 @@ struct TracedCallTests {
   private let buffer = SpanBuffer()
 
   private func connection(
-    ratio: Double = 0, credentials: CredentialsHolder? = nil
+    ratio: Double = 0, credentials: CredentialsHolder? = nil, front: CallFront = .ttrpc
   ) throws -> EmbeddedConnection {
     try EmbeddedConnection(
-      Self.limits, credentials: credentials, tracer: CallTracer(ratio: ratio, buffer: buffer))
+      Self.limits, credentials: credentials, front: front,
+      tracer: CallTracer(ratio: ratio, buffer: buffer))
   }
 
   private func parent(_ flags: String, _ state: String? = nil) -> [(key: String, value: String)] {
@@ -127,6 +128,16 @@ struct TracedCallTests {
         5, "Echo", "a",
         metadata: parent("01") + [(key: "authorization", value: "Bearer \(token.text)")]))
     #expect(buffer.take().count == 1)
+  }
+
+  @Test("Calls of the webhook, which anybody can cause, have no span")
+  func webhook() throws {
+    let connection = try connection(ratio: 1, front: .notifications)
+    try connection.receive(
+      Frames.request(1, "Immediate", "h"), Frames.request(3, "Echo", "a"),
+      Frames.request(5, "Echo", "a", metadata: parent("01")))
+    #expect(try connection.sent().count == 3)
+    #expect(buffer.take().isEmpty)
   }
 
   @Test("A call that ends without its answer, and a stream, end their spans once")

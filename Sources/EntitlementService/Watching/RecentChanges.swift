@@ -79,7 +79,8 @@ final class RecentChanges: Sendable {
   {
     let task = state.withLock { state in
       if let read = state.read, read.from == cursor { return read.task }
-      let task = Task { () -> Result<[Change], StoreError> in
+      // Detached: the read serves many watchers, and belongs to the trace of none.
+      let task = Task.detached { [self] () -> Result<[Change], StoreError> in
         defer { readEnded(after: cursor) }
         do throws(StoreError) {
           return .success(try await readAndCache(after: cursor, epoch: epoch))
