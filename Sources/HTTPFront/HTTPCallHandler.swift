@@ -43,6 +43,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
   var state = State.idle
   var decoder = FrameDecoder()
   private var lastStreamID: UInt32 = 0
+  /// The credential of the present request.
+  private var authorization: String?
   /// What has arrived of the present body.
   private var body = ByteBuffer()
   /// Bytes of the body that are counted in ``HTTPFront/bodies``.
@@ -66,6 +68,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
 
   /// When the present request began; nil between requests.
   private var requestBegan: NIODeadline?
+  /// Of ``WaitingConnections``; nil during a call.
+  private var wait: Int?
   /// When the last response ended.
   var idleSince: NIODeadline
   private var timer: Scheduled<Void>?
@@ -82,11 +86,13 @@ final class HTTPCallHandler: ChannelDuplexHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    beginWait()
     scheduleTimer()
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     timer?.cancel()
+    endWait()
     takeBody()
     front.connectionClosed()
     self.context = nil
@@ -141,6 +147,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // What follows an error cannot be decoded either; the answers to earlier requests are sent first.
+    if error is ByteToMessageDecoderError, isDropping || bytes.isClosing { return }
     guard let error = error as? HTTPParserError else {
       context.fireErrorCaught(error)
       return
@@ -201,6 +209,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     case .unary(let unary): translation = unary
     case .stream(let stream): translation = stream
     case .answer(var answer):
+      // Costs the connection something, as a broken frame does.
+      if answer.status.code >= 400, answer.penalty == 0 { answer.penalty = 1 }
       // The client waits with its body, and cannot be told to send none.
       if isAwaiting { answer.closes = true }
       if answer.closes {
@@ -211,6 +221,7 @@ final class HTTPCallHandler: ChannelDuplexHandler {
       return
     }
     state = .receiving(request, translation)
+    authorization = head.headers.first(name: RequestEnvelope.authorizationName)
     if let length = head.headers.first(name: "content-length").flatMap(Int.init),
       length > front.limits.body
     {
@@ -227,8 +238,12 @@ final class HTTPCallHandler: ChannelDuplexHandler {
       refuse(.bodyTooLong(limit: front.limits.body))
       return
     }
-    let counted = max(0, length - HTTPFrontLimits.uncountedBody)
+    let counted = max(0, length - front.limits.uncountedBody)
     if counted > reserved {
+      guard length <= HTTPFrontLimits.unknownBody || isKnownCaller else {
+        refuse(.noCredential)
+        return
+      }
       guard front.bodies.reserve(counted - reserved) else {
         refuse(.noMemory)
         return
@@ -238,6 +253,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     // Copied: a slice would retain the whole receive buffer.
     body.writeImmutableBuffer(part)
   }
+
+  private var isKnownCaller: Bool { peer.isKnown(authorization: authorization) }
 
   /// Gives up what has arrived of the body.
   @discardableResult
@@ -264,6 +281,7 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     }
     requestBegan = nil
     state = .calling(request, translation, id)
+    endWait()
     if let stream = translation as? any StreamTranslation {
       writeHead(.ok, stream.fields, bodyLength: nil, of: request, closes: false)
     }
@@ -306,6 +324,19 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     if !isWriting { flushIfNeeded() }
   }
 
+  // MARK: Limit of connections
+
+  /// The connection is in no call, and may be closed for a new one.
+  private func beginWait() {
+    guard let waiting = front.waiting, wait == nil, let context else { return }
+    wait = waiting.begin(context.channel)
+  }
+
+  private func endWait() {
+    if let number = wait { front.waiting?.end(number) }
+    wait = nil
+  }
+
   // MARK: Waiting requests
 
   /// A response has ended: handles the requests that came before it, or what comes next.
@@ -313,6 +344,7 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     state = .idle
     requestBegan = nil
     idleSince = peer.eventLoop.now
+    beginWait()
     guard keepsAlive, !(waiting.isEmpty && isDropping) else {
       waiting.removeAll()
       bytes.closeAfterWrites(within: TimeAmount(front.limits.requestTime))

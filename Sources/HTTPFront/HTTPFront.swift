@@ -12,6 +12,8 @@ package final class HTTPFront: ConnectionFront {
   let site: any HTTPSite
   let limits: HTTPFrontLimits
   let bodies: BodyBudget
+  /// Nil without a limit of its own.
+  let waiting: WaitingConnections?
   private let connections = Atomic(0)
   private let refusedConnections = Atomic(0)
   /// By status.
@@ -28,15 +30,19 @@ package final class HTTPFront: ConnectionFront {
     self.limits = limits
     self.group = group
     bodies = BodyBudget(capacity: limits.unfinishedBodies)
+    waiting = limits.connections < .max ? WaitingConnections() : nil
   }
 
   package func addHandlers(
     to pipeline: ChannelPipeline.SynchronousOperations, peer: RPCPeer
   ) throws {
-    guard connections.add(1, ordering: .relaxed).newValue <= limits.connections else {
-      connectionClosed()
+    if connections.add(1, ordering: .relaxed).newValue > limits.connections {
       refusedConnections.add(1, ordering: .relaxed)
-      throw TooManyConnections()
+      guard let oldest = waiting?.takeOldest() else {
+        connectionClosed()
+        throw TooManyConnections()
+      }
+      oldest.close(promise: nil)
     }
     let bytes = RequestBytes()
     let calls = HTTPCallHandler(front: self, peer: peer, bytes: bytes)
@@ -78,7 +84,7 @@ package final class HTTPFront: ConnectionFront {
 package struct HTTPFrontStatistics: Hashable, Sendable {
   package let connectionsOpen: Int
   package let connectionsLimit: Int
-  /// Closed immediately because of the limit.
+  /// Closed because of the limit: a new one, or one that was in no call.
   package let connectionsRefused: Int
   /// Bytes of unfinished bodies.
   package let bodyBytes: Int

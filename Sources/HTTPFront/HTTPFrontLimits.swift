@@ -13,13 +13,8 @@ package struct HTTPFrontLimits: Hashable, Sendable {
   /// together with it: nothing more is read meanwhile.
   package static let pipelinedRequests = 32
 
-  /// Bytes of a body that are not counted in ``unfinishedBodies``, so that small calls are answered
-  /// however much the bodies of others take.
-  package static let uncountedBody = 16_384
-
-  /// A longer JSON body is converted for known callers only: a hostile one can take twelve times its
-  /// length in memory.
-  package static let uncheckedJSON = 65_536
+  /// The longest body of a client that is no known caller: more is not even received.
+  package static let unknownBody = 65_536
 
   /// How long the client may take to read the last answer when the server closes.
   package static let lingerTime = Duration.seconds(1)
@@ -29,6 +24,10 @@ package struct HTTPFrontLimits: Hashable, Sendable {
 
   /// The longest body, in bytes.
   package var body: Int
+
+  /// Bytes of a body that are not counted in ``unfinishedBodies``, so that small calls are answered
+  /// however much the bodies of others take.
+  package var uncountedBody = 16_384
 
   /// How long a request may take from its first byte to its last one, however evenly the bytes arrive.
   package var requestTime: Duration
@@ -55,8 +54,15 @@ package struct HTTPFrontLimits: Hashable, Sendable {
     self.connections = connections
   }
 
-  /// Those of a listener that everyone may reach. A notification with its payloads has about 20 kB; the
-  /// connections leave most of those of the server to its callers.
-  package static let webhook = HTTPFrontLimits(
-    body: 1_048_576, unfinishedBodies: 16_777_216, connections: 1_024)
+  /// Those of a listener that everyone may reach. A notification with its payloads has about 20 kB, so
+  /// that none is refused for the bodies of others.
+  ///
+  /// - Parameter connections: of the whole server: most of them are left to its callers.
+  package static func webhook(sharing connections: Int) -> HTTPFrontLimits {
+    var limits = HTTPFrontLimits(
+      body: 1_048_576, unfinishedBodies: 16_777_216,
+      connections: min(1_024, max(1, connections / 4)))
+    limits.uncountedBody = 65_536
+    return limits
+  }
 }

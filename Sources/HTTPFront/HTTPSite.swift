@@ -66,6 +66,8 @@ package enum RequestProblem: Hashable, Sendable {
   case malformed
   case headerTooLong
   case bodyTooLong(limit: Int)
+  /// Longer than ``HTTPFrontLimits/unknownBody``, from no known caller.
+  case noCredential
   case tooSlow
   /// The bodies of other connections take the memory for bodies.
   case noMemory
@@ -76,6 +78,7 @@ package enum RequestProblem: Hashable, Sendable {
     case .malformed: .badRequest
     case .headerTooLong: .requestHeaderFieldsTooLarge
     case .bodyTooLong: .payloadTooLarge
+    case .noCredential: .unauthorized
     case .tooSlow: .requestTimeout
     case .noMemory, .shuttingDown: .serviceUnavailable
     }
@@ -88,6 +91,8 @@ package enum RequestProblem: Hashable, Sendable {
       "the header is longer than \(HTTPFrontLimits.headerList) bytes or has more than "
         + "\(HTTPFrontLimits.headerFields) fields"
     case .bodyTooLong(let limit): "the body is longer than \(limit) bytes"
+    case .noCredential:
+      "a body longer than \(HTTPFrontLimits.unknownBody) bytes needs a valid credential"
     case .tooSlow: "the request did not arrive in time"
     case .noMemory: "the memory for request bodies is in use; try again"
     case .shuttingDown: "the server is shutting down"
@@ -99,6 +104,7 @@ package enum RequestProblem: Hashable, Sendable {
     switch self {
     case .malformed: RPCStatus(.invalidArgument, text)
     case .headerTooLong, .bodyTooLong: RPCStatus(.resourceExhausted, text)
+    case .noCredential: RPCStatus(.unauthenticated, text)
     case .tooSlow: RPCStatus(.deadlineExceeded, text)
     case .noMemory: RPCStatus(.resourceExhausted, text, retryDelay: .seconds(1))
     case .shuttingDown:

@@ -101,8 +101,8 @@ extension RPCCall {
 }
 
 extension Identity {
-  /// Callers take turns; without access control, connections do.
+  /// Callers take turns, the App Store as one of them; without access control, connections do.
   fileprivate func source(on peer: RPCPeer) -> WorkSource {
-    proof == .none ? .connection(peer.connectionID) : .caller(caller.meter.number)
+    caller === Caller.local ? .connection(peer.connectionID) : .caller(caller.meter.number)
   }
 }

@@ -14,7 +14,7 @@ extension MetricTable {
       "http.connections_limit.LISTENER"),
     .counter(
       "entitle_http_connections_refused",
-      "Connections of the HTTP listeners closed immediately because of their limit.",
+      "Connections of the HTTP listeners closed because of their limit: new ones, or those in no call.",
       "http.connections_refused.LISTENER"),
     .gauge(
       "entitle_http_body_bytes", "Bytes of unfinished bodies of requests.",

@@ -22,8 +22,10 @@ struct HTTPListeners: Sendable {
   private let fronts: [(name: String, front: HTTPFront)]
   private let groups: [MultiThreadedEventLoopGroup]
 
+  /// - Parameter connections: The limit of open connections of the server.
   init(
-    settings: Settings, catalog: CatalogHolder, metrics: ServiceMetrics, logger: Logger
+    settings: Settings, connections: Int, catalog: CatalogHolder, metrics: ServiceMetrics,
+    logger: Logger
   ) {
     var listeners: [RPCListener] = []
     var names: [String] = []
@@ -55,7 +57,7 @@ struct HTTPListeners: Sendable {
     add(
       settings.webhookListen, "webhook", .apple,
       WebhookSite(logger: logger) { catalog.snapshot.catalog.apps[BundleID($0)] != nil },
-      .webhook)
+      .webhook(sharing: connections))
     self.listeners = listeners
     self.names = names
     self.fronts = fronts

@@ -371,7 +371,7 @@ private struct ServerComponents {
       tls: tls?.tls, credentials: loaded?.holder, tracer: tracer, logger: logger)
     self.rpcServer = rpcServer
     http = HTTPListeners(
-      settings: settings, catalog: catalog,
+      settings: settings, connections: connections, catalog: catalog,
       metrics: ServiceMetrics(
         server: { [weak rpcServer] in rpcServer }, libraries: libraries,
         version: ProgramVersion.current,

@@ -177,21 +177,30 @@ struct HostileRequestTests {
     }
   }
 
-  @Test("Connections of the listener are bounded")
+  @Test("At the limit of connections, the one that has been in no call for longest gives way")
   func connections() async throws {
-    try await ScriptedService.run(HTTPFrontLimits(connections: 2)) { service, address in
-      var open = try (0..<2).map { _ in try HTTPSocket(address) }
-      for socket in open {
-        try socket.request("GET", "/healthz")
-        #expect(try socket.response().status == 200)
+    try await ScriptedService.run(HTTPFrontLimits(connections: 2), answersAtOnce: false) {
+      service, address in
+      let silent = try HTTPSocket(address)
+      let slow = try HTTPSocket(address)
+      try slow.send("POST \(ScriptedService.path) HTTP/1.1\r\nhost: localhost\r\n")
+      try await eventually { service.front.statistics.connectionsOpen == 2 }
+      var calls: [HTTPSocket] = []
+      for (count, former) in [silent, slow].enumerated() {
+        let socket = try HTTPSocket(address)
+        #expect(try former.isAtEnd())
+        try socket.request("POST", ScriptedService.path, ScriptedService.proto, [])
+        try await eventually { service.waiting == count + 1 }
+        calls.append(socket)
       }
+      // Both are in a call now.
       #expect(try HTTPSocket(address).isAtEnd())
-      open.removeLast()
-      try await eventually { service.server.statistics.connectionsOpen == 1 }
+      service.answer()
+      for socket in calls { #expect(try socket.response().status == 200) }
       let next = try HTTPSocket(address)
       try next.request("GET", "/healthz")
       #expect(try next.response().status == 200)
-      withExtendedLifetime(open) {}
+      #expect(service.front.statistics.connectionsRefused == 4)
     }
   }
 

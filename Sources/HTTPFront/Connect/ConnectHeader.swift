@@ -56,18 +56,19 @@ struct ConnectHeader: Sendable {
   func call(
     _ method: MethodDescription, _ message: ByteBuffer, _ codec: ConnectCodec, peer: RPCPeer
   ) throws(RPCStatus) -> FramedCall {
-    // Without a known caller, the call is refused for its credential, whatever its message is.
-    func isRefused() -> Bool {
-      method.needsCaller && !peer.isKnown(authorization: authorization)
+    let isLong = message.readableBytes > RPCLimits.openRequestLength
+    if isLong, !method.needsCaller, !peer.isKnown(authorization: authorization) {
+      // The same limit as by ttrpc, before anything is converted.
+      throw RPCStatus(
+        .invalidArgument,
+        "the request has more than \(RPCLimits.openRequestLength) bytes, and no credential")
     }
     var payload = ByteBuffer()
-    let isLong = message.readableBytes > HTTPFrontLimits.uncheckedJSON
-    if codec == .proto || !isLong || !isRefused() {
-      do {
-        payload = try codec.wire(of: message, method.request, method.anyTypes)
-      } catch {
-        if !isRefused() { throw error }
-      }
+    do {
+      payload = try codec.wire(of: message, method.request, method.anyTypes)
+    } catch {
+      // Without a known caller, the call is refused for its credential, whatever its message is.
+      if !method.needsCaller || peer.isKnown(authorization: authorization) { throw error }
     }
     return FramedCall(
       method, payload: payload, timeoutNanoseconds: timeoutNanoseconds, metadata: metadata)

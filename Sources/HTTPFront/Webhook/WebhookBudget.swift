@@ -10,8 +10,8 @@ package struct WebhookLimits: Hashable, Sendable {
   /// Bytes of bodies a second: a thousand notifications of common size.
   package var bytesPerSecond: Int
 
-  /// Notifications a second whose verification fails. One costs up to a millisecond of a core, and the
-  /// App Store sends none.
+  /// Notifications a second whose verification fails, or that are of another app or environment. One costs
+  /// up to a millisecond of a core, and the App Store sends none.
   package var failuresPerSecond: Int
 
   /// When the App Store, which repeats for days, or a test may try again.

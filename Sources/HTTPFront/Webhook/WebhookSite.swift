@@ -105,21 +105,34 @@ struct NotificationPost: UnaryTranslation {
     case .retryable:
       return WebhookSite.later("the notification cannot be verified now")
     case .wrongApp:
+      budget.verificationFailed(now: now)
       // Without its app in the catalog, an operator has to act, and it is accepted then.
       if let bundleID, hasApp(bundleID) {
         return refusal("the notification belongs to another app than the path")
       }
-      return WebhookSite.later("the service does not know the app of the notification")
+      return putOff("the service does not know the app of the notification")
     case .wrongEnvironment, .appNotPermitted:
-      return WebhookSite.later("the service does not accept the environment of the notification")
-    case .unrecognized, .malformed, .unsupportedAlgorithm, .invalidCertificate, .untrustedChain,
-      .certificateExpired, .certificateRevoked, .invalidSignature, .wrongDevice:
+      budget.verificationFailed(now: now)
+      return putOff("the service does not accept the environment of the notification")
+    case .unrecognized, .malformed, .unsupportedAlgorithm:
+      // Costs nothing but the connection, so that garbage does not turn the App Store away.
+      return refusal("the notification does not verify: \(result.verdict)")
+    case .invalidCertificate, .untrustedChain, .certificateExpired, .certificateRevoked,
+      .invalidSignature, .wrongDevice:
       budget.verificationFailed(now: now)
       return refusal("the notification does not verify: \(result.verdict)")
     }
   }
 
   func answer(to problem: RequestProblem) -> HTTPAnswer { WebhookSite.answer(to: problem) }
+
+  /// Signed by Apple, for another app or environment: whoever has an app of their own can post that, so it
+  /// costs the connection as much as a refusal.
+  private func putOff(_ text: String) -> HTTPAnswer {
+    var answer = WebhookSite.later(text)
+    answer.penalty = WebhookLimits.failurePenalty
+    return answer
+  }
 
   /// Costs the connection something: the App Store sends nothing that is refused.
   private func refusal(_ text: String) -> HTTPAnswer {

@@ -345,7 +345,7 @@ struct AccessServerTests {
       .entitleLoad,
       [
         "run", "--server", "\(address)", "--tls-ca", trusted, "--token-file", tokenFile, "--mix",
-        "absent=1", "--customers", "10", "--connections", "4", "--rate", "300", "--duration", "8s",
+        "absent=1", "--customers", "10", "--connections", "4", "--rate", "100", "--duration", "8s",
         "--fail-if", "errors>0",
       ])
     /// A client with the files of the load, which makes calls on a new connection.
