@@ -1,5 +1,6 @@
 import AccessControl
 import EntitlementDomain
+import EntitlementStore
 import Framing
 import RPCServer
 import Wire
@@ -230,7 +231,12 @@ extension ListNotificationsRequest: AuthorizedRequest {
     guard let bundleID, let environment else { return .everything }
     return .app(AppScope(bundleID: bundleID, environment: environment))
   }
-  var cost: CallCost { .reads(effectivePageSize) }
+  /// With a filter, a page looks through more than it returns. A row costs a tenth of a read.
+  var cost: CallCost {
+    let isFiltered = bundleID != nil || environment != nil || notificationType != nil
+    return .reads(
+      max(effectivePageSize, isFiltered ? NotificationQuery.defaultScanLimit / 10 : 0))
+  }
 }
 
 extension GetStatisticsRequest: AuthorizedRequest {

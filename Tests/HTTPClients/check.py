@@ -17,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -178,12 +179,16 @@ class BufCurl:
         process = subprocess.Popen(
             [self.buf, "curl", "--schema", self.schema, "--header", f"@{headers}", "--data", f"@{data}",
              f"{self.url}/{method.path}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # A method that answers nothing must not keep the check waiting.
+        patience = threading.Timer(PATIENCE, process.kill)
+        patience.start()
         text = ""
         for line in process.stdout:
             text += line
             # The end of a message, which is printed on several lines. Watches do not end.
             if line in ("}\n", "{}\n"):
                 break
+        patience.cancel()
         if method.is_stream and text:
             process.terminate()
         _, errors = process.communicate(timeout=PATIENCE)

@@ -31,7 +31,8 @@ struct HTTPBench {
     let listeners = [
       RPCListener(.tcp(host: "127.0.0.1", port: 0), front: HTTPFront(site, limits: frontLimits)),
       RPCListener(
-        .tcp(host: "127.0.0.1", port: 0), front: HTTPFront(webhook, limits: .webhook(sharing: 4_096)),
+        .tcp(host: "127.0.0.1", port: 0),
+        front: HTTPFront(webhook, limits: .webhook(sharing: 4_096)),
         identity: .apple),
     ]
     try await ServiceBench.run(limits: limits, access: access, listeners: listeners) { bench in

@@ -150,10 +150,15 @@ struct WebhookTests {
   func failures() async throws {
     let limits = WebhookLimits(failuresPerSecond: 1)
     try await HTTPBench.run(webhookLimits: limits) { bench async throws in
-      var response = try post(body("a.b.c"), to: bench)
+      // Costs too little to count.
+      for _ in 0..<20 { #expect(try post(body("a.b.c"), to: bench).status == 400) }
+      // Signed by the App Store, for somebody else's app.
+      let other = try body(signed(bench, app: "com.example.other"))
+      let path = "\(Self.path)/\(SimulatedApp.bundleID)"
+      var response = try post(other, to: bench, path: path)
       #expect(response.status == 400)
       try await eventually {
-        response = try post(body("a.b.c"), to: bench)
+        response = try post(other, to: bench, path: path)
         return response.status != 400
       }
       #expect(response.status == 503)
@@ -184,15 +189,18 @@ struct WebhookTests {
     #expect(budget.admits(now: later + .milliseconds(900)))
   }
 
-  @Test("A connection with many refused notifications is closed")
-  func penalty() async throws {
+  @Test(
+    "A connection with many refused notifications is closed",
+    arguments: [(isSigned: false, status: 400), (isSigned: true, status: 503)])
+  func penalty(isSigned: Bool, status: Int) async throws {
     try await HTTPBench.run { bench async throws in
       let socket = try HTTPSocket(bench.webhook)
+      let payload = isSigned ? try signed(bench, app: "com.example.other") : "a.b.c"
       var answered = 0
       while true {
-        try socket.request("POST", Self.path, [], Array(body("a.b.c").utf8))
+        try socket.request("POST", Self.path, [], Array(body(payload).utf8))
         let response = try socket.response()
-        #expect(response.status == 400)
+        #expect(response.status == status)
         answered += 1
         if response["connection"] == "close" { break }
         // At most as many as tokens, if the machine is so slow that they are refilled.

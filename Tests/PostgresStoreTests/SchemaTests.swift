@@ -201,6 +201,26 @@ struct SchemaTests {
     #expect(parts == (0..<8).map { "notifications_arrival_\($0)" }.joined(separator: " "))
   }
 
+  @Test("Migration 8 refuses a part of its index whose build was interrupted")
+  func indexNotBuilt() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute(
+      """
+      DROP INDEX notifications_by_arrival;
+      DELETE FROM schema_migrations WHERE number = 8;
+      CREATE INDEX part ON notifications_3 (received_at, uuid);
+      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'part'::regclass
+      """, database: database)
+    await #expect(throws: StoreError.self) {
+      _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    }
+    #expect(try await PostgresSchema.status(connection: connection).found == 7)
+    try cluster.execute("DROP INDEX part", database: database)
+    let status = try await PostgresSchema.migrate(
+      connection: connection, dryRun: false, report: { _ in })
+    #expect(status.found == status.expected)
+  }
+
   @Test("A database that does not flush with every commit is refused")
   func asynchronousCommit() async throws {
     _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })

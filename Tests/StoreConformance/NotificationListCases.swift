@@ -64,8 +64,9 @@ extension StoreConformanceSuite {
         pages.append(page.notifications.map(\.received.record.uuid))
         query.after = page.next
       } while query.after != nil && pages.count < 10
-      // 9 8 7, 6 5 4, 3 2, 1.
-      try expectEqual(pages, [[], [], [uuid(2)], []])
+      // 9 8 7, 6 5 4, 3 2, 1; where the last of a page is looked at again: 9 8, 7 6, 5 4, 3 2, 1.
+      try expectEqual(pages.flatMap(\.self), [uuid(2)])
+      try expectEqual([4, 5].contains(pages.count), true, "\(pages.count) pages")
     },
 
     ConformanceCase("Pages of notifications neither repeat nor miss any, whatever is selected") {

@@ -145,6 +145,22 @@ extension PostgresStore {
   private static let end = PostgresStatement("COMMIT", name: "end_reading")
 }
 
+extension NotificationPage {
+  /// Ends the page at the last row that was looked through. It may be of an app that the caller may not
+  /// use, so its UUID is not told: the next page begins with all that was received in the same
+  /// millisecond. Only if that is where this page began, the UUID is needed to go on.
+  fileprivate mutating func end(at last: ReceivedRecord, after: NotificationQuery.Place?) {
+    let moment = last.receivedAt.rawValue
+    let again = NotificationQuery.Place(number: moment + 1)
+    guard again != after, after?.number != moment else {
+      next = NotificationQuery.Place(number: moment, uuid: last.record.uuid.rawValue)
+      return
+    }
+    notifications.removeAll { $0.received.receivedAt.rawValue == moment }
+    next = again
+  }
+}
+
 extension PostgresStore {
   package func notification(_ uuid: NotificationUUID) async throws(StoreError)
     -> SignedNotification?
@@ -182,10 +198,11 @@ extension PostgresStore {
         }
         page.notifications.append(ListedNotification(received: received, chain: chain))
       }
-      let place = try rows.number(row, 9)
-      if page.notifications.count == query.limit || place == scanLimit {
+      if page.notifications.count == query.limit {
         page.next = NotificationQuery.Place(
           number: received.receivedAt.rawValue, uuid: received.record.uuid.rawValue)
+      } else if try rows.number(row, 9) == scanLimit {
+        page.end(at: received, after: query.after)
       }
     }
     return page

@@ -122,8 +122,11 @@ struct TraceTests {
         "\(submit.service)/\(submit.name)", "verification", "store.commit",
       ])
     #expect(of(3).map(\.name) == ["\(get.service)/\(get.name)", "store.customers"])
-    #expect(of(4).map(\.name) == ["\(get.service)/\(get.name)"])
-    #expect(of(6).map(\.name) == ["\(get.service)/\(get.name)"])
+    for number in [4, 6] {
+      #expect(of(number).first?.name == "\(get.service)/\(get.name)")
+      // From memory, unless the commit arrived in the feed after the first read.
+      #expect(of(number).dropFirst().allSatisfy { $0.name == "store.customers" })
+    }
     #expect(of(1)[1].attributes["entitle.verification.verdict"] == "string_value:MALFORMED")
     #expect(of(2)[1].attributes["entitle.verification.verdict"] == "string_value:OK")
     #expect(of(2)[1].attributes["entitle.verification.payloads"] == "int_value:\(facts.count)")
