@@ -182,6 +182,8 @@ struct HostileRequestTests {
     try await ScriptedService.run(HTTPFrontLimits(connections: 2), answersAtOnce: false) {
       service, address in
       let silent = try HTTPSocket(address)
+      // Event loops accept at the same time.
+      try await eventually { service.front.statistics.connectionsOpen == 1 }
       let slow = try HTTPSocket(address)
       try slow.send("POST \(ScriptedService.path) HTTP/1.1\r\nhost: localhost\r\n")
       try await eventually { service.front.statistics.connectionsOpen == 2 }
