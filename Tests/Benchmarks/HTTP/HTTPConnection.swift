@@ -11,7 +11,8 @@ final class HTTPConnection {
   private var input = [UInt8](repeating: 0, count: 64 * 1_024)
   private var held = 0
   private static let success = Array("HTTP/1.1 200 ".utf8)
-  private static let length = Array("\r\ncontent-length: ".utf8)
+  /// In the lower case of ASCII, which also changes the line break.
+  private static let length = Array("\r\ncontent-length: ".utf8).map { $0 | 0x20 }
   private static let headEnd = Array("\r\n\r\n".utf8)
 
   /// - Parameter port: of the loopback address.
@@ -55,7 +56,8 @@ final class HTTPConnection {
     guard input.starts(with: Self.success) else {
       throw Failure(description: String(decoding: input[..<held], as: UTF8.self))
     }
-    guard let field = input[..<head.upperBound].firstRange(of: Self.length) else {
+    let fields = input[..<head.upperBound].map { $0 | 0x20 }
+    guard let field = fields.firstRange(of: Self.length) else {
       throw Failure(description: "an answer has no length")
     }
     let digits = input[field.upperBound...].prefix { $0 != UInt8(ascii: "\r") }
