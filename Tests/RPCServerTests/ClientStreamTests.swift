@@ -64,7 +64,8 @@ struct ClientStreamTests {
           let error = await #expect(throws: CustomerWatchError.self) {
             for try await _ in watch {}
           }
-          #expect([.connectionClosed, .clientClosed].contains(error?.cause.code))
+          // On a busy machine, some of so many connections fail by themselves.
+          #expect([.connectionClosed, .clientClosed, .unreachable].contains(error?.cause.code))
         }
       }
     }
