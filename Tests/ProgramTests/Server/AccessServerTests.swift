@@ -381,7 +381,7 @@ struct AccessServerTests {
     #expect(try await call().tokenID == next.id)
     #expect(await name(at: running.address, reader) == "CREDENTIAL_REFUSED")
     let run = try await load
-    #expect(run.exit == .code(0), "\(run.output) \(run.errors)")
+    #expect(run.exit == .code(0), "\(run.errors)\n\(run.output)")
     #expect(run.output.contains("absent"), "\(run.output)")
     #expect(try await running.stop() == .code(0))
   }
