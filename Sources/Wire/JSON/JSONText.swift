@@ -18,7 +18,7 @@ extension [UInt8] {
       case 0..<0x20: escape = nil
       default: continue
       }
-      append(contentsOf: text[start..<index])
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<index]))
       start = index + 1
       append(UInt8(ascii: "\\"))
       if let escape {
@@ -29,11 +29,29 @@ extension [UInt8] {
         append(Self.hexadecimalDigits[Int(byte & 0xF)])
       }
     }
-    append(contentsOf: text[start...])
+    append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start...]))
     append(UInt8(ascii: "\""))
   }
 
   private static let hexadecimalDigits = [UInt8]("0123456789abcdef".utf8)
+
+  /// Appends a number in decimal, without a string in between.
+  package mutating func appendDecimal(_ number: some FixedWidthInteger) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var first = count
+    var rest = UInt64(number.magnitude)
+    repeat {
+      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    // The last digit was written first.
+    var last = count - 1
+    while first < last {
+      swapAt(first, last)
+      first += 1
+      last -= 1
+    }
+  }
 
   /// Appends bytes in base64 (RFC 4648, section 4), padded.
   package mutating func appendBase64(_ bytes: UnsafeRawBufferPointer) {

@@ -35,11 +35,13 @@ final class MessageJSONShape: Sendable {
     self.indices = indices
   }
 
-  private static let shapes = Dictionary(
-    uniqueKeysWithValues: MessageType.all.map { ($0, MessageJSONShape($0)) })
+  fileprivate static let shapes = MessageType.all.map { MessageJSONShape($0) }
+  /// The index in ``shapes`` of each message of `Protos/`.
+  fileprivate static let positions = Dictionary(
+    uniqueKeysWithValues: MessageType.all.enumerated().map { ($1, $0) })
 
   static func of(_ type: MessageType) -> MessageJSONShape {
-    shapes[type] ?? MessageJSONShape(type)
+    positions[type].map { shapes[$0] } ?? MessageJSONShape(type)
   }
 }
 
@@ -65,6 +67,8 @@ final class MessageJSONField: @unchecked Sendable {
   let oneof: Int?
   /// Type of a message field.
   let message: MessageType?
+  /// Index of the message's shape, if the message is of `Protos/`.
+  private let messagePosition: Int?
   /// Descriptor of an enumeration field.
   let enumeration: UnsafePointer<ProtobufCEnumDescriptor>?
 
@@ -85,9 +89,15 @@ final class MessageJSONField: @unchecked Sendable {
       ? MessageType(
         descriptor: field.descriptor.assumingMemoryBound(to: ProtobufCMessageDescriptor.self))
       : nil
+    messagePosition = message.flatMap { MessageJSONShape.positions[$0] }
     enumeration =
       field.type == PROTOBUF_C_TYPE_ENUM
       ? field.descriptor.assumingMemoryBound(to: ProtobufCEnumDescriptor.self) : nil
+  }
+
+  /// Shape of a message field, without a search for the messages of `Protos/`.
+  var messageShape: MessageJSONShape? {
+    messagePosition.map { MessageJSONShape.shapes[$0] } ?? message.map(MessageJSONShape.of)
   }
 
   var kind: MessageField.Kind {

@@ -1,8 +1,11 @@
 import CEntitleMessages
 import Framing
+import Glibc
 
 /// Converts a message from the binary encoding of protobuf to JSON.
 struct MessageJSONWriter {
+  private static let largestReservation = 1 << 16
+
   private let limit: Int
   private let anyTypes: AnyTypes
   /// Levels of messages in an `Any`.
@@ -38,7 +41,10 @@ struct MessageJSONWriter {
       // The whole message is checked first, so that later errors need no path.
       try MessageMerger.withMerged(bytes, descriptor: type.descriptor) {
         bytes throws(MessageError) in
-        try append(message: bytes, type)
+        // Most messages fit in, so that neither grows step by step.
+        output.reserveCapacity(min(4 * bytes.count, limit, Self.largestReservation))
+        values.reserveCapacity(64)
+        try append(message: bytes, type, .of(type))
       }
     } catch {
       throw MessageJSONError(.message(error), at: "", in: type)
@@ -51,9 +57,8 @@ struct MessageJSONWriter {
   }
 
   private mutating func append(
-    message bytes: UnsafeRawBufferPointer, _ type: MessageType
+    message bytes: UnsafeRawBufferPointer, _ type: MessageType, _ shape: MessageJSONShape
   ) throws(MessageError) {
-    let shape = MessageJSONShape.of(type)
     output.append(UInt8(ascii: "{"))
     if shape.isAny {
       try append(contentOfAny: bytes, type, shape)
@@ -111,7 +116,7 @@ struct MessageJSONWriter {
       let field = shape.fields[values[index].field]
       // For a field that is not repeated the last value counts.
       let range = field.isRepeated ? index..<end : end - 1..<end
-      if !isOmitted(field, values[range]) {
+      if !isOmitted(field, range) {
         if !isFirst { output.append(UInt8(ascii: ",")) }
         isFirst = false
         output.append(contentsOf: field.quotedName)
@@ -132,8 +137,9 @@ struct MessageJSONWriter {
   ) throws(MessageError) {
     let start = values.count
     var isInOrder = true
-    // For a oneof the last member counts.
-    var members = [Int?](repeating: nil, count: shape.oneofCount)
+    // The oneofs of which a member was read, a bit for each; above 64, several share a bit.
+    var oneofs: UInt64 = 0
+    var hasRepeatedOneof = false
     var cursor = ProtobufCursor(bytes, of: type.descriptor)
     while let tag = try cursor.readTag() {
       guard
@@ -156,17 +162,28 @@ struct MessageJSONWriter {
             field: index, number: number, content: UnsafeRawBufferPointer(start: nil, count: 0),
             isPacked: false))
       }
-      if let oneof = field.oneof { members[oneof] = index }
+      if let oneof = field.oneof {
+        let bit: UInt64 = 1 << UInt64(oneof & 63)
+        if oneofs & bit != 0 { hasRepeatedOneof = true }
+        oneofs |= bit
+      }
       if values.count > start + 1, values[values.count - 2].field > index { isInOrder = false }
     }
+    if hasRepeatedOneof { removeFormerMembers(from: start, shape) }
     if !isInOrder { sort(from: start) }
-    if shape.oneofCount > 0 {
-      let rest = values[start...].filter { value in
-        guard let oneof = shape.fields[value.field].oneof else { return true }
-        return members[oneof] == value.field
-      }
-      values.replaceSubrange(start..., with: rest)
+  }
+
+  /// Removes the values of oneofs but those of the member that was read last, which counts.
+  private mutating func removeFormerMembers(from start: Int, _ shape: MessageJSONShape) {
+    var members = [Int?](repeating: nil, count: shape.oneofCount)
+    for value in values[start...] {
+      if let oneof = shape.fields[value.field].oneof { members[oneof] = value.field }
     }
+    let rest = values[start...].filter { value in
+      guard let oneof = shape.fields[value.field].oneof else { return true }
+      return members[oneof] == value.field
+    }
+    values.replaceSubrange(start..., with: rest)
   }
 
   /// Sorts by field; the values of one field keep their order.
@@ -179,9 +196,12 @@ struct MessageJSONWriter {
 
   /// Whether a field is omitted: one without presence when it has the default value, a repeated one
   /// when it has no element.
-  private func isOmitted(_ field: MessageJSONField, _ values: ArraySlice<Value>) -> Bool {
-    if field.isRepeated { return values.allSatisfy { $0.isPacked && $0.content.isEmpty } }
-    guard !field.hasPresence, let value = values.last else { return false }
+  private func isOmitted(_ field: MessageJSONField, _ range: Range<Int>) -> Bool {
+    if field.isRepeated {
+      return range.allSatisfy { values[$0].isPacked && values[$0].content.isEmpty }
+    }
+    guard !field.hasPresence else { return false }
+    let value = values[range.upperBound - 1]
     if field.wireType == .length { return value.content.isEmpty }
     switch field.type {
     case PROTOBUF_C_TYPE_INT32, PROTOBUF_C_TYPE_SINT32, PROTOBUF_C_TYPE_UINT32,
@@ -223,7 +243,7 @@ struct MessageJSONWriter {
     switch field.type {
     case PROTOBUF_C_TYPE_MESSAGE:
       // Never nil: a message field has its message.
-      try append(message: value.content, field.message!)
+      try append(message: value.content, field.message!, field.messageShape!)
     case PROTOBUF_C_TYPE_STRING:
       output.appendJSONString(value.content)
     case PROTOBUF_C_TYPE_BYTES:
@@ -269,8 +289,10 @@ struct MessageJSONWriter {
       append(number)
       return
     }
+    let name = UnsafeRawBufferPointer(
+      start: value.pointee.name, count: strlen(value.pointee.name))
     output.append(UInt8(ascii: "\""))
-    output.append(contentsOf: String(cString: value.pointee.name).utf8)
+    output.append(contentsOf: name)
     output.append(UInt8(ascii: "\""))
   }
 
@@ -286,7 +308,7 @@ struct MessageJSONWriter {
   }
 
   private mutating func append(_ number: some FixedWidthInteger) {
-    output.append(contentsOf: String(number).utf8)
+    output.appendDecimal(number)
   }
 
   private mutating func append(quoted number: some FixedWidthInteger) {
