@@ -93,6 +93,15 @@ let package = Package(
         nio.http,
       ]),
 
+    // Asks the App Store.
+    .target(
+      name: "AppStoreServerAPI",
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "Framing", "Traces", tracing,
+        nio.core, nio.http, nio.posix,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
+
     // Spans of calls, and their export.
     .target(name: "Traces", dependencies: [tracing]),
     .target(
@@ -355,6 +364,12 @@ let package = Package(
       dependencies: [
         "CertificateStatus", "Cryptography", "EntitlementDomain", "StoreSimulator", "TestSupport",
         "Verification",
+      ]),
+    .testTarget(
+      name: "AppStoreServerAPITests",
+      dependencies: [
+        "AppStoreServerAPI", "Cryptography", "EntitlementDomain", "TestSupport", "Traces", nio.core,
+        nio.http, nio.posix, tracing,
       ]),
     .testTarget(
       name: "SQLiteStoreTests",

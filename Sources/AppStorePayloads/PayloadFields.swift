@@ -19,11 +19,15 @@ package struct PayloadFields: Sendable {
 
   /// Parses a payload and reads its outermost object.
   ///
-  /// - Parameter json: at most ``JSONLimits/length`` bytes.
+  /// - Parameters:
+  ///   - json: at most `lengthLimit` bytes.
+  ///   - lengthLimit: less than 2 GiB.
   /// - Throws: ``PayloadError`` when the payload is not JSON, or not an object.
-  package init(json: [UInt8]) throws(PayloadError) {
+  package init(
+    json: [UInt8], lengthLimit: Int = JSONLimits.length
+  ) throws(PayloadError) {
     do {
-      document = try JSONDocument(json)
+      document = try JSONDocument(json, lengthLimit: lengthLimit)
     } catch {
       throw PayloadError(error)
     }

@@ -1,4 +1,4 @@
-import Glibc
+import Cryptography
 package import NIOCore
 import Synchronization
 
@@ -93,33 +93,20 @@ public final class ClientToken: Sendable {
 
   private static func look(at path: String, _ state: inout State) throws(RPCClientError) {
     if let version = state.version, FileVersion(path) == version { return }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("\(path): the token cannot be read") }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure("\(path): cannot be read") }
-    guard !status.isReadByOthers else {
-      throw failure("\(path): other users may read the token (chmod 600)")
+    let file: SecretFile
+    do throws(SecretFile.Fault) {
+      file = try SecretFile(reading: path, maximumBytes: maximumBytes)
+    } catch {
+      switch error {
+      case .unreadable: throw failure("\(path): the token cannot be read")
+      case .readableByOthers:
+        throw failure("\(path): other users may read the token (chmod 600)")
+      case .tooLong: throw failure("\(path): no token, as it has more than \(maximumBytes) bytes")
+      }
     }
-    let text = try contents(of: descriptor, path)
-    state.metadata = try metadata(text, of: path)
-    state.version = FileVersion(status)
-    state.isSpent = status.st_mode & S_IFMT != S_IFREG
-  }
-
-  private static func contents(
-    of descriptor: CInt, _ path: String
-  ) throws(RPCClientError) -> String {
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: maximumBytes)
-    while bytes.count <= maximumBytes {
-      let count = read(descriptor, &piece, piece.count)
-      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure("\(path): the token cannot be read") }
-      bytes += piece[..<count]
-    }
-    throw failure("\(path): no token, as it has more than \(maximumBytes) bytes")
+    state.metadata = try metadata(String(decoding: file.bytes, as: UTF8.self), of: path)
+    state.version = file.version
+    state.isSpent = file.isSpent
   }
 
   private static func metadata(

@@ -76,4 +76,22 @@ struct TokenBucketTests {
     }
     #expect(taken == 1_100)
   }
+
+  @Test("Rates below one a second, with a capacity and a debt of their own")
+  func slow() {
+    var bucket = TokenBucket(interval: .seconds(10), capacity: 1, largestDebt: .seconds(30))
+    #expect(bucket.nextToken(now: Self.start) == nil)
+    for seconds: Int64 in [10, 20, 30, 30] {
+      bucket.take(now: Self.start)
+      #expect(bucket.nextToken(now: Self.start) == Self.start + .seconds(seconds))
+    }
+    #expect(bucket.nextToken(now: Self.start + .seconds(30)) == nil)
+    // Without debts, a failed attempt costs nothing.
+    var pair = TokenBucket(interval: .seconds(4), capacity: 2, largestDebt: .zero)
+    for seconds: Int64 in [0, 60] {
+      let now = Self.start + .seconds(seconds)
+      #expect(Self.takeAll(&pair, at: now) == 2)
+      #expect(pair.nextToken(now: now) == now + .seconds(4))
+    }
+  }
 }

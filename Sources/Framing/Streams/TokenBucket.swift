@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A token bucket that is refilled within one second. No clock and no I/O.
+/// A token bucket. No clock and no I/O.
 ///
 /// It may be overdrawn, since a connection is known to be short-lived only when it ends, and a call
 /// may cost many tokens. The debt is limited: by default to the tokens of one second, so that no wait is
@@ -8,11 +8,13 @@ package import NIOCore
 package struct TokenBucket: Sendable {
   /// The time in which one token is added.
   private let interval: TimeAmount
+  /// How long a bucket with one token takes to become full.
+  private let oneTokenLeft: TimeAmount
   private let largestDebt: TimeAmount
   /// When the bucket is full again if no token is taken. Each token moves it by one interval.
   private var fullAt = NIODeadline.uptimeNanoseconds(0)
 
-  /// A full bucket.
+  /// A full bucket that is refilled within one second.
   ///
   /// - Parameters:
   ///   - tokensPerSecond: The refill rate and the capacity; at least 1.
@@ -20,6 +22,20 @@ package struct TokenBucket: Sendable {
   package init(tokensPerSecond: Int, largestDebt: TimeAmount = .seconds(1)) {
     self.largestDebt = largestDebt
     interval = .nanoseconds(1_000_000_000 / Int64(max(1, tokensPerSecond)))
+    oneTokenLeft = .seconds(1) - interval
+  }
+
+  /// A full bucket of any rate.
+  ///
+  /// - Parameters:
+  ///   - interval: The time in which one token is added.
+  ///   - capacity: The tokens of a full bucket; at least 1.
+  ///   - largestDebt: The time in which the largest debt is refilled; at least the time of one token,
+  ///     so that the last one can be taken.
+  package init(interval: TimeAmount, capacity: Int, largestDebt: TimeAmount) {
+    self.interval = interval
+    self.largestDebt = max(interval, largestDebt)
+    oneTokenLeft = interval * (max(1, capacity) - 1)
   }
 
   /// Takes `count` tokens, and overdraws the bucket if it has fewer.
@@ -36,7 +52,4 @@ package struct TokenBucket: Sendable {
   package func nextToken(now: NIODeadline) -> NIODeadline? {
     fullAt <= now + oneTokenLeft ? nil : fullAt - oneTokenLeft
   }
-
-  /// How long a bucket with one token takes to become full.
-  private var oneTokenLeft: TimeAmount { .seconds(1) - interval }
 }

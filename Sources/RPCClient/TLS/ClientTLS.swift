@@ -1,3 +1,4 @@
+import Cryptography
 import Framing
 import Glibc
 import NIOCore

@@ -1,0 +1,342 @@
+import AppStorePayloads
+import Cryptography
+import EntitlementDomain
+package import NIOCore
+import Synchronization
+import Traces
+import Tracing
+
+/// A client of Apple's App Store Server API. Safe on any thread; it blocks none.
+///
+/// Each call has a deadline, which covers all its waits and attempts. Signed payloads are returned as
+/// they came: they are **not verified**, and belong into the ordinary verification before anything
+/// is believed.
+package final class AppStoreServerClient: Sendable {
+  private struct State {
+    var keys: AppStoreServerKeys
+    var pacing: CallPacing
+    var statistics = AppStoreServerStatistics()
+    var isClosed = false
+  }
+
+  package let addresses: AppStoreServerAddresses
+  let limits: AppStoreServerLimits
+  private let clock: AppStoreServerClock
+  private let report: @Sendable (AppStoreServerKeyEvent) -> Void
+  private let exchange: HTTPExchange
+  private let state: Mutex<State>
+  /// Ends when the client is shut down and no call is in progress.
+  private let (drained, drain) = AsyncStream<Void>.makeStream()
+
+  /// - Parameter report: called on any thread. It must be fast.
+  package init(
+    addresses: AppStoreServerAddresses = AppStoreServerAddresses(), keys: AppStoreServerKeys,
+    limits: AppStoreServerLimits = AppStoreServerLimits(), clock: AppStoreServerClock = .system(),
+    report: @escaping @Sendable (AppStoreServerKeyEvent) -> Void = { _ in }
+  ) {
+    let limits = limits.corrected
+    self.addresses = addresses
+    self.limits = limits
+    self.clock = clock
+    self.report = report
+    exchange = HTTPExchange(limits)
+    state = Mutex(
+      State(
+        keys: keys,
+        pacing: CallPacing(rateFactor: limits.rateFactor, waitingCalls: limits.waitingCalls)))
+  }
+
+  /// The keys in force.
+  package var keys: AppStoreServerKeys { state.withLock { $0.keys } }
+
+  /// Replaces the keys, for the next requests.
+  package func use(_ keys: AppStoreServerKeys) {
+    state.withLock { state in
+      state.keys = keys
+      state.pacing.keep(keys.bundleIDs)
+    }
+  }
+
+  package var statistics: AppStoreServerStatistics {
+    state.withLock { state in
+      var statistics = state.statistics
+      statistics.callsInProgressLimit = limits.callsInProgress
+      statistics.waitingCallsLimit = limits.waitingCalls
+      return statistics
+    }
+  }
+
+  /// Refuses new calls, lets those in progress end until the deadline, cancels the rest, and closes
+  /// all connections. Must be called once, before the client is released.
+  package func shutDown(deadline: NIODeadline) async {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      if !state.isClosed, state.statistics.callsInProgress == 0 { drain.finish() }
+      return !state.isClosed
+    }
+    guard isFirst else { return }
+    await withTaskGroup(of: Void.self) { [drained, clock] group in
+      group.addTask { for await _ in drained {} }
+      // Cancelled when the calls have ended.
+      group.addTask { try? await clock.sleep(deadline) }
+      await group.next()
+      group.cancelAll()
+    }
+    await exchange.shutDown()
+  }
+}
+
+// MARK: Calls
+
+extension AppStoreServerClient {
+  /// A call whose answer has no body.
+  func call(
+    _ request: AppStoreServerRequest, in app: AppScope, deadline: NIODeadline
+  ) async throws(AppStoreServerError) {
+    try await counted(request.endpoint, app) { () throws(AppStoreServerError) in
+      _ = try await attempts(of: request, in: app, deadline: deadline)
+    }
+  }
+
+  /// A call whose answer is a JSON object.
+  func call<Value: Sendable>(
+    _ request: AppStoreServerRequest, in app: AppScope, deadline: NIODeadline,
+    reading read: (PayloadFields) throws(PayloadError) -> Value
+  ) async throws(AppStoreServerError) -> Value {
+    try await counted(request.endpoint, app) { () throws(AppStoreServerError) in
+      let answer = try await attempts(of: request, in: app, deadline: deadline)
+      do throws(PayloadError) {
+        guard answer.isJSON else {
+          throw PayloadError(.malformedJSON, "the Content-Type is not application/json")
+        }
+        return try read(PayloadFields(json: answer.body, lengthLimit: limits.responseLength))
+      } catch {
+        var invalid = AppStoreServerError(error)
+        invalid.status = answer.status
+        invalid.mayHaveTakenEffect = request.endpoint.isChange
+        throw invalid
+      }
+    }
+  }
+
+  /// Counts a call, and records its span if it is traced.
+  private func counted<Value: Sendable>(
+    _ endpoint: AppStoreServerEndpoint, _ app: AppScope,
+    _ body: () async throws(AppStoreServerError) -> Value
+  ) async throws(AppStoreServerError) -> Value {
+    let span = CallTracer.startChild(
+      "app_store.\(endpoint.rawValue)", .client,
+      ["app_store.environment": .string(app.environment.rawValue)])
+    var failure: AppStoreServerError?
+    defer {
+      if let failure { span?.fail(failure.code.rawValue) } else { span?.end() }
+      let call = AppStoreServerStatistics.Call(
+        endpoint: endpoint, environment: app.environment, failure: failure?.code)
+      state.withLock { $0.statistics.calls[call, default: 0] += 1 }
+    }
+    do throws(AppStoreServerError) {
+      try begin()
+      defer { end() }
+      return try await body()
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func begin() throws(AppStoreServerError) {
+    try state.withLock { (state) throws(AppStoreServerError) in
+      guard !state.isClosed else { throw .shutDown }
+      guard state.statistics.callsInProgress < limits.callsInProgress else {
+        throw AppStoreServerError(
+          .busy, "\(limits.callsInProgress) calls are in progress", isRetryable: true)
+      }
+      state.statistics.callsInProgress += 1
+    }
+  }
+
+  private func end() {
+    state.withLock { state in
+      state.statistics.callsInProgress -= 1
+      if state.isClosed, state.statistics.callsInProgress == 0 { drain.finish() }
+    }
+  }
+
+  /// Sends a request until it succeeds, fails for good, or would have to wait beyond the deadline.
+  private func attempts(
+    of request: AppStoreServerRequest, in app: AppScope, deadline: NIODeadline
+  ) async throws(AppStoreServerError) -> AppStoreServerAnswer {
+    guard let address = addresses[app.environment] else {
+      throw AppStoreServerError(
+        .unsupportedEnvironment, "\(app.environment.rawValue) has no App Store Server API")
+    }
+    let lane = CallPacing.Lane(app: app, endpoint: request.endpoint)
+    var retries = CallRetries(request.endpoint, limits)
+    do throws(AppStoreServerError) {
+      while true {
+        guard clock.uptime() < deadline else { throw .deadlineExceeded }
+        let key = try key(of: app.bundleID)
+        try await permit(lane, deadline)
+        let token = try token(of: key, for: app.bundleID)
+        state.withLock { state in
+          state.statistics.requests += 1
+          if retries.attempts > 0 { state.statistics.retries += 1 }
+        }
+        do throws(AppStoreServerError) {
+          return try await attempt(
+            request, at: address.description + request.target, token: token.text, deadline)
+        } catch {
+          // Other calls wait too, also when this one does not.
+          if let moment = error.retryAt { pause(lane, until: moment) }
+          let step = retries.attemptFailed(error, now: clock.now(), jitter: .random(in: 0...1))
+          switch step {
+          case .fail: throw error
+          case .withFreshToken: key.refused(token, for: app.bundleID)
+          case .after(let time):
+            let end = clock.uptime() + TimeAmount(time)
+            guard end < deadline else { throw error }
+            try await wait(until: end)
+          }
+        }
+      }
+    } catch {
+      throw retries.ended(with: error)
+    }
+  }
+
+  private func attempt(
+    _ request: AppStoreServerRequest, at url: String, token: String, _ deadline: NIODeadline
+  ) async throws(AppStoreServerError) -> AppStoreServerAnswer {
+    let left = Duration(deadline - clock.uptime())
+    guard left > .zero else { throw .deadlineExceeded }
+    let answer: AppStoreServerAnswer
+    do throws(TransportFault) {
+      answer = try await exchange.answer(
+        to: request, at: url, token: token, within: min(left, limits.attemptTime))
+    } catch {
+      let isStuck = error.isTimeout && limits.attemptTime < left
+      throw AppStoreServerError(
+        isStuck ? .interrupted("no answer in time") : error, request.endpoint, limits)
+    }
+    guard !answer.isSuccess else { return answer }
+    var error = AppStoreServerError(
+      answer, now: clock.now(), longestWait: limits.longestRetryAfter)
+    // Apple says of its retryable codes that nothing was done.
+    error.mayHaveTakenEffect =
+      request.endpoint.isChange && answer.status >= 500 && error.errorCode?.isRetryable != true
+    throw error
+  }
+
+  // MARK: Keys and tokens
+
+  private func key(of app: BundleID) throws(AppStoreServerError) -> AppStoreServerKey {
+    guard let key = keys[app] else {
+      throw AppStoreServerError(.noKey, "\(app) has no key for the App Store Server API")
+    }
+    return key
+  }
+
+  private func token(
+    of key: AppStoreServerKey, for app: BundleID
+  ) throws(AppStoreServerError) -> ServerToken {
+    do throws(CryptographyError) {
+      let (token, isNew, event) = try key.token(
+        for: app, now: clock.now(), uptime: clock.uptime())
+      state.withLock { state in
+        if isNew { state.statistics.tokensSigned += 1 }
+        if event?.kind == .unusable { state.statistics.keyFileFailures += 1 }
+      }
+      if let event { report(event) }
+      return token
+    } catch {
+      throw AppStoreServerError(.keyUnusable, "the key \(key.keyID) cannot sign: \(error.message)")
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Waits until one request may be sent.
+  private func permit(
+    _ lane: CallPacing.Lane, _ deadline: NIODeadline
+  ) async throws(AppStoreServerError) {
+    while true {
+      let now = clock.uptime()
+      let permit = state.withLock { $0.pacing.permit(lane, now: now, deadline: deadline) }
+      switch permit {
+      case .now: return
+      case .refused(let moment):
+        var error = AppStoreServerError(
+          .rateLimited, "no request is allowed before the deadline", isRetryable: true)
+        error.retryAt = clock.now().advanced(by: Duration(moment - now).milliseconds)
+        throw error
+      case .reserved(let moment):
+        try await wait(until: moment, forPermit: true)
+        if !state.withLock({ $0.pacing.isPaused(lane, now: clock.uptime()) }) { return }
+      case .paused(let moment): try await wait(until: moment, forPermit: true)
+      }
+    }
+  }
+
+  private func pause(_ lane: CallPacing.Lane, until moment: Milliseconds) {
+    let time = max(0, moment.rawValue - clock.now().rawValue)
+    let end = clock.uptime() + .milliseconds(time)
+    state.withLock { $0.pacing.pause(lane, until: end) }
+  }
+
+  private func wait(
+    until end: NIODeadline, forPermit: Bool = false
+  ) async throws(AppStoreServerError) {
+    try state.withLock { (state) throws(AppStoreServerError) in
+      guard state.statistics.waitingCalls < limits.waitingCalls else {
+        throw AppStoreServerError(
+          .busy, "\(limits.waitingCalls) calls wait", isRetryable: true)
+      }
+      state.statistics.waitingCalls += 1
+      if forPermit { state.statistics.permitWaits += 1 }
+    }
+    let isCancelled: Bool
+    do {
+      try await clock.sleep(end)
+      isCancelled = false
+    } catch {
+      isCancelled = true
+    }
+    let isClosed = state.withLock { state in
+      state.statistics.waitingCalls -= 1
+      return state.isClosed
+    }
+    if isCancelled { throw .cancelled }
+    if isClosed { throw .shutDown }
+  }
+}
+
+extension AppStoreServerAnswer {
+  /// Parameters, such as a charset, do not count.
+  fileprivate var isJSON: Bool {
+    let type = contentType?.prefix { $0 != ";" && $0 != " " }
+    return type?.lowercased() == "application/json"
+  }
+}
+
+extension AppStoreServerError {
+  fileprivate static let cancelled = AppStoreServerError(.cancelled, "the task was cancelled")
+  fileprivate static let shutDown = AppStoreServerError(.shutDown, "the client is shut down")
+  fileprivate static let deadlineExceeded = AppStoreServerError(
+    .deadlineExceeded, "the deadline has passed", isRetryable: true)
+
+  fileprivate init(
+    _ fault: TransportFault, _ endpoint: AppStoreServerEndpoint, _ limits: AppStoreServerLimits
+  ) {
+    switch fault {
+    case .deadline: self = .deadlineExceeded
+    case .cancelled: self = .cancelled
+    case .shutDown: self = .shutDown
+    case .tooLong:
+      self.init(.responseTooLong, "the answer has more than \(limits.responseLength) bytes")
+    case .unsent(let reason): self.init(.unreachable, reason, isRetryable: true)
+    case .interrupted(let reason): self.init(.unreachable, reason, isRetryable: true)
+    }
+    if case .unsent = fault { return }
+    mayHaveTakenEffect = endpoint.isChange
+  }
+}

@@ -1,0 +1,52 @@
+/// An endpoint of the App Store Server API. The raw value is its name in metrics and traces.
+package enum AppStoreServerEndpoint: String, Hashable, Sendable, CaseIterable {
+  case transaction
+  case history
+  case subscriptionStatuses = "subscription_statuses"
+  case refunds
+  case order
+  case appTransaction = "app_transaction"
+  case finish
+  case appAccountToken = "app_account_token"
+  case consumption
+  case legacyConsumption = "legacy_consumption"
+  case extendRenewal = "extend_renewal"
+  case massExtension = "mass_extension"
+  case massExtensionStatus = "mass_extension_status"
+  case testNotification = "test_notification"
+  case testNotificationStatus = "test_notification_status"
+  case notificationHistory = "notification_history"
+
+  /// Requests each second that Apple allows one app in Production. In Sandbox it is a tenth.
+  var requestsPerSecond: Double {
+    switch self {
+    case .transaction, .history, .subscriptionStatuses, .appTransaction, .finish, .consumption,
+      .legacyConsumption, .notificationHistory:
+      50
+    case .appAccountToken, .extendRenewal: 20
+    case .refunds, .order: 10
+    // Apple publishes no rate for the status of a mass extension.
+    case .massExtension, .massExtensionStatus, .testNotification, .testNotificationStatus: 1
+    }
+  }
+
+  /// Whether a call changes something at Apple.
+  var isChange: Bool {
+    switch self {
+    case .finish, .appAccountToken, .consumption, .legacyConsumption, .extendRenewal,
+      .massExtension, .testNotification:
+      true
+    case .transaction, .history, .subscriptionStatuses, .refunds, .order, .appTransaction,
+      .massExtensionStatus, .testNotificationStatus, .notificationHistory:
+      false
+    }
+  }
+
+  /// Whether a request may be sent again when it is not known how the first one ended.
+  ///
+  /// Reads may. Finish, the account token and consumption information set a state, and set it again.
+  /// A mass extension with a known request identifier is answered as the first one was. A second
+  /// test notification does no harm. For the extension of one subscription Apple documents no such
+  /// protection: a second request could extend it twice, irreversibly and out of two in a year.
+  var isRepeatable: Bool { self != .extendRenewal }
+}
