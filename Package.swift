@@ -193,6 +193,14 @@ let package = Package(
 
     // The App Store in a box.
     .target(name: "StoreSimulator", dependencies: ["Cryptography", "EntitlementDomain"]),
+    // It serves: Apple's API, notifications on a virtual clock, and the control interface.
+    .target(
+      name: "StoreSimulatorServer",
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "Locks", "StoreSimulator",
+        nio.core, nio.http, nio.posix,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
 
     // Files that say what the service must answer, and what runs them.
     .target(
@@ -221,7 +229,7 @@ let package = Package(
       name: "SimulatorCommands",
       dependencies: [
         "ClientOptions", "EntitlementDomain", "Framing", "Programs", "RPCClient",
-        "StoreSimulator", "Wire", argumentParser,
+        "StoreSimulator", "StoreSimulatorServer", "Wire", argumentParser,
       ]),
     .target(
       name: "LoadClient",
@@ -408,6 +416,12 @@ let package = Package(
       dependencies: [
         "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "JSON",
         "StoreSimulator", "TestSupport", "Verification",
+      ]),
+    .testTarget(
+      name: "StoreSimulatorServerTests",
+      dependencies: [
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "StoreSimulator",
+        "StoreSimulatorServer", "TestSupport",
       ]),
     .testTarget(
       name: "EntitlementServiceTests",

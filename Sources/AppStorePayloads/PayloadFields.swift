@@ -125,6 +125,16 @@ package struct PayloadFields: Sendable {
     return value
   }
 
+  /// The text of a number, as it was written.
+  ///
+  /// - Throws: ``PayloadError/Code/wrongType``.
+  package func number(_ name: StaticString) throws(PayloadError) -> String? {
+    guard let index = try find(name, .number, "a number") else { return nil }
+    let number = document.nodes[index]
+    return String(
+      decoding: document.bytes[Int(number.start)..<Int(number.end)], as: UTF8.self)
+  }
+
   /// A date: integer milliseconds since the Unix epoch. A fraction is rounded down, if the
   /// environment signs fractions: see ``withDates(ofEnvironmentIn:)`` (R4).
   ///

@@ -120,6 +120,19 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
   }
 }
 
+extension SigningKey {
+  /// The public key.
+  ///
+  /// - Throws: ``CryptographyError/Code/unsupportedPublicKey`` when it is not on P-256.
+  package var verifyingKey: VerifyingKey {
+    get throws(CryptographyError) {
+      // Released by the verifying key.
+      EVP_PKEY_up_ref(key)
+      return try VerifyingKey(owning: key)
+    }
+  }
+}
+
 extension SigningCurve {
   /// OpenSSL returns the older name of P-256 for keys that it has read.
   fileprivate init?(openSSLName name: String) {

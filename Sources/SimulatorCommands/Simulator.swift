@@ -26,7 +26,11 @@ struct SimulatorCommand: AsyncParsableCommand {
     version: ProgramVersion.line(of: "storesim"),
     subcommands: [
       AuthorityCommand.self, PrintCatalogCommand.self, LifeCyclesCommand.self,
-      SignReceiptCommand.self, SignCommand.self, SubmitPopulationCommand.self,
+      SignReceiptCommand.self, SignCommand.self, SubmitPopulationCommand.self, ServeCommand.self,
+      ClockCommand.self, CustomersCommand.self, BuyCommand.self, CancelCommand.self,
+      ResumeCommand.self, UpgradeCommand.self, ChangeCardCommand.self, RaisePriceCommand.self,
+      ConsentCommand.self, ShareCommand.self, StopSharingCommand.self, RefundCommand.self,
+      RequestConsumptionCommand.self, FaultCommand.self,
     ])
 }
 

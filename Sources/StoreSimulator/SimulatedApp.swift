@@ -7,21 +7,27 @@ package enum SimulatedApp {
   package static let subscriptionGroup: SubscriptionGroupID = "21000001"
 
   package static let basicMonthly = SimulatedProduct(
-    "com.example.scribe.basic.monthly", .autoRenewable, entitlements: ["basic"], price: 4_990)
+    "com.example.scribe.basic.monthly", .autoRenewable, entitlements: ["basic"], price: 4_990,
+    months: 1, level: 2)
   package static let proMonthly = SimulatedProduct(
-    "com.example.scribe.pro.monthly", .autoRenewable, entitlements: ["basic", "pro"], price: 9_990)
+    "com.example.scribe.pro.monthly", .autoRenewable, entitlements: ["basic", "pro"], price: 9_990,
+    months: 1, level: 1)
   package static let proYearly = SimulatedProduct(
     "com.example.scribe.pro.yearly", .autoRenewable, entitlements: ["basic", "pro"],
-    price: 99_990)
-  /// Lasts three months.
+    price: 99_990, months: 12, level: 1)
   package static let season = SimulatedProduct(
-    "com.example.scribe.season", .nonRenewing, entitlements: ["season"], price: 14_990)
+    "com.example.scribe.season", .nonRenewing, entitlements: ["season"], price: 14_990, months: 3)
   package static let adFree = SimulatedProduct(
     "com.example.scribe.adfree", .nonConsumable, entitlements: ["ad_free"], price: 19_990)
   package static let tokens = SimulatedProduct(
     "com.example.scribe.tokens", .consumable, entitlements: [], price: 1_990)
 
   package static let products = [basicMonthly, proMonthly, proYearly, season, adFree, tokens]
+
+  /// The product with an id; nil when the app does not sell it.
+  package static func product(_ id: ProductID) -> SimulatedProduct? {
+    products.first { $0.id == id }
+  }
 
   /// The catalog for which the expected states of the life cycles hold.
   package static let catalogYAML = """
@@ -76,12 +82,21 @@ package struct SimulatedProduct: Hashable, Sendable {
   package let entitlements: [EntitlementID]
   /// In thousandths of the currency's unit.
   package let price: Int64
+  /// How long a period lasts, or a non-renewing subscription; nil for other types.
+  package let months: Int?
+  /// The level of service in the subscription group: 1 is the highest. Nil outside groups.
+  package let level: Int?
 
-  init(_ id: ProductID, _ type: ProductType, entitlements: [EntitlementID], price: Int64) {
+  init(
+    _ id: ProductID, _ type: ProductType, entitlements: [EntitlementID], price: Int64,
+    months: Int? = nil, level: Int? = nil
+  ) {
     self.id = id
     self.type = type
     self.entitlements = entitlements
     self.price = price
+    self.months = months
+    self.level = level
   }
 
   /// The app has one subscription group.

@@ -5,10 +5,10 @@ import EntitlementDomain
 /// They depend on the seed, the label and the index alone. Customers of one population never share
 /// an identifier, because the index has its own digits.
 struct StoreIdentifiers: Sendable {
-  let appAccountToken: AppAccountToken?
+  var appAccountToken: AppAccountToken?
   /// A second token that the app sets later (R43).
   let laterAppAccountToken: AppAccountToken?
-  let appTransactionID: AppTransactionID
+  var appTransactionID: AppTransactionID
   private let block: Int64
   private var transactionCount: Int64 = 0
 

@@ -27,7 +27,7 @@ struct EngineAgreementTests {
   }
 
   /// The record that a store would return: the current version of every fact.
-  private static func record(of history: [StoreEvent]) throws -> CustomerRecord {
+  static func record(of history: [StoreEvent]) throws -> CustomerRecord {
     var record = CustomerRecord(
       scope: AppScope(bundleID: SimulatedApp.bundleID, environment: .production))
     var standing: [FactKey: Fact] = [:]
@@ -51,7 +51,7 @@ struct EngineAgreementTests {
   }
 
   /// The computed state as an ``ExpectedState``, for the same group or product.
-  private static func summary(of state: CustomerState, asked: ExpectedState) -> ExpectedState {
+  static func summary(of state: CustomerState, asked: ExpectedState) -> ExpectedState {
     let standing =
       if let group = asked.group {
         state.groups.first { $0.groupID == group }?.standing

@@ -1,10 +1,12 @@
 /// A binary heap: the least element comes first.
-struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
   private var elements: [Element] = []
 
-  var least: Element? { elements.first }
+  package init() {}
 
-  mutating func insert(_ element: Element) {
+  package var least: Element? { elements.first }
+
+  package mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -15,7 +17,7 @@ struct Heap<Element: Comparable> {
     }
   }
 
-  mutating func removeLeast() {
+  package mutating func removeLeast() {
     guard let last = elements.popLast(), !elements.isEmpty else { return }
     elements[0] = last
     var parent = 0
@@ -30,3 +32,5 @@ struct Heap<Element: Comparable> {
     }
   }
 }
+
+extension Heap: Sendable where Element: Sendable {}

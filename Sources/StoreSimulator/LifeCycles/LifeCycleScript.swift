@@ -5,8 +5,8 @@ import EntitlementDomain
 struct LifeCycleScript {
   let start: Milliseconds
   private let environment: StoreEnvironment
-  private let storefront: Storefront
-  private var identifiers: StoreIdentifiers
+  var storefront: Storefront
+  var identifiers: StoreIdentifiers
   private var notificationIDs: SeededGenerator
   private(set) var events: [StoreEvent] = []
   private(set) var intervals = [ExpectedInterval(from: Milliseconds(.min), state: .new)]
@@ -27,6 +27,12 @@ struct LifeCycleScript {
     // notification ids, or the service would take its notifications for repeats.
     notificationIDs = SeededGenerator(
       seed: generator.next() ^ UInt64(bitPattern: start.rawValue))
+  }
+
+  /// Removes and returns the events that were signed since the last call.
+  mutating func takeEvents() -> [StoreEvent] {
+    defer { events = [] }
+    return events
   }
 
   /// Adds the expected state from `moment` on.
@@ -58,17 +64,20 @@ struct LifeCycleScript {
   }
 
   /// Makes an auto-renewable chain whose first period ends at `end`. It is not signed yet.
-  mutating func subscription(to product: SimulatedProduct, ends end: Milliseconds)
-    -> ScriptedSubscription
-  {
-    let transaction = purchase(product, at: start, ends: end)
+  ///
+  /// - Parameter moment: the time of the purchase; nil for the start of the life cycle.
+  mutating func subscription(
+    to product: SimulatedProduct, at moment: Milliseconds? = nil, ends end: Milliseconds
+  ) -> ScriptedSubscription {
+    let begun = moment ?? start
+    let transaction = purchase(product, at: begun, ends: end)
     var renewalInfo = RenewalInfoPayload(
-      originalTransactionID: transaction.originalTransactionID, signedDate: start,
+      originalTransactionID: transaction.originalTransactionID, signedDate: begun,
       environment: environment)
     renewalInfo.productID = product.id
     renewalInfo.autoRenewProductID = product.id
     renewalInfo.autoRenews = true
-    renewalInfo.recentSubscriptionStartDate = start
+    renewalInfo.recentSubscriptionStartDate = begun
     renewalInfo.renewalDate = end
     renewalInfo.renewalPrice = product.price
     renewalInfo.currency = storefront.currency
@@ -118,12 +127,13 @@ struct LifeCycleScript {
   /// Signs a transaction without a renewal info at `moment`, with a notification.
   mutating func sign(
     _ transaction: TransactionPayload, as name: NotificationName, at moment: Milliseconds,
-    status: SubscriptionStatus? = nil, consumptionRequestReason: String? = nil
+    status: SubscriptionStatus? = nil, others: [TransactionPayload] = [],
+    consumptionRequestReason: String? = nil
   ) {
     var notification = notification(name, at: moment)
     notification.status = status?.rawValue
     notification.consumptionRequestReason = consumptionRequestReason
-    sign([transaction], nil, in: notification)
+    sign([transaction] + others, nil, in: notification)
   }
 
   /// Adds a notification without any fact.

@@ -23,7 +23,7 @@ package struct JSONObjectWriter: Sendable {
   }
 
   /// A number by its text.
-  mutating func set(_ name: String, number text: String) {
+  package mutating func set(_ name: String, number text: String) {
     begin(name)
     contents += text.utf8
   }
@@ -44,6 +44,13 @@ package struct JSONObjectWriter: Sendable {
       append(quoted: value)
     }
     contents.append(UInt8(ascii: "]"))
+  }
+
+  /// An empty list is written as `[]`.
+  package mutating func set(_ name: String, texts values: [String]) {
+    guard values.isEmpty else { return set(name, values) }
+    begin(name)
+    contents += "[]".utf8
   }
 
   package mutating func set(_ name: String, _ value: JSONObjectWriter?) {
