@@ -292,8 +292,8 @@ extension GetCredentialsRequest: WireMessage, MappedMessage {
 package struct ReloadCredentialsRequest: Hashable, Sendable {
   /// Checks the file and reports the result, but does not put it in force.
   package var isDryRun: Bool
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(isDryRun: Bool = false, onBehalfOf: String? = nil) {

@@ -131,8 +131,8 @@ package struct AddGrantRequest: Hashable, Sendable {
   package var expires: Milliseconds?
   /// Why.
   package var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(
@@ -209,8 +209,8 @@ package struct WithdrawGrantRequest: Hashable, Sendable {
   package var scope: AppScope
   /// Why.
   package var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(grantID: GrantID, scope: AppScope, reason: String, onBehalfOf: String? = nil) {
@@ -399,8 +399,8 @@ extension GetCatalogRequest: WireMessage, MappedMessage {
 package struct ReloadCatalogRequest: Hashable, Sendable {
   /// Checks the file and reports the result, but does not put it in force.
   package var isDryRun: Bool
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(isDryRun: Bool = false, onBehalfOf: String? = nil) {
@@ -1022,8 +1022,8 @@ package struct ExportCustomerRequest: Hashable, Sendable {
   package var scope: AppScope
   /// The account. An unknown account is NOT_FOUND.
   package var accountID: AccountID
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(scope: AppScope, accountID: AccountID, onBehalfOf: String? = nil) {
@@ -1113,8 +1113,8 @@ package struct DeleteCustomerRequest: Hashable, Sendable {
   package var accountID: AccountID
   /// Why.
   package var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(scope: AppScope, accountID: AccountID, reason: String, onBehalfOf: String? = nil) {
@@ -1582,8 +1582,8 @@ package struct ImportArchivedResponseRequest: Hashable, Sendable {
   package var accountID: AccountID?
   /// The JSON response of verifyReceipt.
   package var response: [UInt8]
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   package var onBehalfOf: String?
 
   package init(

@@ -40,7 +40,7 @@ package struct AuditedCallEntry: Hashable, Sendable {
   package var previousHash: String?
   /// SHA-256, hexadecimal.
   package var hash: String
-  /// For whom the author acted: a person or a tool, as the author named it.
+  /// On whose behalf the author acted: a person or a tool, as named by the author.
   package var onBehalfOf: String?
   /// How the author proved its name: "token", "certificate", "user" (the user id of a Unix socket),
   /// or "none". Absent in entries from before there was access control.

@@ -180,8 +180,8 @@ public struct LinkAccountRequest: Hashable, Sendable {
   public var accountID: AccountID
   /// Why.
   public var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   public var onBehalfOf: String?
 
   public init(
@@ -241,8 +241,8 @@ public struct UnlinkAccountRequest: Hashable, Sendable {
   public var target: LinkTarget
   /// Why.
   public var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   public var onBehalfOf: String?
 
   public init(scope: AppScope, target: LinkTarget, reason: String, onBehalfOf: String? = nil) {
@@ -296,8 +296,8 @@ public struct TransferPurchaseRequest: Hashable, Sendable {
   public var toAccountID: AccountID
   /// Why.
   public var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   public var onBehalfOf: String?
 
   public init(
@@ -364,8 +364,8 @@ public struct MergeAccountsRequest: Hashable, Sendable {
   public var intoAccountID: AccountID
   /// Why.
   public var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   public var onBehalfOf: String?
 
   public init(
@@ -477,8 +477,8 @@ public struct BindAccountTokenRequest: Hashable, Sendable {
   public var accountID: AccountID?
   /// Why.
   public var reason: String
-  /// For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-  /// the author.
+  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+  /// is the caller.
   public var onBehalfOf: String?
 
   public init(
@@ -651,8 +651,8 @@ public struct AccountToken: Hashable, Sendable {
   public var reason: String?
   /// When it got this state, in milliseconds since the epoch; absent when that is not known.
   public var since: Milliseconds?
-  /// For whom the author acted: a person or a tool, as the request named it. Empty when it named
-  /// none.
+  /// On whose behalf the author acted: a person or a tool, as named in the request; empty if none
+  /// was.
   public var onBehalfOf: String?
 
   public init(
@@ -928,8 +928,8 @@ public struct LinkHistoryEntry: Hashable, Sendable {
   public var author: String?
   /// The reason given in the request; empty when a submission caused it.
   public var note: String?
-  /// For whom the author acted: a person or a tool, as the request named it. Empty when it named
-  /// none.
+  /// On whose behalf the author acted: a person or a tool, as named in the request; empty if none
+  /// was.
   public var onBehalfOf: String?
 
   public init(

@@ -239,8 +239,8 @@ struct  Entitle__V1__ReloadCredentialsRequest
    */
   protobuf_c_boolean dry_run;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };

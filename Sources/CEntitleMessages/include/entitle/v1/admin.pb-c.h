@@ -131,7 +131,7 @@ struct  Entitle__V1__Grant
    */
   Entitle__V1__GrantWithdrawal *withdrawal;
   /*
-   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
+   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
    */
   char *on_behalf_of;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
@@ -166,7 +166,7 @@ struct  Entitle__V1__GrantWithdrawal
    */
   char *reason;
   /*
-   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
+   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
    */
   char *on_behalf_of;
 };
@@ -217,8 +217,8 @@ struct  Entitle__V1__AddGrantRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
@@ -261,8 +261,8 @@ struct  Entitle__V1__WithdrawGrantRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -344,8 +344,8 @@ struct  Entitle__V1__ReloadCatalogRequest
    */
   protobuf_c_boolean dry_run;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -704,8 +704,8 @@ struct  Entitle__V1__ExportCustomerRequest
    */
   char *account_id;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -752,8 +752,8 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -1060,8 +1060,8 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    */
   ProtobufCBinaryData response;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };

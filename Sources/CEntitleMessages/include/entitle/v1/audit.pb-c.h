@@ -102,7 +102,7 @@ struct  Entitle__V1__AuditEntry
    */
   char *hash;
   /*
-   * For whom the author acted: a person or a tool, as the author named it.
+   * On whose behalf the author acted: a person or a tool, as named by the author.
    */
   char *on_behalf_of;
   /*

@@ -226,8 +226,8 @@ struct  Entitle__V1__LinkAccountRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -256,8 +256,8 @@ struct  Entitle__V1__UnlinkAccountRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -294,8 +294,8 @@ struct  Entitle__V1__TransferPurchaseRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -329,8 +329,8 @@ struct  Entitle__V1__MergeAccountsRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -389,8 +389,8 @@ struct  Entitle__V1__BindAccountTokenRequest
    */
   char *reason;
   /*
-   * For whom the caller acts: the name of a person or a tool. It is kept beside the caller, who is
-   * the author.
+   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
+   * is the caller.
    */
   char *on_behalf_of;
 };
@@ -481,7 +481,7 @@ struct  Entitle__V1__AccountToken
    */
   char *reason;
   /*
-   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
+   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
    */
   char *on_behalf_of;
   Entitle__V1__AccountToken__HasSinceMsCase has_since_ms_case;
@@ -662,7 +662,7 @@ struct  Entitle__V1__LinkEvent
    */
   char *note;
   /*
-   * For whom the author acted: a person or a tool, as the request named it. Empty when it named none.
+   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
    */
   char *on_behalf_of;
 };
