@@ -51,7 +51,7 @@ extension AppStoreServerClient {
   package func extendRenewals(
     _ mass: MassRenewalExtension, in app: AppScope, deadline: NIODeadline
   ) async throws(AppStoreServerError) -> String {
-    try mass.renewalExtension.check()
+    try mass.check()
     let codes = mass.storefrontCountryCodes
     let request = try AppStoreServerRequest(
       .massExtension, .POST, "v1/subscriptions/extend/mass",

@@ -9,13 +9,16 @@ import Tracing
 /// A client of Apple's App Store Server API. Safe on any thread; it blocks none.
 ///
 /// Each call has a deadline, which covers all its waits and attempts. Signed payloads are returned as
-/// they came: they are **not verified**, and belong into the ordinary verification before anything
-/// is believed.
+/// they came. They are **not verified**: pass them to the ordinary verification first.
 package final class AppStoreServerClient: Sendable {
+  private typealias Sleep = Task<Void, any Error>
+
   private struct State {
     var keys: AppStoreServerKeys
     var pacing: CallPacing
     var statistics = AppStoreServerStatistics()
+    /// The waits of calls, which the end of the client cancels.
+    var sleeps: [CallPacing.Lane: Set<Sleep>] = [:]
     var isClosed = false
   }
 
@@ -66,12 +69,14 @@ package final class AppStoreServerClient: Sendable {
     }
   }
 
-  /// Refuses new calls, lets those in progress end until the deadline, cancels the rest, and closes
-  /// all connections. Must be called once, before the client is released.
+  /// Refuses new calls, ends those that wait, lets requests in flight end until the deadline,
+  /// cancels the rest, and closes all connections. Must be called once, before the client is
+  /// released.
   package func shutDown(deadline: NIODeadline) async {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }
       if !state.isClosed, state.statistics.callsInProgress == 0 { drain.finish() }
+      for sleep in state.sleeps.values.joined() { sleep.cancel() }
       return !state.isClosed
     }
     guard isFirst else { return }
@@ -186,16 +191,20 @@ extension AppStoreServerClient {
           return try await attempt(
             request, at: address.description + request.target, token: token.text, deadline)
         } catch {
+          let now = clock.now()
+          let asked = error.retryAt.map {
+            Duration.milliseconds(max(0, $0.rawValue - now.rawValue))
+          }
+          let backoff = retries.backoff(jitter: .random(in: 0...1))
           // Other calls wait too, also when this one does not.
-          if let moment = error.retryAt { pause(lane, until: moment) }
-          let step = retries.attemptFailed(error, now: clock.now(), jitter: .random(in: 0...1))
-          switch step {
+          if error.status == 429 { pause(lane, for: asked ?? backoff) }
+          switch retries.attemptFailed(error, asked: asked, backoff: backoff) {
           case .fail: throw error
           case .withFreshToken: key.refused(token, for: app.bundleID)
           case .after(let time):
             let end = clock.uptime() + TimeAmount(time)
-            guard end < deadline else { throw error }
-            try await wait(until: end)
+            guard end < deadline, let sleep = try beginSleep(until: end, lane) else { throw error }
+            try await ended(sleep, lane)
           }
         }
       }
@@ -221,9 +230,7 @@ extension AppStoreServerClient {
     guard !answer.isSuccess else { return answer }
     var error = AppStoreServerError(
       answer, now: clock.now(), longestWait: limits.longestRetryAfter)
-    // Apple says of its retryable codes that nothing was done.
-    error.mayHaveTakenEffect =
-      request.endpoint.isChange && answer.status >= 500 && error.errorCode?.isRetryable != true
+    error.mayHaveTakenEffect = request.endpoint.isChange && answer.status >= 500
     throw error
   }
 
@@ -261,7 +268,19 @@ extension AppStoreServerClient {
   ) async throws(AppStoreServerError) {
     while true {
       let now = clock.uptime()
-      let permit = state.withLock { $0.pacing.permit(lane, now: now, deadline: deadline) }
+      let (permit, sleep) = try state.withLock {
+        (state) throws(AppStoreServerError) -> (CallPacing.Permit, Sleep?) in
+        let permit = state.pacing.permit(
+          lane, now: now, deadline: deadline, mayWait: hasRoom(for: lane, state))
+        switch permit {
+        case .reserved(let moment), .paused(let moment):
+          state.statistics.permitWaits += 1
+          return (permit, beginSleep(until: moment, lane, &state))
+        case .busy where state.isClosed: throw .shutDown
+        case .now, .refused, .busy: return (permit, nil)
+        }
+      }
+      if let sleep { try await ended(sleep, lane) }
       switch permit {
       case .now: return
       case .refused(let moment):
@@ -269,44 +288,62 @@ extension AppStoreServerClient {
           .rateLimited, "no request is allowed before the deadline", isRetryable: true)
         error.retryAt = clock.now().advanced(by: Duration(moment - now).milliseconds)
         throw error
-      case .reserved(let moment):
-        try await wait(until: moment, forPermit: true)
+      case .busy: throw AppStoreServerError(.busy, "too many calls wait", isRetryable: true)
+      case .reserved:
         if !state.withLock({ $0.pacing.isPaused(lane, now: clock.uptime()) }) { return }
-      case .paused(let moment): try await wait(until: moment, forPermit: true)
+      case .paused: break
       }
     }
   }
 
-  private func pause(_ lane: CallPacing.Lane, until moment: Milliseconds) {
-    let time = max(0, moment.rawValue - clock.now().rawValue)
-    let end = clock.uptime() + .milliseconds(time)
+  private func pause(_ lane: CallPacing.Lane, for time: Duration) {
+    let end = clock.uptime() + TimeAmount(time)
     state.withLock { $0.pacing.pause(lane, until: end) }
   }
 
-  private func wait(
-    until end: NIODeadline, forPermit: Bool = false
-  ) async throws(AppStoreServerError) {
+  /// - Returns: nil if too many calls wait.
+  private func beginSleep(
+    until end: NIODeadline, _ lane: CallPacing.Lane
+  ) throws(AppStoreServerError) -> Sleep? {
     try state.withLock { (state) throws(AppStoreServerError) in
-      guard state.statistics.waitingCalls < limits.waitingCalls else {
-        throw AppStoreServerError(
-          .busy, "\(limits.waitingCalls) calls wait", isRetryable: true)
-      }
-      state.statistics.waitingCalls += 1
-      if forPermit { state.statistics.permitWaits += 1 }
+      guard !state.isClosed else { throw .shutDown }
+      return hasRoom(for: lane, state) ? beginSleep(until: end, lane, &state) : nil
     }
-    let isCancelled: Bool
-    do {
-      try await clock.sleep(end)
-      isCancelled = false
-    } catch {
-      isCancelled = true
+  }
+
+  private func beginSleep(
+    until end: NIODeadline, _ lane: CallPacing.Lane, _ state: inout State
+  ) -> Sleep {
+    let sleep = Sleep { [clock] in try await clock.sleep(end) }
+    state.sleeps[lane, default: []].insert(sleep)
+    state.statistics.waitingCalls += 1
+    return sleep
+  }
+
+  /// Whether one more call may wait.
+  private func hasRoom(for lane: CallPacing.Lane, _ state: State) -> Bool {
+    !state.isClosed && state.statistics.waitingCalls < limits.waitingCalls
+      && state.sleeps[lane, default: []].count < limits.waitingCallsPerLane
+  }
+
+  /// Waits for the end of a sleep, which is the end of the call if it was cancelled.
+  private func ended(
+    _ sleep: Sleep, _ lane: CallPacing.Lane
+  ) async throws(AppStoreServerError) {
+    let result = await withTaskCancellationHandler {
+      await sleep.result
+    } onCancel: {
+      sleep.cancel()
     }
     let isClosed = state.withLock { state in
       state.statistics.waitingCalls -= 1
+      state.sleeps[lane]?.remove(sleep)
+      if state.sleeps[lane]?.isEmpty == true { state.sleeps[lane] = nil }
       return state.isClosed
     }
-    if isCancelled { throw .cancelled }
+    if Task.isCancelled { throw .cancelled }
     if isClosed { throw .shutDown }
+    if case .failure = result { throw .cancelled }
   }
 }
 
@@ -315,28 +352,5 @@ extension AppStoreServerAnswer {
   fileprivate var isJSON: Bool {
     let type = contentType?.prefix { $0 != ";" && $0 != " " }
     return type?.lowercased() == "application/json"
-  }
-}
-
-extension AppStoreServerError {
-  fileprivate static let cancelled = AppStoreServerError(.cancelled, "the task was cancelled")
-  fileprivate static let shutDown = AppStoreServerError(.shutDown, "the client is shut down")
-  fileprivate static let deadlineExceeded = AppStoreServerError(
-    .deadlineExceeded, "the deadline has passed", isRetryable: true)
-
-  fileprivate init(
-    _ fault: TransportFault, _ endpoint: AppStoreServerEndpoint, _ limits: AppStoreServerLimits
-  ) {
-    switch fault {
-    case .deadline: self = .deadlineExceeded
-    case .cancelled: self = .cancelled
-    case .shutDown: self = .shutDown
-    case .tooLong:
-      self.init(.responseTooLong, "the answer has more than \(limits.responseLength) bytes")
-    case .unsent(let reason): self.init(.unreachable, reason, isRetryable: true)
-    case .interrupted(let reason): self.init(.unreachable, reason, isRetryable: true)
-    }
-    if case .unsent = fault { return }
-    mayHaveTakenEffect = endpoint.isChange
   }
 }

@@ -6,7 +6,9 @@ package struct SecretFile: Sendable {
   package enum Fault: Error, Hashable, Sendable {
     /// It does not exist, may not be read, or is a directory.
     case unreadable
-    /// Users whom it is not meant for may read it (``stat/isReadByOthers``).
+    /// A regular file is expected.
+    case notRegular
+    /// Other users may read it.
     case readableByOthers
     /// It has more bytes than are accepted.
     case tooLong
@@ -18,16 +20,20 @@ package struct SecretFile: Sendable {
   package let isSpent: Bool
 
   /// Reads a file. Blocks.
-  package init(reading path: String, maximumBytes: Int) throws(Fault) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  ///
+  /// - Parameter mayBePipe: false: only a regular file is accepted. Opening a pipe waits for its
+  ///   writer, so all else is refused before it is read.
+  package init(reading path: String, maximumBytes: Int, mayBePipe: Bool) throws(Fault) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw Fault.unreadable }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Fault.unreadable }
+    isSpent = status.st_mode & S_IFMT != S_IFREG
+    guard mayBePipe || !isSpent else { throw Fault.notRegular }
     guard !status.isReadByOthers else { throw Fault.readableByOthers }
     bytes = try Self.contents(of: descriptor, maximumBytes: maximumBytes)
     version = FileVersion(status)
-    isSpent = status.st_mode & S_IFMT != S_IFREG
   }
 
   private static func contents(

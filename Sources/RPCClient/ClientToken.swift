@@ -95,10 +95,10 @@ public final class ClientToken: Sendable {
     if let version = state.version, FileVersion(path) == version { return }
     let file: SecretFile
     do throws(SecretFile.Fault) {
-      file = try SecretFile(reading: path, maximumBytes: maximumBytes)
+      file = try SecretFile(reading: path, maximumBytes: maximumBytes, mayBePipe: true)
     } catch {
       switch error {
-      case .unreadable: throw failure("\(path): the token cannot be read")
+      case .unreadable, .notRegular: throw failure("\(path): the token cannot be read")
       case .readableByOthers:
         throw failure("\(path): other users may read the token (chmod 600)")
       case .tooLong: throw failure("\(path): no token, as it has more than \(maximumBytes) bytes")

@@ -15,6 +15,7 @@ struct AddressTests {
         "sandbox=http://[::1]:1,production=http://localhost:2/a", "http://localhost:2/a",
         "http://[::1]:1"
       ),
+      ("production=https://a.example.com:65535", "https://a.example.com:65535", nil),
       ("production=HTTP://127.9.9.9:8080", "HTTP://127.9.9.9:8080", nil),
     ] as [(String, String?, String?)] {
       let addresses = try AppStoreServerAddresses(parsing: text)
@@ -40,6 +41,10 @@ struct AddressTests {
       ("production=https://", "https://HOST"), ("production=https://a b", "https://HOST"),
       ("https://api.example.com", "production=URL, sandbox=URL or both"), ("", "production=URL"),
       ("production", "production=URL"), ("xcode=https://a.example.com", "production=URL"),
+      ("production=https://a.example.com:0", "a port is 1 to 65535"),
+      ("production=https://a.example.com:65536", "a port is 1 to 65535"),
+      ("sandbox=http://127.0.0.1:70000", "a port is 1 to 65535"),
+      ("production=https://a.example.com:99999999999999999999", "is"),
       ("production=https://a,production=https://b", "production is there twice"),
     ])
   func refused(text: String, reason: String) {

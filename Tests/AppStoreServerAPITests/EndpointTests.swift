@@ -125,6 +125,19 @@ struct EndpointTests {
             in: Bench.app, deadline: bench.deadline)
         }
       }
+      // The status of a mass extension has both in its path.
+      for (product, identifier) in [
+        ("p", "a b"), ("p", "a/b"), ("p", ".."), ("p", "a\n"), ("", "r"), ("a/b", "r"),
+        (".", "r"), (String(repeating: "p", count: 257), "r"),
+      ] {
+        await isRefused {
+          let mass = MassRenewalExtension(
+            .init(days: 1, reason: .other, requestIdentifier: identifier),
+            of: ProductID(product))
+          _ = try await bench.client.extendRenewals(
+            mass, in: Bench.app, deadline: bench.deadline)
+        }
+      }
       var query = HistoryQuery()
       query.productIDs = (0..<1_000).map { ProductID("com.example.scribe.\($0)") }
       await isRefused {

@@ -231,7 +231,49 @@ struct TokenTests {
     #expect(try key().problem == nil)
   }
 
-  @Test("A file is followed, looked at once a second; a bad one leaves the former key in force")
+  @Test("A pipe with a name is refused, and its writer is not waited for")
+  func namedPipe() throws {
+    try #require(mkfifo(path, 0o600) == 0)
+    let refusal = Mutex("")
+    let isDone = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+      do {
+        _ = try key()
+      } catch {
+        refusal.withLock { $0 = "\(error)" }
+      }
+      isDone.signal()
+    }
+    let isInTime = isDone.wait(timeout: .now() + 20) == .success
+    #expect(isInTime)
+    if !isInTime {
+      // A writer, so that the reader ends.
+      close(open(path, O_WRONLY | O_NONBLOCK))
+      isDone.wait()
+    }
+    #expect(refusal.withLock { $0 } == "\(path): a regular file is expected")
+  }
+
+  @Test("A file that was refused for its mode is used after chmod, which changes no date of it")
+  func mode() throws {
+    let keys = try (0..<2).map { _ in try SigningKey.generate(.p256) }
+    try write(try keys[0].privateKeyPEM())
+    let key = try key()
+    var uptime = NIODeadline.uptimeNanoseconds(0)
+    func signedBy(_ expected: SigningKey) throws -> Bool {
+      uptime = uptime + .seconds(1)
+      let token = try key.token(for: Bench.app.bundleID, now: TestClock.start, uptime: uptime)
+      return try verifies(token.token.text, expected)
+    }
+    try write(try keys[1].privateKeyPEM(), mode: 0o644)
+    for _ in 0..<2 { #expect(try signedBy(keys[0])) }
+    #expect(key.problem == "\(path): other users may read the key (chmod 600)")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    #expect(try signedBy(keys[1]))
+    #expect(key.problem == nil)
+  }
+
+  @Test("A file is followed, checked once a second; a bad one leaves the former key in force")
   func rotation() async throws {
     let keys = try (0..<3).map { _ in try SigningKey.generate(.p256) }
     try write(try keys[0].privateKeyPEM())
@@ -274,7 +316,7 @@ struct TokenTests {
     await client.shutDown(deadline: clock.uptime)
   }
 
-  @Test("After a 401 the file is looked at soon, and the call is repeated once with a fresh token")
+  @Test("After a 401 the file is checked soon, and the call is repeated once with a fresh token")
   func refusedToken() async throws {
     let keys = try (0..<2).map { _ in try SigningKey.generate(.p256) }
     try write(try keys[0].privateKeyPEM())

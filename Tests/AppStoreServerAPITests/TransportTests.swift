@@ -44,40 +44,77 @@ struct TransportTests {
     }
   }
 
-  @Test(
-    "Neither silence nor a slow drip outlasts the deadline",
-    arguments: [
-      .silence, .drip(1),
-    ] as [StubServer.Answer])
-  func deadline(answer: StubServer.Answer) async throws {
-    try await Bench.run(server: StubServer([answer]), isReal: true) { bench in
-      let error = await #expect(throws: AppStoreServerError.self) {
-        try await bench.client.finish(
-          "1", in: Bench.app, deadline: .now() + .milliseconds(200))
+  @Test("Neither silence nor a slow drip outlasts the deadline")
+  func deadline() async throws {
+    try await withThrowingTaskGroup { group in
+      for answer: StubServer.Answer in [.silence, .drip(1)] {
+        group.addTask {
+          try await Bench.run(server: StubServer([answer]), observed: ObservedClock()) { bench in
+            let call = Task {
+              await #expect(throws: AppStoreServerError.self) {
+                try await bench.client.finish(
+                  "1", in: Bench.app, deadline: .now() + .seconds(4))
+              }
+            }
+            await bench.server.received(1)
+            let error = await call.value
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.isRetryable == true)
+            #expect(error?.mayHaveTakenEffect == true)
+            #expect(bench.server.requests.count == 1)
+          }
+        }
       }
-      #expect(error?.code == .deadlineExceeded)
-      #expect(error?.isRetryable == true)
-      #expect(error?.mayHaveTakenEffect == true)
-      #expect(bench.server.requests.count == 1)
+      try await group.waitForAll()
     }
   }
 
   @Test("A request without an answer is given up after some time, and repeated")
   func stuck() async throws {
     var limits = AppStoreServerLimits()
-    limits.attemptTime = .milliseconds(200)
-    for answer: StubServer.Answer in [.silence, .drip(1)] {
-      try await Bench.run([answer, .transaction], limits: limits) { bench in
-        let transaction = try await bench.transaction()
-        #expect(transaction == "a.b.c")
-        #expect(bench.server.requests.count >= 2)
+    limits.attemptTime = .seconds(2)
+    var once = limits
+    once.attempts = 1
+    try await withThrowingTaskGroup { [limits, once] group in
+      for answer: StubServer.Answer in [.silence, .drip(1)] {
+        group.addTask {
+          try await Bench.run([answer, .transaction], limits: limits) { bench in
+            let transaction = try await bench.transaction()
+            #expect(transaction == "a.b.c")
+            #expect(bench.server.requests.count >= 2)
+          }
+        }
       }
+      group.addTask {
+        try await Bench.run([.silence], limits: once) { bench in
+          let error = await bench.failure()
+          #expect(error?.code == .unreachable)
+          #expect(error?.message == "no answer in time")
+        }
+      }
+      try await group.waitForAll()
     }
+  }
+
+  @Test("A request that no connection was free for is not sent, and says so")
+  func busyConnections() async throws {
+    var limits = AppStoreServerLimits()
+    limits.connectionsPerHost = 1
+    limits.connectionTime = .seconds(1)
     limits.attempts = 1
     try await Bench.run([.silence], limits: limits) { bench in
-      let error = await bench.failure()
-      #expect(error?.code == .unreachable)
-      #expect(error?.message == "no answer in time")
+      let first = Task { await bench.failure()?.code }
+      await bench.server.received(1)
+      let error = await #expect(throws: AppStoreServerError.self) {
+        try await bench.client.finish("1", in: Bench.app, deadline: bench.deadline)
+      }
+      #expect(error?.code == .busy)
+      #expect(error?.message == "no connection was free in time")
+      #expect(error?.isRetryable == true)
+      #expect(error?.mayHaveTakenEffect == false)
+      #expect(bench.server.requests.count == 1)
+      first.cancel()
+      #expect(await first.value == .cancelled)
     }
   }
 
@@ -141,36 +178,6 @@ struct TransportTests {
         #expect(await call.value?.code == .cancelled)
       }
     }
-  }
-
-  @Test("After the end there are no calls; those in progress may end, until the deadline")
-  func shutDown() async throws {
-    let server = try await StubServer([.silence])
-    var addresses = AppStoreServerAddresses()
-    addresses.production = try AppStoreServerAddress(parsing: server.url)
-    let client = AppStoreServerClient(addresses: addresses, keys: try Bench.keys())
-    let call = Task {
-      await #expect(throws: AppStoreServerError.self) {
-        _ = try await client.transaction("1", in: Bench.app, deadline: .now() + .minutes(1))
-      }
-    }
-    await server.received(1)
-    await client.shutDown(deadline: .now() + .milliseconds(50))
-    #expect(await call.value?.code == .shutDown)
-    let late = await #expect(throws: AppStoreServerError.self) {
-      _ = try await client.transaction("1", in: Bench.app, deadline: .now() + .minutes(1))
-    }
-    #expect(late?.code == .shutDown)
-    await client.shutDown(deadline: .now())
-    #expect(server.requests.count == 1)
-  }
-
-  @Test("An idle client ends at once")
-  func idle() async throws {
-    let client = AppStoreServerClient(keys: AppStoreServerKeys())
-    // Would wait for an hour.
-    await client.shutDown(deadline: .now() + .hours(1))
-    #expect(client.statistics.callsInProgress == 0)
   }
 
   @Test("A traced call has a span, which has no id and no address")

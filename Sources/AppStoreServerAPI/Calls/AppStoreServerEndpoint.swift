@@ -45,8 +45,8 @@ package enum AppStoreServerEndpoint: String, Hashable, Sendable, CaseIterable {
   /// Whether a request may be sent again when it is not known how the first one ended.
   ///
   /// Reads may. Finish, the account token and consumption information set a state, and set it again.
-  /// A mass extension with a known request identifier is answered as the first one was. A second
-  /// test notification does no harm. For the extension of one subscription Apple documents no such
+  /// A mass extension with a known request identifier is answered with 200. A second test
+  /// notification does no harm. For the extension of one subscription Apple documents no such
   /// protection: a second request could extend it twice, irreversibly and out of two in a year.
   var isRepeatable: Bool { self != .extendRenewal }
 }

@@ -26,9 +26,7 @@ struct AppStoreServerRequest: Sendable {
   ) throws(AppStoreServerError) {
     var target = "/inApps/" + path
     for (name, value) in values {
-      guard !value.isEmpty, value.utf8.count <= Self.pathValueLength, value != ".", value != "..",
-        value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
-      else { throw .invalidRequest("\(name) is empty, too long, or no id") }
+      try Self.check(pathValue: value, name)
       target = target.replacing("{\(name)}", with: Self.encoded(value))
     }
     var separator: Character = "?"
@@ -44,6 +42,13 @@ struct AppStoreServerRequest: Sendable {
     self.method = method
     self.target = target
     self.body = body
+  }
+
+  /// - Throws: ``AppStoreServerError/Code/invalidRequest`` for a value that a path cannot have.
+  static func check(pathValue value: String, _ name: String) throws(AppStoreServerError) {
+    guard !value.isEmpty, value.utf8.count <= pathValueLength, value != ".", value != "..",
+      value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
+    else { throw .invalidRequest("\(name) is empty, too long, or no id") }
   }
 
   /// RFC 3986 section 2.3: all but the unreserved characters are encoded.

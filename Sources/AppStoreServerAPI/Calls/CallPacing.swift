@@ -17,8 +17,10 @@ struct CallPacing: Sendable {
     case reserved(NIODeadline)
     /// Not before this moment, when the question is to be repeated.
     case paused(NIODeadline)
-    /// Not before the deadline of the call, but at this moment. No token is taken.
+    /// The next permit is at this moment, at or after the call's deadline. No token is taken.
     case refused(NIODeadline)
+    /// A wait is needed, and not allowed. No token is taken.
+    case busy
   }
 
   private struct Bucket {
@@ -39,14 +41,22 @@ struct CallPacing: Sendable {
   }
 
   /// Asks to send one request.
-  mutating func permit(_ lane: Lane, now: NIODeadline, deadline: NIODeadline) -> Permit {
+  ///
+  /// - Parameter mayWait: whether there is room for one more waiting call.
+  mutating func permit(
+    _ lane: Lane, now: NIODeadline, deadline: NIODeadline, mayWait: Bool
+  ) -> Permit {
     var bucket = buckets[lane] ?? Bucket(tokens: tokens(of: lane))
     defer { buckets[lane] = bucket }
     if bucket.pauseEnd > now {
-      return bucket.pauseEnd < deadline ? .paused(bucket.pauseEnd) : .refused(bucket.pauseEnd)
+      guard bucket.pauseEnd < deadline else { return .refused(bucket.pauseEnd) }
+      return mayWait ? .paused(bucket.pauseEnd) : .busy
     }
     let moment = bucket.tokens.nextToken(now: now)
-    if let moment, moment >= deadline { return .refused(moment) }
+    if let moment {
+      guard moment < deadline else { return .refused(moment) }
+      guard mayWait else { return .busy }
+    }
     bucket.tokens.take(now: now)
     return moment.map { .reserved($0) } ?? .now
   }

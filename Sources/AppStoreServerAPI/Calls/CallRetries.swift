@@ -1,5 +1,3 @@
-import EntitlementDomain
-
 /// Decides about the attempts of one call. No clock and no I/O.
 struct CallRetries: Sendable {
   enum Step: Hashable, Sendable {
@@ -26,11 +24,21 @@ struct CallRetries: Sendable {
     self.limits = limits
   }
 
-  /// An attempt failed.
+  /// The wait before the next attempt, if Apple asks for none ("full jitter").
   ///
   /// - Parameter jitter: from 0 to 1.
+  func backoff(jitter: Double) -> Duration {
+    // The shift is bounded by the attempts that any limit makes sense of.
+    min(limits.longestBackoff, limits.firstBackoff * (1 << min(attempts, 20))) * jitter
+  }
+
+  /// An attempt failed.
+  ///
+  /// - Parameters:
+  ///   - asked: how long Apple asks to wait.
+  ///   - backoff: the one of this attempt.
   mutating func attemptFailed(
-    _ error: AppStoreServerError, now: Milliseconds, jitter: Double
+    _ error: AppStoreServerError, asked: Duration?, backoff: Duration
   ) -> Step {
     attempts += 1
     mayHaveTakenEffect = mayHaveTakenEffect || error.mayHaveTakenEffect
@@ -46,10 +54,6 @@ struct CallRetries: Sendable {
       serverFaults += 1
       guard serverFaults <= Self.serverFaults else { return .fail }
     }
-    // Full jitter. The shift is bounded by the attempts that any limit makes sense of.
-    let backoff =
-      min(limits.longestBackoff, limits.firstBackoff * (1 << min(attempts - 1, 20))) * jitter
-    let asked = error.retryAt.map { Duration.milliseconds(max(0, $0.rawValue - now.rawValue)) }
     return .after((asked ?? .zero) + backoff)
   }
 

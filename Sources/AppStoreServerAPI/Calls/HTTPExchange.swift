@@ -20,6 +20,8 @@ enum TransportFault: Error {
   case cancelled
   case tooLong
   case shutDown
+  /// Other requests used all connections.
+  case busy
   /// No connection could be opened.
   case unsent(String)
   /// The request may have arrived.
@@ -34,14 +36,15 @@ enum TransportFault: Error {
 final class HTTPExchange: Sendable {
   private let client: HTTPClient
   private let responseLength: Int
-  /// Bytes of the body of an error. Apple's have about 100; those of a gateway in between are not
-  /// read further.
+  /// The longest body of an error, in bytes. Apple's have about 100. A longer body, such as the page
+  /// of a proxy, is discarded.
   private static let errorLength = 65_536
 
   init(_ limits: AppStoreServerLimits) {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
-      timeout: .init(connect: TimeAmount(limits.connectTime)),
+      // Also the limit of waiting for a connection that is in use.
+      timeout: .init(connect: TimeAmount(limits.connectionTime)),
       connectionPool: .init(
         idleTimeout: TimeAmount(limits.idleTime),
         concurrentHTTP1ConnectionsPerHostSoftLimit: limits.connectionsPerHost),
@@ -130,8 +133,8 @@ final class HTTPExchange: Sendable {
     case .deadlineExceeded: .deadline
     // The library cancels its requests when it is shut down.
     case .alreadyShutdown, .cancelled: .shutDown
-    case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
-      .unsent("no connection in time")
+    case .getConnectionFromPoolTimeout: .busy
+    case .connectTimeout, .tlsHandshakeTimeout: .unsent("no connection in time")
     default: .interrupted(error.shortDescription.lowercased())
     }
   }

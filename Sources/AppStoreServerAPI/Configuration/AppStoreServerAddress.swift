@@ -25,6 +25,10 @@ package struct AppStoreServerAddress: Hashable, Sendable, CustomStringConvertibl
     guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
       throw Invalid(description: "it may have no user, password, query or fragment")
     }
+    // A number that is too large for an integer has no value.
+    guard parts.rangeOfPort == nil || (1...65_535).contains(parts.port ?? 0) else {
+      throw Invalid(description: "\(text): a port is 1 to 65535")
+    }
     let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     guard scheme == "https" || ServerAddress.tcp(host: name, port: 0).isLoopback else {
       throw Invalid(description: "\(text): other machines are reached by https:// only")

@@ -30,8 +30,8 @@ package struct AppStoreServerKeyEvent: Hashable, Sendable {
 /// An In-App Purchase key of App Store Connect: a P-256 key in PEM (PKCS #8, `.p8`) with its ids, and
 /// the apps that it is used for. It signs the tokens of calls, and caches them.
 ///
-/// A key in a file follows it: at a call the file is looked at, once a second at most. Users other
-/// than its owner must not be able to read it.
+/// A key in a file is read again when the file changes. A call checks the file, once a second at
+/// most. Users other than its owner must not be able to read it.
 package final class AppStoreServerKey: Sendable {
   package let issuerID: String
   package let keyID: String
@@ -44,8 +44,8 @@ package final class AppStoreServerKey: Sendable {
   private static let maximumIDLength = 128
   /// Apps of a key. An account may have hundreds.
   private static let maximumApps = 1_000
-  private static let lookInterval = TimeAmount.seconds(1)
-  /// The shortest time between two looks at the file, however many calls are refused.
+  private static let checkInterval = TimeAmount.seconds(1)
+  /// The shortest time between two checks of the file, however many calls are refused.
   private static let shortestInterval = TimeAmount.milliseconds(100)
 
   private struct State {
@@ -53,8 +53,8 @@ package final class AppStoreServerKey: Sendable {
     /// Of the file that was read last, whether it could be used or not.
     var version: FileVersion?
     var problem: String?
-    var lastLook = NIODeadline.distantPast
-    var nextLook = NIODeadline.distantPast
+    var lastCheck = NIODeadline.distantPast
+    var nextCheck = NIODeadline.distantPast
     var tokens: [BundleID: ServerToken] = [:]
   }
 
@@ -114,22 +114,23 @@ package final class AppStoreServerKey: Sendable {
     }
   }
 
-  /// A server refused the token. The next one is signed anew, with the file looked at before.
+  /// A server refused the token. The next call checks the file, and signs a new token.
   func refused(_ token: ServerToken, for app: BundleID) {
     state.withLock { state in
       // Another call may have a new one already.
       if state.tokens[app] == token { state.tokens[app] = nil }
-      state.nextLook = min(state.nextLook, state.lastLook + Self.shortestInterval)
+      state.nextCheck = min(state.nextCheck, state.lastCheck + Self.shortestInterval)
     }
   }
 
   private func follow(_ state: inout State, _ uptime: NIODeadline) -> AppStoreServerKeyEvent? {
-    guard let file, uptime >= state.nextLook else { return nil }
-    state.lastLook = uptime
-    state.nextLook = uptime + Self.lookInterval
-    // Before the file is read: a change in between is seen at the next look.
+    guard let file, uptime >= state.nextCheck else { return nil }
+    state.lastCheck = uptime
+    state.nextCheck = uptime + Self.checkInterval
+    // Before the file is read: a change in between is seen at the next check.
     let version = FileVersion(file)
-    if let version, version == state.version { return nil }
+    // A file with a problem is read each time: the owner and the mode are not part of the version.
+    if let version, version == state.version, state.problem == nil { return nil }
     state.version = version
     do throws(AppStoreServerKeyError) {
       state.key = try Self.key(inFile: file)
@@ -137,7 +138,7 @@ package final class AppStoreServerKey: Sendable {
       state.problem = nil
       return AppStoreServerKeyEvent(kind: .renewed, keyID: keyID, detail: "\(file): read again")
     } catch {
-      // Told once, until something changes.
+      // The same problem is reported once.
       guard state.problem != error.description else { return nil }
       state.problem = error.description
       return AppStoreServerKeyEvent(kind: .unusable, keyID: keyID, detail: error.description)
@@ -151,20 +152,19 @@ package final class AppStoreServerKey: Sendable {
   private static func key(inFile path: String) throws(AppStoreServerKeyError) -> SigningKey {
     let content: SecretFile
     do throws(SecretFile.Fault) {
-      content = try SecretFile(reading: path, maximumBytes: maximumFileLength)
+      // A pipe could not be read again.
+      content = try SecretFile(
+        reading: path, maximumBytes: maximumFileLength, mayBePipe: false)
     } catch {
       switch error {
       case .unreadable: throw AppStoreServerKeyError("\(path): the key cannot be read")
+      case .notRegular: throw AppStoreServerKeyError("\(path): a regular file is expected")
       case .readableByOthers:
         throw AppStoreServerKeyError("\(path): other users may read the key (chmod 600)")
       case .tooLong:
         throw AppStoreServerKeyError(
           "\(path): no key, as it has more than \(maximumFileLength) bytes")
       }
-    }
-    // A pipe could not be followed.
-    guard !content.isSpent else {
-      throw AppStoreServerKeyError("\(path): a regular file is expected")
     }
     guard let key = key(content.bytes) else {
       throw AppStoreServerKeyError("\(path): \(notAKey)")

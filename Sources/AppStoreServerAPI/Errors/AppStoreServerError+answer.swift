@@ -9,7 +9,7 @@ extension AppStoreServerError {
   ///
   /// - Parameters:
   ///   - now: what `Retry-After` is compared with.
-  ///   - longestWait: the longest time from now that `Retry-After` may ask for.
+  ///   - longestWait: the longest time from now that `Retry-After` is waited for.
   init(_ answer: AppStoreServerAnswer, now: Milliseconds, longestWait: Duration) {
     let status = answer.status
     let fields = try? PayloadFields(json: answer.body)
@@ -59,26 +59,31 @@ extension AppStoreServerError {
 
 /// `Retry-After` of a 429.
 enum RetryAfter {
-  /// A moment that is this long ago is a date still, from a clock that differs.
+  /// A date that is at most this long ago is accepted: clocks differ.
   private static let oldest: Int64 = Milliseconds.dayLength
+  /// Smaller numbers are seconds from now. As seconds since 1970 it is in 2001.
+  private static let leastSeconds: Int64 = 1_000_000_000
+  /// Smaller numbers are seconds. As milliseconds since 1970 it is in 1973, as seconds in 5138.
+  private static let leastMilliseconds: Int64 = 100_000_000_000
 
   /// Apple sends the absolute UNIX time in milliseconds. Other servers send seconds from now, and
-  /// seconds since 1970 occur, so both are understood: no number is plausible in two forms.
+  /// seconds since 1970 occur, so both are understood.
   ///
-  /// - Returns: nil for what is plausible in no form, and for a wait beyond `longestWait`.
+  /// - Returns: `longestWait` from now at the latest; nil for a date long past, and for no number.
   static func moment(
     _ text: String, now: Milliseconds, longestWait: Duration
   ) -> Milliseconds? {
     guard text.utf8.count <= 20, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let number = Int64(text)
     else { return nil }
-    let longest = longestWait.milliseconds
-    let plausible = now.advanced(by: -oldest)...now.advanced(by: longest)
-    if plausible.contains(Milliseconds(number)) { return Milliseconds(number) }
-    let (scaled, overflow) = number.multipliedReportingOverflow(by: Milliseconds.secondsLength)
-    guard !overflow else { return nil }
-    if plausible.contains(Milliseconds(scaled)) { return Milliseconds(scaled) }
-    return scaled <= longest ? now.advanced(by: scaled) : nil
+    let moment: Milliseconds
+    switch number {
+    case leastMilliseconds...: moment = Milliseconds(number)
+    case leastSeconds...: moment = Milliseconds(number * Milliseconds.secondsLength)
+    default: moment = now.advanced(by: number * Milliseconds.secondsLength)
+    }
+    guard moment >= now.advanced(by: -oldest) else { return nil }
+    return min(moment, now.advanced(by: longestWait.milliseconds))
   }
 }
 

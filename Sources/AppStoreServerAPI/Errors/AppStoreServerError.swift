@@ -30,7 +30,7 @@ package struct AppStoreServerError: Error, Hashable, Sendable, CustomStringConve
     case responseTooLong
     /// The pages of a list do not advance, or are more than ``AppStoreServerLimits/pages``.
     case endlessPages
-    /// Too many calls are in progress, or wait.
+    /// Too many calls are in progress or wait, or no connection was free in time. Nothing was sent.
     case busy
     /// The client is shut down.
     case shutDown
@@ -90,7 +90,7 @@ package struct AppStoreErrorCode: RawRepresentable, Hashable, Sendable, CustomSt
 
   private static let retryable: Set<Int64> = [4_040_002, 4_040_004, 4_040_006, 5_000_001]
 
-  private static let names: [Int64: String] = [
+  static let names: [Int64: String] = [
     4_000_000: "GeneralBadRequest",
     4_000_002: "InvalidAppIdentifier",
     4_000_005: "InvalidRequestRevision",

@@ -110,8 +110,8 @@ package struct RenewalExtensionResult: Hashable, Sendable {
 
 /// The extension of the renewal dates of all subscribers of a product.
 package struct MassRenewalExtension: Hashable, Sendable {
-  /// Its `requestIdentifier` finds the status later. A request with the same one has no further
-  /// effect.
+  /// Its `requestIdentifier` finds the status later, so it must be one that a path can have. Apple
+  /// answers a request with the same one with 200.
   package var renewalExtension: RenewalExtension
   package var productID: ProductID
   /// ISO 3166-1 alpha-3 codes; all storefronts if it is empty.
@@ -124,6 +124,13 @@ package struct MassRenewalExtension: Hashable, Sendable {
     self.renewalExtension = renewalExtension
     self.productID = productID
     self.storefrontCountryCodes = storefrontCountryCodes
+  }
+
+  func check() throws(AppStoreServerError) {
+    try renewalExtension.check()
+    try AppStoreServerRequest.check(pathValue: productID.rawValue, "productId")
+    try AppStoreServerRequest.check(
+      pathValue: renewalExtension.requestIdentifier, "requestIdentifier")
   }
 }
 

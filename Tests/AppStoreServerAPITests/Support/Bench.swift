@@ -16,6 +16,8 @@ struct Bench: Sendable {
 
   let server: StubServer
   let clock: TestClock
+  /// Whether the client has the system's clocks.
+  let isReal: Bool
   let client: AppStoreServerClient
 
   /// Runs `body` with a client of the stub, which is shut down after it.
@@ -28,16 +30,16 @@ struct Bench: Sendable {
 
   static func run<Value>(
     server: StubServer, prefix: String = "", limits: AppStoreServerLimits = AppStoreServerLimits(),
-    keys: AppStoreServerKeys? = nil, clock: TestClock = TestClock(), isReal: Bool = false,
-    _ body: (Bench) async throws -> Value
+    keys: AppStoreServerKeys? = nil, clock: TestClock = TestClock(),
+    observed: ObservedClock? = nil, _ body: (Bench) async throws -> Value
   ) async throws -> Value {
     var addresses = AppStoreServerAddresses()
     addresses.production = try AppStoreServerAddress(parsing: server.url + prefix)
     addresses.sandbox = try AppStoreServerAddress(parsing: server.url + "/sandbox")
     let client = AppStoreServerClient(
       addresses: addresses, keys: try keys ?? Self.keys(), limits: limits,
-      clock: isReal ? .system() : clock.clock)
-    let bench = Bench(server: server, clock: clock, client: client)
+      clock: observed?.clock ?? clock.clock)
+    let bench = Bench(server: server, clock: clock, isReal: observed != nil, client: client)
     let result: Result<Value, any Error>
     do {
       result = .success(try await body(bench))
@@ -58,14 +60,16 @@ struct Bench: Sendable {
       privateKeyPEM: signingKey.get().privateKeyPEM())
   }
 
+  /// The clock of deadlines.
+  var uptime: NIODeadline { isReal ? .now() : clock.uptime }
   /// A minute from now.
-  var deadline: NIODeadline { clock.uptime + .minutes(1) }
+  var deadline: NIODeadline { uptime + .minutes(1) }
 
   /// A call of the simplest kind.
   func transaction(
     _ id: TransactionID = "1", in app: AppScope = app, within time: TimeAmount = .minutes(1)
   ) async throws(AppStoreServerError) -> String {
-    try await client.transaction(id, in: app, deadline: clock.uptime + time)
+    try await client.transaction(id, in: app, deadline: uptime + time)
   }
 
   /// The error of ``transaction(_:in:within:)``; nil if it succeeds.

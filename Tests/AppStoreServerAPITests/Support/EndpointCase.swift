@@ -149,6 +149,8 @@ extension EndpointCase {
     ) { [try await $0.appTransaction(of: TransactionID("20"), in: app, deadline: $1)] },
   ]
 
+  private static let massExtension = RenewalExtension(
+    days: 45, reason: .serviceIssue, requestIdentifier: "outage-7")
   private static let renewalExtension = RenewalExtension(
     days: 45, reason: .serviceIssue, requestIdentifier: "outage \"7\"")
 
@@ -235,21 +237,21 @@ extension EndpointCase {
     },
     EndpointCase(
       name: "mass extension", method: "POST", target: "v1/subscriptions/extend/mass",
-      body: #"{"extendByDays":45,"extendReasonCode":3,"requestIdentifier":"outage \"7\"","#
+      body: #"{"extendByDays":45,"extendReasonCode":3,"requestIdentifier":"outage-7","#
         + #""storefrontCountryCodes":["USA","DEU"],"productId":"com.example.scribe.pro"}"#,
       answer: .json(#"{"requestIdentifier":"outage-7"}"#), values: ["outage-7"]
     ) {
       let mass = MassRenewalExtension(
-        renewalExtension, of: "com.example.scribe.pro", storefrontCountryCodes: ["USA", "DEU"])
+        massExtension, of: "com.example.scribe.pro", storefrontCountryCodes: ["USA", "DEU"])
       return [try await $0.extendRenewals(mass, in: app, deadline: $1)]
     },
     EndpointCase(
       name: "mass extension, everywhere", method: "POST", target: "v1/subscriptions/extend/mass",
-      body: #"{"extendByDays":45,"extendReasonCode":3,"requestIdentifier":"outage \"7\"","#
+      body: #"{"extendByDays":45,"extendReasonCode":3,"requestIdentifier":"outage-7","#
         + #""productId":"com.example.scribe.pro"}"#,
       answer: .json(#"{"requestIdentifier":"outage-7"}"#), values: ["outage-7"]
     ) {
-      let mass = MassRenewalExtension(renewalExtension, of: "com.example.scribe.pro")
+      let mass = MassRenewalExtension(massExtension, of: "com.example.scribe.pro")
       return [try await $0.extendRenewals(mass, in: app, deadline: $1)]
     },
     EndpointCase(

@@ -11,12 +11,16 @@ final class StubServer: Sendable {
     let headers: HTTPHeaders
     let body: String
 
+    /// Nil unless the scheme is `Bearer`.
     var token: String? {
-      headers.first(name: "authorization").map { String($0.dropFirst("Bearer ".count)) }
+      guard let field = headers.first(name: "authorization"), field.hasPrefix("Bearer ") else {
+        return nil
+      }
+      return String(field.dropFirst("Bearer ".count))
     }
   }
 
-  enum Answer: Sendable {
+  indirect enum Answer: Sendable {
     /// A whole answer.
     case whole(Int, [String: String], String)
     /// The head, with more bytes promised than sent; then the connection is closed.
@@ -27,6 +31,8 @@ final class StubServer: Sendable {
     case hangUp
     /// No answer.
     case silence
+    /// An answer after a moment that the test decides.
+    case held(EventLoopFuture<Void>, Answer)
 
     static func json(_ body: String, status: Int = 200, headers: [String: String] = [:]) -> Answer {
       .whole(
@@ -151,6 +157,12 @@ private final class StubHandler: ChannelInboundHandler {
   private func send(_ answer: StubServer.Answer, _ context: ChannelHandlerContext) {
     switch answer {
     case .silence: break
+    case .held(let moment, let answer):
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      moment.hop(to: context.eventLoop).whenSuccess {
+        let (handler, context) = bound.value
+        handler.send(answer, context)
+      }
     case .hangUp: context.close(promise: nil)
     case .whole(let status, let fields, let text):
       var headers = HTTPHeaders(fields.map { ($0.key, $0.value) })

@@ -3,7 +3,7 @@ import EntitlementDomain
 import NIOCore
 import Synchronization
 
-/// Clocks that stand still, but for waits: who waits is there at once.
+/// Clocks that stand still: a wait advances the clock and returns at once.
 final class TestClock: Sendable {
   private struct State {
     var now: Milliseconds
