@@ -1,22 +1,22 @@
 import Locks
 
-/// Those who wait for a change of the clock, and those who wait until these have heard of it.
+/// Clients waiting for a revision of the clock, and callers waiting until these clients know it.
 final class ClockWaiters: Sendable {
   private struct State {
     var lastID = 0
     var revision = 0
-    /// Who waits for a revision above the one that is known.
+    /// Clients waiting for a revision above the one that they know.
     var polls: [Int: (known: Int, resume: @Sendable () -> Void)] = [:]
-    /// Who waits until so many polls know a revision.
+    /// Callers waiting until so many polls know a revision.
     var audiences: [Int: (revision: Int, count: Int, resume: @Sendable () -> Void)] = [:]
   }
 
   private let state = LockedValue(State())
 
-  /// How many wait for a change.
+  /// How many clients wait for a change.
   var count: Int { state.withLock { $0.polls.count } }
 
-  /// Tells of a change.
+  /// Notifies waiting clients.
   func changed(_ revision: Int) {
     let due = state.withLock { state in
       state.revision = revision

@@ -18,10 +18,12 @@ package final class NotificationSender: Sendable {
   private let client: HTTPClient
   private let patience: Duration
 
-  /// Bytes of an answer that are read. The App Store ignores it.
+  /// Bytes of the body of an answer that are read. The App Store ignores it.
   private static let answerLength = 65_536
+  /// How long the body of an answer may take.
+  private static let bodyPatience = Duration.seconds(1)
 
-  /// - Parameter patience: how long an answer may take. Apple's limit is not published.
+  /// - Parameter patience: how long the head of an answer may take. Apple's limit is not published.
   package init(url: String, patience: Duration = .seconds(10)) {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow, proxy: nil, decompression: .disabled)
@@ -35,7 +37,8 @@ package final class NotificationSender: Sendable {
     self.patience = patience
   }
 
-  func post(_ signedPayload: String) async -> Outcome {
+  /// - Returns: nil when the task was cancelled before there was an answer.
+  func post(_ signedPayload: String) async -> Outcome? {
     var body = JSONObjectWriter()
     body.set("signedPayload", signedPayload)
     var request = HTTPClientRequest(url: url)
@@ -44,14 +47,25 @@ package final class NotificationSender: Sendable {
     request.body = .bytes(ByteBuffer(bytes: body.bytes))
     do {
       let response = try await client.execute(request, timeout: TimeAmount(patience))
-      // The connection is used again only if the answer was read.
-      _ = try? await response.body.collect(upTo: Self.answerLength)
+      await Self.read(response.body)
       let status = response.status.code
       if (200...206).contains(status) { return Outcome(result: .success, isRetried: false) }
       // Since March 2026 the App Store no longer repeats what was answered with 400.
       return Outcome(result: .unsuccessfulStatus, isRetried: status != 400)
     } catch {
+      if Task.isCancelled { return nil }
       return Outcome(result: Self.result(of: error), isRetried: true)
+    }
+  }
+
+  /// Reads a body, so that the connection is used again. One that takes too long is given up with
+  /// its connection: the client's own limit ends with the head.
+  private static func read(_ body: HTTPClientResponse.Body) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { _ = try? await body.collect(upTo: Self.answerLength) }
+      group.addTask { try? await Task.sleep(for: Self.bodyPatience) }
+      await group.next()
+      group.cancelAll()
     }
   }
 

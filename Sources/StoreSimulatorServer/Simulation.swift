@@ -1,7 +1,8 @@
 package import EntitlementDomain
 package import StoreSimulator
 
-/// A simulated App Store that runs: its world on a virtual clock, its outbox, and those who wait.
+/// A simulated App Store that runs: its world on a virtual clock, its outbox, and the clients
+/// waiting for a revision of the clock.
 package actor Simulation {
   package struct Configuration: Sendable {
     package var world: World.Configuration
@@ -11,6 +12,9 @@ package actor Simulation {
     package var rateFactor = 1.0
     /// What became of the notifications of the population's past.
     package var past = Past.deliver
+    /// How long nothing is posted, and an advance not answered, until the clients that follow the
+    /// clock have asked again.
+    package var followerPatience = StoreServerLimits.followers
 
     package init(world: World.Configuration, speed: Double? = 1) {
       self.world = world
@@ -43,7 +47,11 @@ package actor Simulation {
   var rates: StoreRateLimits
   var consumption: [ReceivedConsumption] = []
   let waiting = ClockWaiters()
-  private var sending: Task<Void, Never>?
+  /// Ends when the clients that follow the clock know its latest change.
+  var notifying: Task<Void, Never>?
+  /// The batch that is being sent; nil for none.
+  var sending: Task<PlayTally, Never>?
+  var isStopping = false
 
   /// - Parameter realTime: the real time: tokens are checked against it, and rates.
   /// - Throws: ``SimulatorError`` when a notification of the past cannot be signed.
@@ -83,7 +91,7 @@ package actor Simulation {
     rates = StoreRateLimits(environment: environment, factor: configuration.rateFactor)
   }
 
-  /// How many wait for a change of the clock.
+  /// How many clients wait for a change of the clock.
   package var followerCount: Int { waiting.count }
 
   var realNow: Milliseconds { realTime() }
@@ -92,12 +100,18 @@ package actor Simulation {
 
   // MARK: Time
 
-  /// Lets happen what is due by the clock.
+  /// Events that happen in one step. Requests are answered between two steps.
+  private static let eventsInStep = 1_000
+
+  /// Lets happen what is due by the clock, one step at most: at a high speed the world may be
+  /// behind the clock, until ``run()`` has caught up.
   ///
   /// - Throws: ``SimulatorError`` when it cannot be signed.
   func catchUp() throws(SimulatorError) {
     let now = clock.now(real: realTime())
-    if now > world.now { try enqueue(world.advance(to: now)) }
+    if now > world.now {
+      try enqueue(world.advance(to: now, maximumEvents: Self.eventsInStep))
+    }
   }
 
   /// Signs the notifications of events and puts them into the outbox.
@@ -117,7 +131,7 @@ package actor Simulation {
   ///
   /// - Parameters:
   ///   - moment: a virtual time.
-  ///   - deadline: when to stop, with the rest undone.
+  ///   - deadline: when to stop, with the rest undone. A batch of postings that has begun ends first.
   ///   - setsClock: whether the clock is set forward with it.
   package func play(
     until moment: Milliseconds, deadline: ContinuousClock.Instant? = nil, setsClock: Bool = false
@@ -130,23 +144,27 @@ package actor Simulation {
       }
       // Attempts within an hour lead to none within it, so that they can be made together.
       let end = min(moment, max(due.advanced(by: Milliseconds.hourLength - 1), world.now))
-      let events = world.advance(to: end)
+      let events = world.advance(to: end, maximumEvents: Self.eventsInStep)
       try enqueue(events)
       tally.events += events.count
-      if setsClock { set(clockTo: end) }
-      await send(until: end, tally: &tally)
+      let reached = world.now
+      if setsClock { set(clockTo: reached) }
+      await send(until: reached, deadline: deadline, tally: &tally)
+      if isStopping { throw CancellationError() }
       try Task.checkCancellation()
+      // Lets requests be answered, also when nothing is sent.
+      await Task.yield()
     }
     try enqueue(world.advance(to: moment))
     if setsClock { set(clockTo: moment) }
     // What another call is sending is due as well.
-    await sending?.value
+    _ = await sending?.value
     return tally
   }
 
   private func set(clockTo moment: Milliseconds) {
     clock.set(moment, real: realTime())
-    waiting.changed(clock.revision)
+    notifyFollowers()
   }
 
   /// Sets the clock forward to what the world has come to: each action takes a millisecond, also
@@ -158,11 +176,20 @@ package actor Simulation {
   /// Changes the speed of the clock.
   func set(speed: Double) {
     clock.set(speed: speed, real: realTime())
-    waiting.changed(clock.revision)
+    notifyFollowers()
   }
 
-  /// Lets happen what is due, and waits until it is due again, for as long as the task runs.
+  /// Lets happen what is due, and waits until something is due again, until the task is cancelled:
+  /// that ends the postings in flight of all callers.
   package func run() async throws {
+    try await withTaskCancellationHandler {
+      try await keepTime()
+    } onCancel: {
+      Task { await stopSending() }
+    }
+  }
+
+  private func keepTime() async throws {
     while !Task.isCancelled {
       let now = clock.now(real: realTime())
       _ = try await play(until: now)
@@ -174,78 +201,6 @@ package actor Simulation {
       }
       try await Task.sleep(for: pause)
     }
-  }
-
-  // MARK: Notifications
-
-  /// How many postings are in flight. Those of one customer follow each other.
-  private static let postingsInFlight = 16
-  private static let postingsAtOnce = 256
-
-  /// Sends what is due by a moment. One call sends after the other, so that the order is kept.
-  private func send(until moment: Milliseconds, tally: inout PlayTally) async {
-    guard let sender else { return }
-    // At least once: what another call is sending counts as due.
-    repeat {
-      let earlier = sending
-      let task = Task { [weak self] () -> PlayTally in
-        await earlier?.value
-        return await self?.sendBatch(by: sender, until: moment) ?? PlayTally()
-      }
-      sending = Task { _ = await task.value }
-      tally.add(await task.value)
-    } while outbox.nextDue.map { $0 <= moment } ?? false
-  }
-
-  private func sendBatch(by sender: NotificationSender, until moment: Milliseconds) async
-    -> PlayTally
-  {
-    let postings = outbox.takeDue(until: moment, count: Self.postingsAtOnce)
-    let isLast: (NotificationOutbox.Posting) -> Bool = { $0.fault == .reordered }
-    var lanes: [Int: [NotificationOutbox.Posting]] = [:]
-    for posting in postings.filter({ !isLast($0) }) + postings.filter(isLast).reversed() {
-      lanes[posting.customer ?? -1, default: []].append(posting)
-    }
-    var tally = PlayTally()
-    var waiting = lanes.sorted { $0.key < $1.key }.map(\.value)[...]
-    await withTaskGroup(of: [(NotificationOutbox.Posting, NotificationSender.Outcome)].self) {
-      group in
-      for lane in waiting.prefix(Self.postingsInFlight) {
-        group.addTask { await Self.post(lane, by: sender) }
-      }
-      waiting = waiting.dropFirst(Self.postingsInFlight)
-      while let outcomes = await group.next() {
-        if let lane = waiting.popFirst() {
-          group.addTask { await Self.post(lane, by: sender) }
-        }
-        for (posting, outcome) in outcomes {
-          outbox.attempted(
-            posting.number, result: outcome.result, isRetried: outcome.isRetried, at: posting.at)
-          tally.attempts += 1
-          if outcome.result == .success { tally.delivered += 1 }
-        }
-      }
-    }
-    return tally
-  }
-
-  private static func post(
-    _ postings: [NotificationOutbox.Posting], by sender: NotificationSender
-  ) async -> [(NotificationOutbox.Posting, NotificationSender.Outcome)] {
-    var outcomes: [(NotificationOutbox.Posting, NotificationSender.Outcome)] = []
-    for posting in postings {
-      switch posting.fault {
-      case .lost:
-        outcomes.append((posting, .init(result: .success, isRetried: false)))
-      case .failed:
-        outcomes.append((posting, .init(result: .noResponse, isRetried: true)))
-      case .doubled, .late, .reordered, nil:
-        let outcome = await sender.post(posting.signedPayload)
-        outcomes.append((posting, outcome))
-        if posting.fault == .doubled { _ = await sender.post(posting.signedPayload) }
-      }
-    }
-    return outcomes
   }
 }
 

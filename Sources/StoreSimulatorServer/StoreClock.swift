@@ -1,4 +1,5 @@
 package import EntitlementDomain
+import StoreSimulator
 
 /// The virtual time of a simulated App Store: it runs with the real one, faster or not at all, and
 /// can be set forward by hand. It never goes back.
@@ -25,11 +26,14 @@ package struct StoreClock: Sendable {
     begun = real
   }
 
+  /// The virtual time, at most the end of ``SimulatedCalendar/range``.
+  ///
   /// - Parameter real: the real time now.
   package func now(real: Milliseconds) -> Milliseconds {
-    if isReal { return max(base, real) }
+    let end = SimulatedCalendar.range.upperBound
+    if isReal { return min(max(base, real), end) }
     let elapsed = max(0, real.rawValue - begun.rawValue)
-    return base.advanced(by: Int64(min(Double(elapsed) * speed, 1e15)))
+    return min(base.advanced(by: Int64(min(Double(elapsed) * speed, 1e15))), end)
   }
 
   /// Sets it forward. An earlier moment changes nothing.

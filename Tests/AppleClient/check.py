@@ -10,6 +10,7 @@ Messaging: once with success, and once with each error that the simulator can ha
 call that went wrong, and a last line with counts. Exit codes: 0 all as expected, 1 not.
 """
 
+import atexit
 import http.server
 import inspect
 import json
@@ -106,6 +107,10 @@ class Simulator:
             [self.program, "serve", "--listen", "127.0.0.1:0", "--directory", folder, "--environment",
              environment.value, "--speed", "0", "--population", "1", *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
+        # One that says nothing is killed, which ends its output.
+        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer.start()
         lines = []
         for line in self.process.stderr:
             lines.append(line)
@@ -113,24 +118,26 @@ class Simulator:
                 self.url = f"http://{found.group(1)}"
                 break
         else:
+            timer.cancel()
             raise Wrong(f"storesim did not start: {''.join(lines)}")
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
         settings = []
         for line in self.process.stdout:
             settings.append(line)
-            if "bundle_ids" in line:
+            if line.startswith("bundle id: "):
                 break
+        timer.cancel()
         self.settings = "".join(settings)
-        value = lambda name: re.search(rf"{name}: (\S+)", self.settings).group(1)
-        self.issuer, self.key_id = value("issuer_id"), value("key_id")
-        self.private_key = Path(value("private_key_file")).read_bytes()
+        value = lambda name: re.search(rf"^{name}: (\S+)", self.settings, re.MULTILINE).group(1)
+        self.issuer, self.key_id = value("issuer id"), value("key id")
+        self.private_key = Path(value("private key")).read_bytes()
         root = x509.load_pem_x509_certificate((folder / "root.pem").read_bytes())
         self.root = root.public_bytes(Encoding.DER)
 
     def run(self, *arguments):
         outcome = subprocess.run(
             [self.program, *arguments, "--server", self.url, "--json"],
-            capture_output=True, text=True, check=False)
+            capture_output=True, text=True, check=False, timeout=PATIENCE)
         if outcome.returncode != 0:
             raise Wrong(f"storesim {arguments[0]} failed: {outcome.stderr}")
         return json.loads(outcome.stdout)

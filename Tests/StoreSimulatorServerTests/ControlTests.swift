@@ -34,6 +34,14 @@ struct ControlTests {
     await bench.stop()
   }
 
+  @Test func `a clock ends with the calendar, at any speed`() {
+    for start in [StoreBench.start, nil] {
+      let clock = StoreClock(
+        start: start, speed: StoreClock.maximumSpeed, real: StoreBench.realStart)
+      #expect(clock.now(real: Milliseconds(.max)) == SimulatedCalendar.range.upperBound)
+    }
+  }
+
   @Test func `a real clock is not set`() async throws {
     let bench = try await StoreBench(speed: nil)
     let clock = try bench.send("GET", "/control/clock").json
@@ -43,9 +51,13 @@ struct ControlTests {
     await bench.stop()
   }
 
-  @Test func `who follows the clock hears of a change, and an advance waits for them`() async throws
+  @Test func `clients that follow the clock know a change before notifications and answers come`()
+    async throws
   {
-    let bench = try await StoreBench()
+    let stub = try CollectorStub()
+    let bench = try await StoreBench(notify: stub.url)
+    _ = try bench.buy(SimulatedApp.proMonthly, by: "one")
+    let end = 31 * Milliseconds.dayLength
     let revision = try #require(
       try bench.send("GET", "/control/clock").json["revision"] as? Int)
     let follower = try HTTPSocket(port: UInt16(bench.listener.port))
@@ -53,18 +65,23 @@ struct ControlTests {
     // The advance waits for the next request of the follower.
     let advanced = try HTTPSocket(port: UInt16(bench.listener.port))
     try await eventually { await bench.simulation.followerCount == 1 }
-    let body = Array("{\"advanceMs\":86400000}".utf8)
+    // The subscription, which was bought a millisecond after the start, renews at the target.
+    let target = StoreBench.start.rawValue + end + 1
+    let body = Array("{\"setMs\":\(target)}".utf8)
     try advanced.request("POST", "/control/clock", [], body)
     let heard = try follower.response()
     let told = try JSONSerialization.jsonObject(with: Data(heard.body)) as? [String: Any]
     #expect(told?["revision"] as? Int == revision + 1)
-    #expect(told?["now"] as? Int64 == StoreBench.start.rawValue + 86_400_000)
+    #expect(told?["now"] as? Int64 == target)
+    #expect(stub.requests.count == 1)
     #expect(!advanced.canRead(within: 50))
+    #expect(stub.requests.count == 1)
     try follower.request("GET", "/control/clock?after=\(revision + 1)&waitMs=60000", [])
     #expect(try advanced.response().status == 200)
+    #expect(stub.requests.count == 2)
     let silent = try bench.send("GET", "/control/clock?after=\(revision + 1)&waitMs=1")
     #expect(silent.json["revision"] as? Int == revision + 1)
-    // Those who wait are answered when the server stops.
+    // Waiting clients are answered when the server stops.
     await bench.stop()
     #expect(try follower.response().status == 200)
   }
@@ -74,6 +91,7 @@ struct ControlTests {
     let page = try bench.send("GET", "/control/customers?limit=3").objects("customers")
     #expect(
       page.map { $0["customer"] as? String } == ["customer-001", "customer-002", "customer-003"])
+    #expect(page.allSatisfy { $0["transactions"] == nil })
     #expect(page.map { $0["lifeCycle"] as? String } == ["first-purchase", "renewals", "cancelled"])
     let rest = try bench.send("GET", "/control/customers?after=customer-003")
     #expect(rest.objects("customers").count == 2 && rest.json["hasMore"] as? Bool == false)
@@ -83,6 +101,7 @@ struct ControlTests {
         + "\"appAccountToken\":\"7E3FB20B-4CDB-47CC-936D-99D65F608138\"}")
     #expect(bought.text("customer") == "customer-006")
     let one = try bench.send("GET", "/control/customers/customer-006")
+    #expect(one.objects("transactions").count == 1)
     #expect(one.text("appAccountToken") == "7e3fb20b-4cdb-47cc-936d-99d65f608138")
     let expected = try #require(one.objects("expected").first)
     #expect(expected["status"] as? String == "ACTIVE" && expected["willRenew"] as? Bool == true)
@@ -107,6 +126,7 @@ struct ControlTests {
       (400, "faults", "{\"on\":\"api\",\"kind\":\"error\",\"errorCode\":1}"),
       (400, "faults", "{\"on\":\"api\",\"kind\":\"cut\",\"probability\":2}"),
       (400, "clock", "{\"advanceMs\":-1}"), (400, "clock", "{\"advanceMs\":9000000000000}"),
+      (400, "clock", "{\"advanceMs\":9223372036854775807}"),
     ])
   func refused(status: Int, path: String, body: String) async throws {
     let bench = try await StoreBench()

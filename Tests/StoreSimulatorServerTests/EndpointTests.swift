@@ -153,6 +153,10 @@ struct EndpointTests {
     {
       #expect(try StoreBench.payload(jws)["appAccountToken"] as? String == token.lowercased())
     }
+    // It is of the chain, not of the customer.
+    let later = try bench.buy(SimulatedApp.tokens, by: "one")
+    let info = try bench.get("v1/transactions/\(later)").text("signedTransactionInfo")
+    #expect(try StoreBench.payload(info)["appAccountToken"] == nil)
 
     let sent = try bench.put(
       "v2/transactions/consumption/\(id)",
@@ -367,11 +371,21 @@ struct EndpointTests {
     await bench.stop()
   }
 
+  @Test func `a plus is a space in the query alone`() {
+    let request = StoreRequest(method: "GET", target: "/a+b/c%2Bd?e+f=g+h%2B")
+    #expect(request.path == ["a+b", "c+d"])
+    #expect(request.query.map(\.name) == ["e f"] && request.query.map(\.value) == ["g h+"])
+  }
+
   @Test func `forms are no JSON, and long bodies are refused`() async throws {
     let bench = try await StoreBench()
     let form = try bench.send(
       "POST", "/inApps/v1/notifications/history", "a=b", type: "application/x-www-form-urlencoded")
     #expect(form.status == 415)
+    for type in ["Application/JSON", " application/json ; charset=utf-8"] {
+      let json = try bench.send("POST", "/inApps/v1/notifications/history", "{}", type: type)
+      #expect(json.errorCode == 4_000_015, "\(type)")
+    }
     let long = String(repeating: " ", count: 70_000)
     #expect(try bench.post("v1/notifications/history", long).status == 413)
     await bench.stop()

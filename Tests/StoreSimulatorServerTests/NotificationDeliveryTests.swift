@@ -1,3 +1,4 @@
+import Cryptography
 import EntitlementDomain
 import Foundation
 import StoreSimulator
@@ -89,15 +90,74 @@ struct NotificationDeliveryTests {
 
   @Test func `what went wrong is told in Apple's words`() async throws {
     let silent = try CollectorStub([.never])
-    for (address, result) in [
-      ("http://127.0.0.1:1", "SOCKET_ISSUE"), (silent.url, "TIMED_OUT"),
+    for (address, patience, result) in [
+      ("http://127.0.0.1:1", Duration.seconds(60), "SOCKET_ISSUE"),
+      (silent.url, .milliseconds(300), "TIMED_OUT"),
     ] {
-      let bench = try await StoreBench(notify: address, patience: .milliseconds(300))
+      let bench = try await StoreBench(notify: address, patience: patience)
       _ = try bench.buy(SimulatedApp.adFree, by: "one")
       let item = try #require(try Self.history(bench).first)
       #expect(Self.results(item) == [result], "\(address)")
       await bench.stop()
     }
+  }
+
+  @Test func `an answer without its body is an answer`() async throws {
+    let stub = try CollectorStub([.headAlone])
+    let bench = try await StoreBench(notify: stub.url, patience: .seconds(600))
+    _ = try bench.buy(SimulatedApp.adFree, by: "one")
+    _ = try bench.buy(SimulatedApp.tokens, by: "one")
+    #expect(try Self.history(bench).map(Self.results) == [["SUCCESS"], ["SUCCESS"]])
+    await bench.stop()
+  }
+
+  @Test func `a silent receiver does not hold up a deadline, and what is left is sent later`()
+    async throws
+  {
+    let stub = try CollectorStub(Array(repeating: .never, count: 16))
+    let bench = try await StoreBench(
+      population: 20, notify: stub.url, patience: .milliseconds(300))
+    let first = try await bench.simulation.play(
+      until: StoreBench.start, deadline: .now + .milliseconds(100))
+    #expect(!first.isComplete)
+    let rest = try await bench.simulation.play(until: StoreBench.start)
+    #expect(rest.isComplete)
+    let (_, past) = World.begin(
+      World.Configuration(
+        seed: 1, environment: .sandbox, start: StoreBench.start, population: 20))
+    #expect(
+      first.attempts + rest.attempts == past.count { $0.event.notification != nil })
+    await bench.stop()
+  }
+
+  @Test func `the end of the simulation ends postings in flight`() async throws {
+    let stub = try CollectorStub([.never])
+    let bench = try await StoreBench(notify: stub.url, patience: .seconds(3_600))
+    let running = Task { try await bench.simulation.run() }
+    let buyer = try HTTPSocket(port: UInt16(bench.listener.port))
+    let product = SimulatedApp.adFree.id
+    try buyer.request(
+      "POST", "/control/buy", [], Array("{\"productId\":\"\(product)\"}".utf8))
+    try await eventually { stub.requests.count == 1 }
+    running.cancel()
+    _ = await running.result
+    #expect(try buyer.response().status == 503)
+    // The notification is still due.
+    #expect(try Self.history(bench).isEmpty)
+    await bench.stop()
+  }
+
+  @Test func `a running simulation posts what becomes due by itself`() async throws {
+    let stub = try CollectorStub()
+    let bench = try await StoreBench(notify: stub.url, speed: 8_928)
+    _ = try bench.buy(SimulatedApp.proMonthly, by: "one")
+    let running = Task { try await bench.simulation.run() }
+    bench.clock.advance(by: 6 * 60_000)
+    try await eventually { stub.requests.count == 2 }
+    #expect(try Self.names(stub) == ["SUBSCRIBED", "DID_RENEW"])
+    running.cancel()
+    _ = await running.result
+    await bench.stop()
   }
 
   @Test func `the history filters, and pages by tokens`() async throws {
@@ -111,6 +171,15 @@ struct NotificationDeliveryTests {
     #expect(first.objects("notificationHistory").count == 20)
     #expect(first.json["hasMore"] as? Bool == true)
     let token = try #require(first.text("paginationToken"))
+    let content = try Base64Form.urlWithoutPadding.decode(token.utf8)
+    var parts = String(decoding: content, as: UTF8.self).split(separator: ".").map(String.init)
+    for position in [Int64.max, .min, -1, 1_000] {
+      parts[1] = "\(position)"
+      let bytes = Base64Form.urlWithoutPadding.encode(Array(parts.joined(separator: ".").utf8))
+      let forged = String(decoding: bytes, as: UTF8.self)
+      let answer = try bench.post("v1/notifications/history?paginationToken=\(forged)", body)
+      #expect(answer.errorCode == 4_000_014, "\(position)")
+    }
     let second = try bench.post("v1/notifications/history?paginationToken=\(token)", body)
     #expect(second.objects("notificationHistory").count == 6)
     #expect(second.json["hasMore"] as? Bool == false && second.text("paginationToken") == nil)

@@ -33,6 +33,7 @@ final class StoreBench: Sendable {
       speed: speed)
     configuration.rateFactor = rateFactor
     configuration.past = past
+    configuration.followerPatience = .seconds(60)
     let sender = notify.map { NotificationSender(url: $0, patience: patience) }
     self.sender = sender
     let clock = MovableRealTime()

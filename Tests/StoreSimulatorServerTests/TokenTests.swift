@@ -5,13 +5,21 @@ import StoreSimulatorServer
 import TestSupport
 import Testing
 
-@Suite("Who may ask, and how often", .timeLimit(.minutes(2)))
+@Suite("Authentication and rate limits", .timeLimit(.minutes(2)))
 struct TokenTests {
   @Test func `tokens are judged as strictly and as leniently as by Apple`() async throws {
     let bench = try await StoreBench()
     let now = bench.clock.now.rawValue / 1_000
     let stranger = try SigningKey.generate(.p256)
+    let claims = try bench.token(["exp": now + 200]).split(separator: ".")[1]
+    var altered = try bench.token().split(separator: ".")
+    altered[1] = claims
     let rows: [(String, Int, String)] = [
+      ("altered claims", 401, altered.joined(separator: ".")),
+      ("for ever, issued before 1970", 401, try bench.token(["iat": -1, "exp": Int64.max])),
+      ("for ever, without iat", 401, try bench.token(["iat": nil, "exp": Int64.max])),
+      ("issued before all time", 401, try bench.token(["iat": Int64.min])),
+      ("ended before all time", 401, try bench.token(["exp": Int64.min])),
       ("as documented", 404, try bench.token()),
       ("without iat", 404, try bench.token(["iat": nil])),
       ("with more claims", 404, try bench.token(["nonce": "x", "scope": ["GET /"]])),

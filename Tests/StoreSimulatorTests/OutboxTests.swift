@@ -101,6 +101,8 @@ struct OutboxTests {
     let first = outbox.history(filter, after: -1, count: 20)
     #expect(first.entries.count == 20 && first.last == 19 && first.hasMore)
     #expect(outbox.history(filter, after: 39, count: 20).entries.count == 9)
+    #expect(outbox.history(filter, after: .max, count: 20).entries.isEmpty)
+    #expect(outbox.history(filter, after: .min, count: 20).last == 19)
     filter.onlyFailures = true
     #expect(outbox.history(filter, after: -1, count: 20).entries.count == 10)
     filter.customer = 1
@@ -109,26 +111,52 @@ struct OutboxTests {
     #expect(outbox.history(filter, after: -1, count: 20).entries.isEmpty)
   }
 
-  @Test func `the oldest notifications are dropped`() {
+  @Test func `the oldest notifications are dropped, but those that are still to be sent`() {
     var outbox = Self.outbox()
+    Self.add(to: &outbox, at: Self.start)
+    Self.add(to: &outbox, at: Self.start.advanced(by: 1))
+    let taken = outbox.takeDue(until: Self.start, count: 1)
     let (event, notification) = Self.event(at: Self.start)
     for _ in 0...NotificationOutbox.maximumCount {
       outbox.addPast(
         event, notification: notification, signedPayload: "jws", result: .success)
     }
     #expect(outbox.count <= NotificationOutbox.maximumCount)
-    #expect(outbox.lastNumber == NotificationOutbox.maximumCount)
-    #expect(outbox.entry(0) == nil && outbox.entry(outbox.lastNumber) != nil)
+    #expect(outbox.lastNumber == NotificationOutbox.maximumCount + 2)
+    #expect(outbox.entry(2) == nil && outbox.entry(outbox.lastNumber) != nil)
+    #expect(outbox.nextDue == Self.start.advanced(by: 1))
+    for posting in taken { outbox.attempted(posting.number, result: .noResponse, at: posting.at) }
+    #expect(outbox.entry(0)?.attempts.count == 1)
+  }
+
+  @Test func `the outbox is bounded, also when all is still to be sent`() {
+    var outbox = Self.outbox()
+    for _ in 0...NotificationOutbox.absoluteMaximum { Self.add(to: &outbox, at: Self.start) }
+    #expect(outbox.count <= NotificationOutbox.absoluteMaximum)
+    #expect(outbox.entry(0) == nil)
+    #expect(outbox.takeDue(until: Self.start, count: 1).map(\.number) == [5_000])
+  }
+
+  @Test func `an attempt that was not made is due again, with its fault`() {
+    var outbox = Self.outbox()
+    Self.add(to: &outbox, at: Self.start, fault: .doubled)
+    for posting in outbox.takeDue(until: Self.start, count: 1) { outbox.putBack(posting) }
+    #expect(outbox.takeDue(until: Self.start, count: 1).map(\.fault) == [.doubled])
   }
 
   @Test func `faults occur as often as asked, by the seed`() throws {
-    func draws() throws -> [Bool] {
+    func draws(requests: Int) throws -> [Bool] {
       var plan = FaultPlan(seed: 3)
       try plan.add(FaultPlan.Rule(.notification(.lost), probability: 0.33))
-      return (0..<3_000).map { _ in plan.nextNotification(at: Self.start) != nil }
+      try plan.add(FaultPlan.Rule(.request(.cut), probability: 0.5))
+      return (0..<3_000).map { _ in
+        for _ in 0..<requests { _ = plan.nextRequest("/inApps/v1/lookup/1", at: Self.start) }
+        return plan.nextNotification(at: Self.start) != nil
+      }
     }
-    let lost = try draws()
-    #expect(try draws() == lost)
+    let lost = try draws(requests: 0)
+    // Requests between them change nothing.
+    #expect(try draws(requests: 1) == lost)
     #expect((850...1_130).contains(lost.count { $0 }))
   }
 

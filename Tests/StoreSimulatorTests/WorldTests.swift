@@ -58,6 +58,22 @@ struct WorldTests {
     #expect(events.map(\.event.at) == events.map(\.event.at).sorted())
   }
 
+  @Test func `time stops after some events, and goes on from there`() {
+    let configuration = World.Configuration(
+      seed: 1, environment: .production, start: Self.start, population: 50)
+    var (whole, _) = World.begin(configuration)
+    var (stepped, _) = World.begin(configuration)
+    let end = Self.after(days: 100)
+    let events = whole.advance(to: end)
+    var parts: [WorldEvent] = []
+    while stepped.now < end {
+      let part = stepped.advance(to: end, maximumEvents: 10)
+      #expect(part.count < 20)
+      parts += part
+    }
+    #expect(events == parts && events.count > 50)
+  }
+
   @Test func `the same seed and actions give the same events`() throws {
     func events() throws -> [WorldEvent] {
       var world = Self.begin(population: 10, seed: 7)
@@ -252,6 +268,12 @@ struct WorldTests {
     #expect(second.transactions.count == 6 && !second.hasMore)
     #expect(second.transactions.last?.transactionID == changed)
     #expect(page(second.position).transactions.isEmpty)
-    #expect(world.records.refunds(of: 0, after: nil, count: 20).transactions.count == 1)
+    let refunds = world.records.refunds(of: 0, after: nil, count: 20)
+    #expect(refunds.transactions.map(\.transactionID) == [changed])
+    // Another change does not make it a new refund.
+    _ = world.setToken("7e3fb20b-4cdb-47cc-936d-99d65f608138", of: changed)
+    #expect(page(second.position).transactions.map(\.transactionID) == [changed])
+    #expect(
+      world.records.refunds(of: 0, after: refunds.position, count: 20).transactions.isEmpty)
   }
 }

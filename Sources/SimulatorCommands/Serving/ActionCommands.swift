@@ -22,7 +22,10 @@ struct BuyCommand: AsyncParsableCommand {
   @Option(help: "The customer; without this option, or with a new name, a new one.")
   var customer: String?
 
-  @Option(help: "appAccountToken, a UUID; later purchases of the customer have it too.")
+  @Option(
+    help:
+      "appAccountToken, a UUID. Later purchases have it too, but those in a chain that has another."
+  )
   var appAccountToken: String?
 
   @Option(help: "An offer: introductory (a week for nothing) or one at half the price.")

@@ -17,6 +17,7 @@ struct ClockCommand: AsyncParsableCommand {
     let now: Int64
     let time: String
     let speed: Double
+    let target: Int64?
     let isComplete: Bool?
     let events: Int?
     let attempts: Int?
@@ -48,8 +49,9 @@ struct ClockCommand: AsyncParsableCommand {
     @OptionGroup var control: ControlOptions
 
     func run() async throws {
-      let clock: Answer = try ControlOptions.decode(try await control.call("GET", "clock"))
-      try await ClockCommand.set(clock.now + time.milliseconds, control)
+      var body = JSONObjectWriter()
+      body.set("advanceMs", time.milliseconds)
+      try await ClockCommand.change(body, control)
     }
   }
 
@@ -63,7 +65,9 @@ struct ClockCommand: AsyncParsableCommand {
     @OptionGroup var control: ControlOptions
 
     func run() async throws {
-      try await ClockCommand.set(moment.value.rawValue, control)
+      var body = JSONObjectWriter()
+      body.set("setMs", moment.value.rawValue)
+      try await ClockCommand.change(body, control)
     }
   }
 
@@ -82,10 +86,11 @@ struct ClockCommand: AsyncParsableCommand {
     }
   }
 
-  /// Sets the clock, in as many requests as it takes.
-  private static func set(_ moment: Int64, _ control: ControlOptions) async throws {
-    var body = JSONObjectWriter()
-    body.set("setMs", moment)
+  /// Sets the clock forward, in as many requests as it takes.
+  ///
+  /// - Parameter body: of the first request.
+  private static func change(_ body: JSONObjectWriter, _ control: ControlOptions) async throws {
+    var body = body
     var total = (events: 0, attempts: 0, delivered: 0)
     while true {
       let bytes = try await control.call("POST", "clock", body)
@@ -93,14 +98,18 @@ struct ClockCommand: AsyncParsableCommand {
       total.events += answer.events ?? 0
       total.attempts += answer.attempts ?? 0
       total.delivered += answer.delivered ?? 0
-      if answer.isComplete == false {
+      if answer.isComplete == false, let target = answer.target {
         StandardError.write("\(answer.time): \(total.events) events")
+        // A running clock may have passed the target; then what is due is still to be sent.
+        body = JSONObjectWriter()
+        body.set("advanceMs", max(0, target &- answer.now))
         continue
       }
       if control.json { return try SimulatorOutput.print(String(decoding: bytes, as: UTF8.self)) }
       return try SimulatorOutput.print(
         Answer(
-          now: answer.now, time: answer.time, speed: answer.speed, isComplete: true,
+          now: answer.now, time: answer.time, speed: answer.speed, target: answer.target,
+          isComplete: true,
           events: total.events, attempts: total.attempts, delivered: total.delivered
         ).text)
     }

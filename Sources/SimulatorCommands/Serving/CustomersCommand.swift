@@ -36,7 +36,8 @@ struct CustomersCommand: AsyncParsableCommand {
     let customer: String
     let lifeCycle: String?
     let expected: [Expected]
-    let transactions: [Transaction]
+    /// Nil in a list of customers.
+    let transactions: [Transaction]?
 
     var line: String {
       let states = expected.map { "\($0.productId ?? "?") \($0.status ?? "?")" }
@@ -45,7 +46,7 @@ struct CustomersCommand: AsyncParsableCommand {
 
     var text: String {
       ([line]
-        + transactions.map {
+        + (transactions ?? []).map {
           "  transaction \($0.transactionId), original \($0.originalTransactionId), order "
             + "\($0.orderId): \($0.productId)"
         }).joined(separator: "\n")

@@ -15,8 +15,8 @@ struct ServeCommand: AsyncParsableCommand {
       notifications, on a virtual clock. The other commands act on it: buy, cancel, clock and so \
       on. Everything is in memory, and the same seed, start and actions give the same purchases. \
       Makes a signing authority and an API key in the directory when there are none, and prints to \
-      standard output what a server needs to know of them. The control interface asks for no \
-      proof: keep it on a loopback address.
+      standard output what servers and clients need to know of them. The control interface has no \
+      authentication: keep it on a loopback address.
       """)
 
   @Option(
@@ -111,6 +111,19 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.rateFactor = rateFactor
     configuration.past = past
     let sender = notify.map { NotificationSender(url: $0.url) }
+    do {
+      try await serve(configuration, authority, key, sender)
+    } catch {
+      await sender?.shutDown()
+      throw error
+    }
+    await sender?.shutDown()
+  }
+
+  private func serve(
+    _ configuration: Simulation.Configuration, _ authority: SigningAuthority, _ key: StoreAPIKey,
+    _ sender: NotificationSender?
+  ) async throws {
     let simulation = try Simulation(
       configuration, authority: authority, key: key, sender: sender,
       realTime: { SimulatorMoment.now.value })
@@ -125,27 +138,28 @@ struct ServeCommand: AsyncParsableCommand {
     let address = ListenArgument(host: listen.host, port: listener.port)
     let running = Task { try await simulation.run() }
     let interruption = Interruption(by: [SIGINT, SIGTERM]) { running.cancel() }
+    var failure: (any Error)?
     do {
       try SimulatorOutput.print(
         settings(authority: authority, key: key, address: address))
       if !listen.isLoopback {
         StandardError.write(
-          "other machines reach \(address), and the control interface asks for no proof")
+          "other machines reach \(address), and the control interface has no authentication")
       }
       StandardError.write("listening on \(address)")
       try await running.value
     } catch is CancellationError {
       // The signal.
     } catch {
-      await listener.stop()
-      throw error
+      failure = error
     }
+    running.cancel()
     await listener.stop()
-    await sender?.shutDown()
     interruption.end()
+    if let failure { throw failure }
   }
 
-  /// What a server must be told to use this App Store.
+  /// What a server and a client of the API must know of this App Store.
   private func settings(
     authority: SigningAuthority, key: StoreAPIKey, address: ListenArgument
   ) -> String {
@@ -153,17 +167,14 @@ struct ServeCommand: AsyncParsableCommand {
     let isProduction = environment.value == .production
     let root = "\(isProduction ? "production=" : "")\(authority.rootFingerprint)"
     return """
-      # Options of entitled:
+      # Option of entitled:
       --trust-root \(root)
-      --app-store-api production=http://\(address)/production,sandbox=http://\(address)/sandbox
-      --development-clock http://\(address)
-      # Lines of its configuration file:
-      app_store:
-        keys:
-          - issuer_id: \(key.issuerID)
-            key_id: \(key.keyID)
-            private_key_file: \(file)
-            bundle_ids: [\(SimulatedApp.bundleID)]
+      # For clients of the App Store Server API:
+      url: http://\(address)
+      issuer id: \(key.issuerID)
+      key id: \(key.keyID)
+      private key: \(file)
+      bundle id: \(SimulatedApp.bundleID)
       """
   }
 }

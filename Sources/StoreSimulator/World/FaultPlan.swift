@@ -63,10 +63,13 @@ package struct FaultPlan: Sendable {
   package static let maximumCount = 100
 
   package private(set) var rules: [Rule] = []
-  private var generator: SeededGenerator
+  /// Two, so that the faults of notifications do not depend on the requests between them.
+  private var notificationChances: SeededGenerator
+  private var requestChances: SeededGenerator
 
   package init(seed: UInt64) {
-    generator = SeededGenerator(seed: seed, label: "faults")
+    notificationChances = SeededGenerator(seed: seed, label: "faults")
+    requestChances = SeededGenerator(seed: seed, label: "request faults")
   }
 
   /// - Throws: ``WorldRefusal`` when there are too many.
@@ -85,7 +88,8 @@ package struct FaultPlan: Sendable {
   package mutating func nextNotification(at moment: Milliseconds) -> NotificationFault? {
     guard
       case .notification(let fault) = next(
-        at: moment, where: { if case .notification = $0.kind { true } else { false } })
+        at: moment, by: \.notificationChances,
+        where: { if case .notification = $0.kind { true } else { false } })
     else { return nil }
     return fault
   }
@@ -96,7 +100,7 @@ package struct FaultPlan: Sendable {
   package mutating func nextRequest(_ path: String, at moment: Milliseconds) -> RequestFault? {
     guard
       case .request(let fault) = next(
-        at: moment,
+        at: moment, by: \.requestChances,
         where: { rule in
           guard case .request = rule.kind else { return false }
           return rule.path.map(path.hasPrefix) ?? true
@@ -106,11 +110,14 @@ package struct FaultPlan: Sendable {
   }
 
   /// The first rule that applies and whose chance comes.
-  private mutating func next(at moment: Milliseconds, where concerns: (Rule) -> Bool) -> Kind? {
+  private mutating func next(
+    at moment: Milliseconds, by chances: WritableKeyPath<Self, SeededGenerator>,
+    where concerns: (Rule) -> Bool
+  ) -> Kind? {
     rules.removeAll { rule in rule.remaining == 0 || rule.until.map { $0 <= moment } ?? false }
     for index in rules.indices where concerns(rules[index]) {
       // 53 bits, the precision of a Double.
-      let chance = Double(generator.next() >> 11) / 9_007_199_254_740_992
+      let chance = Double(self[keyPath: chances].next() >> 11) / 9_007_199_254_740_992
       guard chance < rules[index].probability else { continue }
       rules[index].remaining = rules[index].remaining.map { $0 - 1 }
       return rules[index].kind

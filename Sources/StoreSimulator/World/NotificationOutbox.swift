@@ -26,6 +26,7 @@ package struct PostingAttempt: Hashable, Sendable {
 package struct NotificationOutbox: Sendable {
   /// A notification and its attempts.
   package struct Entry: Sendable {
+    let number: Int
     package let event: StoreEvent
     /// Of the outer payload.
     package let notification: StoreNotification
@@ -35,7 +36,10 @@ package struct NotificationOutbox: Sendable {
     package internal(set) var attempts: [PostingAttempt] = []
     /// When the next attempt is due; nil when there will be none.
     package internal(set) var due: Milliseconds?
+    /// Whether an attempt is being made.
+    var isTaken = false
     package var hasSucceeded: Bool { attempts.last?.result == .success }
+    var isPending: Bool { due != nil || isTaken }
   }
 
   /// An attempt that is due.
@@ -47,15 +51,23 @@ package struct NotificationOutbox: Sendable {
     package let fault: NotificationFault?
   }
 
-  /// The notifications that are kept: the latest. Each has about 14 kB.
+  /// The notifications that are kept: the latest, and older ones that are still to be sent. Each has
+  /// about 14 kB.
   package static let maximumCount = 50_000
+  /// From so many on the oldest are dropped, even if they are still to be sent.
+  package static let absoluteMaximum = 2 * maximumCount
+  /// How many are dropped at once, as it moves all entries.
+  private static let droppedAtOnce = maximumCount / 10
 
   /// How long the notification history reaches back, in days.
   package let historyDays: Int64
   private let retryHours: [Int64]
-  /// In the order of their numbers, which begin with ``firstNumber``.
+  /// In the order of their numbers.
   private var entries: [Entry] = []
-  private var firstNumber = 0
+  /// The count at which entries are dropped next.
+  private var dropCount = NotificationOutbox.maximumCount
+  /// The number of the newest notification, -1 for none.
+  package private(set) var lastNumber = -1
   private var agenda = Heap<Item>()
   private var faults: [Int: NotificationFault] = [:]
 
@@ -78,12 +90,27 @@ package struct NotificationOutbox: Sendable {
 
   package var count: Int { entries.count }
 
-  /// The number of the newest notification, -1 for none.
-  package var lastNumber: Int { firstNumber + entries.count - 1 }
-
+  /// A notification by its number; nil when it was dropped, or there is none yet.
   package func entry(_ number: Int) -> Entry? {
-    guard number >= firstNumber, number <= lastNumber else { return nil }
-    return entries[number - firstNumber]
+    index(of: number).map { entries[$0] }
+  }
+
+  private func index(of number: Int) -> Int? {
+    guard number > Int.min else { return nil }
+    let index = firstIndex(after: number - 1)
+    return index < entries.count && entries[index].number == number ? index : nil
+  }
+
+  /// The index of the first entry with a larger number.
+  private func firstIndex(after number: Int) -> Int {
+    var range = 0..<entries.count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range =
+        entries[middle].number > number
+        ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
   }
 
   /// A test notification by its UUID and signing date.
@@ -122,24 +149,35 @@ package struct NotificationOutbox: Sendable {
     _ event: WorldEvent, _ notification: StoreNotification, _ signedPayload: String,
     due: Milliseconds?
   ) {
-    if entries.count >= Self.maximumCount {
-      // In larger steps, as each moves all entries.
-      let dropped = Self.maximumCount / 10
-      for number in firstNumber..<firstNumber + dropped { faults[number] = nil }
-      entries.removeFirst(dropped)
-      firstNumber += dropped
-    }
+    if entries.count >= dropCount { dropOldest() }
+    lastNumber += 1
     entries.append(
       Entry(
-        event: event.event, notification: notification, customer: event.customer,
+        number: lastNumber, event: event.event, notification: notification,
+        customer: event.customer,
         signedPayload: signedPayload, due: due))
+  }
+
+  private mutating func dropOldest() {
+    var left = Self.droppedAtOnce
+    entries.removeAll { entry in
+      guard left > 0, !entry.isPending else { return false }
+      left -= 1
+      return true
+    }
+    if entries.count >= Self.absoluteMaximum {
+      for entry in entries.prefix(left) { faults[entry.number] = nil }
+      entries.removeFirst(left)
+    }
+    dropCount = max(
+      Self.maximumCount, min(entries.count + Self.droppedAtOnce, Self.absoluteMaximum))
   }
 
   /// When the next attempt is due; nil when there is none.
   package var nextDue: Milliseconds? { agenda.least?.due }
 
   /// Removes the attempts that are due, in order. Each must be followed by
-  /// ``attempted(_:result:at:)``.
+  /// ``attempted(_:result:isRetried:at:)`` or ``putBack(_:)``.
   ///
   /// Attempts that are due less than an hour after the first are taken together: none of them can
   /// lead to another attempt among them.
@@ -151,14 +189,25 @@ package struct NotificationOutbox: Sendable {
     var postings: [Posting] = []
     while let item = agenda.least, item.due <= moment, item.due < end, postings.count < count {
       agenda.removeLeast()
-      guard let entry = entry(item.number), entry.due == item.due else { continue }
-      entries[item.number - firstNumber].due = nil
+      guard let index = index(of: item.number), entries[index].due == item.due else { continue }
+      entries[index].due = nil
+      entries[index].isTaken = true
       postings.append(
         Posting(
-          number: item.number, at: item.due, customer: entry.customer,
-          signedPayload: entry.signedPayload, fault: faults.removeValue(forKey: item.number)))
+          number: item.number, at: item.due, customer: entries[index].customer,
+          signedPayload: entries[index].signedPayload,
+          fault: faults.removeValue(forKey: item.number)))
     }
     return postings
+  }
+
+  /// Makes an attempt due again that was not made.
+  package mutating func putBack(_ posting: Posting) {
+    guard let index = index(of: posting.number) else { return }
+    entries[index].isTaken = false
+    entries[index].due = posting.at
+    agenda.insert(Item(due: posting.at, number: posting.number))
+    faults[posting.number] = posting.fault
   }
 
   /// Notes what came of an attempt, and when the next one is due.
@@ -167,10 +216,10 @@ package struct NotificationOutbox: Sendable {
   package mutating func attempted(
     _ number: Int, result: SendAttemptResult, isRetried: Bool = true, at moment: Milliseconds
   ) {
-    guard let entry = entry(number) else { return }
-    let index = number - firstNumber
+    guard let index = index(of: number) else { return }
+    let retry = entries[index].attempts.count
+    entries[index].isTaken = false
     entries[index].attempts.append(PostingAttempt(date: moment, result: result))
-    let retry = entry.attempts.count
     guard result != .success, isRetried, retry < retryHours.count else { return }
     let due = moment.adding(hours: retryHours[retry])
     entries[index].due = due
@@ -216,11 +265,10 @@ package struct NotificationOutbox: Sendable {
   ) -> (entries: [Entry], last: Int, hasMore: Bool) {
     var found: [Entry] = []
     var last = number
-    for index in entries.indices.dropFirst(max(0, number + 1 - firstNumber))
-    where filter.admits(entries[index]) {
+    for entry in entries[firstIndex(after: number)...] where filter.admits(entry) {
       guard found.count < count else { return (found, last, true) }
-      found.append(entries[index])
-      last = firstNumber + index
+      found.append(entry)
+      last = entry.number
     }
     return (found, last, false)
   }

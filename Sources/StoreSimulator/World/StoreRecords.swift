@@ -9,6 +9,9 @@ package struct StoreRecords: Sendable {
     package fileprivate(set) var customer: Int
     /// The number of the last change, over all customers: the order of a history.
     package fileprivate(set) var modification: Int64
+    /// The number of the change that revoked it: the order of a refund history. Nil when it is not
+    /// revoked.
+    package fileprivate(set) var revocation: Int64?
     /// Whether a server or the app has finished it.
     package internal(set) var isFinished = false
   }
@@ -49,7 +52,8 @@ package struct StoreRecords: Sendable {
     guard var known = transactions[payload.transactionID] else {
       modifications += 1
       transactions[payload.transactionID] = StoredTransaction(
-        payload: payload, customer: customer, modification: modifications)
+        payload: payload, customer: customer, modification: modifications,
+        revocation: payload.revocationDate.map { _ in modifications })
       customers[customer].transactionIDs.append(payload.transactionID)
       return
     }
@@ -58,6 +62,9 @@ package struct StoreRecords: Sendable {
     if former != payload {
       modifications += 1
       known.modification = modifications
+      if former.revocationDate != payload.revocationDate {
+        known.revocation = payload.revocationDate.map { _ in modifications }
+      }
     }
     known.payload = payload
     transactions[payload.transactionID] = known
@@ -167,18 +174,17 @@ package struct StoreRecords: Sendable {
   /// transaction that was revoked because sharing ended is no refund.
   ///
   /// - Parameters:
-  ///   - position: as in ``history(of:_:after:isDescending:count:)``.
+  ///   - position: the revocation number of the last transaction before the page; nil for the first
+  ///     page.
   ///   - count: positive.
   package func refunds(of customer: Int, after position: Int64?, count: Int) -> Page {
     let found = transactions(of: customer)
-      .filter { stored in
-        stored.modification > position ?? 0 && stored.payload.revocationDate != nil
-          && stored.payload.revocationType != .familyRevoke
-      }
-      .sorted { $0.modification < $1.modification }
+      .compactMap { stored in stored.revocation.map { (number: $0, payload: stored.payload) } }
+      .filter { $0.number > position ?? 0 && $0.payload.revocationType != .familyRevoke }
+      .sorted { $0.number < $1.number }
     let page = found.prefix(count)
     return Page(
-      transactions: page.map(\.payload), position: page.last?.modification ?? position ?? 0,
+      transactions: page.map(\.payload), position: page.last?.number ?? position ?? 0,
       hasMore: found.count > count)
   }
 }

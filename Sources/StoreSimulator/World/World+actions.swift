@@ -14,7 +14,8 @@ extension World {
   ///
   /// - Parameters:
   ///   - name: the customer; a new one if there is none of this name, or nil.
-  ///   - token: `appAccountToken`; of later purchases, too.
+  ///   - token: `appAccountToken`; also of later purchases, but for those of another chain that has
+  ///     one.
   ///   - offer: the offer of an auto-renewable subscription.
   package mutating func buy(
     _ productID: ProductID, by name: String?, token: AppAccountToken? = nil,
@@ -32,16 +33,20 @@ extension World {
       index = try addCustomer(name, token: token, at: moment)
     }
     makeLive(index)
-    guard records.customers[index].transactionIDs.count < Self.maximumTransactions else {
-      throw WorldRefusal(.impossible, "the customer has \(Self.maximumTransactions) transactions")
-    }
+    try requireRoom(index)
     if let token { customers[index].script?.identifiers.appAccountToken = token }
     if product.type == .autoRenewable {
-      try subscribe(index, to: product, offer: offer)
+      try subscribe(index, to: product, offer: offer, token: token)
     } else {
       try charge(index, for: product)
     }
     return endAction(of: index, begun: moment)
+  }
+
+  private func requireRoom(_ index: Int) throws(WorldRefusal) {
+    guard records.customers[index].transactionIDs.count < Self.maximumTransactions else {
+      throw WorldRefusal(.impossible, "the customer has \(Self.maximumTransactions) transactions")
+    }
   }
 
   private mutating func charge(
@@ -57,7 +62,7 @@ extension World {
   }
 
   private mutating func subscribe(
-    _ index: Int, to product: SimulatedProduct, offer: StoreOffer?
+    _ index: Int, to product: SimulatedProduct, offer: StoreOffer?, token: AppAccountToken?
   ) throws(WorldRefusal) {
     guard var script = customers[index].script else { return }
     guard customers[index].cardWorks else {
@@ -75,7 +80,7 @@ extension World {
         guard offer == nil else {
           throw WorldRefusal(.impossible, "a change of product has no offer here")
         }
-        return try change(index, to: product)
+        return try change(index, to: product, token: token)
       case .grace, .billingRetry:
         throw WorldRefusal(.impossible, "a charge is being retried: the card must work first")
       case .expired, .revoked: break
@@ -85,6 +90,8 @@ extension World {
       }
       subscription = known
       script.nextPeriod(of: &subscription, product, from: now, to: end, reason: "PURCHASE")
+      subscription.transaction.appAccountToken =
+        token ?? known.renewalInfo.appAccountToken ?? script.identifiers.appAccountToken
       subscription.renewalInfo.recentSubscriptionStartDate = now
       subscription.renewalInfo.eligibleWinBackOfferIDs = []
       name = .resubscription
@@ -96,7 +103,7 @@ extension World {
       subscription.transaction.offer = offer.signed
       subscription.transaction.price = offer.kind == .introductory ? 0 : product.price / 2
     }
-    subscription.renewalInfo.appAccountToken = script.identifiers.appAccountToken
+    subscription.renewalInfo.appAccountToken = subscription.transaction.appAccountToken
     script.sign(subscription, as: name, at: now, status: .active)
     customers[index].script = script
     customers[index].subscription = subscription
@@ -118,8 +125,9 @@ extension World {
     }
   }
 
+  /// - Parameter token: `appAccountToken` of the purchase; nil for that of the chain.
   private mutating func change(
-    _ index: Int, to product: SimulatedProduct
+    _ index: Int, to product: SimulatedProduct, token: AppAccountToken? = nil
   ) throws(WorldRefusal) {
     guard var script = customers[index].script, var subscription = customers[index].subscription,
       let current = SimulatedApp.product(subscription.transaction.productID)
@@ -132,12 +140,15 @@ extension World {
     guard isUpgrade || subscription.renewalInfo.autoRenews == true else {
       throw WorldRefusal(.impossible, "the subscription does not renew")
     }
+    if let token { subscription.renewalInfo.appAccountToken = token }
     if isUpgrade {
+      try requireRoom(index)
       var replaced = subscription.transaction
       replaced.isUpgraded = true
       script.nextPeriod(
         of: &subscription, product, from: now, to: now.adding(months: product.months ?? 1),
         reason: "PURCHASE")
+      subscription.transaction.appAccountToken = subscription.renewalInfo.appAccountToken
       subscription.renewalInfo.renewalOffer = nil
       script.sign(subscription, as: .upgrade, at: now, status: .active, others: [replaced])
     } else {
@@ -270,6 +281,7 @@ extension World {
     guard member != payer, customers[member].sharedBy == nil,
       var script = customers[member].script
     else { throw WorldRefusal(.impossible, "the member has a shared subscription already") }
+    try requireRoom(member)
     let former = customers[member].shared
     var shared = script.sharedPurchase(
       of: product, at: moment, ends: subscription.transaction.expiresDate)

@@ -46,6 +46,8 @@ extension World {
     let months = commitment == nil ? product.months ?? 1 : 1
     script.nextPeriod(
       of: &subscription, product, from: begin, to: begin.adding(months: months))
+    // Of the chain: other purchases of the customer may have another one.
+    subscription.transaction.appAccountToken = former.renewalInfo.appAccountToken
     subscription.transaction.commitment = commitment
     subscription.transaction.advancedCommerce = former.transaction.advancedCommerce
     // A price that differs from the product's is that of an increase, or of a commitment.

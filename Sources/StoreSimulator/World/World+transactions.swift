@@ -105,7 +105,6 @@ extension World {
     guard let stored = records.transactions[id] else { return takeEvents() }
     let index = stored.customer
     makeLive(index)
-    customers[index].script?.identifiers.appAccountToken = token
     let chain = OriginalTransactionID(id.rawValue)
     if customers[index].subscription?.transaction.originalTransactionID == chain {
       customers[index].subscription?.transaction.appAccountToken = token

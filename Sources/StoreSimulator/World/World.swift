@@ -28,7 +28,7 @@ package struct World: Sendable {
 
   /// The maximum number of customers, and of live ones.
   package static let maximumCustomers = 50_000
-  /// The maximum number of transactions of a customer.
+  /// With so many transactions a customer makes no more purchases. Renewals still happen.
   package static let maximumTransactions = 5_000
 
   package let configuration: Configuration
@@ -96,14 +96,18 @@ package struct World: Sendable {
 
   /// Lets time pass. An earlier target changes nothing.
   ///
+  /// - Parameter maximumEvents: after so many events, or a few more, time stops before the target.
   /// - Returns: what has happened, in order.
-  package mutating func advance(to target: Milliseconds) -> [WorldEvent] {
-    play(until: target)
+  package mutating func advance(
+    to target: Milliseconds, maximumEvents: Int = .max
+  ) -> [WorldEvent] {
+    play(until: target, maximumEvents: maximumEvents)
     return takeEvents()
   }
 
-  private mutating func play(until target: Milliseconds) {
+  private mutating func play(until target: Milliseconds, maximumEvents: Int = .max) {
     while let due = nextDue, due <= target {
+      guard happened.count < maximumEvents else { return }
       now = max(now, due)
       if let index = massExtensions.firstIndex(where: { !$0.isComplete && $0.due <= now }) {
         extendAll(at: index)

@@ -103,11 +103,10 @@ extension Simulation {
       throw WorldRefusal(.notFound, "there is no such request")
     }
     let before = outbox.lastNumber
-    let followers = waiting.count
     try enqueue(outcome.events)
     followWorld()
     _ = try await play(until: world.now)
-    await waiting.awaitPolls(followers, of: clock.revision, for: StoreServerLimits.followers)
+    await notifying?.value
     return describe(outcome, after: before)
   }
 
@@ -174,27 +173,28 @@ extension Simulation {
     guard !clock.isReal else {
       throw WorldRefusal(.impossible, "the clock is the system's: storesim serve --clock virtual")
     }
-    let followers = waiting.count
     var tally = PlayTally()
+    var target: Milliseconds?
     if let advance = try fields.integer("advanceMs") {
-      guard (0...SimulatedCalendar.range.upperBound.rawValue).contains(advance) else {
+      guard advance >= 0 else {
         throw WorldRefusal(.invalid, "advanceMs must not be negative")
       }
-      tally = try await set(clockTo: clock.now(real: realNow).advanced(by: advance))
+      target = clock.now(real: realNow).advanced(by: advance)
     } else if let moment = try fields.moment("setMs") {
       guard moment >= clock.now(real: realNow) else {
         throw WorldRefusal(.impossible, "the clock never goes back")
       }
-      tally = try await set(clockTo: moment)
+      target = moment
     } else {
       guard let text = try Self.speed(fields) else {
         throw WorldRefusal(.invalid, "one of advanceMs, setMs and speed is needed")
       }
       set(speed: text)
     }
-    await waiting.awaitPolls(
-      followers, of: clock.revision, for: StoreServerLimits.followers)
+    if let target { tally = try await set(clockTo: target) }
+    await notifying?.value
     var writer = clockObject()
+    writer.set("target", target?.rawValue)
     writer.set("isComplete", tally.isComplete)
     writer.set("events", Int64(tally.events))
     writer.set("attempts", Int64(tally.attempts))

@@ -38,12 +38,20 @@ extension Simulation {
     if let after = request.values("after").first { start = try world.index(of: after) + 1 }
     let end = min(world.customerCount, start + limit)
     var writer = JSONObjectWriter()
-    writer.set("customers", objects: (start..<end).map { describe($0) })
+    writer.set("customers", objects: (start..<end).map { summary(of: $0) })
     writer.set("hasMore", end < world.customerCount)
     return writer
   }
 
+  /// A customer with the transactions.
   func describe(_ index: Int) -> JSONObjectWriter {
+    var writer = summary(of: index)
+    let transactions = world.records.transactions(of: index).map(\.payload)
+    writer.set("transactions", objects: transactions.map(Self.describe))
+    return writer
+  }
+
+  private func summary(of index: Int) -> JSONObjectWriter {
     let summary = world.summary(of: index)
     let stored = world.records.customers[index]
     let transactions = world.records.transactions(of: index).map(\.payload)
@@ -55,7 +63,6 @@ extension Simulation {
     writer.set("cardWorks", summary.cardWorks)
     writer.set("sharedBy", summary.sharedBy)
     writer.set("expected", objects: world.expectedStates(of: index).map(\.json))
-    writer.set("transactions", objects: transactions.map(Self.describe))
     return writer
   }
 

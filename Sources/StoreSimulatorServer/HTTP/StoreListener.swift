@@ -16,8 +16,8 @@ package enum StoreServerLimits {
   static let longPoll: Int64 = 60_000
   /// The real time in which the clock is advanced in one request. What is left needs another one.
   static let advance = Duration.seconds(50)
-  /// How long an advance waits until those who follow the clock have heard of it.
-  static let followers = Duration.seconds(2)
+  /// How long an advance waits until the clients that follow the clock have asked again.
+  package static let followers = Duration.seconds(2)
 }
 
 /// Serves HTTP/1.1 on one address.
@@ -208,7 +208,7 @@ private final class StoreRequestHandler: ChannelInboundHandler {
     case is StoreListenerStops:
       isStopping = true
       if head == nil { context.close(promise: nil) }
-      // Those who wait for the clock are answered at once.
+      // Clients waiting for a revision are answered at once.
       answering?.cancel()
     case is IdleStateHandler.IdleStateEvent:
       if answering == nil { context.close(promise: nil) }

@@ -22,10 +22,21 @@ package struct StoreRequest: Sendable {
     self.contentType = contentType
     self.body = body
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    path = (parts.first ?? "").split(separator: "/").map { Self.decoded($0) }
+    path = (parts.first ?? "").split(separator: "/").map { Self.decoded($0, isQuery: false) }
     query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { parameter in
       let sides = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+      return (
+        Self.decoded(sides[0], isQuery: true),
+        sides.count > 1 ? Self.decoded(sides[1], isQuery: true) : ""
+      )
+    }
+  }
+
+  /// The media type of the body, in lower case and without parameters; nil when none is given.
+  var mediaType: String? {
+    contentType.map { text in
+      text.prefix { $0 != ";" }.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        .lowercased()
     }
   }
 
@@ -34,8 +45,8 @@ package struct StoreRequest: Sendable {
     query.filter { $0.name == name }.map(\.value)
   }
 
-  /// Decodes `%XX` and `+`. What is not well formed stays as it is.
-  private static func decoded(_ text: Substring) -> String {
+  /// Decodes `%XX`, and in a query `+` as a space. What is not well formed stays as it is.
+  private static func decoded(_ text: Substring, isQuery: Bool) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8
     while let byte = rest.popFirst() {
@@ -43,7 +54,7 @@ package struct StoreRequest: Sendable {
         bytes.append(value)
         rest = rest.dropFirst(2)
       } else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+        bytes.append(isQuery && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)

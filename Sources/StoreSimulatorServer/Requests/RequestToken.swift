@@ -3,7 +3,7 @@ import Cryptography
 import EntitlementDomain
 import StoreSimulator
 
-// Who may ask.
+// Authentication of requests.
 extension StoreAPIKey {
   /// How long a token may be valid, in seconds.
   private static let longestValidity: Int64 = 3_600
@@ -26,18 +26,18 @@ extension StoreAPIKey {
       let signature = try? Base64Form.urlWithoutPadding.decode(parts[2].utf8)
     else { return false }
     do {
-      guard try header.text("alg") == "ES256", try header.text("kid") == keyID,
-        try claims.text("iss") == issuerID, try claims.text("aud") == "appstoreconnect-v1",
+      guard try header.text("alg") == "ES256", try header.text("kid") == keyID else { return false }
+      let message = Array("\(parts[0]).\(parts[1])".utf8)
+      guard try verifyingKey.isValidSignature(signature, of: message) else { return false }
+      guard try claims.text("iss") == issuerID, try claims.text("aud") == "appstoreconnect-v1",
         try claims.text("bid") == SimulatedApp.bundleID.rawValue,
         let expires = try claims.integer("exp")
       else { return false }
       let seconds = now.rawValue / Milliseconds.secondsLength
-      let issued = try claims.integer("iat")
-      guard expires > seconds, issued ?? 0 <= seconds,
-        expires - (issued ?? seconds) <= Self.longestValidity
-      else { return false }
-      let message = Array("\(parts[0]).\(parts[1])".utf8)
-      return try verifyingKey.isValidSignature(signature, of: message)
+      let issued = try claims.integer("iat") ?? seconds
+      let (validity, overflow) = expires.subtractingReportingOverflow(issued)
+      return expires > seconds && issued <= seconds && !overflow
+        && validity <= Self.longestValidity
     } catch {
       return false
     }

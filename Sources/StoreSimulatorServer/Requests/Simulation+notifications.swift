@@ -82,7 +82,9 @@ extension Simulation {
       + "\(filter.customer ?? -1) \(filter.onlyFailures)"
     var position: Int64 = -1
     if let token = call.request.values("paginationToken").first {
-      guard let known = PageToken.position(of: token, in: query) else {
+      guard let known = PageToken.position(of: token, in: query), known >= 0,
+        known <= Int64(outbox.lastNumber)
+      else {
         throw .invalidPaginationToken
       }
       position = known

@@ -2,7 +2,7 @@ import AppStorePayloads
 import EntitlementDomain
 import StoreSimulator
 
-// The App Store Server API: who may ask, how often, and which endpoint answers.
+// The App Store Server API: authentication, rate limits, and the endpoint that answers.
 extension Simulation {
   /// Answers any request: of the API, or of the control interface.
   package func answer(_ request: StoreRequest) async -> StoreAnswer {
@@ -61,9 +61,7 @@ extension Simulation {
       answer.fields = [("Retry-After", String(next.rawValue))]
       return answer
     }
-    if !request.body.isEmpty, let type = request.contentType,
-      type.prefix(while: { $0 != ";" }) != "application/json"
-    {
+    if !request.body.isEmpty, let type = request.mediaType, type != "application/json" {
       return .text("Unsupported Media Type", status: 415)
     }
     if let error {

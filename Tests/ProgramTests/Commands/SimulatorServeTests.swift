@@ -85,14 +85,14 @@ struct SimulatorServeTests {
     #expect(try await server.stop() == .code(0))
   }
 
-  @Test func `it prints what a server must be told, and keeps its keys`() async throws {
+  @Test func `it prints what servers and clients must know, and keeps its keys`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("sim")
     var settings: [String] = []
     for _ in 0..<2 {
       let simulator = try await RunningSimulator(path)
       let text = try await simulator.child.journal.first("settings") { contents in
-        contents.outputText.contains("bundle_ids") ? contents.outputText : nil
+        contents.outputText.contains("bundle id: ") ? contents.outputText : nil
       }
       settings.append(
         text.replacing(simulator.url.dropFirst("http://".count), with: "ADDRESS"))
@@ -101,17 +101,14 @@ struct SimulatorServeTests {
     #expect(settings[0] == settings[1])
     let root = try SigningAuthority.load(fromDirectory: path).rootFingerprint
     let form = """
-      # Options of entitled:
+      # Option of entitled:
       --trust-root \(root)
-      --app-store-api production=http://ADDRESS/production,sandbox=http://ADDRESS/sandbox
-      --development-clock http://ADDRESS
-      # Lines of its configuration file:
-      app_store:
-        keys:
-          - issuer_id:
+      # For clients of the App Store Server API:
+      url: http://ADDRESS
+      issuer id:
       """
     #expect(settings[0].hasPrefix(form), "\(settings[0])")
-    #expect(settings[0].hasSuffix("bundle_ids: [com.example.scribe]\n"))
+    #expect(settings[0].hasSuffix("bundle id: com.example.scribe\n"))
     for name in try FileManager.default.contentsOfDirectory(atPath: path) {
       let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
       #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
@@ -162,6 +159,8 @@ struct SimulatorServeTests {
       try await simulator.run("fault", "notifications", "late", "--delay", "3h").exit == .code(0))
     #expect(try await simulator.run("fault", "clear").output == "no faults\n")
     #expect(try await simulator.run("clock", "speed", "8928").exit == .code(0))
+    // The time runs on between any two requests.
+    #expect(try await simulator.run("clock", "advance", "1s").exit == .code(0))
     let list = try await simulator.run("customers")
     #expect(
       list.output.contains("anna  -  com.example.scribe.pro.monthly ACTIVE"), "\(list.output)")
@@ -174,7 +173,8 @@ struct SimulatorServeTests {
     let rows: [(Int32, [String])] = [
       (2, ["cancel", "nobody"]), (2, ["buy", "nothing"]),
       (2, ["clock", "set", "2020-01-01T00:00:00Z"]), (2, ["customers", "nobody"]),
-      (64, ["clock", "advance", "31"]), (64, ["change-card", "anna"]),
+      (2, ["clock", "advance", "15250284452w"]), (64, ["clock", "advance", "31"]),
+      (64, ["change-card", "anna"]),
       (64, ["fault", "notifications", "eaten"]),
     ]
     for (code, arguments) in rows {
@@ -183,6 +183,13 @@ struct SimulatorServeTests {
       #expect(run.output == "" && !run.errors.isEmpty)
     }
     let url = simulator.url
+    let second = try await ProgramRun.of(
+      .storesim,
+      [
+        "serve", "--directory", folder.file("second"), "--listen",
+        String(url.dropFirst("http://".count)), "--notify", "http://127.0.0.1:1",
+      ])
+    #expect(second.exit == .code(1) && second.errors.contains("cannot listen on"), "\(second)")
     #expect(try await simulator.stop() == .code(0))
     #expect(try await ProgramRun.of(.storesim, ["clock", "--server", url]).exit == .code(3))
     for arguments in [
