@@ -52,7 +52,8 @@ struct HTTPLoad {
         moment = due()
       }
       if moment == nil, idle.count == connections.count { break }
-      let delay = moment.flatMap { idle.isEmpty ? nil : $0 > Self.now ? $0 - Self.now : 0 }
+      let now = Self.now
+      let delay = moment.flatMap { idle.isEmpty ? nil : $0 > now ? $0 - now : 0 }
       try Self.wait(for: &waiting, nanoseconds: delay)
       for index in connections.indices where waiting[index].revents != 0 {
         guard let body = try connections[index].receive() else { continue }
