@@ -6,12 +6,21 @@ import Framing
 final class MessageJSONShape: Sendable {
   /// Sorted by number, as in the descriptor.
   let fields: [MessageJSONField]
+  /// What a writer needs of each field to collect its values, without counting references.
+  let traits: [Traits]
   /// The index of each field, by both spellings of its name.
   let indices: [String: Int]
   /// Number of oneofs with two members or more.
   let oneofCount: Int
   /// Whether the message is `google.protobuf.Any`, whose JSON is that of the message inside.
   let isAny: Bool
+
+  struct Traits {
+    /// Whether the encoding of one value has a length.
+    let hasLength: Bool
+    /// As ``MessageJSONField/oneof``.
+    let oneof: Int?
+  }
 
   private init(_ type: MessageType) {
     isAny = type.name == AnyTypes.name
@@ -27,6 +36,7 @@ final class MessageJSONShape: Sendable {
       MessageJSONField(
         field, oneof: field.isInOneof ? oneofs.firstIndex(of: field.quantifier_offset) : nil)
     }
+    traits = fields.map { Traits(hasLength: $0.wireType == .length, oneof: $0.oneof) }
     var indices: [String: Int] = [:]
     for (index, field) in fields.enumerated() {
       indices[field.name] = index

@@ -149,12 +149,11 @@ struct MessageJSONWriter {
         continue
       }
       let index = found - type.descriptor.pointee.fields
-      let field = shape.fields[index]
+      let traits = shape.traits[index]
       if tag.wireType == .length {
         let content = try cursor.readBytes(tag)
         values.append(
-          Value(
-            field: index, number: 0, content: content, isPacked: field.wireType != .length))
+          Value(field: index, number: 0, content: content, isPacked: !traits.hasLength))
       } else {
         let number = try cursor.readScalar(tag.wireType)
         values.append(
@@ -162,7 +161,7 @@ struct MessageJSONWriter {
             field: index, number: number, content: UnsafeRawBufferPointer(start: nil, count: 0),
             isPacked: false))
       }
-      if let oneof = field.oneof {
+      if let oneof = traits.oneof {
         let bit: UInt64 = 1 << UInt64(oneof & 63)
         if oneofs & bit != 0 { hasRepeatedOneof = true }
         oneofs |= bit
