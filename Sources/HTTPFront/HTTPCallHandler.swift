@@ -68,8 +68,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
 
   /// When the present request began; nil between requests.
   private var requestBegan: NIODeadline?
-  /// Of ``WaitingConnections``; nil during a call.
-  private var wait: Int?
+  /// Nil during a call.
+  private var wait: WaitingConnections.Wait?
   /// When the last response ended.
   var idleSince: NIODeadline
   private var timer: Scheduled<Void>?
@@ -333,7 +333,7 @@ final class HTTPCallHandler: ChannelDuplexHandler {
   }
 
   private func endWait() {
-    if let number = wait { front.waiting?.end(number) }
+    if let wait { front.waiting?.end(wait) }
     wait = nil
   }
 

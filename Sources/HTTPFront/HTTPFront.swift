@@ -12,7 +12,7 @@ package final class HTTPFront: ConnectionFront {
   let site: any HTTPSite
   let limits: HTTPFrontLimits
   let bodies: BodyBudget
-  /// Nil without a limit of its own.
+  /// The connections that are in no call, which give way to new ones; nil without a limit of its own.
   let waiting: WaitingConnections?
   private let connections = Atomic(0)
   private let refusedConnections = Atomic(0)

@@ -17,7 +17,8 @@ final class ConnectionRegistry: Sendable {
 
   let memory: MemoryBudget
   let faults: TransportFaults
-  let unknown = UnknownConnections()
+  /// Those without a known caller, on a server with access control.
+  let unknown = WaitingConnections()
   private let limit: Int
   /// Places that only connections by Unix sockets take.
   private let localPlaces: Int

@@ -41,7 +41,7 @@ package final class RPCServer: Sendable {
   private let tls: ServerTLS?
   private let gate: AccessGate
   private let tracer: CallTracer?
-  private let unfinishedHandshakes = UnfinishedHandshakes()
+  private let unfinishedHandshakes = WaitingConnections()
   private let state = Mutex(State.idle)
 
   /// - Parameters:
@@ -304,8 +304,8 @@ package final class RPCServer: Sendable {
     let encryption = NIOSSLServerHandler(context: context)
     let linger = AlertLinger()
     let handshake = TLSHandshakeHandler(
-      connectionID: id, timeLimit: TimeAmount(limits.handshakeTime), tls: encryption,
-      linger: linger, unfinished: unfinishedHandshakes, faults: registry.faults
+      timeLimit: TimeAmount(limits.handshakeTime), tls: encryption, linger: linger,
+      unfinished: unfinishedHandshakes, faults: registry.faults
     ) { [registry] certificate in
       registry.handshakeFinished()
       try self.addHandler(to: channel, id, for: asked, certificate: certificate)

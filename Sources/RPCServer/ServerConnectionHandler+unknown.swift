@@ -11,14 +11,15 @@ extension ServerConnectionHandler {
     access.refresh()
     guard !access.isKnown else { return }
     unknownUntil = peer.eventLoop.now + unknownTime
-    registry.unknown.opened(peer.connectionID, channel)
+    unknownWait = registry.unknown.begin(channel)
   }
 
   /// A known caller has used the connection, or it is closed.
   func callerIsKnown() {
     guard unknownUntil != nil else { return }
     unknownUntil = nil
-    registry.unknown.ended(peer.connectionID)
+    if let wait = unknownWait { registry.unknown.end(wait) }
+    unknownWait = nil
   }
 
   /// Refuses a call that has no valid credential. It costs as much as a broken frame, so that a client
@@ -77,3 +78,6 @@ extension ServerConnectionHandler {
     settle()
   }
 }
+
+/// Sent through the pipeline of a connection without a known caller that gives its place to a later one.
+struct UnknownEvicted: Sendable {}

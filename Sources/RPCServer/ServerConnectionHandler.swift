@@ -77,6 +77,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
   /// When the connection is closed unless a known caller has used it; nil: one has, or there is no
   /// access control.
   var unknownUntil: NIODeadline?
+  /// Until then, the connection gives its place to a new one.
+  var unknownWait: WaitingConnections.Wait?
   let unknownTime: TimeAmount
   /// Calls without a valid credential whose answers wait (`RPCLimits.refusalsPerSecond`). A connection
   /// without a known caller is not read meanwhile.

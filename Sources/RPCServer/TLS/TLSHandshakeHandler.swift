@@ -5,32 +5,7 @@ import Glibc
 import NIOCore
 import NIOSSL
 import NIOTLS
-import Synchronization
 import Wire
-
-/// The handshakes of a server that are not finished, up to
-/// ``RPCLimits/unfinishedHandshakes``.
-final class UnfinishedHandshakes: Sendable {
-  private let open = Mutex<[UInt64: any Channel]>([:])
-
-  /// - Returns: The oldest one if there are now too many. It must be ended.
-  func began(_ connection: UInt64, _ channel: any Channel) -> (any Channel)? {
-    open.withLock { open in
-      open[connection] = channel
-      // Numbers of connections only grow.
-      guard open.count > RPCLimits.unfinishedHandshakes, let oldest = open.keys.min() else {
-        return nil
-      }
-      return open.removeValue(forKey: oldest)
-    }
-  }
-
-  func ended(_ connection: UInt64) {
-    open.withLock { $0[connection] = nil }
-  }
-
-  var count: Int { open.withLock(\.count) }
-}
 
 /// Sent through the pipeline of a connection whose handshake gives its place to a later one.
 private struct HandshakeEvicted: Sendable {}
@@ -40,24 +15,24 @@ private struct HandshakeEvicted: Sendable {}
 final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
-  private let connectionID: UInt64
   private let timeLimit: TimeAmount
   private let tls: NIOSSLServerHandler
   private let linger: AlertLinger
-  private let unfinished: UnfinishedHandshakes
+  /// Up to ``RPCLimits/unfinishedHandshakes``.
+  private let unfinished: WaitingConnections
   private let faults: TransportFaults
   /// Called when the handshake is finished, with the client's certificate; nil if it has none.
   private let finished: (_ certificate: ClientCertificate?) throws -> Void
+  private var wait: WaitingConnections.Wait?
   private var timer: Scheduled<Void>?
   private var hasEnded = false
   private(set) var isFinished = false
 
   init(
-    connectionID: UInt64, timeLimit: TimeAmount, tls: NIOSSLServerHandler, linger: AlertLinger,
-    unfinished: UnfinishedHandshakes,
-    faults: TransportFaults, finished: @escaping (_ certificate: ClientCertificate?) throws -> Void
+    timeLimit: TimeAmount, tls: NIOSSLServerHandler, linger: AlertLinger,
+    unfinished: WaitingConnections, faults: TransportFaults,
+    finished: @escaping (_ certificate: ClientCertificate?) throws -> Void
   ) {
-    self.connectionID = connectionID
     self.timeLimit = timeLimit
     self.tls = tls
     self.linger = linger
@@ -67,7 +42,8 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    if let oldest = unfinished.began(connectionID, context.channel) {
+    wait = unfinished.begin(context.channel)
+    if let oldest = unfinished.takeOldest(beyond: RPCLimits.unfinishedHandshakes) {
       oldest.pipeline.fireUserInboundEventTriggered(HandshakeEvicted())
     }
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeLimit) {
@@ -167,6 +143,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler 
   private func end() {
     timer?.cancel()
     timer = nil
-    unfinished.ended(connectionID)
+    if let wait { unfinished.end(wait) }
+    wait = nil
   }
 }
