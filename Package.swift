@@ -86,30 +86,27 @@ let package = Package(
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks", "Workers",
       ]),
-    .target(
-      name: "CertificateStatus",
-      dependencies: [
-        "Verification", .product(name: "AsyncHTTPClient", package: "async-http-client"), nio.core,
-        nio.http,
-      ]),
 
-    // Asks the App Store.
+    // Requests to other servers.
+    .target(
+      name: "OutboundHTTP",
+      dependencies: [
+        "Framing", nio.core, nio.http, nio.posix,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+      ]),
+    .target(name: "CertificateStatus", dependencies: ["OutboundHTTP", "Verification", nio.http]),
     .target(
       name: "AppStoreServerAPI",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "Framing", "Traces", tracing,
-        nio.core, nio.http, nio.posix,
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "Framing", "OutboundHTTP",
+        "Traces", tracing, nio.core, nio.http,
       ]),
 
     // Spans of calls, and their export.
     .target(name: "Traces", dependencies: [tracing]),
     .target(
       name: "TraceExport",
-      dependencies: [
-        "Framing", "Traces", tracing, logging, nio.core, nio.http,
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-      ]),
+      dependencies: ["OutboundHTTP", "Traces", tracing, logging, nio.http]),
 
     // What is kept: the store protocol, what a write decides, and the two implementations.
     .target(
@@ -245,8 +242,8 @@ let package = Package(
       dependencies: [
         "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
         "EntitlementService",
-        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "PostgresStore",
-        "Programs",
+        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "OutboundHTTP",
+        "PostgresStore", "Programs",
         "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "TraceExport", "Traces",
         "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
         tracing,
@@ -367,6 +364,7 @@ let package = Package(
         "TestSupport", "Verification", "Workers",
       ]),
     .testTarget(name: "WorkersTests", dependencies: ["Locks", "TestSupport", "Workers"]),
+    .testTarget(name: "OutboundHTTPTests", dependencies: ["OutboundHTTP"]),
     .testTarget(
       name: "CertificateStatusTests",
       dependencies: [
@@ -376,8 +374,8 @@ let package = Package(
     .testTarget(
       name: "AppStoreServerAPITests",
       dependencies: [
-        "AppStoreServerAPI", "Cryptography", "EntitlementDomain", "TestSupport", "Traces", nio.core,
-        nio.http, nio.posix, tracing,
+        "AppStoreServerAPI", "Cryptography", "EntitlementDomain", "OutboundHTTP", "TestSupport",
+        "Traces", nio.core, nio.http, nio.posix, tracing,
       ]),
     .testTarget(
       name: "SQLiteStoreTests",
@@ -479,7 +477,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "TracingTests",
-      dependencies: ["TestSupport", "TraceExport", "Traces", logging, tracing]),
+      dependencies: ["OutboundHTTP", "TestSupport", "TraceExport", "Traces", logging, tracing]),
     .testTarget(
       name: "ServiceMetricsTests",
       dependencies: [

@@ -2,6 +2,8 @@ import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 package import NIOCore
+import NIOHTTP1
+import OutboundHTTP
 import Synchronization
 import Traces
 import Tracing
@@ -26,7 +28,7 @@ package final class AppStoreServerClient: Sendable {
   let limits: AppStoreServerLimits
   private let clock: AppStoreServerClock
   private let report: @Sendable (AppStoreServerKeyEvent) -> Void
-  private let exchange: HTTPExchange
+  private let http: OutboundHTTPClient
   private let state: Mutex<State>
   /// Ends when the client is shut down and no call is in progress.
   private let (drained, drain) = AsyncStream<Void>.makeStream()
@@ -42,7 +44,10 @@ package final class AppStoreServerClient: Sendable {
     self.limits = limits
     self.clock = clock
     self.report = report
-    exchange = HTTPExchange(limits)
+    // Not traced: the URL has the id of a transaction.
+    http = OutboundHTTPClient(
+      connectionsPerHost: limits.connectionsPerHost, connectionTime: limits.connectionTime,
+      idleTime: limits.idleTime, responseLength: limits.responseLength)
     state = Mutex(
       State(
         keys: keys,
@@ -87,7 +92,7 @@ package final class AppStoreServerClient: Sendable {
       await group.next()
       group.cancelAll()
     }
-    await exchange.shutDown()
+    await http.shutDown()
   }
 }
 
@@ -170,7 +175,7 @@ extension AppStoreServerClient {
   /// Sends a request until it succeeds, fails for good, or would have to wait beyond the deadline.
   private func attempts(
     of request: AppStoreServerRequest, in app: AppScope, deadline: NIODeadline
-  ) async throws(AppStoreServerError) -> AppStoreServerAnswer {
+  ) async throws(AppStoreServerError) -> OutboundAnswer {
     guard let address = addresses[app.environment] else {
       throw AppStoreServerError(
         .unsupportedEnvironment, "\(app.environment.rawValue) has no App Store Server API")
@@ -215,19 +220,25 @@ extension AppStoreServerClient {
 
   private func attempt(
     _ request: AppStoreServerRequest, at url: String, token: String, _ deadline: NIODeadline
-  ) async throws(AppStoreServerError) -> AppStoreServerAnswer {
+  ) async throws(AppStoreServerError) -> OutboundAnswer {
     let left = Duration(deadline - clock.uptime())
     guard left > .zero else { throw .deadlineExceeded }
-    let answer: AppStoreServerAnswer
-    do throws(TransportFault) {
-      answer = try await exchange.answer(
-        to: request, at: url, token: token, within: min(left, limits.attemptTime))
+    let answer: OutboundAnswer
+    do throws(OutboundFault) {
+      answer = try await http.answer(
+        to: request.method, url, request.headers(token: token), request.body,
+        within: min(left, limits.attemptTime))
     } catch {
-      let isStuck = error.isTimeout && limits.attemptTime < left
+      let isStuck = error == .timeout && limits.attemptTime < left
       throw AppStoreServerError(
-        isStuck ? .interrupted("no answer in time") : error, request.endpoint, limits)
+        isStuck ? .interrupted(error.description) : error, request.endpoint)
     }
-    guard !answer.isSuccess else { return answer }
+    if answer.isSuccess {
+      guard !answer.isTooLong else {
+        throw AppStoreServerError(answerBeyond: limits.responseLength, request.endpoint)
+      }
+      return answer
+    }
     var error = AppStoreServerError(
       answer, now: clock.now(), longestWait: limits.longestRetryAfter)
     error.mayHaveTakenEffect = request.endpoint.isChange && answer.status >= 500
@@ -347,10 +358,10 @@ extension AppStoreServerClient {
   }
 }
 
-extension AppStoreServerAnswer {
+extension OutboundAnswer {
   /// Parameters, such as a charset, do not count.
   fileprivate var isJSON: Bool {
-    let type = contentType?.prefix { $0 != ";" && $0 != " " }
+    let type = headers.first(name: "content-type")?.prefix { $0 != ";" && $0 != " " }
     return type?.lowercased() == "application/json"
   }
 }

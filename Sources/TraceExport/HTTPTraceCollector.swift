@@ -1,6 +1,5 @@
-import AsyncHTTPClient
-import NIOCore
 import NIOHTTP1
+package import OutboundHTTP
 
 /// What takes the spans.
 package protocol TraceCollector: Sendable {
@@ -20,80 +19,41 @@ package struct CollectorAnswer: Hashable, Sendable {
   }
 }
 
-/// A collector of OTLP over HTTP. Redirects are not followed, and no proxy is used.
+/// A collector of OTLP over HTTP.
 package final class HTTPTraceCollector: TraceCollector {
-  private let client: HTTPClient
-  private let address: CollectorAddress
+  private let client: OutboundHTTPClient
+  private let url: String
   private let fields: HTTPHeaders
   private let answerTime: Duration
 
-  /// Bytes of an answer. It says nothing that is used.
-  private static let answerLength = 65_536
-
-  /// - Parameter answerTime: the time of one request, to the last byte of its answer.
+  /// - Parameters:
+  ///   - address: the base address, to which the path of traces is added.
+  ///   - answerTime: the time of one request, to the last byte of its answer.
   package init(
-    _ address: CollectorAddress, _ headers: CollectorHeaders, answerTime: Duration = .seconds(10)
+    _ address: OutboundAddress, _ headers: CollectorHeaders, answerTime: Duration = .seconds(10)
   ) {
-    var configuration = HTTPClient.Configuration(
-      redirectConfiguration: .disallow,
-      connectionPool: .init(
-        idleTimeout: .seconds(60), concurrentHTTP1ConnectionsPerHostSoftLimit: 1),
-      proxy: nil, decompression: .disabled)
-    configuration.httpVersion = .http1Only
-    // The exporter repeats requests itself.
-    configuration.connectionPool.retryConnectionEstablishment = false
-    // An export is no part of any call.
-    configuration.tracing.tracer = nil
-    client = HTTPClient(
-      eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
-    self.address = address
-    self.answerTime = answerTime
+    // Nothing of the body is used.
+    client = OutboundHTTPClient(
+      connectionsPerHost: 1, idleTime: .seconds(60), responseLength: 65_536)
+    url = "\(address)/v1/traces"
     fields = HTTPHeaders(
       [("content-type", "application/json")] + headers.fields.map { ($0.name, $0.value) })
+    self.answerTime = answerTime
   }
 
   package func post(_ document: [UInt8]) async throws -> CollectorAnswer {
-    // The client's deadline covers only the head of the answer. This one also covers the body.
-    try await withThrowingTaskGroup(of: CollectorAnswer.self) { [answerTime] group in
-      group.addTask { try await self.exchange(document) }
-      group.addTask {
-        try await Task.sleep(for: answerTime)
-        throw CollectorTimeout(time: answerTime)
-      }
-      defer { group.cancelAll() }
-      guard let answer = try await group.next() else { throw CancellationError() }
-      return answer
-    }
-  }
-
-  private func exchange(_ document: [UInt8]) async throws -> CollectorAnswer {
-    var request = HTTPClientRequest(url: address.url)
-    request.method = .POST
-    request.headers = fields
-    request.body = .bytes(ByteBuffer(bytes: document))
-    let response = try await client.execute(request, timeout: TimeAmount(answerTime))
-    do {
-      // The connection is used again only if the answer was read.
-      _ = try await response.body.collect(upTo: Self.answerLength)
-    } catch is NIOTooManyBytesError {
-      // The status says whether the spans were taken: to send them again would double them.
-    }
+    // Also of an answer that is too long, the status says whether the spans were taken: to send them
+    // again would double them.
+    let answer = try await client.answer(to: .POST, url, fields, document, within: answerTime)
     return CollectorAnswer(
-      status: Int(response.status.code),
-      retryAfter: response.headers.first(name: "retry-after").flatMap(Int.init).map {
+      status: answer.status,
+      retryAfter: answer.headers.first(name: "retry-after").flatMap(Int.init).map {
         .seconds(max(0, min($0, 3_600)))
       })
   }
 
   /// Cancels requests and closes connections. Must be called once, before the collector is released.
   package func shutDown() async {
-    // A second call fails without effect.
-    try? await client.shutdown()
+    await client.shutDown()
   }
-}
-
-private struct CollectorTimeout: Error, CustomStringConvertible {
-  let time: Duration
-
-  var description: String { "no answer within \(time)" }
 }

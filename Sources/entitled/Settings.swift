@@ -5,6 +5,7 @@ import Foundation
 import Framing
 import HTTPFront
 import Logging
+import OutboundHTTP
 import PostgresStore
 import RPCServer
 import SystemPackage
@@ -422,11 +423,12 @@ private struct SettingsReader {
       }
       return nil
     }
-    do throws(CollectorAddress.Invalid) {
+    do throws(OutboundAddress.Invalid) {
       return TraceSettings(
-        collector: try CollectorAddress(parsing: text), ratio: ratio, headersPath: headers)
+        collector: try OutboundAddress(parsing: text), ratio: ratio, headersPath: headers)
     } catch {
-      report(.otlpEndpoint, "\(error)")
+      let hint = "; secrets belong into \(SettingKey.otlpHeadersFile.rawValue)"
+      report(.otlpEndpoint, "\(error)\(error.mayHoldSecret ? hint : "")")
       return nil
     }
   }

@@ -1,6 +1,7 @@
 import EntitlementService
 import Foundation
 import Logging
+import OutboundHTTP
 import Programs
 import ServiceLifecycle
 import TraceExport
@@ -9,7 +10,7 @@ import Tracing
 
 /// Where traces are sent, and of which calls.
 struct TraceSettings: Sendable {
-  let collector: CollectorAddress
+  let collector: OutboundAddress
   /// The part of the calls without a trace that are sampled, from 0 to 1.
   let ratio: Double
   /// The file of header fields for the collector; nil: none.

@@ -1,4 +1,5 @@
 import AppStoreServerAPI
+import OutboundHTTP
 import Testing
 
 @Suite("Addresses of the API")

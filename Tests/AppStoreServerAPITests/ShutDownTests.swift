@@ -1,6 +1,7 @@
 import EntitlementDomain
 import NIOCore
 import NIOPosix
+import OutboundHTTP
 import Testing
 
 @testable import AppStoreServerAPI
@@ -11,7 +12,7 @@ struct ShutDownTests {
   func shutDown() async throws {
     let server = try await StubServer([.silence])
     var addresses = AppStoreServerAddresses()
-    addresses.production = try AppStoreServerAddress(parsing: server.url)
+    addresses.production = try OutboundAddress(parsing: server.url)
     let client = AppStoreServerClient(addresses: addresses, keys: try Bench.keys())
     let call = Task {
       await #expect(throws: AppStoreServerError.self) {

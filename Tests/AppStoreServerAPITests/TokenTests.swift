@@ -2,6 +2,7 @@ import Cryptography
 import EntitlementDomain
 import Foundation
 import NIOCore
+import OutboundHTTP
 import Synchronization
 import TestSupport
 import Testing
@@ -282,7 +283,7 @@ struct TokenTests {
     let clock = TestClock()
     let server = try await StubServer([.transaction])
     var addresses = AppStoreServerAddresses()
-    addresses.production = try AppStoreServerAddress(parsing: server.url)
+    addresses.production = try OutboundAddress(parsing: server.url)
     let client = AppStoreServerClient(
       addresses: addresses, keys: try AppStoreServerKeys([key]), clock: clock.clock
     ) { event in events.withLock { $0.append(event) } }

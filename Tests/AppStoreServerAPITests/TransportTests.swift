@@ -1,6 +1,7 @@
 import EntitlementDomain
 import Glibc
 import NIOCore
+import OutboundHTTP
 import TestSupport
 import Testing
 import Tracing
@@ -134,7 +135,7 @@ struct TransportTests {
     try #require(isBound == 0)
     let port = try #require(socketPort(descriptor, getsockname))
     var addresses = AppStoreServerAddresses()
-    addresses.production = try AppStoreServerAddress(parsing: "http://127.0.0.1:\(port)")
+    addresses.production = try OutboundAddress(parsing: "http://127.0.0.1:\(port)")
     let clock = TestClock()
     let client = AppStoreServerClient(
       addresses: addresses, keys: try Bench.keys(), clock: clock.clock)

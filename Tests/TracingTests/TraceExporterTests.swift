@@ -1,4 +1,5 @@
 import Logging
+import OutboundHTTP
 import Synchronization
 import TestSupport
 import Testing
@@ -39,7 +40,8 @@ struct TraceExporterTests {
     ) throws {
       stub = try CollectorStub(answers)
       collector = HTTPTraceCollector(
-        try CollectorAddress(parsing: stub.url), try CollectorHeaders(parsing: Array(headers.utf8)),
+        try OutboundAddress(parsing: stub.url + "/otlp/"),
+        try CollectorHeaders(parsing: Array(headers.utf8)),
         answerTime: answerTime)
       var limits = TraceExportLimits()
       // Never, unless a test wants it.
@@ -91,7 +93,7 @@ struct TraceExporterTests {
     }
     #expect(bench.isSettled(622, 0))
     let requests = bench.stub.requests
-    #expect(requests.allSatisfy { $0.line == "POST /v1/traces HTTP/1.1" })
+    #expect(requests.allSatisfy { $0.line == "POST /otlp/v1/traces HTTP/1.1" })
     #expect(requests.allSatisfy { $0.fields["content-type"] == "application/json" })
     #expect(requests.allSatisfy { $0.fields["x-key"] == "secret" })
     // The method is an attribute too.
@@ -204,7 +206,7 @@ struct TraceExporterTests {
     // A port without a listener.
     let buffer = bench.buffer
     let collector = HTTPTraceCollector(
-      try CollectorAddress(parsing: "http://127.0.0.1:1"), CollectorHeaders())
+      try OutboundAddress(parsing: "http://127.0.0.1:1"), CollectorHeaders())
     let exporter = TraceExporter(
       buffer, to: collector,
       resource: TraceResource(service: "entitled", version: "1", instance: "n"),

@@ -51,6 +51,14 @@ struct AppStoreServerRequest: Sendable {
     else { throw .invalidRequest("\(name) is empty, too long, or no id") }
   }
 
+  func headers(token: String) -> HTTPHeaders {
+    var headers: HTTPHeaders = [
+      "authorization": "Bearer \(token)", "accept": "application/json", "user-agent": "entitle",
+    ]
+    if body != nil { headers.add(name: "content-type", value: "application/json") }
+    return headers
+  }
+
   /// RFC 3986 section 2.3: all but the unreserved characters are encoded.
   private static func encoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)

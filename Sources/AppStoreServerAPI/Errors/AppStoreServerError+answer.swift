@@ -1,5 +1,7 @@
 import AppStorePayloads
 import EntitlementDomain
+import NIOHTTP1
+import OutboundHTTP
 
 extension AppStoreServerError {
   /// Characters of Apple's text that are kept. Apple's own have at most 100.
@@ -10,7 +12,7 @@ extension AppStoreServerError {
   /// - Parameters:
   ///   - now: what `Retry-After` is compared with.
   ///   - longestWait: the longest time from now that `Retry-After` is waited for.
-  init(_ answer: AppStoreServerAnswer, now: Milliseconds, longestWait: Duration) {
+  init(_ answer: OutboundAnswer, now: Milliseconds, longestWait: Duration) {
     let status = answer.status
     let fields = try? PayloadFields(json: answer.body)
     let number = (try? fields?.integer("errorCode")) ?? nil
@@ -23,7 +25,7 @@ extension AppStoreServerError {
       self.init(.unauthorized, "HTTP 401\(suffix): the token was refused")
     case 429:
       self.init(.rateLimited, "HTTP 429\(suffix)", isRetryable: true)
-      retryAt = answer.retryAfter.flatMap {
+      retryAt = answer.headers.first(name: "retry-after").flatMap {
         RetryAfter.moment($0, now: now, longestWait: longestWait)
       }
     default:

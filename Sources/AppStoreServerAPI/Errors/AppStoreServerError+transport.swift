@@ -1,4 +1,6 @@
-// Errors of calls that no answer ended.
+import OutboundHTTP
+
+// Errors of calls that no answer ended, or one that is too long.
 
 extension AppStoreServerError {
   static let cancelled = AppStoreServerError(.cancelled, "the task was cancelled")
@@ -6,23 +8,24 @@ extension AppStoreServerError {
   static let deadlineExceeded = AppStoreServerError(
     .deadlineExceeded, "the deadline has passed", isRetryable: true)
 
+  /// The error of an answer that has more bytes than a limit.
+  init(answerBeyond length: Int, _ endpoint: AppStoreServerEndpoint) {
+    self.init(.responseTooLong, "the answer has more than \(length) bytes")
+    mayHaveTakenEffect = endpoint.isChange
+  }
+
   /// The error of a request without an answer.
-  init(
-    _ fault: TransportFault, _ endpoint: AppStoreServerEndpoint, _ limits: AppStoreServerLimits
-  ) {
+  init(_ fault: OutboundFault, _ endpoint: AppStoreServerEndpoint) {
     switch fault {
-    case .deadline: self = .deadlineExceeded
+    case .timeout: self = .deadlineExceeded
     case .cancelled: self = .cancelled
     case .shutDown: self = .shutDown
-    case .tooLong:
-      self.init(.responseTooLong, "the answer has more than \(limits.responseLength) bytes")
-    case .busy: self.init(.busy, "no connection was free in time", isRetryable: true)
-    case .unsent(let reason): self.init(.unreachable, reason, isRetryable: true)
-    case .interrupted(let reason): self.init(.unreachable, reason, isRetryable: true)
+    case .busy: self.init(.busy, fault.description, isRetryable: true)
+    case .unsent, .interrupted: self.init(.unreachable, fault.description, isRetryable: true)
     }
     switch fault {
     case .busy, .unsent: break
-    case .deadline, .cancelled, .tooLong, .shutDown, .interrupted:
+    case .timeout, .cancelled, .shutDown, .interrupted:
       mayHaveTakenEffect = endpoint.isChange
     }
   }

@@ -3,6 +3,7 @@ import Cryptography
 import EntitlementDomain
 import Foundation
 import NIOCore
+import OutboundHTTP
 import TestSupport
 
 /// A client with a key, and the stub that it calls.
@@ -34,8 +35,8 @@ struct Bench: Sendable {
     observed: ObservedClock? = nil, _ body: (Bench) async throws -> Value
   ) async throws -> Value {
     var addresses = AppStoreServerAddresses()
-    addresses.production = try AppStoreServerAddress(parsing: server.url + prefix)
-    addresses.sandbox = try AppStoreServerAddress(parsing: server.url + "/sandbox")
+    addresses.production = try OutboundAddress(parsing: server.url + prefix)
+    addresses.sandbox = try OutboundAddress(parsing: server.url + "/sandbox")
     let client = AppStoreServerClient(
       addresses: addresses, keys: try keys ?? Self.keys(), limits: limits,
       clock: observed?.clock ?? clock.clock)

@@ -92,7 +92,7 @@ struct ConfigurationTests {
       plain("log_level", ["debug", "warning", "error"]),
       plain("log_format", ["json", "text", "json"]),
       plain(
-        "otlp_endpoint", ["http://127.0.0.1:1", "https://traces.example.com/a", "http://[::1]:2/"]),
+        "otlp_endpoint", ["http://127.0.0.1:1", "https://traces.example.com/a", "http://[::1]:2"]),
     ]
   }
 

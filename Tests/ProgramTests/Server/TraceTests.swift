@@ -193,7 +193,8 @@ struct TraceTests {
       ),
       (
         ["--otlp-endpoint", "https://u:hunter2@traces.example.com"],
-        "otlp_endpoint: it may have no user"
+        "otlp_endpoint: it may have no user, password, query or fragment; secrets belong into "
+          + "otlp_headers_file"
       ),
       (["--trace-ratio", "0.5"], "trace_ratio: requires otlp_endpoint"),
       (["--otlp-headers-file", "/x"], "otlp_headers_file: requires otlp_endpoint"),
