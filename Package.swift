@@ -102,6 +102,13 @@ let package = Package(
         "Traces", tracing, nio.core, nio.http,
       ]),
 
+    // The time of a simulator.
+    .target(
+      name: "DevelopmentClock",
+      dependencies: [
+        "EntitlementDomain", "OutboundHTTP", logging, nio.core, nio.http,
+      ]),
+
     // Spans of calls, and their export.
     .target(name: "Traces", dependencies: [tracing]),
     .target(
@@ -240,12 +247,11 @@ let package = Package(
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "AccessControl", "CatalogFiles", "CertificateStatus", "Cryptography", "EntitlementDomain",
-        "EntitlementService",
-        "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition", "OutboundHTTP",
-        "PostgresStore", "Programs",
-        "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "TraceExport", "Traces",
-        "Verification", "Wire", "Workers", "Yams", argumentParser, logging, nio.core, nio.posix,
+        "AccessControl", "AppStoreServerAPI", "CatalogFiles", "CertificateStatus", "Cryptography",
+        "DevelopmentClock", "EntitlementDomain", "EntitlementService", "EntitlementStore",
+        "Framing", "HTTPFront", "MetricsExposition", "OutboundHTTP", "PostgresStore", "Programs", "RPCEndpoints",
+        "RPCServer", "SQLiteStore", "ServiceMetrics", "TraceExport", "Traces", "Verification",
+        "Wire", "Workers", "YAMLFiles", "Yams", argumentParser, logging, nio.core, nio.posix,
         tracing,
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Configuration", package: "swift-configuration"),
@@ -376,6 +382,12 @@ let package = Package(
       dependencies: [
         "AppStoreServerAPI", "Cryptography", "EntitlementDomain", "OutboundHTTP", "TestSupport",
         "Traces", nio.core, nio.http, nio.posix, tracing,
+      ]),
+    .testTarget(
+      name: "DevelopmentClockTests",
+      dependencies: [
+        "DevelopmentClock", "EntitlementDomain", "StoreSimulator", "StoreSimulatorServer",
+        "TestSupport", logging,
       ]),
     .testTarget(
       name: "SQLiteStoreTests",

@@ -37,8 +37,9 @@ struct HealthCommand: AsyncParsableCommand {
     abstract: "Shows whether the server is serving, and which server it is.",
     discussion: """
       Shows its version, node, kind of store, the digest of its catalog, and warnings about its \
-      settings, to a caller that may see them: health itself needs no token. Exit code 0 when it \
-      is serving, 1 when it is not, 3 when it cannot be reached.
+      settings, to a caller that may see them: health itself needs no token. A server that follows \
+      a development clock shows its virtual time. Exit code 0 when it is serving, 1 when it is not, \
+      3 when it cannot be reached.
       """)
 
   @Option(help: "Full name of one service. Default: the whole server.")
@@ -70,7 +71,10 @@ struct HealthCommand: AsyncParsableCommand {
       if let version = health.version {
         lines[0] += ", version \(TerminalText.escaped(version))"
       }
-      guard let server else { return lines[0] }
+      if let moment = health.developmentClock {
+        lines.append(StateTable.line("virtual time", moment.display))
+      }
+      guard let server else { return lines.joined(separator: "\n") }
       lines.append(StateTable.line("node", server.nodeName))
       if let kind = server.storeKind { lines.append(StateTable.line("store", wireName(kind))) }
       if let digest = server.catalogDigest { lines.append(StateTable.line("catalog", digest)) }

@@ -1,3 +1,4 @@
+package import EntitlementDomain
 import Framing
 import NIOCore
 package import RPCServer
@@ -9,14 +10,21 @@ package struct HealthEndpoint: Sendable {
   private let health: HealthStatus
   private let version: String
   private let needsCredentials: Bool
+  private let developmentClock: (@Sendable () -> Milliseconds)?
 
   /// - Parameters:
   ///   - version: The server's version, which each answer contains.
   ///   - needsCredentials: Whether there is access control, which each answer says too.
-  package init(health: HealthStatus, version: String, needsCredentials: Bool) {
+  ///   - developmentClock: The time that the server decides by, which each answer contains; nil if
+  ///     it is the system's.
+  package init(
+    health: HealthStatus, version: String, needsCredentials: Bool,
+    developmentClock: (@Sendable () -> Milliseconds)? = nil
+  ) {
     self.health = health
     self.version = version
     self.needsCredentials = needsCredentials
+    self.developmentClock = developmentClock
   }
 
   package func register(in router: inout RPCRouter) {
@@ -66,7 +74,8 @@ package struct HealthEndpoint: Sendable {
     _ status: HealthCheckResponse.ServingStatus
   ) throws(MessageError) -> ByteBuffer {
     try HealthCheckResponse(
-      status: status, version: version, needsCredentials: needsCredentials
+      status: status, version: version, needsCredentials: needsCredentials,
+      developmentClock: developmentClock?()
     ).encoded()
   }
 }

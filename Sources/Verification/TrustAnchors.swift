@@ -49,6 +49,9 @@ package struct TrustAnchors: Hashable, Sendable {
     return anchors
   }()
 
+  /// No roots, not even Apple's.
+  package static let none = TrustAnchors(anchors: [:])
+
   private var anchors: [CertificateFingerprint: TrustAnchor]
 
   private init(anchors: [CertificateFingerprint: TrustAnchor]) {
@@ -81,6 +84,11 @@ package struct TrustAnchors: Hashable, Sendable {
     anchors.filter { $0.value.isNamed }
       .map { (fingerprint: $0.key, anchor: $0.value) }
       .sorted { $0.fingerprint.description < $1.fingerprint.description }
+  }
+
+  /// Whether payloads of an environment are accepted under any root, Apple's included.
+  package func trusts(_ environment: StoreEnvironment) -> Bool {
+    anchors.values.contains { $0.environments.contains(environment) }
   }
 
   /// Nil if no root with this fingerprint is trusted.

@@ -131,6 +131,31 @@ struct Entitled: AsyncParsableCommand {
       """, valueName: "[environment=]root"))
   var trustRoots: [String] = []
 
+  @Flag(
+    help: """
+      Do not trust Apple's roots: for development, where only a simulator signs. Nothing of the App \
+      Store is accepted then.
+      """)
+  var withoutAppleRoots = false
+
+  @Option(
+    name: .customLong("app-store-api"),
+    help: ArgumentHelp(
+      """
+      Where the App Store Server API is: production=URL, sandbox=URL or both, with a comma. http:// on \
+      this machine only. Its keys are in the section app_store of the configuration file. Default: \
+      Apple's.
+      """, valueName: "addresses"))
+  var appStoreAPI: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A running `storesim serve` whose virtual time is followed, for development. Possible only where no \
+      root is trusted for Production, Apple's included. Default: none.
+      """, valueName: "url"))
+  var developmentClock: String?
+
   @Option(
     help: """
       YAML file of the callers, with the digests of their tokens. Without it there is no access \
@@ -271,7 +296,8 @@ struct Entitled: AsyncParsableCommand {
       (.logLevel, logLevel), (.logFormat, logFormat),
       (.credentials, credentials), (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey),
       (.tlsClientCA, tlsClientCA), (.otlpEndpoint, otlpEndpoint),
-      (.otlpHeadersFile, otlpHeadersFile),
+      (.otlpHeadersFile, otlpHeadersFile), (.appStoreAPI, appStoreAPI),
+      (.developmentClock, developmentClock),
     ]
     let numbers: [(SettingKey, String?)] = [
       (.storeCheckSeconds, storeCheckSeconds),
@@ -300,6 +326,7 @@ struct Entitled: AsyncParsableCommand {
     if !storeReplicas.isEmpty { flags[.storeReplicas] = .stringArray(storeReplicas) }
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }
     if create { flags[.create] = .bool(true) }
+    if withoutAppleRoots { flags[.withoutAppleRoots] = .bool(true) }
     if allowUnprotectedListen { flags[.allowUnprotectedListen] = .bool(true) }
     return flags
   }

@@ -1,7 +1,9 @@
 import AccessControl
+import AppStoreServerAPI
 import CatalogFiles
 import CertificateStatus
 import CoreMetrics
+import DevelopmentClock
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
@@ -9,6 +11,7 @@ import Framing
 import Logging
 import MetricsExposition
 import NIOCore
+import OutboundHTTP
 import PostgresStore
 import Programs
 import RPCEndpoints
@@ -60,6 +63,11 @@ struct Server {
       try AuditLogFile(target, logger: logger)
     }
     let headers = try settings.traces?.headers()
+    let developmentClock = try await startDevelopmentClock(logger: logger)
+    let clock = developmentClock.map { clock in ServiceClock { clock.now } } ?? .system
+    for warning in settings.appStore?.warnings(contents.catalog) ?? [] {
+      logger.warning("configuration", metadata: ["issue": "\(warning)"])
+    }
     let trail = Self.makeTrail(settings.nodeName, log: auditLog, logger: logger)
     let opened = try await openStore(trail: trail, evaluations, logger: logger)
     let store = opened.store
@@ -70,8 +78,8 @@ struct Server {
     let components = ServerComponents(
       settings: settings, connections: connections, tls: tls,
       catalog: CatalogHolder(
-        contents.catalog, digest: digest, warnings: contents.warnings, clock: .system),
-      source: catalogFile.catalogSource, credentials: credentials, opened: opened,
+        contents.catalog, digest: digest, warnings: contents.warnings, clock: clock),
+      source: catalogFile.catalogSource, credentials: credentials, opened: opened, clock: clock,
       evaluations: evaluations, libraries: libraries, tracer: traces?.tracer, logger: logger)
     components.addAuditStatistics(trail, auditLog)
     let addresses: [String]
@@ -83,6 +91,7 @@ struct Server {
       await components.http.shutDown()
       await components.pool.shutdown()
       await components.status?.responder.shutDown()
+      await components.appStore?.shutDown()
       await store.close()
       await traces?.shutDown()
       throw StartFailure(error)
@@ -96,15 +105,20 @@ struct Server {
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let tlsHangups = await UnixSignalsSequence(trapping: .sighup)
     let credentialsHangups = await UnixSignalsSequence(trapping: .sighup)
+    let appStoreHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
-    // no longer followed, the verification pool and the certificate status checks end, the store
-    // closes, and the last spans are exported.
+    // no longer followed, the verification pool and the certificate status checks end, the client of
+    // the App Store ends, the store closes, the last spans are exported, and the development clock
+    // is no longer followed.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
+          .init(service: DevelopmentClockService(clock: developmentClock)),
           .init(service: TraceService(components: traces)),
           .init(service: StoreService(store: store)),
+          // All that calls the App Store stops before it, so it is listed after it.
+          .init(service: AppStoreService(access: components.appStore, hangups: appStoreHangups)),
           .init(service: CertificateStatusService(responder: components.status?.responder)),
           .init(service: VerificationPoolService(pool: components.pool)),
           .init(
@@ -130,8 +144,19 @@ struct Server {
         gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
     try await group.run()
     await components.http.shutDown()
-    withExtendedLifetime((hangups, tlsHangups, credentialsHangups)) {}
+    withExtendedLifetime((hangups, tlsHangups, credentialsHangups, appStoreHangups)) {}
     logger.info("stopped", metadata: components.finalCounts)
+  }
+
+  /// - Returns: nil if time is the system's.
+  private func startDevelopmentClock(logger: Logger) async throws(StartFailure) -> DevelopmentClock?
+  {
+    guard let address = settings.developmentClock else { return nil }
+    do throws(DevelopmentClock.Unavailable) {
+      return try await .start(following: address.description, logger: logger)
+    } catch {
+      throw StartFailure(.failed, "\(SettingKey.developmentClock.rawValue): \(error)")
+    }
   }
 
   private func makeLogger() -> Logger {
@@ -265,15 +290,20 @@ private struct ServerComponents {
   let sealer: AuditSealer
   /// Nil without access control.
   let credentials: CredentialsReloader?
+  /// Nil without keys for the App Store Server API.
+  let appStore: AppStoreAccess?
   let health = HealthStatus()
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
 
-  /// - Parameter connections: The limit of open connections.
+  /// - Parameters:
+  ///   - connections: The limit of open connections.
+  ///   - clock: The time of all decisions. Certificates, tokens and pauses have the system's.
   init(
     settings: Settings, connections: Int, tls: TLSReloader?, catalog: CatalogHolder,
     source: CatalogSource, credentials loaded: LoadedCredentials?, opened: OpenedStore,
-    evaluations: EvaluationPool, libraries: LibraryMetrics, tracer: CallTracer?, logger: Logger
+    clock: ServiceClock, evaluations: EvaluationPool, libraries: LibraryMetrics,
+    tracer: CallTracer?, logger: Logger
   ) {
     let store: any EntitlementStore =
       tracer == nil
@@ -290,29 +320,33 @@ private struct ServerComponents {
     let counters = ServiceCounters()
     let watermark = FeedWatermark(staleness: settings.staleness, timer: .system)
     let reader = CustomerReader(
-      store: store, catalog: catalog, clock: .system, watermark: watermark,
+      store: store, catalog: catalog, clock: clock, watermark: watermark,
       cacheBytes: settings.cacheBytes, limits: ReadLimits(permits: settings.store.readPermits),
       evaluations: evaluations, encode: EntitlementEndpoint.encode)
     self.reader = reader
     follower = ChangeFollower(
       store: store, watermark: watermark, limits: FollowingLimits(staleness: settings.staleness),
       logger: logger, changed: { reader.customersChanged($0) }, cleared: { reader.allChanged() })
+    // A virtual time that jumps by a month would remove what watchers and auditors have not read.
+    let isVirtual = settings.developmentClock != nil
     trimmer = ChangeTrimmer(
-      store: store, retention: settings.changeRetention, clock: .system, logger: logger)
+      store: store, retention: isVirtual ? nil : settings.changeRetention, clock: clock,
+      logger: logger)
     sealer = AuditSealer(
-      store: store, keepingDays: settings.auditRetentionDays, clock: .system, logger: logger)
+      store: store, keepingDays: isVirtual ? nil : settings.auditRetentionDays, clock: clock,
+      logger: logger)
     let submissions = SubmissionService(
-      store: store, catalog: catalog, pool: pool, clock: .system, counters: counters,
+      store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
     let grants = GrantService(
-      store: store, catalog: catalog, clock: .system, counters: counters,
+      store: store, catalog: catalog, clock: clock, counters: counters,
       customersChanged: { reader.customersChanged($0) })
     let audited = AuditedChange(
-      store: store, catalog: catalog, clock: .system, counters: counters,
+      store: store, catalog: catalog, clock: clock, counters: counters,
       customersChanged: { reader.customersChanged($0) })
     let watch = CustomerWatch(store: store, reader: reader, watermark: watermark)
     reloader = CatalogReloader(
-      source: source, holder: catalog, clock: .system, counters: counters, logger: logger,
+      source: source, holder: catalog, clock: clock, counters: counters, logger: logger,
       record: { call throws(StoreError) in try await store.record(call) })
     let credentials = loaded.map { loaded in
       CredentialsReloader(
@@ -320,6 +354,12 @@ private struct ServerComponents {
         record: { call throws(StoreError) in try await store.record(call) })
     }
     self.credentials = credentials
+    var appStore: AppStoreAccess?
+    if let section = settings.appStore, let (source, version) = settings.appStoreSource {
+      appStore = AppStoreAccess(
+        section, at: settings.appStoreAddresses, from: source, version: version, logger: logger)
+    }
+    self.appStore = appStore
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values }, { evaluations.values }, { catalog.values },
@@ -334,9 +374,9 @@ private struct ServerComponents {
     EntitlementEndpoint(
       reader: reader,
       states: CustomerStates(
-        store: store, catalog: catalog, clock: .system, evaluations: evaluations),
+        store: store, catalog: catalog, clock: clock, evaluations: evaluations),
       explanations: ExplanationService(
-        store: store, catalog: catalog, clock: .system, evaluations: evaluations),
+        store: store, catalog: catalog, clock: clock, evaluations: evaluations),
       watch: watch
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
@@ -346,20 +386,22 @@ private struct ServerComponents {
       grants: grants, catalog: catalog, reloader: reloader, feed: ChangeFeed(store: store),
       submissions: submissions,
       records: CustomerRecords(
-        store: store, catalog: catalog, clock: .system, changes: audited,
+        store: store, catalog: catalog, clock: clock, changes: audited,
         evaluations: evaluations),
       statistics: statistics,
       server: ServerDescription(
         version: ProgramVersion.current, nodeName: settings.nodeName,
         storeKind: settings.store.isPostgres ? .postgresql : .sqlite,
-        warnings: {
+        warnings: { [appStore] in
           settings.warnings + (tls?.warnings ?? []) + (credentials?.warnings ?? [])
+            + (appStore?.warnings ?? [])
         })
     ).register(in: &router)
     AccessEndpoint(catalog: catalog, reloader: credentials).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     HealthEndpoint(
-      health: health, version: ProgramVersion.current, needsCredentials: loaded != nil
+      health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,
+      developmentClock: isVirtual ? clock.now : nil
     ).register(in: &router)
     let rpcServer = RPCServer(
       router: router,

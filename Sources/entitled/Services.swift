@@ -1,4 +1,5 @@
 import CertificateStatus
+import DevelopmentClock
 import EntitlementService
 import EntitlementStore
 import Logging
@@ -51,6 +52,20 @@ struct CertificateStatusService: Service {
   func run() async throws {
     try? await gracefulShutdown()
     await responder?.shutDown()
+  }
+}
+
+/// The development clock: follows the simulator. It ends last, though time goes on without it.
+struct DevelopmentClockService: Service {
+  /// Nil if time is the system's.
+  let clock: DevelopmentClock?
+
+  func run() async throws {
+    if let clock {
+      await cancelWhenGracefulShutdown { await clock.follow() }
+    } else {
+      try? await gracefulShutdown()
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import AppStoreServerAPI
 import CatalogFiles
 import Configuration
 import EntitlementDomain
@@ -36,6 +37,16 @@ struct Settings: Sendable {
   /// Where the audit trail is written at once; nil: only in the database.
   var auditLog: AuditLogTarget?
   var trustAnchors: TrustAnchors
+  /// Whether Apple's roots are not trusted.
+  var isWithoutAppleRoots: Bool
+  /// Where the virtual time is asked for; nil: time is the system's.
+  var developmentClock: OutboundAddress?
+  /// Where the App Store Server API is.
+  var appStoreAddresses: AppStoreServerAddresses
+  /// The keys of the App Store Server API, as they were at the start; nil without the section.
+  var appStore: AppStoreSettings?
+  /// Where they are read again, with the version before they were read; nil without a settings file.
+  var appStoreSource: (AppStoreSettingsSource, FileOnDisk.Version?)?
   var allowUnprotectedListen: Bool
   /// The file of credentials; nil: no access control.
   var credentialsPath: String?
@@ -87,17 +98,30 @@ extension Settings {
       EnvironmentVariablesProvider(environmentVariables: environment)
         .prefixKeys(with: ConfigKey(["entitle"])),
     ]
+    var appStore: AppStoreSettings?
+    var appStoreSource: (AppStoreSettingsSource, FileOnDisk.Version?)?
     if let file {
+      let source = AppStoreSettingsSource(
+        file: FileOnDisk(path: file), credentialsDirectory: environment["CREDENTIALS_DIRECTORY"])
+      // Taken before the file is read: any later change causes a reload.
+      appStoreSource = (source, source.file.version)
       problems += unknownKeys(inFile: file)
       do {
-        providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
+        providers.append(try await FileProvider<SettingsSnapshot>(filePath: FilePath(file)))
       } catch {
         throw StartFailure(
           .badConfiguration, "the configuration file \(file) cannot be read: \(Self.reason(error))")
       }
+      do throws(AppStoreSettings.Invalid) {
+        appStore = try AppStoreSettings.read(source)
+      } catch {
+        problems.append(error.description)
+      }
     }
     var reader = SettingsReader(config: ConfigReader(providers: providers), problems: problems)
-    let settings = await reader.settings()
+    var settings = await reader.settings()
+    settings?.appStore = appStore
+    settings?.appStoreSource = appStoreSource
     guard let settings, reader.problems.isEmpty else {
       throw StartFailure(.badConfiguration, reader.problems.joined(separator: "\n"))
     }
@@ -154,7 +178,7 @@ extension Settings {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8),
       let mapping = try? Yams.compose(yaml: text)?.mapping
     else { return [] }
-    let known = SettingKey.allCases.map(\.rawValue)
+    let known = SettingKey.allCases.map(\.rawValue) + [AppStoreSettings.section]
     return mapping.keys.compactMap { key in
       guard let name = key.scalar?.string, !known.contains(name) else { return nil }
       let line = key.mark.map { " line \($0.line)," } ?? ""
@@ -174,11 +198,28 @@ extension Settings {
   /// `--check-config` and for health checks.
   var warnings: [String] {
     trustAnchors.named.filter { $0.anchor.environments.contains(.production) }.map { root in
-      "\(SettingKey.trustRoots.rawValue): \(root.fingerprint) is trusted for Production beside "
-        + "Apple's roots: its key can sign purchases that nobody paid for"
+      "\(SettingKey.trustRoots.rawValue): \(root.fingerprint) is trusted for Production"
+        + (isWithoutAppleRoots ? "" : " beside Apple's roots")
+        + ": its key can sign purchases that nobody paid for"
     }
+      + developmentWarnings
       + addressWarnings
       + credentialsWarnings
+  }
+
+  private var developmentWarnings: [String] {
+    var warnings: [String] = []
+    if trustAnchors == .none {
+      warnings.append(
+        "\(SettingKey.withoutAppleRoots.rawValue): no root is trusted, so nothing signed is accepted"
+      )
+    }
+    if let developmentClock {
+      warnings.append(
+        "\(SettingKey.developmentClock.rawValue): time is the virtual time of \(developmentClock): "
+          + "for development only")
+    }
+    return warnings
   }
 
   private var credentialsWarnings: [String] {
@@ -209,13 +250,17 @@ extension Settings {
       } else {
         []
       }
+    let roots = (isWithoutAppleRoots ? [] : ["Apple's"]) + trustAnchors.settings
     let others: [(SettingKey, String)] = [
       (.nodeName, nodeName),
       (.stalenessSeconds, String(staleness.components.seconds)),
       (.changeRetentionDays, String((changeRetention?.components.seconds ?? 0) / 86_400)),
       (.auditRetentionDays, String(auditRetentionDays ?? 0)),
       (.auditLog, auditLog?.description ?? "none"),
-      (.trustRoots, (["Apple's"] + trustAnchors.settings).joined(separator: ", ")),
+      (.trustRoots, roots.isEmpty ? "none" : roots.joined(separator: ", ")),
+      (.withoutAppleRoots, String(isWithoutAppleRoots)),
+      (.appStoreAPI, appStoreAddresses.description),
+      (.developmentClock, developmentClock?.description ?? "none"),
       (.credentials, credentialsPath ?? "none"),
       (.allowUnprotectedListen, String(allowUnprotectedListen)),
       (.tlsCertificate, tls?.certificate ?? "none"),
@@ -237,7 +282,9 @@ extension Settings {
       (.otlpHeadersFile, traces?.headersPath ?? "none"),
     ]
     var lines = (settings + databases + others).map { "\($0.rawValue): \($1)" }
+    lines.append("\(AppStoreSettings.section): \(appStore?.summary ?? "none")")
     lines += warnings.map { "warning: \($0)" }
+    lines += (appStore?.warnings(catalog.catalog) ?? []).map { "warning: \($0)" }
     lines += catalog.warnings.map { "\(catalogPath): \($0)" }
     let counts = catalog.catalog
     lines.append(
@@ -274,7 +321,11 @@ private struct SettingsReader {
     let retention = await integer(.changeRetentionDays, default: 30, range: 0...3_650)
     let auditRetention = await integer(.auditRetentionDays, default: 0, range: 0...36_500)
     let auditLog = await auditLog()
-    let anchors = trustAnchors(named: await strings(.trustRoots) ?? [])
+    let withoutApple = await boolean(.withoutAppleRoots) ?? false
+    let anchors = trustAnchors(
+      named: await strings(.trustRoots) ?? [], beside: withoutApple ? .none : .apple)
+    let clock = await developmentClock(anchors, trustsApple: !withoutApple)
+    let appStoreAddresses = await appStoreAddresses()
     let workers = await integer(.verificationWorkers, default: cores, range: 1...1_024)
     // The queue must have room for the largest submission, which is queued as a whole.
     let queue = await integer(
@@ -301,7 +352,8 @@ private struct SettingsReader {
       staleness: .seconds(staleness),
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
       auditRetentionDays: auditRetention == 0 ? nil : auditRetention, auditLog: auditLog,
-      trustAnchors: anchors,
+      trustAnchors: anchors, isWithoutAppleRoots: withoutApple, developmentClock: clock,
+      appStoreAddresses: appStoreAddresses, appStore: nil, appStoreSource: nil,
       allowUnprotectedListen: unprotected, credentialsPath: credentials, tls: tls,
       verificationWorkers: workers,
       verificationQueue: queue, certificateStatus: status, cacheBytes: cache << 20,
@@ -458,8 +510,46 @@ private struct SettingsReader {
       : "localhost"
   }
 
-  private mutating func trustAnchors(named names: [String]) -> TrustAnchors {
-    var anchors = TrustAnchors.apple
+  /// - Parameter anchors: All roots that are trusted. A server that accepts data of Production never
+  ///   has a virtual time. They do not change while it runs.
+  private mutating func developmentClock(
+    _ anchors: TrustAnchors, trustsApple: Bool
+  ) async -> OutboundAddress? {
+    guard let text = await string(.developmentClock), !text.isEmpty else { return nil }
+    if anchors.trusts(.production) {
+      let names = anchors.named.contains { $0.anchor.environments.contains(.production) }
+      let causes = [
+        names ? "\(SettingKey.trustRoots.rawValue) names one" : nil,
+        trustsApple ? "Apple's are, unless \(SettingKey.withoutAppleRoots.rawValue) is set" : nil,
+      ].compactMap(\.self)
+      report(
+        .developmentClock,
+        "possible only where no root is trusted for Production: \(causes.joined(separator: "; "))")
+    }
+    do throws(OutboundAddress.Invalid) {
+      return try OutboundAddress(parsing: text)
+    } catch {
+      report(.developmentClock, "\(error)")
+      return nil
+    }
+  }
+
+  private mutating func appStoreAddresses() async -> AppStoreServerAddresses {
+    guard let text = await string(.appStoreAPI), !text.isEmpty else {
+      return AppStoreServerAddresses()
+    }
+    do throws(OutboundAddress.Invalid) {
+      return try AppStoreServerAddresses(parsing: text)
+    } catch {
+      report(.appStoreAPI, "\(error)")
+      return AppStoreServerAddresses()
+    }
+  }
+
+  private mutating func trustAnchors(
+    named names: [String], beside others: TrustAnchors
+  ) -> TrustAnchors {
+    var anchors = others
     for name in names {
       do {
         try anchors.trust(setting: name) {
@@ -557,6 +647,9 @@ enum SettingKey: String, CaseIterable {
   case auditRetentionDays = "audit_retention_days"
   case auditLog = "audit_log"
   case trustRoots = "trust_roots"
+  case withoutAppleRoots = "without_apple_roots"
+  case appStoreAPI = "app_store_api"
+  case developmentClock = "development_clock"
   case credentials
   case allowUnprotectedListen = "allow_unprotected_listen"
   case tlsCertificate = "tls_certificate"

@@ -124,13 +124,13 @@ class Simulator:
         settings = []
         for line in self.process.stdout:
             settings.append(line)
-            if line.startswith("bundle id: "):
+            if line.startswith("# Other clients"):
                 break
         timer.cancel()
         self.settings = "".join(settings)
-        value = lambda name: re.search(rf"^{name}: (\S+)", self.settings, re.MULTILINE).group(1)
-        self.issuer, self.key_id = value("issuer id"), value("key id")
-        self.private_key = Path(value("private key")).read_bytes()
+        value = lambda name: re.search(rf"\b{name}: '?([^\s']+)", self.settings).group(1)
+        self.issuer, self.key_id = value("issuer_id"), value("key_id")
+        self.private_key = Path(value("private_key_file")).read_bytes()
         root = x509.load_pem_x509_certificate((folder / "root.pem").read_bytes())
         self.root = root.public_bytes(Encoding.DER)
 

@@ -1,3 +1,4 @@
+import EntitlementDomain
 import Foundation
 import Testing
 import Wire
@@ -40,6 +41,23 @@ struct ServerVersionTests {
     let bare = HealthCommand.Answer(
       health: health, server: GetServerResponse(version: "1.2.3", nodeName: "n"))
     #expect(bare.text == "SERVING, version 1.2.3\nnode            n")
+  }
+
+  @Test func `health shows the virtual time of a server that follows one`() throws {
+    let answer = HealthCommand.Answer(
+      health: HealthCheckResponse(
+        status: .serving, version: "1.2.3", developmentClock: 1_772_366_400_123),
+      server: GetServerResponse(version: "1.2.3", nodeName: "n"))
+    #expect(
+      answer.text == """
+        SERVING, version 1.2.3
+        virtual time    2026-03-01 12:00:00Z
+        node            n
+        """)
+    #expect(
+      try json(answer)
+        == #"{"developmentClockMs":"1772366400123","server":{"nodeName":"n","version":"1.2.3"},"#
+        + #""status":"SERVING","version":"1.2.3"}"#)
   }
 
   private func json(_ answer: HealthCommand.Answer) throws -> String {

@@ -68,5 +68,10 @@ struct MessageGoldenTests {
     try expect(
       HealthCheckResponse(status: .serving, version: "0.1.0", needsCredentials: true),
       "CAHCPgUwLjEuMMg+AQ==")
+    try expect(
+      HealthCheckResponse(
+        status: .serving, version: "0.1.0", needsCredentials: true,
+        developmentClock: 1_772_366_400_123),
+      "CAHCPgUwLjEuMMg+AdA++5SUysoz")
   }
 }

@@ -43,7 +43,12 @@ extension MessageSample {
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
       MessageSample(
-        "full", HealthCheckResponse(status: .serving, version: "0.1.0", needsCredentials: true)),
+        "full",
+        HealthCheckResponse(
+          status: .serving, version: "0.1.0", needsCredentials: true,
+          developmentClock: 1_772_366_400_123)),
+      MessageSample(
+        "at the epoch", HealthCheckResponse(status: .serving, developmentClock: 0)),
       MessageSample("bare", HealthCheckResponse(status: .unknown)),
     ]
 

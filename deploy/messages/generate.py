@@ -845,10 +845,10 @@ def messages_file(file, world, structures):
     text = "\n".join(body)
     lines.append("import CEntitleMessages")
     exported = re.search(rf"{access} (?:var|case|init|static).*", text) and access == "public"
-    uses_domain = "public" if exported and file.name != "grpc/health/v1/health.proto" else "package"
+    uses_domain = "public" if exported else "package"
     if not re.search(r"^(?:public|package) struct", text, re.M):
         uses_domain = "package"
-    if file.name != "grpc/health/v1/health.proto" and file.message_type:
+    if file.message_type:
         lines.append(f"{uses_domain} import EntitlementDomain".strip())
     if "ByteBuffer" in text:
         lines.append("package import NIOCore")

@@ -2,7 +2,7 @@ import EntitlementDomain
 package import OutboundHTTP
 
 /// Where both environments of the API are served. Apple's paths are added.
-package struct AppStoreServerAddresses: Hashable, Sendable {
+package struct AppStoreServerAddresses: Hashable, Sendable, CustomStringConvertible {
   package var production = OutboundAddress(trusted: "https://api.storekit.apple.com")
   package var sandbox = OutboundAddress(trusted: "https://api.storekit-sandbox.apple.com")
 
@@ -26,6 +26,9 @@ package struct AppStoreServerAddresses: Hashable, Sendable {
       if name == "production" { production = address } else { sandbox = address }
     }
   }
+
+  /// As ``init(parsing:)`` reads it.
+  package var description: String { "production=\(production),sandbox=\(sandbox)" }
 
   /// - Returns: nil for environments without a server.
   subscript(environment: StoreEnvironment) -> OutboundAddress? {

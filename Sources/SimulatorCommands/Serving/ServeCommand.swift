@@ -15,7 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
       notifications, on a virtual clock. The other commands act on it: buy, cancel, clock and so \
       on. Everything is in memory, and the same seed, start and actions give the same purchases. \
       Makes a signing authority and an API key in the directory when there are none, and prints to \
-      standard output what servers and clients need to know of them. The control interface has no \
+      standard output the settings of a server that uses them. The control interface has no \
       authentication: keep it on a loopback address.
       """)
 
@@ -159,22 +159,37 @@ struct ServeCommand: AsyncParsableCommand {
     if let failure { throw failure }
   }
 
-  /// What a server and a client of the API must know of this App Store.
+  /// The settings of a server that uses this App Store, in the YAML of its settings file; and as a
+  /// comment what other clients of the API must know.
   private func settings(
     authority: SigningAuthority, key: StoreAPIKey, address: ListenArgument
   ) -> String {
     let file = URL(filePath: directory).appending(path: key.fileName).standardizedFileURL.path
     let isProduction = environment.value == .production
     let root = "\(isProduction ? "production=" : "")\(authority.rootFingerprint)"
+    let url = "http://\(address.reachable)"
+    // A server that trusts a root for Production refuses a virtual time.
+    let isFollowed = clock == .virtual && !isProduction
+    let time =
+      isFollowed
+      ? """
+      without_apple_roots: true
+      development_clock: \(url)
+      """
+      : "# Its time is the system's: development_clock needs --clock virtual, and another environment "
+        + "than Production."
     return """
-      # Option of entitled:
-      --trust-root \(root)
-      # For clients of the App Store Server API:
-      url: http://\(address)
-      issuer id: \(key.issuerID)
-      key id: \(key.keyID)
-      private key: \(file)
-      bundle id: \(SimulatedApp.bundleID)
+      # Settings of entitled, for the file of --config:
+      trust_roots: ['\(root)']
+      \(time)
+      app_store_api: production=\(url),sandbox=\(url)
+      app_store:
+        keys:
+          - issuer_id: \(key.issuerID)
+            key_id: \(key.keyID)
+            private_key_file: '\(file.replacing("'", with: "''"))'
+            bundle_ids: [\(SimulatedApp.bundleID)]
+      # Other clients of the API have the same key, and the URL \(url)
       """
   }
 }
@@ -203,6 +218,15 @@ struct ListenArgument: ExpressibleByArgument, CustomStringConvertible {
 
   /// Whether only this machine can reach it.
   var isLoopback: Bool { ServerAddress.tcp(host: host, port: 0).isLoopback }
+
+  /// The address for clients on this machine, also when it stands for all of its addresses.
+  var reachable: ListenArgument {
+    switch host {
+    case "0.0.0.0": ListenArgument(host: "127.0.0.1", port: port)
+    case "::": ListenArgument(host: "::1", port: port)
+    default: self
+    }
+  }
 
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
   var defaultValueDescription: String { description }

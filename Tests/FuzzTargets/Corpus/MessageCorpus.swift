@@ -54,7 +54,10 @@ enum MessageCorpus {
         customer: .transaction("2"), scope: scope, at: 1, catalogYAML: "apps: []\n"))
     messages.add(ListCustomersRequest(scope: scope, pageSize: 200, pageToken: "after:a"))
     messages.add(HealthCheckRequest(service: ServiceNames.entitlements))
-    messages.add(HealthCheckResponse(status: .serving, version: "0.1.0", needsCredentials: true))
+    messages.add(
+      HealthCheckResponse(
+        status: .serving, version: "0.1.0", needsCredentials: true,
+        developmentClock: 1_772_366_400_123))
     return messages
   }
 

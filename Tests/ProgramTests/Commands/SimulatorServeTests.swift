@@ -1,8 +1,10 @@
 import EntitlementDomain
 import Foundation
+import RPCClient
 import StoreSimulator
 import TestSupport
 import Testing
+import Wire
 
 @Suite("storesim serve, and the commands that act on it", .timeLimit(.minutes(5)))
 struct SimulatorServeTests {
@@ -33,6 +35,14 @@ struct SimulatorServeTests {
 
     deinit {
       child.signal(SIGKILL)
+    }
+
+    /// The settings of a server that it prints.
+    func settings() async throws -> String {
+      try await child.journal.first("settings") { contents in
+        let text = contents.outputText
+        return text.contains("# Other clients") && text.hasSuffix("\n") ? text : nil
+      }
     }
 
     func run(_ arguments: String...) async throws -> ProgramRun {
@@ -85,34 +95,140 @@ struct SimulatorServeTests {
     #expect(try await server.stop() == .code(0))
   }
 
-  @Test func `it prints what servers and clients must know, and keeps its keys`() async throws {
+  @Test func `it prints the settings of a server, and keeps its keys`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("sim")
     var settings: [String] = []
     for _ in 0..<2 {
       let simulator = try await RunningSimulator(path)
-      let text = try await simulator.child.journal.first("settings") { contents in
-        contents.outputText.contains("bundle id: ") ? contents.outputText : nil
-      }
       settings.append(
-        text.replacing(simulator.url.dropFirst("http://".count), with: "ADDRESS"))
+        try await simulator.settings().replacing(simulator.url.dropFirst(7), with: "ADDRESS"))
       #expect(try await simulator.stop() == .code(0))
     }
     #expect(settings[0] == settings[1])
     let root = try SigningAuthority.load(fromDirectory: path).rootFingerprint
-    let form = """
-      # Option of entitled:
-      --trust-root \(root)
-      # For clients of the App Store Server API:
-      url: http://ADDRESS
-      issuer id:
-      """
-    #expect(settings[0].hasPrefix(form), "\(settings[0])")
-    #expect(settings[0].hasSuffix("bundle id: com.example.scribe\n"))
+    let key = try StoreAPIKey.loadOrCreate(inDirectory: path)
+    #expect(
+      settings[0] == """
+        # Settings of entitled, for the file of --config:
+        trust_roots: ['\(root)']
+        without_apple_roots: true
+        development_clock: http://ADDRESS
+        app_store_api: production=http://ADDRESS,sandbox=http://ADDRESS
+        app_store:
+          keys:
+            - issuer_id: \(key.issuerID)
+              key_id: \(key.keyID)
+              private_key_file: '\(path)/AuthKey_\(key.keyID).p8'
+              bundle_ids: [com.example.scribe]
+        # Other clients of the API have the same key, and the URL http://ADDRESS
+
+        """)
     for name in try FileManager.default.contentsOfDirectory(atPath: path) {
       let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
       #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
     }
+  }
+
+  @Test(
+    "The settings of each kind of simulator are valid, and only one with a virtual time is followed",
+    arguments: [
+      (["--environment", "sandbox"], true), (["--environment", "production"], false),
+      (["--clock", "real"], false),
+    ])
+  func settings(arguments: [String], isFollowed: Bool) async throws {
+    let bench = try Bench()
+    let child = try ChildProcess(
+      .storesim,
+      ["serve", "--listen", "127.0.0.1:0", "--directory", bench.folder.file("it's")] + arguments)
+    let printed = try await child.journal.first("settings") { contents in
+      contents.outputText.contains("# Other clients") ? contents.outputText : nil
+    }
+    child.signal(SIGTERM)
+    #expect(try await child.exit() == .code(0))
+    let file = try bench.folder.write(printed, to: "entitled.yaml")
+    let run = try await ProgramRun.of(
+      .entitled, ["--check-config", "--config", file, "--catalog", bench.catalogPath])
+    #expect(run.exit == .code(0), "\(run.errors)")
+    #expect(!run.output.contains("development_clock: none\n") == isFollowed)
+    #expect(run.output.contains("app_store: "))
+  }
+
+  @Test func `a server with the printed settings follows the virtual time`() async throws {
+    let bench = try Bench()
+    let posted = try CollectorStub()
+    let simulator = try await RunningSimulator(bench.folder.file("sim"), "--notify", posted.url)
+    let config = try bench.folder.write(try await simulator.settings(), to: "entitled.yaml")
+    let arguments = ["--config", config, "--catalog", bench.catalogPath]
+    let check = try await ProgramRun.of(.entitled, ["--check-config"] + arguments)
+    #expect(check.exit == .code(0), "\(check.errors)")
+    #expect(check.output.contains("development_clock: \(simulator.url)\n"))
+    let warning =
+      "development_clock: time is the virtual time of \(simulator.url): for development only"
+    #expect(check.output.contains("warning: \(warning)\n"), "\(check.output)")
+
+    let server = try await RunningServer.start(
+      arguments + [
+        "--listen", "127.0.0.1:0", "--store", "sqlite:\(bench.databasePath)", "--create",
+        "--log-format", "json",
+      ])
+    #expect(try server.log.contains { $0.level == "warning" && $0.issue == warning })
+    func now() async throws -> Int64? {
+      let health = try await Bench.control(server, "health", "--output", "json")
+      return try health.document(JSONTree.self)["developmentClockMs"]?.integer
+    }
+    let start = try #require(Milliseconds(written: Self.start))
+    #expect(try await now() == start.rawValue)
+    let health = try await Bench.control(server, "health")
+    #expect(health.output.contains("\nvirtual time    2026-03-01 12:00:00Z\n"), "\(health.output)")
+
+    // The purchase reaches the server, and nothing after it: what ends it is time.
+    let bought = try await simulator.json("buy", "pro.monthly", "--customer", "anna")
+    let chain = try #require(
+      bought["transactions"]?.elements.first?["originalTransactionId"]?.text)
+    let body = try JSONTree(parsing: try #require(posted.requests.first?.body))
+    let client = try await server.client()
+    _ = try await client.submitNotification(
+      SubmitNotificationRequest(signedPayload: try #require(body["signedPayload"]?.text)))
+    func state() async throws -> CustomerState {
+      let answer = try await client.customerState(
+        GetCustomerStateRequest(
+          customer: .originalTransaction(OriginalTransactionID(chain)),
+          scope: AppScope(bundleID: SimulatedApp.bundleID, environment: .sandbox)))
+      guard case .state(let state) = answer else { throw HarnessFailure("no state") }
+      return state
+    }
+    func hits() async throws -> Int64 {
+      try await client.statistics().counters.first { $0.name == "cache.hits" }?.value ?? 0
+    }
+    // A jump is answered when the followers of the clock know it, if they already follow.
+    _ = try await simulator.json("clock", "advance", "1s")
+    try await eventually { try await now() ?? 0 >= start.rawValue + 1_000 }
+    #expect(try await state().coreState == .active)
+    let before = try await hits()
+    #expect(try await state().coreState == .active)
+    #expect(try await hits() == before + 1)
+
+    _ = try await simulator.json("clock", "advance", "31d")
+    let end = start.rawValue + 31 * Milliseconds.dayLength
+    try await eventually { try await now() ?? 0 >= end }
+    let lapsed = try await state()
+    #expect(lapsed.coreState == .inactive)
+    #expect(lapsed.evaluatedAt.rawValue >= end)
+    await client.close()
+    #expect(try await simulator.stop() == .code(0))
+    // Time goes on without the simulator; here it stood still.
+    try await server.logged(
+      "the development clock cannot be reached: time goes on at its last speed")
+    #expect(try await now() ?? 0 >= end)
+    #expect(try await server.stop() == .code(0))
+
+    // Without the simulator there is no time to start with.
+    let alone = try await ProgramRun.of(
+      .entitled,
+      arguments + ["--listen", "127.0.0.1:0", "--store", "sqlite:\(bench.databasePath)"])
+    #expect(alone.exit == .code(1))
+    #expect(alone.errors.contains("entitled: development_clock: \(simulator.url) did not say"))
   }
 
   @Test func `each action has a command, as text and as JSON`() async throws {

@@ -75,6 +75,15 @@ struct ConfigurationTests {
           "Apple's, xcode=\(roots[1]), sandbox=\(roots[2])",
           "Apple's, xcode=\(roots[3]), local-testing=\(roots[3])",
         ]),
+      Row(
+        name: "app_store_api", file: "sandbox=http://127.0.0.1:1/a/",
+        environment: "production=http://[::1]:2,sandbox=https://s.example.com",
+        flags: ["--app-store-api", "production=https://p.example.com:3"],
+        inForce: [
+          "production=https://api.storekit.apple.com,sandbox=http://127.0.0.1:1/a",
+          "production=http://[::1]:2,sandbox=https://s.example.com",
+          "production=https://p.example.com:3,sandbox=https://api.storekit-sandbox.apple.com",
+        ]),
       plain("store_check_seconds", ["0", "20", "30"]),
       plain("audit_retention_days", ["1", "2", "3"]),
       plain("audit_log", ["/tmp/a", "fd:7", "b.jsonl"]),
@@ -178,6 +187,54 @@ struct ConfigurationTests {
         #expect(try await server.stop() == .code(0))
       }
     }
+  }
+
+  @Test("A virtual time is possible only where no root is trusted for Production")
+  func developmentClock() async throws {
+    let root = "sha256:" + String(repeating: "1", count: 64)
+    let apple = "sha256:63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"
+    let without = "--without-apple-roots"
+    let url = "http://127.0.0.1:7190"
+    let refusal = "development_clock: possible only where no root is trusted for Production: "
+    let others = "Apple's are, unless without_apple_roots is set"
+    let rows: [([String], String?)] = [
+      ([], others), (["--trust-root", root], others),
+      (["--trust-root", "production=\(root)"], "trust_roots names one; \(others)"),
+      ([without], nil), ([without, "--trust-root", root], nil),
+      ([without, "--trust-root", apple], nil),
+      ([without, "--trust-root", "production=\(root)"], "trust_roots names one"),
+      ([without, "--trust-root", "production=\(apple)"], "trust_roots names one"),
+      (
+        [without, "--trust-root", "sandbox=\(root)", "--trust-root", "production=\(root)"],
+        "trust_roots names one"
+      ),
+    ]
+    for (arguments, cause) in rows {
+      for more in cause == nil ? [["--check-config"]] : [["--check-config"], []] {
+        let run = try await ProgramRun.of(
+          .entitled,
+          ["--catalog", catalogs[0], "--development-clock", url] + arguments + more)
+        if let cause {
+          #expect(run.exit == .code(78) && run.output == "")
+          #expect(run.errors == "entitled: \(refusal)\(cause)\n", "\(arguments)")
+        } else {
+          #expect(run.exit == .code(0), "\(arguments): \(run.errors)")
+          #expect(run.output.contains("\ndevelopment_clock: \(url)\n"))
+          #expect(run.output.contains("\nwarning: development_clock: time is the virtual time of"))
+          #expect(!run.output.contains("Apple's"), "\(run.output)")
+        }
+      }
+    }
+    for wrong in ["http://192.0.2.1:7190", "http://simulator.example.com", "ftp://127.0.0.1", "x"] {
+      let run = try await check(
+        ["--catalog", catalogs[0], without, "--development-clock", wrong])
+      #expect(run.exit == .code(78) && run.errors.hasPrefix("entitled: development_clock: "))
+    }
+    let none = try await check(["--catalog", catalogs[0], without])
+    #expect(none.output.contains("\ntrust_roots: none\nwithout_apple_roots: true\n"))
+    #expect(
+      none.output.contains(
+        "\nwarning: without_apple_roots: no root is trusted, so nothing signed is accepted\n"))
   }
 
   @Test func `the environment can name the file, and entitlectl's server does not disturb`()

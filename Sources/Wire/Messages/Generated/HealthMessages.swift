@@ -2,6 +2,7 @@
 // swift-format-ignore-file
 
 import CEntitleMessages
+public import EntitlementDomain
 package import NIOCore
 
 extension HealthCheckResponse.ServingStatus: MappedEnumeration {
@@ -83,15 +84,20 @@ public struct HealthCheckResponse: Hashable, Sendable {
   public var version: String?
   /// The server has access control: every method but these needs a credential.
   public var needsCredentials: Bool
+  /// The virtual time that the server decides by, for development: its setting development_clock.
+  /// Absent on a server whose time is the system's.
+  public var developmentClock: Milliseconds?
 
   public init(
     status: HealthCheckResponse.ServingStatus,
     version: String? = nil,
-    needsCredentials: Bool = false
+    needsCredentials: Bool = false,
+    developmentClock: Milliseconds? = nil
   ) {
     self.status = status
     self.version = version
     self.needsCredentials = needsCredentials
+    self.developmentClock = developmentClock
   }
 }
 
@@ -112,6 +118,7 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
     status = try Self.required(message.status, as: HealthCheckResponse.ServingStatus.self, "status")
     version = Self.optionalText(message.version)
     needsCredentials = message.credentials_needed != 0
+    developmentClock = message.has_development_clock_ms_case.isSet ? Milliseconds(message.development_clock_ms) : nil
   }
 
   func write(
@@ -120,5 +127,9 @@ extension HealthCheckResponse: WireMessage, MappedMessage {
     message.status = status.number
     message.version = try Self.text(version, "version", in: arena)
     message.credentials_needed = needsCredentials ? 1 : 0
+    if let developmentClock {
+      message.has_development_clock_ms_case = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__HAS_DEVELOPMENT_CLOCK_MS_DEVELOPMENT_CLOCK_MS
+      message.development_clock_ms = developmentClock.rawValue
+    }
   }
 }

@@ -167,7 +167,7 @@ const ProtobufCEnumDescriptor grpc__health__v1__health_check_response__serving_s
   grpc__health__v1__health_check_response__serving_status__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[3] =
+static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__field_descriptors[4] =
 {
   {
     "status",
@@ -205,9 +205,22 @@ static const ProtobufCFieldDescriptor grpc__health__v1__health_check_response__f
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "development_clock_ms",
+    1002,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Grpc__Health__V1__HealthCheckResponse, has_development_clock_ms_case),
+    offsetof(Grpc__Health__V1__HealthCheckResponse, development_clock_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned grpc__health__v1__health_check_response__field_indices_by_name[] = {
   2,   /* field[2] = credentials_needed */
+  3,   /* field[3] = development_clock_ms */
   0,   /* field[0] = status */
   1,   /* field[1] = version */
 };
@@ -215,7 +228,7 @@ static const ProtobufCIntRange grpc__health__v1__health_check_response__number_r
 {
   { 1, 0 },
   { 1000, 1 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descriptor =
 {
@@ -225,7 +238,7 @@ const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descri
   "Grpc__Health__V1__HealthCheckResponse",
   "grpc.health.v1",
   sizeof(Grpc__Health__V1__HealthCheckResponse),
-  3,
+  4,
   grpc__health__v1__health_check_response__field_descriptors,
   grpc__health__v1__health_check_response__field_indices_by_name,
   2,  grpc__health__v1__health_check_response__number_ranges,

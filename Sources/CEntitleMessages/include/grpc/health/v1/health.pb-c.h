@@ -60,6 +60,12 @@ struct  Grpc__Health__V1__HealthCheckRequest
     , (char *)protobuf_c_empty_string }
 
 
+typedef enum {
+  GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__HAS_DEVELOPMENT_CLOCK_MS__NOT_SET = 0,
+  GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__HAS_DEVELOPMENT_CLOCK_MS_DEVELOPMENT_CLOCK_MS = 1002
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__HAS_DEVELOPMENT_CLOCK_MS__CASE)
+} Grpc__Health__V1__HealthCheckResponse__HasDevelopmentClockMsCase;
+
 struct  Grpc__Health__V1__HealthCheckResponse
 {
   ProtobufCMessage base;
@@ -76,10 +82,18 @@ struct  Grpc__Health__V1__HealthCheckResponse
    * The server has access control: every method but these needs a credential.
    */
   protobuf_c_boolean credentials_needed;
+  Grpc__Health__V1__HealthCheckResponse__HasDevelopmentClockMsCase has_development_clock_ms_case;
+  union {
+    /*
+     * The virtual time that the server decides by, for development: its setting development_clock.
+     * Absent on a server whose time is the system's.
+     */
+    int64_t development_clock_ms;
+  };
 };
 #define GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&grpc__health__v1__health_check_response__descriptor) \
-    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string, 0 }
+    , GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN, (char *)protobuf_c_empty_string, 0, GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__HAS_DEVELOPMENT_CLOCK_MS__NOT_SET, {0} }
 
 
 /* Grpc__Health__V1__HealthCheckRequest methods */

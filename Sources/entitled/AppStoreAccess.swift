@@ -1,0 +1,142 @@
+import AppStoreServerAPI
+import EntitlementDomain
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// Access to the App Store Server API: the client, and the keys in force, which are reloaded.
+final class AppStoreAccess: Sendable {
+  let client: AppStoreServerClient
+  fileprivate let source: AppStoreSettingsSource
+  /// Of the settings file before it was read at the start.
+  fileprivate let initialVersion: FileOnDisk.Version?
+  private let logger: Logger
+
+  private struct State {
+    /// Why the section on disk is not in force; nil if it is.
+    var fault: String?
+    var handlers: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+
+  init(
+    _ settings: AppStoreSettings, at addresses: AppStoreServerAddresses,
+    from source: AppStoreSettingsSource, version: FileOnDisk.Version?, logger: Logger
+  ) {
+    client = AppStoreServerClient(addresses: addresses, keys: settings.keys) { event in
+      Self.log(event, to: logger)
+    }
+    self.source = source
+    initialVersion = version
+    self.logger = logger
+  }
+
+  /// The apps that have a key, in their environments with a server of Apple, as far as the catalog
+  /// serves them. Sorted.
+  func scopes(in catalog: Catalog) -> [AppScope] {
+    client.keys.bundleIDs.map(\.rawValue).sorted().flatMap { id in
+      let app = BundleID(id)
+      return [StoreEnvironment.production, .sandbox]
+        .filter { catalog.apps[app]?.environments.contains($0) ?? false }
+        .map { AppScope(bundleID: app, environment: $0) }
+    }
+  }
+
+  /// Calls a function after each reload that put keys in force, on the reloading task. It must not
+  /// block.
+  func onReload(_ handler: @escaping @Sendable () -> Void) {
+    state.withLock { $0.handlers.append(handler) }
+  }
+
+  /// What operators must do, a sentence each.
+  var warnings: [String] {
+    let fault = state.withLock(\.fault).map {
+      "\(AppStoreSettings.section): the keys cannot be used; the former ones stay in force: \($0)"
+    }
+    return (fault.map { [$0] } ?? [])
+      + client.keys.problems.map { "\(AppStoreSettings.section): \($0.keyID): \($0.problem)" }
+  }
+
+  /// Reads the section and its keys. What cannot be used leaves the former keys in force. A file
+  /// without the section has no keys. Blocks.
+  ///
+  /// - Returns: whether it failed.
+  fileprivate func reload() -> Bool {
+    do throws(AppStoreSettings.Invalid) {
+      let keys = try AppStoreSettings.read(source)?.keys ?? AppStoreServerKeys()
+      client.use(keys)
+      let handlers = state.withLock { state in
+        state.fault = nil
+        return state.handlers
+      }
+      logger.notice(
+        "the keys of the App Store Server API were read again",
+        metadata: ["keys": "\(keys.keys.count)", "apps": "\(keys.bundleIDs.count)"])
+      for handler in handlers { handler() }
+      return false
+    } catch {
+      let reason = error.description.replacing("\n", with: "; ")
+      let isNew = state.withLock { state in
+        defer { state.fault = reason }
+        return state.fault != reason
+      }
+      // The same fault is reported once, as a file is read until it can be used.
+      if isNew {
+        logger.error(
+          "the keys of the App Store Server API cannot be used; the former ones stay in force",
+          metadata: ["reason": "\(reason)"])
+      }
+      return true
+    }
+  }
+
+  private static func log(_ event: AppStoreServerKeyEvent, to logger: Logger) {
+    let metadata: Logger.Metadata = ["key": "\(event.keyID)", "reason": "\(event.detail)"]
+    switch event.kind {
+    case .renewed:
+      logger.notice("a key of the App Store Server API was renewed", metadata: metadata)
+    case .unusable:
+      logger.error(
+        "a key of the App Store Server API cannot be used; the former one stays in force",
+        metadata: metadata)
+    }
+  }
+
+  /// Time for requests in flight. What uses the client has stopped, so none is waited for.
+  private static let drainTime = TimeAmount.seconds(1)
+
+  func shutDown() async {
+    await client.shutDown(deadline: .now() + Self.drainTime)
+  }
+}
+
+/// Reloads the keys on SIGHUP and when the settings file changes, and shuts the client down when
+/// all that uses it has stopped. The client itself follows the files of keys.
+struct AppStoreService: Service {
+  /// Nil without the section at the start.
+  let access: AppStoreAccess?
+  let hangups: UnixSignalsSequence
+
+  func run() async throws {
+    guard let access else {
+      try? await gracefulShutdown()
+      return
+    }
+    await cancelWhenGracefulShutdown {
+      await withDiscardingTaskGroup { group in
+        group.addTask { for await _ in hangups { _ = access.reload() } }
+        group.addTask {
+          // After a failure the files are read again until they can be used: a key may be put in
+          // its place after it was named.
+          await FilePolling(files: [access.source.file]).run(seen: [access.initialVersion]) {
+            access.reload()
+          }
+        }
+      }
+    }
+    await access.shutDown()
+  }
+}
