@@ -146,6 +146,26 @@ struct PolicyTests {
     }
   }
 
+  @Test func `R9: without Apple's roots only what the operator names is trusted`() throws {
+    for environment in StoreEnvironment.allCases {
+      #expect(!TrustAnchors.none.trusts(environment))
+      #expect(
+        TrustAnchors.apple.trusts(environment) == [.production, .sandbox].contains(environment))
+      var anchors = TrustAnchors.none
+      try anchors.trust(
+        setting: "\(environment.optionName)=sha256:" + String(repeating: "1", count: 64),
+        reading: { _ in [] })
+      for other in StoreEnvironment.allCases {
+        #expect(anchors.trusts(other) == (other == environment))
+      }
+    }
+    var anchors = TrustAnchors.none
+    // Of Apple Root CA - G3.
+    let apple = "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"
+    try anchors.trust(setting: "sha256:\(apple)", reading: { _ in [] })
+    #expect(!anchors.trusts(.production) && anchors.trusts(.sandbox))
+  }
+
   @Test func `expectations that are not given are not checked`() throws {
     let jws = try workshop.sign(.transaction())
     let bare = try workshop.sign(Payload.transaction().with("environment", nil))

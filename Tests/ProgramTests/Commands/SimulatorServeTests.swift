@@ -209,6 +209,20 @@ struct SimulatorServeTests {
     #expect(try await state().coreState == .active)
     #expect(try await hits() == before + 1)
 
+    // A reload changes the keys of the App Store, and no root.
+    let authority = try SigningAuthority.load(fromDirectory: bench.folder.file("sim"))
+    let root = "production=\(authority.rootFingerprint)"
+    _ = try bench.folder.write(
+      try await simulator.settings().replacing(
+        "trust_roots: ['", with: "trust_roots: ['\(root)', '"),
+      to: "entitled.yaml")
+    server.signal(SIGHUP)
+    try await server.logged("the keys of the App Store Server API were read again")
+    #expect(
+      try await Bench.control(server, "health").output.contains("for Production") == false)
+    let refused = try await ProgramRun.of(.entitled, ["--check-config"] + arguments)
+    #expect(refused.exit == .code(78))
+
     _ = try await simulator.json("clock", "advance", "31d")
     let end = start.rawValue + 31 * Milliseconds.dayLength
     try await eventually { try await now() ?? 0 >= end }
@@ -224,6 +238,7 @@ struct SimulatorServeTests {
     #expect(try await server.stop() == .code(0))
 
     // Without the simulator there is no time to start with.
+    _ = try bench.folder.write(try await simulator.settings(), to: "entitled.yaml")
     let alone = try await ProgramRun.of(
       .entitled,
       arguments + ["--listen", "127.0.0.1:0", "--store", "sqlite:\(bench.databasePath)"])
