@@ -105,9 +105,7 @@ let package = Package(
     // The time of a simulator.
     .target(
       name: "DevelopmentClock",
-      dependencies: [
-        "EntitlementDomain", "OutboundHTTP", logging, nio.core, nio.http,
-      ]),
+      dependencies: ["EntitlementDomain", "OutboundHTTP", logging, nio.core, nio.http]),
 
     // Spans of calls, and their export.
     .target(name: "Traces", dependencies: [tracing]),
@@ -190,6 +188,14 @@ let package = Package(
         "RPCServer", "Traces", "Verification", "Wire", "Workers", nio.core,
       ]),
 
+    // Asks the App Store for what is missing.
+    .target(
+      name: "AppStoreRecovery",
+      dependencies: [
+        "AppStoreServerAPI", "EntitlementDomain", "EntitlementService", "EntitlementStore",
+        "Verification", "Workers", logging, nio.core,
+      ]),
+
     // What the service shows of itself.
     .target(
       name: "ServiceMetrics",
@@ -247,11 +253,12 @@ let package = Package(
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "AccessControl", "AppStoreServerAPI", "CatalogFiles", "CertificateStatus", "Cryptography",
-        "DevelopmentClock", "EntitlementDomain", "EntitlementService", "EntitlementStore",
-        "Framing", "HTTPFront", "MetricsExposition", "OutboundHTTP", "PostgresStore", "Programs", "RPCEndpoints",
-        "RPCServer", "SQLiteStore", "ServiceMetrics", "TraceExport", "Traces", "Verification",
-        "Wire", "Workers", "YAMLFiles", "Yams", argumentParser, logging, nio.core, nio.posix,
+        "AccessControl", "AppStoreRecovery", "AppStoreServerAPI", "CatalogFiles",
+        "CertificateStatus", "Cryptography", "DevelopmentClock", "EntitlementDomain",
+        "EntitlementService", "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition",
+        "OutboundHTTP", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer", "SQLiteStore",
+        "ServiceMetrics", "TraceExport", "Traces", "Verification", "Wire", "Workers", "YAMLFiles",
+        "Yams", argumentParser, logging, nio.core, nio.posix,
         tracing,
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Configuration", package: "swift-configuration"),
@@ -281,6 +288,16 @@ let package = Package(
         logging, nio.core,
       ],
       path: "Tests/ServiceSupport"),
+    // A simulated App Store, and a service that asks it for what is missing.
+    .target(
+      name: "RecoverySupport",
+      dependencies: [
+        "AppStoreRecovery", "AppStoreServerAPI", "CatalogFiles", "Cryptography",
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "SQLiteStore",
+        "StoreSimulator",
+        "StoreSimulatorServer", "TestSupport", "Verification", logging, nio.core,
+      ],
+      path: "Tests/RecoverySupport"),
     .target(
       name: "TLSSupport", dependencies: ["Cryptography", "TestSupport"],
       path: "Tests/TLSSupport"),
@@ -288,9 +305,10 @@ let package = Package(
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "AccessControl", "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain",
-        "EntitlementService", "EntitlementStore", "Framing", "JSON", "LoadClient", "Locks",
-        "PostgresBulkLoader", "PostgresStore", "RPCClient", "SQLiteStore", "StoreSimulator",
+        "AccessControl", "AppStorePayloads", "AppStoreRecovery", "CatalogFiles", "Cryptography",
+        "EntitlementDomain", "EntitlementService", "EntitlementStore", "Framing", "JSON",
+        "LoadClient", "Locks", "PostgresBulkLoader", "PostgresStore", "RPCClient",
+        "RecoverySupport", "SQLiteStore", "StoreSimulator",
         "TLSSupport", "TestSupport", "Verification", "Wire", argumentParser, logging, nio.core,
         nio.embedded, nio.http, nio.posix, nio.ssl, nio.tls,
       ],
@@ -382,6 +400,12 @@ let package = Package(
       dependencies: [
         "AppStoreServerAPI", "Cryptography", "EntitlementDomain", "OutboundHTTP", "TestSupport",
         "Traces", nio.core, nio.http, nio.posix, tracing,
+      ]),
+    .testTarget(
+      name: "AppStoreRecoveryTests",
+      dependencies: [
+        "AppStoreRecovery", "AppStoreServerAPI", "EntitlementDomain", "EntitlementService",
+        "EntitlementStore", "RecoverySupport", "SQLiteStore", "StoreSimulator", "TestSupport",
       ]),
     .testTarget(
       name: "DevelopmentClockTests",
@@ -502,7 +526,8 @@ let package = Package(
       dependencies: [
         "AccessControl", "Cryptography", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "Framing", "MetricsExposition", "OperatorCommands", "Programs",
-        "RPCClient", "SQLiteStore", "ServiceMetrics", "StoreSimulator", "TLSSupport", "TestSupport",
+        "RPCClient", "SQLiteStore", "ServiceMetrics", "StoreSimulator", "StoreSimulatorServer",
+        "TLSSupport", "TestSupport",
         "Wire",
         "bare-echo",
         "entitle-load", "entitlectl", "entitled", "storesim", nio.core,

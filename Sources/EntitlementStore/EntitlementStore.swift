@@ -146,6 +146,25 @@ package protocol EntitlementStore: Sendable {
   /// ``ReceivedRecord/receivedAt`` and then by UUID.
   func notifications(_ query: NotificationQuery) async throws(StoreError) -> NotificationPage
 
+  /// A job of the App Store Server API (R79); nil for an unknown one.
+  func job(_ reference: AppStoreJobReference) async throws(StoreError) -> AppStoreJob?
+
+  /// A page of the jobs, in the order of their ids.
+  func jobs(_ query: AppStoreJobQuery) async throws(StoreError) -> AppStoreJobPage
+
+  /// Opens a job, or changes one. Atomic, and durable when it returns; a change that a peer asked for
+  /// has an entry of the audit trail (R76). The job of the answer has its id.
+  func change(_ request: AppStoreJobRequest) async throws(StoreError) -> AppStoreJobAnswer
+
+  /// Leases jobs that are due to the caller, until it reports or the lease ends. No job is leased to
+  /// two processes at a time. Of each app and environment those that wait longest come first, and all of
+  /// them share the limit in turns; the answer has no order.
+  func leaseJobs(_ request: AppStoreJobLease) async throws(StoreError) -> [AppStoreJob]
+
+  /// How many jobs need attention.
+  /// - Parameter scopes: those whose jobs are done here: the earliest due job is one of them.
+  func jobCounts(doing scopes: [AppScope]) async throws(StoreError) -> AppStoreJobCounts
+
   /// Writes an entry of the audit trail for a call that has no write of its own (R76). Durable when
   /// it returns. An account that is not known, or was deleted, is left out.
   func record(_ call: AuditCall) async throws(StoreError)
@@ -286,6 +305,8 @@ package struct Submission: Sendable {
   package var anonymousAccountID: AccountID?
   package var notification: SignedNotification?
   package var receivedAt: Milliseconds
+  /// The time of jobs that its notification opens (R79), by the system's clock; nil: ``receivedAt``.
+  package var jobsAt: Milliseconds?
   /// The catalog for the decision on claims (R44) and the review of notifications (R47).
   package var catalog: Catalog
   /// The caller of an import by an operator, which is audited if it changes something (R76); nil for
@@ -297,13 +318,15 @@ package struct Submission: Sendable {
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
     notification: SignedNotification? = nil, receivedAt: Milliseconds,
-    catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil, onBehalfOf: String? = nil
+    jobsAt: Milliseconds? = nil, catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil,
+    onBehalfOf: String? = nil
   ) {
     self.facts = facts
     self.accountID = accountID
     self.anonymousAccountID = anonymousAccountID
     self.notification = notification
     self.receivedAt = receivedAt
+    self.jobsAt = jobsAt
     self.catalog = catalog
     self.importedBy = importedBy
     self.onBehalfOf = onBehalfOf

@@ -220,7 +220,27 @@ package struct TracedStore: EntitlementStore {
     }
   }
 
+  package func job(_ reference: AppStoreJobReference) async throws(StoreError) -> AppStoreJob? {
+    try await traced("job") { () throws(StoreError) in try await base.job(reference) }
+  }
+
+  package func jobs(_ query: AppStoreJobQuery) async throws(StoreError) -> AppStoreJobPage {
+    try await traced("jobs") { () throws(StoreError) in try await base.jobs(query) }
+  }
+
+  package func change(_ request: AppStoreJobRequest) async throws(StoreError) -> AppStoreJobAnswer {
+    try await traced("change") { () throws(StoreError) in try await base.change(request) }
+  }
+
   // MARK: What the server does for itself
+
+  package func leaseJobs(_ request: AppStoreJobLease) async throws(StoreError) -> [AppStoreJob] {
+    try await base.leaseJobs(request)
+  }
+
+  package func jobCounts(doing scopes: [AppScope]) async throws(StoreError) -> AppStoreJobCounts {
+    try await base.jobCounts(doing: scopes)
+  }
 
   package func feedEnd() async throws(StoreError) -> Int64 {
     try await base.feedEnd()

@@ -173,4 +173,5 @@ struct EmptyLedgerReader: LedgerReading {
   func grant(_ grant: ScopedGrant) -> Grant? { nil }
   func holdings(of account: ScopedAccount) -> AccountHoldings { AccountHoldings() }
   func isKnown(_ notification: NotificationUUID) -> Bool { false }
+  func job(_ reference: AppStoreJobReference) -> AppStoreJob? { nil }
 }

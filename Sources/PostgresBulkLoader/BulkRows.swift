@@ -38,7 +38,8 @@ struct BulkRows {
   /// - Throws: ``Failure`` when the changes contain something that a new customer cannot have.
   mutating func add(_ changes: LedgerChanges, ofCustomer index: Int) throws {
     guard changes.changes.count <= Self.numbersPerCustomer, changes.notifications.isEmpty,
-      changes.grants.isEmpty, changes.releasedDocuments.isEmpty, changes.erasedAccounts.isEmpty
+      changes.grants.isEmpty, changes.releasedDocuments.isEmpty, changes.erasedAccounts.isEmpty,
+      changes.jobs.isEmpty
     else {
       throw Failure(description: "customer \(index) has rows that bulk loading does not support")
     }

@@ -265,6 +265,41 @@ extension ListAuditSealsRequest: AuthorizedRequest {
   var cost: CallCost { .reads(effectivePageSize) }
 }
 
+// MARK: JobService
+
+extension ListJobsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope {
+    // The app of a job is compared when it is found: one of another app is not.
+    if jobID != nil { return .nothing }
+    guard let bundleID, let environment else { return .everything }
+    return .app(AppScope(bundleID: bundleID, environment: environment))
+  }
+  /// As for notifications: with a filter, a page looks through more than it returns.
+  var cost: CallCost {
+    if jobID != nil { return .reads(1) }
+    let isFiltered =
+      bundleID != nil || environment != nil || state != nil || kind != nil
+      || originalTransactionID != nil
+    return .reads(
+      max(effectivePageSize, isFiltered ? Self.scanLimit / 10 : 0))
+  }
+}
+
+extension RetryJobRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+extension CancelJobRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
+extension ReconcileNotificationsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
 // MARK: AccessService and Health
 
 extension WhoAmIRequest: AuthorizedRequest {

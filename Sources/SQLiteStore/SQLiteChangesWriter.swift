@@ -55,6 +55,9 @@ struct SQLiteChangesWriter {
     for (token, row) in changes.tokens { try write(token, row) }
     for (grant, kept) in changes.grants { try write(grant, kept) }
     for notification in changes.notifications { try write(notification) }
+    for job in changes.jobs.values {
+      try database.write(job, scopeID: scopes.interned(job.key.scope))
+    }
     // Before the new events, which may name an account that was created again.
     for account in changes.erasedAccounts {
       let stored = try self.account(account)

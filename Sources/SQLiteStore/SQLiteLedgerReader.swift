@@ -120,4 +120,8 @@ struct SQLiteLedgerReader: LedgerReading {
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
     try database.row(.findNotification, [notification.stored]) != nil
   }
+
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
+    try database.job(reference)
+  }
 }

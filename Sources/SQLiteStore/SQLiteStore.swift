@@ -167,7 +167,7 @@ package final class SQLiteStore: EntitlementStore {
   }
 
   /// Writes the changes of a ledger, and notifies subscribers after the commit.
-  private func decide<Answer: Sendable>(
+  func decide<Answer: Sendable>(
     _ decision:
       @escaping @Sendable (inout Ledger<SQLiteLedgerReader>) throws
       -> @Sendable (ChangeNumbering) -> Answer

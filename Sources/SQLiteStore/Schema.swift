@@ -10,9 +10,8 @@ enum Schema {
   static let applicationID: Int32 = 0x456e_746c
 
   static let steps = [
-    version1, version2, version3, version4, version5, version6, version7, version8,
-    version9,
-    version10,
+    version1, version2, version3, version4, version5, version6, version7, version8, version9,
+    version10, version11,
   ]
 
   static var currentVersion: Int { steps.count }

@@ -606,4 +606,107 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     FROM notifications CROSS JOIN chains ON chains.id = notifications.chain_id
     WHERE notifications.id = ?
     """
+
+  // MARK: Jobs of the App Store Server API
+
+  case jobByKey = """
+    SELECT app_store_jobs.id, scopes.bundle_id, scopes.environment, app_store_jobs.kind,
+      app_store_jobs.chain, app_store_jobs.state, app_store_jobs.opening, app_store_jobs.reasons,
+      app_store_jobs.opened_at, app_store_jobs.changed_at, app_store_jobs.due_at,
+      app_store_jobs.lease, app_store_jobs.failures, app_store_jobs.unexplained,
+      app_store_jobs.last_failure, app_store_jobs.since, app_store_jobs.complete_until,
+      app_store_jobs.cursor, app_store_jobs.calls, app_store_jobs.payloads, app_store_jobs.added,
+      app_store_jobs.refused
+    FROM app_store_jobs CROSS JOIN scopes ON scopes.id = app_store_jobs.scope_id
+    WHERE app_store_jobs.scope_id = ? AND app_store_jobs.kind = ? AND app_store_jobs.chain = ?
+    """
+  case jobByID = """
+    SELECT app_store_jobs.id, scopes.bundle_id, scopes.environment, app_store_jobs.kind,
+      app_store_jobs.chain, app_store_jobs.state, app_store_jobs.opening, app_store_jobs.reasons,
+      app_store_jobs.opened_at, app_store_jobs.changed_at, app_store_jobs.due_at,
+      app_store_jobs.lease, app_store_jobs.failures, app_store_jobs.unexplained,
+      app_store_jobs.last_failure, app_store_jobs.since, app_store_jobs.complete_until,
+      app_store_jobs.cursor, app_store_jobs.calls, app_store_jobs.payloads, app_store_jobs.added,
+      app_store_jobs.refused
+    FROM app_store_jobs CROSS JOIN scopes ON scopes.id = app_store_jobs.scope_id
+    WHERE app_store_jobs.id = ?
+    """
+  case jobPage = """
+    SELECT app_store_jobs.id, scopes.bundle_id, scopes.environment, app_store_jobs.kind,
+      app_store_jobs.chain, app_store_jobs.state, app_store_jobs.opening, app_store_jobs.reasons,
+      app_store_jobs.opened_at, app_store_jobs.changed_at, app_store_jobs.due_at,
+      app_store_jobs.lease, app_store_jobs.failures, app_store_jobs.unexplained,
+      app_store_jobs.last_failure, app_store_jobs.since, app_store_jobs.complete_until,
+      app_store_jobs.cursor, app_store_jobs.calls, app_store_jobs.payloads, app_store_jobs.added,
+      app_store_jobs.refused
+    FROM app_store_jobs CROSS JOIN scopes ON scopes.id = app_store_jobs.scope_id
+    WHERE app_store_jobs.id > ?
+    ORDER BY app_store_jobs.id LIMIT ?
+    """
+  case jobPageByState = """
+    SELECT app_store_jobs.id, scopes.bundle_id, scopes.environment, app_store_jobs.kind,
+      app_store_jobs.chain, app_store_jobs.state, app_store_jobs.opening, app_store_jobs.reasons,
+      app_store_jobs.opened_at, app_store_jobs.changed_at, app_store_jobs.due_at,
+      app_store_jobs.lease, app_store_jobs.failures, app_store_jobs.unexplained,
+      app_store_jobs.last_failure, app_store_jobs.since, app_store_jobs.complete_until,
+      app_store_jobs.cursor, app_store_jobs.calls, app_store_jobs.payloads, app_store_jobs.added,
+      app_store_jobs.refused
+    FROM app_store_jobs INDEXED BY app_store_jobs_by_state
+      CROSS JOIN scopes ON scopes.id = app_store_jobs.scope_id
+    WHERE app_store_jobs.state = ? AND app_store_jobs.id > ?
+    ORDER BY app_store_jobs.id LIMIT ?
+    """
+  // 1 is AppStoreJobKind.refetch.
+  case jobsOfChain = """
+    SELECT app_store_jobs.id, scopes.bundle_id, scopes.environment, app_store_jobs.kind,
+      app_store_jobs.chain, app_store_jobs.state, app_store_jobs.opening, app_store_jobs.reasons,
+      app_store_jobs.opened_at, app_store_jobs.changed_at, app_store_jobs.due_at,
+      app_store_jobs.lease, app_store_jobs.failures, app_store_jobs.unexplained,
+      app_store_jobs.last_failure, app_store_jobs.since, app_store_jobs.complete_until,
+      app_store_jobs.cursor, app_store_jobs.calls, app_store_jobs.payloads, app_store_jobs.added,
+      app_store_jobs.refused
+    FROM scopes CROSS JOIN app_store_jobs ON app_store_jobs.scope_id = scopes.id
+      AND app_store_jobs.kind = 1 AND app_store_jobs.chain = ?
+    WHERE scopes.environment = ?
+    """
+  // The indexes are named because the planner does not know how few jobs are open.
+  case dueJobs = """
+    SELECT id, due_at FROM app_store_jobs INDEXED BY app_store_jobs_due
+    WHERE scope_id = ? AND due_at <= ? AND state = 1
+    ORDER BY due_at, id LIMIT ?
+    """
+  /// The first row of the index: all due moments are later than this number.
+  case earliestDueJob = """
+    SELECT MIN(due_at) FROM app_store_jobs INDEXED BY app_store_jobs_due
+    WHERE scope_id = ? AND state = 1 AND due_at > -9223372036854775807
+    """
+  /// Counts up to a limit. The last parameter is the limit less one.
+  case jobCount = """
+    SELECT COUNT(*) FROM app_store_jobs INDEXED BY app_store_jobs_by_state
+    WHERE state = ? AND id <= COALESCE(
+      (SELECT id FROM app_store_jobs INDEXED BY app_store_jobs_by_state
+        WHERE state = ? ORDER BY id LIMIT 1 OFFSET ?), 9223372036854775807)
+    """
+  case insertJob = """
+    INSERT INTO app_store_jobs (
+      scope_id, kind, chain, state, opening, reasons, opened_at, changed_at, due_at, lease,
+      failures, unexplained, last_failure, since, complete_until, cursor, calls, payloads, added,
+      refused)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case setJob = """
+    UPDATE app_store_jobs SET
+      state = ?, opening = ?, reasons = ?, opened_at = ?, changed_at = ?, due_at = ?, lease = ?,
+      failures = ?, unexplained = ?, last_failure = ?, since = ?, complete_until = ?, cursor = ?,
+      calls = ?, payloads = ?, added = ?, refused = ?
+    WHERE id = ?
+    """
+  /// A lease that has ended without a report is a failure.
+  case leaseJob = """
+    UPDATE app_store_jobs SET
+      failures = failures + (lease IS NOT NULL),
+      last_failure = iif(lease IS NULL, last_failure, 'the lease ended without a report'),
+      lease = ?, due_at = ?
+    WHERE id = ?
+    """
 }

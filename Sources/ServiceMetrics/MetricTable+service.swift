@@ -142,6 +142,80 @@ extension MetricTable {
       "certificate_status.entries_limit"),
   ]
 
+  /// The jobs of the App Store Server API, and its client. Only nodes with keys have these values.
+  static let recovery: [MetricDefinition] = [
+    .gauge(
+      "entitle_jobs_open",
+      "Jobs of the App Store Server API that are to be done, all in the database: every node shows the same "
+        + "number, so use max and not sum. Counted every 10 s.", "jobs.open"),
+    .gauge(
+      "entitle_jobs_given_up",
+      "Jobs that were given up and not opened again, all in the database: use max and not sum. Counted every "
+        + "10 s.", "jobs.given_up"),
+    .gauge(
+      "entitle_jobs_counted_limit", "How many jobs of each of these two states are counted.",
+      "jobs.counted_limit"),
+    .gauge(
+      "entitle_jobs_earliest_due_timestamp_seconds",
+      "When the earliest open job in the database is due, in seconds since the epoch; for a job in work, when "
+        + "its lease ends. Every node shows the same: use max. Absent without an open job.",
+      "jobs.earliest_due_seconds"),
+    .gauge("entitle_jobs_running", "Attempts at jobs in work on this node.", "jobs.running"),
+    .gauge(
+      "entitle_jobs_running_limit", "How many attempts may be in work on this node.",
+      "jobs.running_limit"),
+    .counter(
+      "entitle_jobs_attempts",
+      "Attempts that ended, by kind (refetch, reconciliation) and outcome: done; paused, by a rate limit, a "
+        + "shutdown or because other jobs go first; failed, to be repeated; given_up; lost, as the job was "
+        + "cancelled, leased by another process, or the store failed.",
+      "jobs.attempts.KIND.OUTCOME"),
+    .counter(
+      "entitle_jobs_payloads", "Signed payloads that the App Store returned to jobs.",
+      "jobs.payloads"),
+    .counter("entitle_jobs_added", "Those of them that were new.", "jobs.added"),
+    .counter(
+      "entitle_jobs_refused",
+      "Those of them that were refused: they failed verification, or the catalog does not accept them.",
+      "jobs.refused"),
+    .counter(
+      "entitle_app_store_api_calls",
+      "Calls of the App Store Server API that ended, by outcome: ok; refused for an error of Apple's; "
+        + "unauthorized for 401, also with a fresh token; rate_limited for 429 or the node's own rates; "
+        + "unreachable; or another code of the client.", "app_store_api.calls.OUTCOME"),
+    .counter(
+      "entitle_app_store_api_requests",
+      "Requests of these calls that were sent, or for which no connection could be opened.",
+      "app_store_api.requests"),
+    .counter(
+      "entitle_app_store_api_retries", "Those of them after the first of a call.",
+      "app_store_api.retries"),
+    .counter(
+      "entitle_app_store_api_permit_waits",
+      "How often a call waited for a permit, because of the rates or a 429.",
+      "app_store_api.permit_waits"),
+    .counter(
+      "entitle_app_store_api_tokens_signed", "Tokens signed; other requests had a cached one.",
+      "app_store_api.tokens_signed"),
+    .counter(
+      "entitle_app_store_api_key_file_failures",
+      "How often the file of a key was replaced by one that cannot be used; the former key stays in force.",
+      "app_store_api.key_file_failures"),
+    .gauge(
+      "entitle_app_store_api_calls_in_progress", "Calls of the App Store Server API now.",
+      "app_store_api.calls_in_progress"),
+    .gauge(
+      "entitle_app_store_api_calls_in_progress_limit", "How many such calls there may be.",
+      "app_store_api.calls_in_progress_limit"),
+    .gauge(
+      "entitle_app_store_api_waiting_calls",
+      "Those of them that wait for a permit or for their next attempt.",
+      "app_store_api.waiting_calls"),
+    .gauge(
+      "entitle_app_store_api_waiting_calls_limit", "How many calls may wait.",
+      "app_store_api.waiting_calls_limit"),
+  ]
+
   static let reads: [MetricDefinition] = [
     .counter("entitle_cache_hits", "Reads answered from the cache.", "cache.hits"),
     .counter("entitle_cache_misses", "Other reads.", "cache.misses"),

@@ -8,8 +8,8 @@ import MetricsExposition
 package enum MetricTable {
   package static let all =
     calls + [buildInfo] + access + files + connections + http + submissions + notifications
-    + verification + certificateStatus + reads + watches + following + audit + traces + store
-    + process + [libraries]
+    + verification + certificateStatus + recovery + reads + watches + following + audit + traces
+    + store + process + [libraries]
 
   // MARK: Calls
 

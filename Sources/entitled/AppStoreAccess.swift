@@ -14,13 +14,8 @@ final class AppStoreAccess: Sendable {
   fileprivate let initialVersion: FileOnDisk.Version?
   private let logger: Logger
 
-  private struct State {
-    /// Why the section on disk is not in force; nil if it is.
-    var fault: String?
-    var handlers: [@Sendable () -> Void] = []
-  }
-
-  private let state = Mutex(State())
+  /// Why the section on disk is not in force; nil if it is.
+  private let fault = Mutex<String?>(nil)
 
   init(
     _ settings: AppStoreSettings, at addresses: AppStoreServerAddresses,
@@ -34,26 +29,9 @@ final class AppStoreAccess: Sendable {
     self.logger = logger
   }
 
-  /// The apps that have a key, in their environments with a server of Apple, as far as the catalog
-  /// serves them. Sorted.
-  func scopes(in catalog: Catalog) -> [AppScope] {
-    client.keys.bundleIDs.map(\.rawValue).sorted().flatMap { id in
-      let app = BundleID(id)
-      return [StoreEnvironment.production, .sandbox]
-        .filter { catalog.apps[app]?.environments.contains($0) ?? false }
-        .map { AppScope(bundleID: app, environment: $0) }
-    }
-  }
-
-  /// Calls a function after each reload that put keys in force, on the reloading task. It must not
-  /// block.
-  func onReload(_ handler: @escaping @Sendable () -> Void) {
-    state.withLock { $0.handlers.append(handler) }
-  }
-
   /// What operators must do, a sentence each.
   var warnings: [String] {
-    let fault = state.withLock(\.fault).map {
+    let fault = fault.withLock(\.self).map {
       "\(AppStoreSettings.section): the keys cannot be used; the former ones stay in force: \($0)"
     }
     return (fault.map { [$0] } ?? [])
@@ -68,20 +46,16 @@ final class AppStoreAccess: Sendable {
     do throws(AppStoreSettings.Invalid) {
       let keys = try AppStoreSettings.read(source)?.keys ?? AppStoreServerKeys()
       client.use(keys)
-      let handlers = state.withLock { state in
-        state.fault = nil
-        return state.handlers
-      }
+      fault.withLock { $0 = nil }
       logger.notice(
         "the keys of the App Store Server API were read again",
         metadata: ["keys": "\(keys.keys.count)", "apps": "\(keys.bundleIDs.count)"])
-      for handler in handlers { handler() }
       return false
     } catch {
       let reason = error.description.replacing("\n", with: "; ")
-      let isNew = state.withLock { state in
-        defer { state.fault = reason }
-        return state.fault != reason
+      let isNew = fault.withLock { fault in
+        defer { fault = reason }
+        return fault != reason
       }
       // The same fault is reported once, as a file is read until it can be used.
       if isNew {

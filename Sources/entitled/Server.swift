@@ -1,4 +1,5 @@
 import AccessControl
+import AppStoreRecovery
 import AppStoreServerAPI
 import CatalogFiles
 import CertificateStatus
@@ -107,8 +108,8 @@ struct Server {
     let credentialsHangups = await UnixSignalsSequence(trapping: .sighup)
     let appStoreHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
-    // catalog reloads and health checks end, the RPC server finishes its calls, the change feed is
-    // no longer followed, the verification pool and the certificate status checks end, the client of
+    // catalog reloads and health checks end, the RPC server finishes its calls, jobs of the App Store
+    // are given back, the change feed is no longer followed, the verification pool and the certificate status checks end, the client of
     // the App Store ends, the store closes, the last spans are exported, and the development clock
     // is no longer followed.
     let group = ServiceGroup(
@@ -125,6 +126,7 @@ struct Server {
             service: ChangeFeedService(
               follower: components.follower, trimmer: components.trimmer,
               sealer: components.sealer)),
+          .init(service: RecoveryService(recovery: components.recovery)),
           .init(
             service: RPCService(
               server: components.rpcServer, addresses: addresses, health: components.health,
@@ -292,6 +294,8 @@ private struct ServerComponents {
   let credentials: CredentialsReloader?
   /// Nil without keys for the App Store Server API.
   let appStore: AppStoreAccess?
+  /// Nil without them.
+  let recovery: AppStoreRecovery?
   let health = HealthStatus()
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
@@ -360,6 +364,12 @@ private struct ServerComponents {
         section, at: settings.appStoreAddresses, from: source, version: version, logger: logger)
     }
     self.appStore = appStore
+    let recovery = appStore.map { access in
+      AppStoreRecovery(
+        store: store, client: access.client, submissions: submissions, catalog: catalog,
+        clock: clock, logger: logger)
+    }
+    self.recovery = recovery
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values }, { evaluations.values }, { catalog.values },
@@ -367,6 +377,7 @@ private struct ServerComponents {
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
       { [health] in health.values }, { TraceComponents.values(tracer?.buffer) },
+      { recovery?.values ?? [] },
     ])
     self.statistics = statistics
 
@@ -399,6 +410,11 @@ private struct ServerComponents {
     ).register(in: &router)
     AccessEndpoint(catalog: catalog, reloader: credentials).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
+    JobEndpoint(
+      records: JobRecords(
+        store: store, catalog: catalog, clock: clock,
+        reach: { app in recovery?.environments(of: app) ?? [] })
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,
       developmentClock: isVirtual ? clock.now : nil

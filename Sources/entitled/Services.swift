@@ -1,3 +1,4 @@
+import AppStoreRecovery
 import CertificateStatus
 import DevelopmentClock
 import EntitlementService
@@ -76,6 +77,20 @@ struct StoreService: Service {
   func run() async throws {
     try? await gracefulShutdown()
     await store.close()
+  }
+}
+
+/// The recovery of what was missed: gives the jobs back that it was at.
+struct RecoveryService: Service {
+  /// Nil without keys of the App Store Server API.
+  let recovery: AppStoreRecovery?
+
+  func run() async throws {
+    guard let recovery else {
+      try? await gracefulShutdown()
+      return
+    }
+    await cancelWhenGracefulShutdown { await recovery.run() }
   }
 }
 

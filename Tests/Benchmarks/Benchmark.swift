@@ -7,7 +7,7 @@ struct Benchmark: AsyncParsableCommand {
     commandName: "benchmark", abstract: "Measures parts of the service.",
     subcommands: [
       ReadBenchmark.self, EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self,
-      StressBenchmark.self, HTTPBenchmark.self, AllBenchmark.self, EchoBenchmark.self,
-      HTTPEchoCommand.self, HostileClientsCommand.self,
+      StressBenchmark.self, HTTPBenchmark.self, RecoveryBenchmark.self, AllBenchmark.self,
+      EchoBenchmark.self, HTTPEchoCommand.self, HostileClientsCommand.self,
     ])
 }

@@ -51,4 +51,8 @@ final class FlakyReader: LedgerReading {
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
     try attempt(model.isKnown(notification))
   }
+
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
+    try attempt(model.job(reference))
+  }
 }

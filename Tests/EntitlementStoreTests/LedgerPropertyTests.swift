@@ -142,6 +142,7 @@ struct LedgerPropertyTests {
     #expect(left.tokens == right.tokens, "\(place)")
     #expect(left.grants == right.grants, "\(place)")
     #expect(left.notifications == right.notifications, "\(place)")
+    #expect(left.jobs == right.jobs, "\(place)")
     #expect(left.history == right.history, "\(place)")
     #expect(left.feed == right.feed, "\(place)")
     // The first difference is enough.

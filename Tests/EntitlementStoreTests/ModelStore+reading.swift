@@ -63,6 +63,11 @@ extension ModelStore: LedgerReading {
   }
 
   func isKnown(_ notification: NotificationUUID) -> Bool { notifications[notification] != nil }
+
+  /// Jobs of the model have no ids.
+  func job(_ reference: AppStoreJobReference) -> AppStoreJob? {
+    if case .key(let key) = reference { jobs[key] } else { nil }
+  }
 }
 
 extension FactHints {

@@ -25,6 +25,7 @@ struct ModelStore {
   private(set) var tokens: [ScopedToken: TokenRow] = [:]
   private(set) var grants: [ScopedGrant: Grant] = [:]
   private(set) var notifications: [NotificationUUID: OriginalTransactionID?] = [:]
+  private(set) var jobs: [AppStoreJobKey: AppStoreJob] = [:]
   private(set) var history: [ScopedTarget: [LinkEvent]] = [:]
   private(set) var feed: [Change] = []
 
@@ -53,6 +54,7 @@ struct ModelStore {
       let uuid = write.notification.record.uuid
       try check(notifications.updateValue(write.chain, forKey: uuid) == nil, "a known notification")
     }
+    jobs.merge(changes.jobs) { $1 }
     erase(changes.erasedAccounts)
     for write in changes.linkEvents { history[write.target, default: []].append(write.event) }
     for (index, write) in changes.changes.enumerated() {

@@ -90,6 +90,11 @@ struct ReadAheadReader: LedgerReading {
     try need(.notification(notification))
     return model.isKnown(notification)
   }
+
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
+    if case .key(let key) = reference { try need(.job(key)) }
+    return model.job(reference)
+  }
 }
 
 /// The work of a store that reads ahead.

@@ -70,6 +70,12 @@ REQUESTS = {
     "entitle.v1.AdminService/GetServer": Expect({}, "version", "nodeName", "storeKind"),
     "entitle.v1.AuditService/ListAuditEntries": Expect({"pageSize": 5}, "entries"),
     "entitle.v1.AuditService/ListAuditSeals": Expect({}),
+    "entitle.v1.JobService/ListJobs": Expect({"pageSize": 5}),
+    "entitle.v1.JobService/RetryJob": Expect({"jobId": "987654321", **REASON}, codes=("not_found",)),
+    "entitle.v1.JobService/CancelJob": Expect({"jobId": "987654321", **REASON}, codes=("not_found",)),
+    # The server has no key of the App Store Server API.
+    "entitle.v1.JobService/ReconcileNotifications": Expect(
+        {"sinceMs": "0", **APP, **REASON}, codes=("failed_precondition",)),
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

@@ -42,6 +42,7 @@ struct SchemaTests {
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
         .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
+        .wouldApply(number: 9, name: "jobs"),
       ])
     #expect(
       try cluster.execute(
@@ -67,6 +68,7 @@ struct SchemaTests {
         .applying(number: 6, name: "chains"), .applied(number: 6, name: "chains"),
         .applying(number: 7, name: "callers"), .applied(number: 7, name: "callers"),
         .applying(number: 8, name: "arrivals"), .applied(number: 8, name: "arrivals"),
+        .applying(number: 9, name: "jobs"), .applied(number: 9, name: "jobs"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -174,11 +176,18 @@ struct SchemaTests {
     #expect(status.found == status.expected)
   }
 
+  /// Takes a database back to schema version 8.
+  private static let undoJobs = """
+    DROP TABLE app_store_jobs;
+    DELETE FROM schema_migrations WHERE number = 9;
+    """
+
   @Test("Migration 8 uses the parts of its index that were built before without a lock")
   func indexBuiltBefore() async throws {
     _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
     try cluster.execute(
       """
+      \(Self.undoJobs)
       DROP INDEX notifications_by_arrival;
       DELETE FROM schema_migrations WHERE number = 8
       """, database: database)
@@ -206,6 +215,7 @@ struct SchemaTests {
     _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
     try cluster.execute(
       """
+      \(Self.undoJobs)
       DROP INDEX notifications_by_arrival;
       DELETE FROM schema_migrations WHERE number = 8;
       CREATE INDEX part ON notifications_3 (received_at, uuid);

@@ -21,6 +21,21 @@ struct WireEnumerationTests {
     #expect(String(describing: onWire) == String(describing: disposition))
   }
 
+  @Test("Every kind of job has the same name and number on the wire")
+  func jobKind() throws {
+    expectSame(AppStoreJobKind.self, JobKind.self)
+    expectSame(AppStoreJob.State.self, JobState.self)
+  }
+
+  /// In both directions: requests name them too.
+  private func expectSame<Stored, OnWire>(_ stored: Stored.Type, _ onWire: OnWire.Type)
+  where
+    Stored: RawRepresentable<Int> & CaseIterable, OnWire: RawRepresentable<Int> & CaseIterable
+  {
+    let names = stored.allCases.map { "\($0) \($0.rawValue)" }
+    #expect(names == onWire.allCases.map { "\($0) \($0.rawValue)" })
+  }
+
   @Test(
     "Every outcome for the owner has the same name and number on the wire",
     arguments: LinkOutcome.allCases)

@@ -42,6 +42,7 @@ struct OwnershipMigrationTests {
           DROP TRIGGER audit_seals_are_kept;
           DROP TABLE audit_seals;
           DROP TABLE audit_accounts;
+          DROP TABLE app_store_jobs;
           PRAGMA user_version = 6;
           """)
     }

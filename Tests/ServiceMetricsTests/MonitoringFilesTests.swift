@@ -88,7 +88,7 @@ struct MonitoringFilesTests {
     #expect(
       rows == [
         "Overview", "Traffic", "Errors", "Latency", "Saturation", "Store", "Verification",
-        "Follower and watches", "Expiry and configuration",
+        "App Store Server API", "Follower and watches", "Expiry and configuration",
       ])
     #expect(Set(panels.compactMap { $0["id"] as? Int }).count == panels.count)
     for panel in panels where panel["type"] as? String != "row" {

@@ -57,6 +57,30 @@ struct StatisticMappingTests {
       ])
   }
 
+  @Test("Jobs and calls of the App Store Server API are shown by kind and outcome")
+  func recovery() {
+    #expect(
+      samples("jobs.attempts.reconciliation.given_up") == [
+        "entitle_jobs_attempts": [
+          MetricSample(
+            [MetricLabel("kind", "reconciliation"), MetricLabel("outcome", "given_up")], 5)
+        ]
+      ])
+    #expect(
+      samples("app_store_api.calls.rate_limited") == [
+        "entitle_app_store_api_calls": [MetricSample([MetricLabel("outcome", "rate_limited")], 5)]
+      ])
+    // The number of calls in progress is no outcome.
+    #expect(
+      samples("app_store_api.calls_in_progress") == [
+        "entitle_app_store_api_calls_in_progress": [MetricSample([], 5)]
+      ])
+    #expect(
+      samples("jobs.earliest_due_seconds", 1_772_366_400) == [
+        "entitle_jobs_earliest_due_timestamp_seconds": [MetricSample([], 1_772_366_400)]
+      ])
+  }
+
   @Test("A sum of other values is not shown")
   func sums() {
     for name in ["verification.queued", "calls.total", "calls.NOT_FOUND"] {

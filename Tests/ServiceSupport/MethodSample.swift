@@ -147,6 +147,19 @@ package struct MethodSample: Sendable {
         WireMethods.listAuditEntries, "audit", .app,
         ListAuditEntriesRequest(app: scope.bundleID.rawValue)),
       try method(WireMethods.listAuditSeals, "audit", .everything, ListAuditSealsRequest()),
+      try method(
+        WireMethods.listJobs, "list", .app,
+        ListJobsRequest(bundleID: scope.bundleID, environment: scope.environment)),
+      try method(
+        WireMethods.listJobs, "list", .everything, ListJobsRequest(bundleID: scope.bundleID)),
+      try method(WireMethods.listJobs, "list", .everything, ListJobsRequest(state: .open)),
+      // The app of a job is compared when it is found.
+      try method(WireMethods.listJobs, "list", .nothing, ListJobsRequest(jobID: 1)),
+      try method(WireMethods.retryJob, "jobs", .nothing, RetryJobRequest(jobID: 1)),
+      try method(WireMethods.cancelJob, "jobs", .nothing, CancelJobRequest(jobID: 1)),
+      try method(
+        WireMethods.reconcileNotifications, "jobs", .app,
+        ReconcileNotificationsRequest(scope: scope, since: ServiceBench.now)),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

@@ -36,6 +36,9 @@ package struct ServiceBench {
   package let health = HealthStatus()
   /// The server's clock, in milliseconds since the epoch.
   package let time = ManualTime()
+  /// The clock of jobs, which in a server is the system's: an hour ahead of ``time``, so that a test
+  /// tells which of both was used.
+  package let jobTime = ManualTime(ServiceBench.now.advanced(by: 3_600_000))
   /// The server's catalog file.
   package let catalogPath: String
   package let client: EntitlementClient
@@ -57,13 +60,15 @@ package struct ServiceBench {
   ///   - submissionStore: Wraps the store for submissions.
   ///   - access: Access control, if the test has it.
   ///   - listeners: In addition to TCP and a Unix socket; ``addresses`` has them last.
+  ///   - reach: The environments in which the server has a key of the App Store Server API.
   package init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
     reads: ReadLimits = ReadLimits(permits: 8),
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
-    access: BenchAccess? = nil, listeners: [RPCListener] = []
+    access: BenchAccess? = nil, listeners: [RPCListener] = [],
+    reach: @escaping JobRecords.Reach = { _ in [] }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -136,6 +141,11 @@ package struct ServiceBench {
       statistics: statistics, server: Self.description
     ).register(in: &router)
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
+    JobEndpoint(
+      records: JobRecords(
+        store: store, catalog: catalog, clock: clock,
+        jobClock: ServiceClock { [jobTime] in jobTime.now }, reach: reach)
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: Self.version, needsCredentials: access != nil
     ).register(in: &router)
@@ -195,12 +205,13 @@ package struct ServiceBench {
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil, listeners: [RPCListener] = [],
+    reach: @escaping JobRecords.Reach = { _ in [] },
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
       reads: reads, readingStore: readingStore, submissionStore: submissionStore,
-      access: access, listeners: listeners)
+      access: access, listeners: listeners, reach: reach)
     do {
       try await body(bench)
       await bench.close()
@@ -246,9 +257,11 @@ package struct ServiceBench {
 
 /// A clock that stands still until a test moves it.
 package final class ManualTime: Sendable {
-  private let milliseconds = Atomic(ServiceBench.now.rawValue)
+  private let milliseconds: Atomic<Int64>
 
-  package init() {}
+  package init(_ start: Milliseconds = ServiceBench.now) {
+    milliseconds = Atomic(start.rawValue)
+  }
 
   package var now: Milliseconds { Milliseconds(milliseconds.load(ordering: .relaxed)) }
 

@@ -106,6 +106,23 @@ extension ForwardingStore {
   package func notifications(_ query: NotificationQuery) async throws(StoreError)
     -> NotificationPage
   { try await base.notifications(query) }
+  package func job(_ reference: AppStoreJobReference) async throws(StoreError) -> AppStoreJob? {
+    try await base.job(reference)
+  }
+  package func jobs(_ query: AppStoreJobQuery) async throws(StoreError) -> AppStoreJobPage {
+    try await base.jobs(query)
+  }
+  package func change(_ request: AppStoreJobRequest) async throws(StoreError) -> AppStoreJobAnswer {
+    try await base.change(request)
+  }
+  package func leaseJobs(_ request: AppStoreJobLease) async throws(StoreError) -> [AppStoreJob] {
+    try await base.leaseJobs(request)
+  }
+  package func jobCounts(
+    doing scopes: [AppScope]
+  ) async throws(StoreError) -> AppStoreJobCounts {
+    try await base.jobCounts(doing: scopes)
+  }
   package func checkHealth() async throws(StoreError) { try await base.checkHealth() }
   package func close() async { await base.close() }
 }

@@ -118,6 +118,19 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random jobs survive encoding")
+  func randomJobs() throws {
+    var generator = SeededRandom(for: "random jobs")
+    for _ in 0..<200 {
+      let request = ListJobsRequest.random(using: &generator)
+      #expect(try ListJobsRequest.decode(from: request.encoded()) == request)
+      let response = ListJobsResponse(
+        jobs: many(using: &generator, JobEntry.random),
+        nextPageToken: maybe(using: &generator, randomText))
+      #expect(try ListJobsResponse.decode(from: response.encoded()) == response)
+    }
+  }
+
   @Test("Random callers and credentials survive encoding")
   func randomAccess() throws {
     var generator = SeededRandom(for: "random credentials")

@@ -36,6 +36,8 @@ struct MessageServiceTests {
     method(WireMethods.getLinkHistory),
     method(WireMethods.watchCustomerStates, isStream: true),
     method(WireMethods.listAuditEntries), method(WireMethods.listAuditSeals),
+    method(WireMethods.listJobs), method(WireMethods.retryJob), method(WireMethods.cancelJob),
+    method(WireMethods.reconcileNotifications),
     method(WireMethods.whoAmI), method(WireMethods.getCredentials),
     method(WireMethods.reloadCredentials),
     method(WireMethods.checkHealth), method(WireMethods.watchHealth, isStream: true),

@@ -23,6 +23,8 @@ struct MessageValueTests {
     expectSame(FeedEventKind.self, protos.enumerations["FeedEventKind"])
     expectSame(RefetchReason.self, protos.enumerations["RefetchReason"])
     expectSame(ChangeKind.self, protos.enumerations["ChangeKind"])
+    expectSame(JobKind.self, protos.enumerations["JobKind"])
+    expectSame(JobState.self, protos.enumerations["JobState"])
     expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
     expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
     expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
@@ -92,6 +94,12 @@ struct MessageValueTests {
     expectFieldForEachProperty(MessageSample.customerChanges[0], more: 2)
     expectFieldForEachProperty(WatchCustomerStatesResponse(cursor: ""))
     expectFieldForEachProperty(NotificationEntry(notificationUUID: "", type: ""))
+    expectFieldForEachProperty(ListJobsRequest.full)
+    // The scope has two fields.
+    expectFieldForEachProperty(JobEntry.refetch, more: 1)
+    expectFieldForEachProperty(ReconcileNotificationsRequest.full, more: 1)
+    expectFieldForEachProperty(RetryJobRequest(jobID: 1))
+    expectFieldForEachProperty(CancelJobRequest(jobID: 1))
     expectFieldForEachProperty(GetStatisticsResponse(counters: []))
     expectFieldForEachProperty(GetServerResponse(version: "", nodeName: ""))
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
@@ -167,6 +175,18 @@ struct MessageValueTests {
       let receipt = try SubmitReceiptResponse.decode(
         from: MessageBytes().field(1, number: number).buffer)
       #expect(receipt == SubmitReceiptResponse(verdict: .unrecognized))
+    }
+  }
+
+  @Test("A kind and a state that are not known are absent from a job")
+  func newerJobs() throws {
+    for number in [77, UInt64.max] {
+      let job = MessageBytes().field(1, number: 7).field(2, number: number).field(3, text: "a")
+        .field(6, number: number).field(7, number: number).field(7, number: 3)
+      let response = try JobResponse.decode(from: MessageBytes().field(1, message: job).buffer)
+      #expect(response.job.kind == nil)
+      #expect(response.job.state == nil)
+      #expect(response.job.reasons == [.payloadMissing])
     }
   }
 
@@ -260,6 +280,14 @@ struct MessageValueTests {
       (
         "bundle_id", "ExplainCustomerStateRequest",
         { _ = try ExplainCustomerStateRequest.decode(from: customer.buffer) }
+      ),
+      (
+        "bundle_id", "ReconcileNotificationsRequest",
+        { _ = try ReconcileNotificationsRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "job", "JobResponse",
+        { _ = try JobResponse.decode(from: ByteBuffer()) }
       ),
       (
         "answer", "GetCustomerStateResponse",

@@ -30,6 +30,7 @@ PROPERTIES = {
     "duplicate": "isDuplicate",
     "valid": "isValid",
     "dry_run": "isDryRun",
+    "running": "isRunning",
     "by_chain": "isByChain",
     "flagged": "isFlagged",
     "in_catalog": "isInCatalog",
@@ -77,6 +78,7 @@ NAMES = {
     "Evidence": "FactAuthority",
     "HistoryEntry": "CustomerHistoryEntry",
     "ItemResult": "SubmittedItemResult",
+    "Job": "JobEntry",
     "Link": "AccountLink",
     "LinkEvent": "LinkHistoryEntry",
     "LinkOutcome": "SubmissionLinkOutcome",
@@ -112,7 +114,8 @@ DOMAIN_ENUMERATIONS = {
 # Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
     "FileIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
-    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "ListNotificationsRequest",
+    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "ListJobsRequest",
+    "ListNotificationsRequest",
     "ReceivedNotification", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }
@@ -167,7 +170,7 @@ LENIENT = {
     "AuditEntry", "AuditSeal", "AuditSealedChain",
     "CallerEntry", "CallerLimits", "CallerToken", "CatalogAttempt", "CatalogResponse", "Change",
     "CredentialsAttempt", "CredentialsResponse", "CustomerChange", "GetServerResponse",
-    "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Link", "LinkEvent",
+    "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Job", "Link", "LinkEvent",
     "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
     "WatchCustomerStatesResponse", "WhoAmIResponse",
 }
@@ -179,6 +182,7 @@ SERVICES = {
     "SubmissionService": "submissions",
     "AdminService": "admin",
     "AuditService": "audit",
+    "JobService": "jobs",
     "AccessService": "access",
     "Health": "health",
 }
@@ -187,5 +191,5 @@ METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 # Files whose types have package access.
 PACKAGE_FILES = {
     "entitle/v1/access.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
-    "entitle/v1/permission.proto",
+    "entitle/v1/jobs.proto", "entitle/v1/permission.proto",
 }

@@ -60,6 +60,9 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// Chains were not linked to the account, as it has as many as it may have (R68). The detail is
   /// their number.
   case accountFull = 12
+  /// What a refetch or a reconciliation should have fetched from the App Store could not be had (R80).
+  /// The detail is the last failure.
+  case jobGivenUp = 13
 }
 
 /// The reason of a refetch. Raw values are the numbers on the wire, and are stored.

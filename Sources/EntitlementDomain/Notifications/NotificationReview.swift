@@ -152,22 +152,13 @@ struct ReviewedChain {
     catalog.renewalLeeway = 0
     let state = Evaluation.state(
       of: CustomerRecord(scope: scope, facts: facts), catalog: catalog, at: moment)
-    guard let standing = Self.standing(in: state) else { return nil }
+    guard let standing = state.subscriptionStanding else { return nil }
     self.content = content
     self.standing = standing
     // The payloads inside the notification may be signed slightly later than the notification.
     isLatest = facts.allSatisfy {
       $0.precedence.signedDate <= moment || content.digests.contains($0.digest)
     }
-  }
-
-  /// The standing of the chain: that of its group. If neither the transactions nor the catalog name
-  /// a group, the product with the best status decides (R28).
-  private static func standing(in state: CustomerState) -> Standing? {
-    if let group = state.groups.first { return group.standing }
-    return state.products.map(\.standing)
-      .filter { $0.productType == .autoRenewable }
-      .min { $0.status.rawValue < $1.status.rawValue }
   }
 
   /// Whether the successor of an upgraded period is unknown (R17).

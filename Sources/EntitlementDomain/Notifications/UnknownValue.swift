@@ -107,7 +107,7 @@ private struct UnknownValueCollector {
 
 extension String {
   /// The text truncated to a number of UTF-8 bytes, at the boundary of a Unicode scalar.
-  func bounded(toBytes limit: Int) -> String {
+  package func bounded(toBytes limit: Int) -> String {
     guard utf8.count > limit else { return self }
     var length = 0
     var kept = ""

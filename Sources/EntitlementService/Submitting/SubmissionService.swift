@@ -11,19 +11,23 @@ package struct SubmissionService: Sendable {
   let catalog: CatalogHolder
   let pool: VerificationPool
   let clock: ServiceClock
+  /// The system's clock: of the jobs that notifications open.
+  let jobClock: ServiceClock
   let journal: SubmissionJournal
   /// Invalidates the cached answers of changed customers, before the call is acknowledged.
   private let customersChanged: @Sendable (WrittenChanges) -> Void
 
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, pool: VerificationPool,
-    clock: ServiceClock, counters: ServiceCounters = ServiceCounters(), logger: Logger,
+    clock: ServiceClock, jobClock: ServiceClock = .system,
+    counters: ServiceCounters = ServiceCounters(), logger: Logger,
     customersChanged: @escaping @Sendable (WrittenChanges) -> Void
   ) {
     self.store = store
     self.catalog = catalog
     self.pool = pool
     self.clock = clock
+    self.jobClock = jobClock
     self.journal = SubmissionJournal(counters: counters, logger: logger)
     self.customersChanged = customersChanged
   }
@@ -139,7 +143,7 @@ package struct SubmissionService: Sendable {
         notification: SignedNotification(
           record: notification.record, signed: signed,
           consumptionRequestReason: notification.consumptionRequestReason),
-        receivedAt: clock.now(), catalog: catalog),
+        receivedAt: clock.now(), jobsAt: jobClock.now(), catalog: catalog),
       unless: isCancelled)
     journal.notificationCommitted(notification.record, receipt)
     return NotificationResult(

@@ -37,7 +37,9 @@ package struct Ledger<Reader: LedgerReading> {
   package mutating func commit(_ submission: Submission) throws
     -> @Sendable (ChangeNumbering) -> CommitReceipt
   {
-    let context = WriteContext(at: submission.receivedAt, catalog: submission.catalog)
+    let context = WriteContext(
+      at: submission.receivedAt, jobsAt: submission.jobsAt ?? submission.receivedAt,
+      catalog: submission.catalog)
     return try write(context) { ledger in try ledger.merge(submission) }
   }
 
@@ -68,6 +70,15 @@ package struct Ledger<Reader: LedgerReading> {
     let context = WriteContext(
       at: request.at, author: request.caller.name, onBehalfOf: request.onBehalfOf,
       note: request.reason, caller: request.caller, catalog: request.catalog)
+    return try write(context) { ledger in try ledger.answer(request) }
+  }
+
+  /// Opens or changes a job of the App Store Server API (R79), with an entry of the audit trail if a
+  /// peer asked for it.
+  package mutating func change(_ request: AppStoreJobRequest) throws -> AppStoreJobAnswer {
+    let context = WriteContext(
+      at: request.at, onBehalfOf: request.onBehalfOf, note: request.reason,
+      caller: request.caller)
     return try write(context) { ledger in try ledger.answer(request) }
   }
 
@@ -149,6 +160,8 @@ package struct Ledger<Reader: LedgerReading> {
 /// The time, author, caller and catalog of a write.
 struct WriteContext {
   var at: Milliseconds
+  /// The time of jobs that a submission opens.
+  var jobsAt = Milliseconds(0)
   /// The author of an explicit change of links; nil for another write.
   var author: String?
   /// The person or tool for whom the caller acts.

@@ -27,6 +27,8 @@ package struct LedgerChanges: Sendable {
   package var erasedAccounts: Set<ScopedAccount> = []
   /// Entries of the audit trail, in the order of the calls.
   package var audits: [AuditCall] = []
+  /// Jobs that are inserted or replaced. One without an id is new.
+  package var jobs: [AppStoreJobKey: AppStoreJob] = [:]
 
   package init() {}
 
@@ -35,6 +37,7 @@ package struct LedgerChanges: Sendable {
       && tokens.isEmpty && grants.isEmpty
       && notifications.isEmpty && linkEvents.isEmpty && changes.isEmpty
       && releasedDocuments.isEmpty && erasedAccounts.isEmpty && audits.isEmpty
+      && jobs.isEmpty
   }
 }
 

@@ -12,6 +12,7 @@ package enum LedgerKey: Hashable, Sendable {
   case grant(ScopedGrant)
   case holdings(ScopedAccount)
   case notification(NotificationUUID)
+  case job(AppStoreJobKey)
 }
 
 // The reads that a write will make, certainly or probably, for a store that loads rows ahead. A
@@ -110,6 +111,22 @@ extension LedgerKey {
 
   package static func expected(by call: AuditCall) -> Set<LedgerKey> {
     Set(call.accounts.map { .account($0) })
+  }
+
+  /// None for a job that is named by its id: a store that loads rows ahead looks up its key before.
+  package static func expected(by request: AppStoreJobRequest) -> Set<LedgerKey> {
+    switch request.change {
+    case .open(let key, _), .schedule(let key, _), .retry(.key(let key)), .cancel(.key(let key)):
+      return [.job(key)]
+    case .retry(.id), .cancel(.id): return []
+    case .report(let report):
+      var keys: Set<LedgerKey> = [.job(report.key)]
+      // Its event is one of the customer.
+      if case .givenUp = report.outcome, let chain = report.key.chain {
+        keys.insert(.link(ScopedTarget(report.key.scope, .chain(chain))))
+      }
+      return keys
+    }
   }
 
   /// Without the account, which is known once the grant is loaded.

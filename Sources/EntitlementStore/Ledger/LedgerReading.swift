@@ -25,6 +25,8 @@ package protocol LedgerReading {
   func grant(_ grant: ScopedGrant) throws -> Grant?
   func holdings(of account: ScopedAccount) throws -> AccountHoldings
   func isKnown(_ notification: NotificationUUID) throws -> Bool
+  /// Nil for an unknown job. A store that loads rows ahead knows jobs by their keys only.
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob?
   /// Announces the next reads. A store that loads rows ahead throws ``LedgerRowsMissing`` for those
   /// that are not loaded, so that one round trip loads them. Other stores do nothing.
   func willRead(_ keys: Set<LedgerKey>) throws

@@ -125,6 +125,24 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.grants.updateValue(grant, forKey: id)
   }
 
+  // MARK: Jobs
+
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
+    for layer in [pending, applied] {
+      switch reference {
+      case .key(let key):
+        if let job = layer.changes.jobs[key] { return job }
+      case .id(let id):
+        if let job = layer.changes.jobs.values.first(where: { $0.id == id }) { return job }
+      }
+    }
+    return try reader.job(reference)
+  }
+
+  mutating func write(_ job: AppStoreJob) {
+    pending.changes.jobs[job.key] = job
+  }
+
   // MARK: Notifications
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
@@ -282,6 +300,7 @@ struct LedgerLayer {
     changes.releasedDocuments.formUnion(added.releasedDocuments)
     changes.erasedAccounts.formUnion(added.erasedAccounts)
     changes.audits += added.audits
+    changes.jobs.merge(added.jobs) { $1 }
     factsOfTargets.merge(later.factsOfTargets) { $0.union($1) }
     chainsOfHints.merge(later.chainsOfHints) { $0.union($1) }
     lostChains.merge(later.lostChains) { $0.union($1) }

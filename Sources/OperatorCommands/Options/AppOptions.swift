@@ -40,6 +40,33 @@ struct AppOptions: ParsableArguments {
     return try scope(among: caller.apps, environment?.environment)
   }
 
+  /// The app and the environment of a list that may be of all; nil: all. Asks the server which app a
+  /// caller may use that may not use all of them.
+  static func filter(
+    _ bundleID: String?, _ environment: EnvironmentName?, allApps: Bool, on server: ServerOptions
+  ) async throws -> (BundleID?, StoreEnvironment?) {
+    if allApps { return (nil, environment?.environment) }
+    let context = try server.chosen()
+    let name = bundleID ?? context.bundleID
+    let environment = (environment ?? context.environment)?.environment
+    if let name, let environment { return (BundleID(name), environment) }
+    let caller = try await server.withClient { client -> WhoAmIResponse? in
+      do throws(RPCClientError) {
+        return try await client.whoAmI()
+      } catch {
+        // A server without access control, of an earlier version.
+        guard error.code == .status(.unimplemented) else { throw error }
+        return nil
+      }
+    }
+    guard let caller, !caller.hasAllApps else { return (name.map { BundleID($0) }, environment) }
+    let apps = caller.apps.filter { name == nil || $0.bundleID.rawValue == name }
+    // The server refuses an app that the caller may not use.
+    if let name, apps.isEmpty { return (BundleID(name), environment ?? .production) }
+    let scope = try scope(among: apps, environment)
+    return (scope.bundleID, scope.environment)
+  }
+
   /// The longest list of apps in an error.
   private static let listedApps = 20
 

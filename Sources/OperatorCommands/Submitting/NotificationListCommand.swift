@@ -48,7 +48,8 @@ struct NotificationListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (bundleID, environment) = try await subject()
+    let (bundleID, environment) = try await AppOptions.filter(
+      bundleID, environment, allApps: allApps, on: server)
     let count = all ? Int.max : limit ?? ListNotificationsRequest.defaultPageSize
     let request = ListNotificationsRequest(
       bundleID: bundleID, environment: environment, notificationType: type,
@@ -68,30 +69,6 @@ struct NotificationListCommand: AsyncParsableCommand {
       return notifications
     }
     if output.output != .jsonl { try output.write(notifications, table: NotificationTable.text) }
-  }
-
-  /// The app and the environment of the request; nil: all.
-  private func subject() async throws -> (BundleID?, StoreEnvironment?) {
-    if allApps { return (nil, environment?.environment) }
-    let context = try server.chosen()
-    let name = bundleID ?? context.bundleID
-    let environment = (environment ?? context.environment)?.environment
-    if let name, let environment { return (BundleID(name), environment) }
-    let caller = try await server.withClient { client -> WhoAmIResponse? in
-      do throws(RPCClientError) {
-        return try await client.whoAmI()
-      } catch {
-        // A server without access control, of an earlier version.
-        guard error.code == .status(.unimplemented) else { throw error }
-        return nil
-      }
-    }
-    guard let caller, !caller.hasAllApps else { return (name.map { BundleID($0) }, environment) }
-    let apps = caller.apps.filter { name == nil || $0.bundleID.rawValue == name }
-    // The server refuses an app that the caller may not use.
-    if let name, apps.isEmpty { return (BundleID(name), environment ?? .production) }
-    let scope = try AppOptions.scope(among: apps, environment)
-    return (scope.bundleID, scope.environment)
   }
 }
 

@@ -178,7 +178,11 @@ extension PostgresStore {
     let limit = Int64(max(0, query.limit))
     let isFiltered = query.bundleID != nil || query.environment != nil || query.type != nil
     let scanLimit = min(Int64(max(0, query.scanLimit)), isFiltered ? .max : limit)
-    let scopeIDs = try await scopeIDs(of: query)
+    // Nil: all, and none too.
+    let scopeIDs = try await selectedScopes(
+      bundleID: query.bundleID, environment: query.environment
+    )
+    .map { Array($0.values) }
     if limit == 0 || scanLimit == 0 || scopeIDs == [] { return page }
     let rows = try await self.query(
       ReadStatements.notificationPage,
@@ -208,19 +212,20 @@ extension PostgresStore {
     return page
   }
 
-  /// The numbers of the apps and environments that a query selects; nil: all, and none too.
-  private func scopeIDs(of query: NotificationQuery) async throws(StoreError) -> [Int64]? {
-    if query.bundleID == nil, query.environment == nil { return nil }
-    if let bundleID = query.bundleID, let environment = query.environment {
-      let id = try await scopes.id(of: AppScope(bundleID: bundleID, environment: environment))
-      return [id].compactMap(\.self)
+  /// The apps and environments that a query selects, with their ids; nil: all.
+  func selectedScopes(
+    bundleID: BundleID?, environment: StoreEnvironment?
+  ) async throws(StoreError) -> [AppScope: Int64]? {
+    if bundleID == nil, environment == nil { return nil }
+    if let bundleID, let environment {
+      let scope = AppScope(bundleID: bundleID, environment: environment)
+      return try await scopes.id(of: scope).map { [scope: $0] } ?? [:]
     }
     // Other nodes may have added some since the cache was filled.
-    let known = try await scopes.load().ids.ids
-    return known.filter { scope, _ in
-      (query.bundleID ?? scope.bundleID) == scope.bundleID
-        && (query.environment ?? scope.environment) == scope.environment
-    }.map(\.value)
+    return try await scopes.load().ids.ids.filter { scope, _ in
+      (bundleID ?? scope.bundleID) == scope.bundleID
+        && (environment ?? scope.environment) == scope.environment
+    }
   }
 
   /// - Parameters:

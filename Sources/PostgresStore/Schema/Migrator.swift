@@ -169,6 +169,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 6, name: "chains", sql: PackageResources._006_chains_sql),
     MigrationFile(number: 7, name: "callers", sql: PackageResources._007_callers_sql),
     MigrationFile(number: 8, name: "arrivals", sql: PackageResources._008_arrivals_sql),
+    MigrationFile(number: 9, name: "jobs", sql: PackageResources._009_jobs_sql),
   ]
 
   /// The SHA-256 of the SQL.

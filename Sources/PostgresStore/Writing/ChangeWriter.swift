@@ -37,6 +37,7 @@ struct ChangeWriter {
     addTokens()
     addGrants()
     try addNotifications()
+    addJobs()
     addLinkEvents()
     try addChanges()
   }
@@ -301,6 +302,18 @@ struct ChangeWriter {
   /// A notification about a chain always names its app.
   private func chainScope(of write: NotificationWrite) -> AppScope? {
     write.chain == nil ? nil : write.notification.record.scope
+  }
+
+  private mutating func addJobs() {
+    let added = changes.jobs.values.filter { $0.id == nil }
+    let written = changes.jobs.values.filter { $0.id != nil }
+    add(
+      JobStatements.add,
+      PostgresValue.jobKeys(added.map(\.key), scopes) + PostgresValue.jobColumns(added),
+      count: added.count)
+    add(
+      JobStatements.write,
+      [.int64s(written.map(\.id))] + PostgresValue.jobColumns(written), count: written.count)
   }
 
   private mutating func addLinkEvents() {

@@ -21,6 +21,7 @@ struct LoadedRows: LedgerReading, Sendable {
   var grants: [ScopedGrant: Grant] = [:]
   var holdings: [ScopedAccount: AccountHoldings] = [:]
   var notifications: Set<NotificationUUID> = []
+  var jobs: [AppStoreJobKey: AppStoreJob] = [:]
 
   mutating func markLoaded(_ loaded: Set<LedgerKey>) {
     if keys.isEmpty { keys = loaded } else { keys.formUnion(loaded) }
@@ -78,6 +79,15 @@ struct LoadedRows: LedgerReading, Sendable {
     return notifications.contains(notification)
   }
 
+  func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
+    guard case .key(let key) = reference else {
+      // `PostgresStore.change` looks up the key.
+      throw StoreError(.internalFault, "a ledger reads a job by its id")
+    }
+    try require(.job(key))
+    return jobs[key]
+  }
+
   func willRead(_ needed: Set<LedgerKey>) throws {
     let missing = needed.subtracting(keys)
     if !missing.isEmpty { throw LedgerRowsMissing(missing) }
@@ -113,6 +123,7 @@ struct RowLoader {
     var grants: [ScopedGrant] = []
     var holders: [ScopedAccount] = []
     var notifications: [NotificationUUID] = []
+    var jobs: [AppStoreJobKey] = []
     for key in keys {
       switch key {
       case .standingFact(let fact): facts.append(fact)
@@ -125,6 +136,7 @@ struct RowLoader {
       case .grant(let grant): grants.append(grant)
       case .holdings(let account): holders.append(account)
       case .notification(let uuid): notifications.append(uuid)
+      case .job(let key): jobs.append(key)
       }
     }
     addFacts(facts)
@@ -137,6 +149,7 @@ struct RowLoader {
     addGrants(grants)
     addHoldings(of: holders)
     addNotifications(notifications)
+    addJobs(jobs)
   }
 
   var commands: [PostgresCommand] { loads.map(\.command) }
@@ -276,6 +289,13 @@ struct RowLoader {
       LoadStatements.notifications, notifications, [.texts(notifications.map(\.rawValue))]
     ) { _, _, uuid, rows throws(StoreError) in
       rows.notifications.insert(uuid)
+    }
+  }
+
+  private mutating func addJobs(_ jobs: [AppStoreJobKey]) {
+    add(JobStatements.load, jobs, PostgresValue.jobKeys(jobs, scopes)) {
+      result, row, key, rows throws(StoreError) in
+      rows.jobs[key] = try result.job(row, 1, scope: key.scope)
     }
   }
 

@@ -40,7 +40,7 @@ struct RowLocks {
       case .link(let target): targets.append(target)
       case .token(let token): tokens.append(token)
       case .grant(let grant): grants.append(grant)
-      case .standingFact, .hints, .facts, .unlinkedChains, .notification: break
+      case .standingFact, .hints, .facts, .unlinkedChains, .notification, .job: break
       }
       rows.insert(LockName.of(key, scopes))
     }
@@ -109,6 +109,7 @@ extension LedgerKey {
     case .hints(let scope, _): scope
     case .unlinkedChains(let hint): hint.scope
     case .grant(let grant): grant.scope
+    case .job(let job): job.scope
     case .notification: nil
     }
   }
@@ -137,6 +138,13 @@ enum LockName {
     case .token(let token): name("k", scopes[token.scope], token.token.rawValue)
     case .grant(let grant): name("g", scopes[grant.scope], grant.id.rawValue)
     case .notification(let uuid): "n" + uuid.rawValue
+    // A refetch shares the lock of its chain, so that its writes share the chain's writer. The same names
+    // as in ``JobStatements/lease``.
+    case .job(let job):
+      switch job.subject {
+      case .refetch(let chain): target(.chain(chain), scopes[job.scope])
+      case .reconciliation: name("j", scopes[job.scope], "")
+      }
     // The same name as in the SQL of ``LockStatements``.
     case .account(let account), .holdings(let account):
       name("a", scopes[account.scope], account.id.rawValue)

@@ -182,7 +182,7 @@ struct ServeCommand: AsyncParsableCommand {
       # Settings of entitled, for the file of --config:
       trust_roots: ['\(root)']
       \(time)
-      app_store_api: production=\(url),sandbox=\(url)
+      app_store_api: production=\(url)/production,sandbox=\(url)/sandbox
       app_store:
         keys:
           - issuer_id: \(key.issuerID)

@@ -59,8 +59,6 @@ package struct NotificationOutbox: Sendable {
   /// How many are dropped at once, as it moves all entries.
   private static let droppedAtOnce = maximumCount / 10
 
-  /// How long the notification history reaches back, in days.
-  package let historyDays: Int64
   private let retryHours: [Int64]
   /// In the order of their numbers.
   private var entries: [Entry] = []
@@ -83,9 +81,12 @@ package struct NotificationOutbox: Sendable {
   /// An empty outbox with Apple's schedule: in Production a notification is sent again 1, 12, 24,
   /// 48 and 72 hours after the attempt before, in the Sandbox never.
   package init(environment: StoreEnvironment) {
-    let isProduction = environment == .production
-    retryHours = isProduction ? [1, 12, 24, 48, 72] : []
-    historyDays = isProduction ? 180 : 30
+    retryHours = environment == .production ? [1, 12, 24, 48, 72] : []
+  }
+
+  /// How long the notification history of an environment reaches back, in days.
+  package static func historyDays(of environment: StoreEnvironment) -> Int64 {
+    environment == .production ? 180 : 30
   }
 
   package var count: Int { entries.count }

@@ -32,7 +32,11 @@ extension Simulation {
   }
 
   func notificationHistory(_ call: StoreCall) throws(SimulatedAPIError) -> StoreAnswer {
-    var filter = try Self.period(call, now: world.now, days: outbox.historyDays)
+    let other = environment == .production ? StoreEnvironment.sandbox : .production
+    var filter = try Self.period(
+      call, now: world.now,
+      days: NotificationOutbox.historyDays(
+        of: call.isOtherEnvironment ? other : environment))
     filter.type = try call.text("notificationType", or: .invalidNotificationType)
     filter.subtype = try call.text("notificationSubtype", or: .invalidNotificationType)
     if let type = filter.type, !NotificationType(rawValue: type).isKnown {

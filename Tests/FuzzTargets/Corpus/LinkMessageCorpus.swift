@@ -1,10 +1,10 @@
 import EntitlementDomain
 import Wire
 
-/// Seeds of ``MessageProbe``: messages about links, histories and watches.
+/// Seeds of ``MessageProbe``: messages about links, histories, watches and jobs.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
-    [links(scope), records(scope), watches(scope, events), audits(scope)]
+    [links(scope), records(scope), watches(scope, events), audits(scope), jobs(scope)]
   }
 
   private static func links(_ scope: AppScope) -> MessageCorpus.Messages {
@@ -133,6 +133,30 @@ enum LinkMessageCorpus {
                 chain: "c", position: 2, hash: "h", removedPosition: 1, removedHash: "i")
             ], previousHash: "p", hash: "q")
         ]))
+    return messages
+  }
+
+  private static func jobs(_ scope: AppScope) -> MessageCorpus.Messages {
+    let refetch = JobEntry(
+      jobID: 1, kind: .refetch, scope: scope, originalTransactionID: "1", state: .open,
+      reasons: [.statusMismatch, .renewalOverdue], openedAt: 1, changedAt: 2, dueAt: 3,
+      failures: 4, lastFailure: "f", calls: 5, payloads: 6, added: 7, refused: 8)
+    let reconciliation = JobEntry(
+      jobID: 2, kind: .reconciliation, scope: scope, state: .done, openedAt: 1, changedAt: 2,
+      isRunning: true, failures: 0, since: 3, completeUntil: 4, calls: 5, payloads: 6, added: 7,
+      refused: 8)
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      ListJobsRequest(
+        bundleID: scope.bundleID, environment: scope.environment, state: .givenUp,
+        kind: .reconciliation, originalTransactionID: "1", jobID: 1, pageSize: 100,
+        pageToken: "1"))
+    messages.add(ListJobsResponse(jobs: [refetch, reconciliation], nextPageToken: "2"))
+    messages.add(RetryJobRequest(jobID: 1, onBehalfOf: "b", reason: "r"))
+    messages.add(CancelJobRequest(jobID: 1, onBehalfOf: "b", reason: "r"))
+    messages.add(
+      ReconcileNotificationsRequest(scope: scope, since: 1, onBehalfOf: "b", reason: "r"))
+    messages.add(JobResponse(job: reconciliation, isChanged: true))
     return messages
   }
 

@@ -75,6 +75,9 @@ package enum MessageProbe {
     Kind(GetCredentialsRequest.self), Kind(ReloadCredentialsRequest.self),
     Kind(CredentialsResponse.self),
     Kind(ListNotificationsRequest.self), Kind(ListNotificationsResponse.self),
+    Kind(ListJobsRequest.self), Kind(ListJobsResponse.self),
+    Kind(RetryJobRequest.self), Kind(CancelJobRequest.self),
+    Kind(ReconcileNotificationsRequest.self), Kind(JobResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

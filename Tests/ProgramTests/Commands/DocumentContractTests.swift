@@ -238,7 +238,7 @@ struct DocumentContractTests {
       names(FeedEventKind.self) == [
         "CONSUMPTION_REQUESTED", "REFUNDED", "REFUND_DECLINED", "REFUND_REVERSED", "SHARING_ENDED",
         "PRICE_CONSENT_NEEDED", "CONSENT_RESCINDED", "REFETCH_DUE",
-        "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS", "ACCOUNT_FULL",
+        "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS", "ACCOUNT_FULL", "JOB_GIVEN_UP",
       ])
     #expect(names(AccountTokenState.self) == ["LEARNED", "AMBIGUOUS", "BOUND"])
     #expect(

@@ -37,6 +37,8 @@ struct OperatorDocumentContractTests {
     try await DocumentContract.expectMessages([
       (["change", "list", "--all"] + at, "", "entitle.v1.Change"),
       (["notification", "list"] + at, "", "entitle.v1.ReceivedNotification"),
+      (["job", "list"] + at, "", "entitle.v1.Job"),
+      (["job", "show", "1"] + at, "", "entitle.v1.Job"),
       (["statistics"] + at, "", "entitle.v1.GetStatisticsResponse"),
       (["whoami"] + at, "", "entitle.v1.WhoAmIResponse"),
       (["credentials", "status"] + at, "", "entitle.v1.CredentialsResponse"),

@@ -8,62 +8,6 @@ import Wire
 
 @Suite("storesim serve, and the commands that act on it", .timeLimit(.minutes(5)))
 struct SimulatorServeTests {
-  private static let start = "2026-03-01T12:00:00Z"
-
-  /// A running `storesim serve`. It is killed when this object is released.
-  private final class RunningSimulator: Sendable {
-    let child: ChildProcess
-    let url: String
-
-    /// Starts one on a free port, and waits until it listens.
-    init(_ directory: String, _ more: String...) async throws {
-      child = try ChildProcess(
-        .storesim,
-        [
-          "serve", "--listen", "127.0.0.1:0", "--directory", directory, "--start",
-          SimulatorServeTests.start, "--speed", "0",
-        ] + more)
-      url = try await child.journal.first("listening simulator") { contents in
-        if let exit = contents.exit {
-          throw HarnessFailure("it ended with \(exit):\n\(contents.errorText)")
-        }
-        return contents.errorLines.compactMap { line in
-          line.hasPrefix("listening on ") ? "http://\(line.dropFirst(13))" : nil
-        }.first
-      }
-    }
-
-    deinit {
-      child.signal(SIGKILL)
-    }
-
-    /// The settings of a server that it prints.
-    func settings() async throws -> String {
-      try await child.journal.first("settings") { contents in
-        let text = contents.outputText
-        return text.contains("# Other clients") && text.hasSuffix("\n") ? text : nil
-      }
-    }
-
-    func run(_ arguments: String...) async throws -> ProgramRun {
-      try await ProgramRun.of(.storesim, arguments + ["--server", url])
-    }
-
-    /// Runs a command that must succeed, and reads its JSON.
-    func json(_ arguments: String...) async throws -> JSONTree {
-      let run = try await ProgramRun.of(.storesim, arguments + ["--server", url, "--json"])
-      guard run.exit == .code(0) else {
-        throw HarnessFailure("\(arguments) ended with \(run.exit): \(run.errors)")
-      }
-      return try run.document()
-    }
-
-    func stop() async throws -> ProgramExit {
-      child.signal(SIGTERM)
-      return try await child.exit()
-    }
-  }
-
   @Test func `a server gets purchases by notifications, and time passes for both`() async throws {
     let bench = try Bench()
     let folder = bench.folder.file("sim")
@@ -114,7 +58,7 @@ struct SimulatorServeTests {
         trust_roots: ['\(root)']
         without_apple_roots: true
         development_clock: http://ADDRESS
-        app_store_api: production=http://ADDRESS,sandbox=http://ADDRESS
+        app_store_api: production=http://ADDRESS/production,sandbox=http://ADDRESS/sandbox
         app_store:
           keys:
             - issuer_id: \(key.issuerID)
@@ -177,7 +121,7 @@ struct SimulatorServeTests {
       let health = try await Bench.control(server, "health", "--output", "json")
       return try health.document(JSONTree.self)["developmentClockMs"]?.integer
     }
-    let start = try #require(Milliseconds(written: Self.start))
+    let start = try #require(Milliseconds(written: RunningSimulator.start))
     #expect(try await now() == start.rawValue)
     let health = try await Bench.control(server, "health")
     #expect(health.output.contains("\nvirtual time    2026-03-01 12:00:00Z\n"), "\(health.output)")

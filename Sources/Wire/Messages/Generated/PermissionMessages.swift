@@ -34,7 +34,7 @@ package enum Permission: Int, Hashable, Sendable, CaseIterable {
   case audit = 13
   /// Who may call the server.
   case credentials = 14
-  /// Jobs of the server. No method needs it yet.
+  /// Retries and cancels jobs of the App Store Server API, and starts reconciliations.
   case jobs = 15
   /// Signed offers. No method needs it yet.
   case offers = 16

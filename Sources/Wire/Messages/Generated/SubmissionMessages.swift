@@ -237,6 +237,7 @@ extension FeedEventKind: MappedEnumeration {
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS: self = .tokenAmbiguous
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS: self = .appTransactionAmbiguous
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL: self = .accountFull
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP: self = .jobGivenUp
     default: return nil
     }
   }
@@ -254,6 +255,7 @@ extension FeedEventKind: MappedEnumeration {
     case .tokenAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS
     case .appTransactionAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS
     case .accountFull: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL
+    case .jobGivenUp: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP
     }
   }
 }

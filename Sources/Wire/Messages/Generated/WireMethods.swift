@@ -209,6 +209,30 @@ package enum WireMethods {
     service: ServiceNames.audit, name: "ListAuditSeals",
     idempotency: .noSideEffects, permission: .audit)
 
+  /// The jobs of the App Store Server API, in pages, in the order of their ids.
+  package static let listJobs = WireMethod<ListJobsRequest, ListJobsResponse>(
+    service: ServiceNames.jobs, name: "ListJobs",
+    idempotency: .noSideEffects, permission: .list)
+
+  /// Opens a job that is done, was given up or was cancelled. One that waits after a failure is
+  /// attempted at once. FAILED_PRECONDITION if the server has no key of the App Store Server API
+  /// for its app.
+  package static let retryJob = WireMethod<RetryJobRequest, JobResponse>(
+    service: ServiceNames.jobs, name: "RetryJob",
+    idempotency: .idempotent, permission: .jobs)
+
+  /// Ends an open job. A notification that asks for it later opens it again.
+  package static let cancelJob = WireMethod<CancelJobRequest, JobResponse>(
+    service: ServiceNames.jobs, name: "CancelJob",
+    idempotency: .idempotent, permission: .jobs)
+
+  /// Asks the App Store for the notifications of an app since a moment, and stores those that are
+  /// missing. The answer comes at once and has the job; ListJobs tells its progress.
+  /// FAILED_PRECONDITION if the server has no key of the App Store Server API for the app.
+  package static let reconcileNotifications = WireMethod<ReconcileNotificationsRequest, JobResponse>(
+    service: ServiceNames.jobs, name: "ReconcileNotifications",
+    idempotency: .idempotent, permission: .jobs)
+
   /// The status now. A service that the server does not know is NOT_FOUND.
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check",
@@ -259,6 +283,10 @@ package enum WireMethods {
     "\(ServiceNames.access)/ReloadCredentials": .credentials,
     "\(ServiceNames.audit)/ListAuditEntries": .audit,
     "\(ServiceNames.audit)/ListAuditSeals": .audit,
+    "\(ServiceNames.jobs)/ListJobs": .list,
+    "\(ServiceNames.jobs)/RetryJob": .jobs,
+    "\(ServiceNames.jobs)/CancelJob": .jobs,
+    "\(ServiceNames.jobs)/ReconcileNotifications": .jobs,
     "\(ServiceNames.health)/Check": .open,
     "\(ServiceNames.health)/Watch": .open,
   ]
@@ -302,6 +330,10 @@ package enum WireMethods {
     MethodDescription(reloadCredentials, isServerStreaming: false),
     MethodDescription(listAuditEntries, isServerStreaming: false),
     MethodDescription(listAuditSeals, isServerStreaming: false),
+    MethodDescription(listJobs, isServerStreaming: false),
+    MethodDescription(retryJob, isServerStreaming: false),
+    MethodDescription(cancelJob, isServerStreaming: false),
+    MethodDescription(reconcileNotifications, isServerStreaming: false),
     MethodDescription(checkHealth, isServerStreaming: false),
     MethodDescription(watchHealth, isServerStreaming: true),
   ]
@@ -315,5 +347,6 @@ package enum ServiceNames {
   package static let admin = "entitle.v1.AdminService"
   package static let access = "entitle.v1.AccessService"
   package static let audit = "entitle.v1.AuditService"
+  package static let jobs = "entitle.v1.JobService"
   package static let health = "grpc.health.v1.Health"
 }

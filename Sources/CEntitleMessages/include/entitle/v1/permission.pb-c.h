@@ -85,7 +85,7 @@ typedef enum _Entitle__V1__Permission {
    */
   ENTITLE__V1__PERMISSION__PERMISSION_CREDENTIALS = 14,
   /*
-   * Jobs of the server. No method needs it yet.
+   * Retries and cancels jobs of the App Store Server API, and starts reconciliations.
    */
   ENTITLE__V1__PERMISSION__PERMISSION_JOBS = 15,
   /*

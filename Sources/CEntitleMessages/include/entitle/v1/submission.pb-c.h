@@ -252,7 +252,11 @@ typedef enum _Entitle__V1__FeedEventKind {
    * Purchases were not linked to the account of the change, as it has as many as the app allows
    * (chains_per_account). The detail is their number; original_transaction_id has the first.
    */
-  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL = 12
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL = 12,
+  /*
+   * What a job should have fetched from the App Store could not be had; the detail says why.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*

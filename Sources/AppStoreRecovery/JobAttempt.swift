@@ -1,0 +1,309 @@
+import AppStoreServerAPI
+import EntitlementDomain
+import EntitlementService
+import EntitlementStore
+import Logging
+import NIOCore
+import Verification
+import Workers
+
+/// One attempt at a job, by the holder of its lease: what refetches and reconciliations share.
+struct JobAttempt {
+  let job: AppStoreJob
+  let lease: String
+  let recovery: AppStoreRecovery
+  /// When the attempt began, by ``ServiceTimer``.
+  private let began: Duration
+  /// When its present step began.
+  private var stepBegan: Duration
+  /// Stored with the next report.
+  var cursor: String
+  /// Since the last report.
+  private var progress = AppStoreJobProgress()
+  /// Whether a report of this attempt has moved the cursor.
+  private var hasAdvanced = false
+  /// The chains of the transactions and renewal infos that were accepted.
+  private(set) var acceptedChains: Set<OriginalTransactionID> = []
+  /// Why the last payload was refused; empty for none.
+  private(set) var refusal = ""
+
+  init(_ job: AppStoreJob, lease: String, of recovery: AppStoreRecovery) {
+    self.job = job
+    self.lease = lease
+    self.recovery = recovery
+    began = recovery.timer.now()
+    stepBegan = began
+    cursor = job.cursor
+  }
+
+  var scope: AppScope { job.key.scope }
+
+  /// Makes the attempt and reports how it ended.
+  consuming func outcome(
+    _ body: (inout JobAttempt) async throws(AttemptFault) -> Milliseconds?
+  ) async -> RecoveryCounters.Outcome {
+    // Its last processes may have ended because of it.
+    if job.failures >= recovery.limits.failures { return await end(.givenUp(job.lastFailure)) }
+    do throws(AttemptFault) {
+      let completeUntil = try await body(&self)
+      return await end(.done(completeUntil: completeUntil))
+    } catch {
+      return await end(reportOutcome(of: error))
+    }
+  }
+
+  // MARK: Steps
+
+  /// Asks the App Store, before the time of the step is up.
+  mutating func ask<Answer>(
+    _ call: (AppStoreServerClient, NIODeadline) async throws(AppStoreServerError) -> Answer
+  ) async throws(AttemptFault) -> Answer {
+    let left = timeLeft
+    guard left > .zero else { throw .timeIsUp }
+    do throws(AppStoreServerError) {
+      let answer = try await call(recovery.client, .now() + TimeAmount(left))
+      answered()
+      return answer
+    } catch {
+      throw .appStore(error)
+    }
+  }
+
+  /// Counts an answer of the App Store.
+  mutating func answered() {
+    progress.calls += 1
+  }
+
+  /// Of the present step.
+  var timeLeft: Duration {
+    recovery.limits.stepTime - (recovery.timer.now() - stepBegan)
+  }
+
+  /// Verifies and stores transactions and renewal infos of the job's app, as if they were submitted.
+  mutating func submit(_ payloads: [String]) async throws(AttemptFault) {
+    let scope = scope
+    var rest = payloads[...]
+    while !rest.isEmpty {
+      let batch = rest.prefix(recovery.limits.batch)
+      rest = rest.dropFirst(batch.count)
+      let result: SubmissionResult
+      do throws(ServiceError) {
+        result = try await recovery.submissions.submit(
+          TransactionSubmission(
+            signedPayloads: batch.map { Array($0.utf8) }, priority: .bulk,
+            permits: { $0 == scope }))
+      } catch {
+        throw .service(error)
+      }
+      for item in result.items {
+        try count(
+          item.verdict, item.detail,
+          isNew: item.disposition == .added || item.disposition == .replaced)
+        if item.verdict == .ok, let chain = item.originalTransactionID {
+          acceptedChains.insert(chain)
+        }
+      }
+    }
+  }
+
+  /// Verifies and stores notifications, as if they had arrived. They share commits.
+  mutating func submit(_ notifications: [SentNotification]) async throws(AttemptFault) {
+    let scope = scope
+    let submissions = recovery.submissions
+    let results = await withTaskGroup(of: Result<NotificationResult, ServiceError>.self) { group in
+      for notification in notifications {
+        group.addTask {
+          do throws(ServiceError) {
+            return .success(
+              try await submissions.submit(
+                NotificationSubmission(
+                  signedPayload: Array(notification.signedPayload.utf8), priority: .bulk,
+                  permits: { $0 == scope })))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for result in results {
+      switch result {
+      case .success(let result):
+        try count(result.verdict, result.detail, isNew: !result.wasKnown)
+      case .failure(let error): throw .service(error)
+      }
+    }
+  }
+
+  private mutating func count(
+    _ verdict: Verdict, _ detail: String?, isNew: Bool
+  ) throws(AttemptFault) {
+    progress.payloads += 1
+    switch verdict {
+    case .ok: progress.added += isNew ? 1 : 0
+    case .retryable: throw .undecided
+    default:
+      progress.refused += 1
+      refusal = "\(verdict.name): \(detail ?? "")"
+    }
+  }
+
+  /// Stores the cursor and the progress, and extends the lease: the next step begins.
+  mutating func keep() async throws(AttemptFault) {
+    let until = recovery.jobClock.now().advanced(by: recovery.limits.leaseTime)
+    guard await report(.working(until: until)) else { throw .leaseLost }
+    progress = AppStoreJobProgress()
+    hasAdvanced = true
+    stepBegan = recovery.timer.now()
+    guard stepBegan - began < recovery.limits.turnTime else { throw .turnIsOver }
+  }
+
+  // MARK: Reports
+
+  private func end(_ outcome: AppStoreJobReport.Outcome?) async -> RecoveryCounters.Outcome {
+    guard let outcome, await report(outcome) else { return .lost }
+    switch outcome {
+    case .working, .paused: return .paused
+    case .done: return .done
+    case .failed: return .failed
+    case .givenUp: return .givenUp
+    }
+  }
+
+  /// - Returns: false when the lease is lost, or the report could not be stored: the job is leased
+  ///   again when the lease ends.
+  private func report(_ outcome: AppStoreJobReport.Outcome) async -> Bool {
+    log(outcome)
+    recovery.counters.add(progress)
+    let request = AppStoreJobRequest(
+      .report(
+        AppStoreJobReport(of: job, lease: lease, outcome, cursor: cursor, progress: progress)),
+      at: recovery.jobClock.now())
+    let store = recovery.store
+    // A cancelled attempt reports too, so that others need not wait for the end of its lease.
+    let answer = await Task.detached { () -> Result<AppStoreJobAnswer, StoreError> in
+      do throws(StoreError) {
+        return .success(try await store.change(request))
+      } catch {
+        return .failure(error)
+      }
+    }.value
+    switch answer {
+    case .success(.done): return true
+    case .success(.leaseLost), .success(.unknown): return false
+    case .failure(let error):
+      recovery.logger.warning(
+        "the progress of a job cannot be stored",
+        metadata: ["job": "\(job.id ?? 0)", "reason": "\(error)"])
+      return false
+    }
+  }
+
+  /// Nil for a job that another process has.
+  private func reportOutcome(of fault: AttemptFault) -> AppStoreJobReport.Outcome? {
+    let limits = recovery.limits
+    switch fault {
+    case .leaseLost: return nil
+    case .turnIsOver: return .paused(until: recovery.jobClock.now(), reason: "")
+    case .timeIsUp: return failed("a step took longer than its time")
+    case .undecided: return failed("the verification of an answer could not be decided")
+    case .unexplained(let reason): return unexplained(reason)
+    case .store(let error):
+      // Trouble of this server is no failure of the job.
+      return [.unavailable, .locked, .full, .closed].contains(error.code)
+        ? paused("the store failed: \(error.code)") : failed("the store failed: \(error.code)")
+    case .service(let error):
+      if case .internalFault = error.code { return failed(error.message) }
+      return paused(error.message)
+    case .appStore(let error):
+      let reason = error.description + (error.errorCode.map { " (\($0))" } ?? "")
+      switch error.code {
+      case .shutDown, .cancelled: return .paused(until: recovery.jobClock.now(), reason: "")
+      case .busy: return paused(reason)
+      case .rateLimited: return paused(reason, until: error.retryAt)
+      // Jobs cannot help it, and all of them would be given up.
+      case .unauthorized, .noKey, .keyUnusable: return paused(reason, for: limits.keyWait)
+      // Without a code, the answer may be of what stands between.
+      case .refused where error.errorCode != nil && !error.isRetryable:
+        return unexplained(reason)
+      default: return failed(reason)
+      }
+    }
+  }
+
+  private func failed(_ reason: String) -> AppStoreJobReport.Outcome {
+    let limits = recovery.limits
+    let failures = (hasAdvanced ? 0 : job.failures) + 1
+    guard failures < limits.failures else { return .givenUp(reason) }
+    let wait = limits.backoff(afterFailures: failures, jitter: .random(in: 0...1))
+    return .failed(
+      reason, retryAt: recovery.jobClock.now().advanced(by: wait), isUnexplained: false)
+  }
+
+  private func unexplained(_ reason: String) -> AppStoreJobReport.Outcome {
+    let waits = recovery.limits.unexplainedWaits
+    guard job.unexplained < waits.count else { return .givenUp(reason) }
+    let wait = waits[job.unexplained]
+    return .failed(
+      reason, retryAt: recovery.jobClock.now().advanced(by: wait), isUnexplained: true)
+  }
+
+  /// - Parameters:
+  ///   - moment: from when on it may go on, as far as that is known.
+  ///   - wait: at least. A random part is added, so that jobs do not come back together.
+  private func paused(
+    _ reason: String, until moment: Milliseconds? = nil, for wait: Duration? = nil
+  ) -> AppStoreJobReport.Outcome {
+    let wait = wait ?? recovery.limits.shortestWait
+    let earliest = recovery.jobClock.now().advanced(by: wait)
+    return .paused(
+      until: max(earliest, moment ?? earliest).advanced(by: wait * Double.random(in: 0...0.5)),
+      reason: reason)
+  }
+
+  private func log(_ outcome: AppStoreJobReport.Outcome) {
+    switch outcome {
+    case .working: break
+    case .done:
+      guard !refusal.isEmpty else { return }
+      recovery.logger.warning(
+        "the App Store listed what this server does not accept", metadata: metadata(refusal))
+    case .paused(_, let reason):
+      guard !reason.isEmpty else { return }
+      recovery.logger.info(
+        "a job of the App Store Server API waits", metadata: metadata(reason))
+    case .failed(let reason, let retryAt, _):
+      recovery.logger.info(
+        "a job of the App Store Server API failed and is retried",
+        metadata: metadata(reason).merging(["retry_at_ms": "\(retryAt)"]) { $1 })
+    case .givenUp(let reason):
+      recovery.logger.error(
+        "a job of the App Store Server API was given up", metadata: metadata(reason))
+    }
+  }
+
+  private func metadata(_ reason: String) -> Logger.Metadata {
+    [
+      "job": "\(job.id ?? 0)", "kind": "\(job.key.kind.label)",
+      "bundle_id": "\(scope.bundleID)", "environment": "\(scope.environment.rawValue)",
+      "reason": "\(reason)",
+    ]
+  }
+}
+
+/// Why an attempt ended before the job was done.
+enum AttemptFault: Error {
+  /// The job was cancelled, or another process has it.
+  case leaseLost
+  /// Other jobs go first.
+  case turnIsOver
+  /// The present step has taken too long.
+  case timeIsUp
+  case appStore(AppStoreServerError)
+  case service(ServiceError)
+  case store(StoreError)
+  /// The verification of a payload may succeed later.
+  case undecided
+  /// The App Store's answers do not explain why it was asked.
+  case unexplained(String)
+}

@@ -1,0 +1,117 @@
+package import AppStoreServerAPI
+import EntitlementDomain
+package import EntitlementService
+import EntitlementStore
+import Synchronization
+
+/// What this process has recovered since its start.
+package final class RecoveryCounters: Sendable {
+  /// How an attempt ended.
+  enum Outcome: String, CaseIterable {
+    case done, paused, failed, givenUp = "given_up", lost
+  }
+
+  private struct State {
+    var attempts: [AppStoreJobKind: [Outcome: Int64]] = [:]
+    var progress = AppStoreJobProgress()
+    var running = 0
+    /// As the database said last.
+    var counts = AppStoreJobCounts()
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Attempts that are made now.
+  var running: Int { state.withLock { $0.running } }
+
+  func began() {
+    state.withLock { $0.running += 1 }
+  }
+
+  func ended(_ kind: AppStoreJobKind, _ outcome: Outcome) {
+    state.withLock { state in
+      state.running -= 1
+      state.attempts[kind, default: [:]][outcome, default: 0] += 1
+    }
+  }
+
+  func add(_ progress: AppStoreJobProgress) {
+    state.withLock { $0.progress += progress }
+  }
+
+  func counted(_ counts: AppStoreJobCounts) {
+    state.withLock { $0.counts = counts }
+  }
+
+  /// - Parameter limits: those of the recovery.
+  package func values(_ limits: RecoveryLimits) -> [StatisticValue] {
+    let state = state.withLock { $0 }
+    return [
+      StatisticValue("jobs.open", state.counts.open),
+      StatisticValue("jobs.given_up", state.counts.givenUp),
+      StatisticValue("jobs.counted_limit", AppStoreJobCounts.limit),
+      StatisticValue("jobs.running", state.running),
+      StatisticValue("jobs.running_limit", limits.attempts),
+      StatisticValue("jobs.payloads", state.progress.payloads),
+      StatisticValue("jobs.added", state.progress.added),
+      StatisticValue("jobs.refused", state.progress.refused),
+    ]
+      + AppStoreJobKind.allCases.flatMap { kind in
+        Outcome.allCases.map { outcome in
+          StatisticValue(
+            "jobs.attempts.\(kind.label).\(outcome.rawValue)",
+            state.attempts[kind]?[outcome] ?? 0)
+        }
+      }
+      // Without an open job there is no moment, and no value.
+      + (state.counts.earliestDue.map {
+        [StatisticValue("jobs.earliest_due_seconds", $0.rawValue / 1_000)]
+      } ?? [])
+  }
+}
+
+extension AppStoreJobKind {
+  /// The name in metrics and log lines.
+  var label: String {
+    switch self {
+    case .refetch: "refetch"
+    case .reconciliation: "reconciliation"
+    }
+  }
+}
+
+extension AppStoreServerStatistics {
+  package var values: [StatisticValue] {
+    var outcomes: [String: Int] = [:]
+    for (call, count) in calls {
+      outcomes[call.failure?.metricName ?? "ok", default: 0] += count
+    }
+    return [
+      StatisticValue("app_store_api.requests", requests),
+      StatisticValue("app_store_api.retries", retries),
+      StatisticValue("app_store_api.permit_waits", permitWaits),
+      StatisticValue("app_store_api.tokens_signed", tokensSigned),
+      StatisticValue("app_store_api.key_file_failures", keyFileFailures),
+      StatisticValue("app_store_api.calls_in_progress", callsInProgress),
+      StatisticValue("app_store_api.calls_in_progress_limit", callsInProgressLimit),
+      StatisticValue("app_store_api.waiting_calls", waitingCalls),
+      StatisticValue("app_store_api.waiting_calls_limit", waitingCallsLimit),
+      StatisticValue("app_store_api.calls.ok", outcomes["ok"] ?? 0),
+    ]
+      + AppStoreServerError.Code.allCases.map {
+        StatisticValue("app_store_api.calls.\($0.metricName)", outcomes[$0.metricName] ?? 0)
+      }
+  }
+}
+
+extension AppStoreServerError.Code {
+  /// The code in snake case.
+  fileprivate var metricName: String {
+    rawValue.reduce(into: "") { name, character in
+      if character.isUppercase { name.append("_") }
+      name += character.lowercased()
+    }
+  }
+}
