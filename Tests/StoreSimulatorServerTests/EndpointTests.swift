@@ -367,6 +367,14 @@ struct EndpointTests {
     #expect(
       try bench.send("GET", "/production/inApps/v1/transactions/\(id)").errorCode == 4_040_010)
     #expect(try bench.send("GET", "/xcode/inApps/v1/transactions/\(id)").status == 404)
+    // Its list of notifications is empty, and reaches back as far as that environment's.
+    let now = StoreBench.start.rawValue
+    let span = "{\"startDate\":\(now - 100 * Milliseconds.dayLength),\"endDate\":\(now)}"
+    let history = "inApps/v1/notifications/history"
+    #expect(try bench.send("POST", "/sandbox/\(history)", span).errorCode == 4_000_012)
+    #expect(
+      try bench.send("POST", "/production/\(history)", span)
+        .objects("notificationHistory").isEmpty)
     #expect(try bench.get("v9/nothing").status == 404)
     await bench.stop()
   }
