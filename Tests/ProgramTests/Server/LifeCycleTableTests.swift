@@ -4,8 +4,7 @@ import StoreSimulator
 import TestSupport
 import Testing
 
-/// The output of the quickstart must be right for every customer, by the expectations of the life
-/// cycles.
+/// The table of all customers must be right for every one, by the expectations of the life cycles.
 @Suite("The table of a simulated population", .timeLimit(.minutes(5)))
 struct LifeCycleTableTests {
   @Test("Every customer is in the state that its life cycle expects", arguments: Delivery.allCases)
