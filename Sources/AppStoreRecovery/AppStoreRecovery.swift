@@ -72,22 +72,27 @@ package final class AppStoreRecovery: Sendable {
   private func followSchedule() async {
     var schedule = ReconciliationSchedule(limits: limits)
     repeat {
+      let scopes = scopes
       do throws(StoreError) {
-        let scopes = scopes
         counters.counted(try await store.jobCounts(doing: scopes))
-        for scope in scopes where !Task.isCancelled {
-          let key = AppStoreJobKey(scope, .reconciliation)
-          let now = clock.now()
+      } catch {
+        logger.warning("jobs cannot be counted", metadata: ["reason": "\(error)"])
+      }
+      for scope in scopes where !Task.isCancelled {
+        let key = AppStoreJobKey(scope, .reconciliation)
+        do throws(StoreError) {
           guard
             let since = schedule.since(
-              try await store.job(.key(key)), of: key, now: now, jobsNow: jobClock.now())
+              try await store.job(.key(key)), of: key, now: clock.now(), jobsNow: jobClock.now())
           else { continue }
           _ = try await store.change(
             AppStoreJobRequest(.schedule(key, since: since), at: jobClock.now()))
           schedule.scheduled(key)
+        } catch {
+          logger.warning(
+            "a reconciliation cannot be scheduled",
+            metadata: ["bundle_id": "\(scope.bundleID)", "reason": "\(error)"])
         }
-      } catch {
-        logger.warning("reconciliations cannot be scheduled", metadata: ["reason": "\(error)"])
       }
     } while (try? await timer.sleep(limits.scheduleInterval)) != nil
   }

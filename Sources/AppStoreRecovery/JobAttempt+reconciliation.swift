@@ -80,6 +80,7 @@ extension JobAttempt {
     _ query: NotificationHistoryQuery, _ position: inout ReconciliationCursor
   ) async throws(AttemptFault) {
     var mayRestart = true
+    var tokens: Set<String> = []
     var page: SentNotificationPage? = nil
     while true {
       do throws(AttemptFault) {
@@ -90,6 +91,7 @@ extension JobAttempt {
         async let following = attempt.following(current, query)
         try await submit(current.notifications)
         guard let token = current.next, let next = await following else { return }
+        guard tokens.insert(token).inserted else { throw .unexplained(Self.endlessPages) }
         position.token = token
         cursor = position.text
         try await keep()
@@ -99,6 +101,7 @@ extension JobAttempt {
         guard mayRestart, position.token != nil, error.refusesToken else { throw error }
         // The token is out of date. The pass begins again; what is stored is known.
         mayRestart = false
+        tokens = []
         page = nil
         position.token = nil
       }

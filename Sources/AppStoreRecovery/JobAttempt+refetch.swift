@@ -51,6 +51,7 @@ extension JobAttempt {
     of chain: OriginalTransactionID, _ revisions: inout RefetchCursor
   ) async throws(AttemptFault) {
     let (scope, stored) = (scope, revisions.history)
+    var seen: Set<String> = []
     var hasMore = true
     while hasMore {
       let from = revisions.history
@@ -69,6 +70,9 @@ extension JobAttempt {
       revisions.history = page.revision
       cursor = revisions.text
       hasMore = page.hasMore
+      guard !hasMore || seen.insert(page.revision).inserted else {
+        throw .unexplained(Self.endlessPages)
+      }
       if hasMore { try await keep() }
     }
   }
@@ -77,6 +81,7 @@ extension JobAttempt {
     of chain: OriginalTransactionID, _ revisions: inout RefetchCursor
   ) async throws(AttemptFault) {
     let (scope, stored) = (scope, revisions.refunds)
+    var seen: Set<String> = []
     var hasMore = true
     while hasMore {
       let from = revisions.refunds
@@ -94,6 +99,9 @@ extension JobAttempt {
       revisions.refunds = page.revision
       cursor = revisions.text
       hasMore = page.hasMore
+      guard !hasMore || seen.insert(page.revision).inserted else {
+        throw .unexplained(Self.endlessPages)
+      }
       if hasMore { try await keep() }
     }
   }

@@ -69,6 +69,9 @@ struct JobAttempt {
     }
   }
 
+  /// The failure of a list whose pages lead in a circle.
+  static let endlessPages = "the App Store's pages repeat a position"
+
   /// Counts an answer of the App Store.
   mutating func answered() {
     progress.calls += 1

@@ -34,8 +34,10 @@ package struct ReconciliationSchedule {
     {
       return nil
     }
-    // Of a moment to come a clock was wrong.
-    guard let complete = job.completeUntil, complete <= now else { return everything }
+    // Clocks of nodes differ by seconds. Of a moment far ahead one was wrong.
+    guard let complete = job.completeUntil,
+      complete <= now.advanced(by: limits.overlap)
+    else { return everything }
     let interval = seen.contains(key) ? limits.reconciliationInterval : limits.absence
     guard now >= complete.advanced(by: interval) else {
       seen.insert(key)

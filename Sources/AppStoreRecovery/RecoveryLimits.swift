@@ -16,7 +16,7 @@ package struct RecoveryLimits: Hashable, Sendable {
   /// Time before the second attempt. It doubles with each failure, up to ``longestBackoff``.
   package var firstBackoff = Duration.seconds(30)
   package var longestBackoff = Duration.seconds(6 * 3_600)
-  /// A job is given up with its last failure of so many: those of an outage of about 40 hours.
+  /// A job is given up with its last failure of so many: those of an outage of some 38 hours.
   package var failures = 16
   /// The waits after answers of the App Store that do not explain the reasons of a job, or refuse the
   /// request: it may know more later. A further such answer gives the job up.

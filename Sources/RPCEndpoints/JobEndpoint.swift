@@ -136,7 +136,7 @@ extension JobEntry {
       originalTransactionID: job.key.chain, state: JobState(rawValue: job.state.rawValue),
       reasons: job.reasons.sorted { $0.rawValue < $1.rawValue }, openedAt: job.openedAt,
       changedAt: job.changedAt, dueAt: isOpen && !isRunning ? job.dueAt : nil,
-      isRunning: isRunning, failures: job.failures,
+      isRunning: isRunning, failures: job.failures + job.unexplained,
       lastFailure: job.lastFailure.isEmpty ? nil : job.lastFailure, since: job.since,
       completeUntil: job.completeUntil, calls: job.progress.calls,
       payloads: job.progress.payloads, added: job.progress.added, refused: job.progress.refused)

@@ -157,8 +157,8 @@ extension MetricTable {
       "jobs.counted_limit"),
     .gauge(
       "entitle_jobs_earliest_due_timestamp_seconds",
-      "When the earliest open job in the database is due, in seconds since the epoch; for a job in work, when "
-        + "its lease ends. Every node shows the same: use max. Absent without an open job.",
+      "When the earliest open job of the apps that this node has keys for is due, in seconds since the epoch; "
+        + "for a job in work, when its lease ends. Absent without an open job.",
       "jobs.earliest_due_seconds"),
     .gauge("entitle_jobs_running", "Attempts at jobs in work on this node.", "jobs.running"),
     .gauge(

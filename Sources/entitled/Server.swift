@@ -109,9 +109,9 @@ struct Server {
     let appStoreHangups = await UnixSignalsSequence(trapping: .sighup)
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, jobs of the App Store
-    // are given back, the change feed is no longer followed, the verification pool and the certificate status checks end, the client of
-    // the App Store ends, the store closes, the last spans are exported, and the development clock
-    // is no longer followed.
+    // are given back, the change feed is no longer followed, the verification pool and the
+    // certificate status checks end, the client of the App Store ends, the store closes, the last
+    // spans are exported, and the development clock is no longer followed.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [

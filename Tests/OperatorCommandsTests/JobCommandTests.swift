@@ -134,12 +134,12 @@ struct JobCommandTests {
 @Suite("Waiting for a job")
 struct JobFollowerTests {
   private static func job(
-    _ state: JobState, calls: Int64 = 0, failure: String? = nil
+    _ state: JobState, calls: Int64 = 0, failure: String? = nil, failures: Int = 1
   ) -> JobEntry {
     JobEntry(
       jobID: 7, kind: .reconciliation, scope: AppScope(bundleID: "b", environment: .sandbox),
       state: state, openedAt: 1_767_323_045_000, changedAt: 1_767_323_048_000,
-      failures: failure == nil ? 0 : 1, lastFailure: failure, since: 1_767_225_600_000,
+      failures: failure == nil ? 0 : failures, lastFailure: failure, since: 1_767_225_600_000,
       completeUntil: state == .done ? 1_767_323_040_000 : nil, calls: calls, payloads: 20 * calls,
       added: calls / 2, refused: 1)
   }
@@ -174,15 +174,17 @@ struct JobFollowerTests {
     let script = Script([
       .success(Self.job(.open)), .success(Self.job(.open, calls: 2)),
       .success(Self.job(.open, calls: 2, failure: "the App Store\u{1b} is unavailable")),
+      .success(Self.job(.open, calls: 2, failure: "no key", failures: 0)),
       .success(Self.job(.done, calls: 4)),
     ])
     #expect(try await script.follow(Self.job(.open)) == Self.job(.done, calls: 4))
-    #expect(script.waits == 4)
+    #expect(script.waits == 5)
     #expect(
       script.lines == [
         "job 7: 0 calls, 0 notifications, 0 new", "job 7: 2 calls, 40 notifications, 1 new",
-        "job 7: 2 calls, 40 notifications, 1 new; failed attempts: 1, the last: "
+        "job 7: 2 calls, 40 notifications, 1 new; failed attempts: 1; waits: "
           + "the App Store\\u{1b} is unavailable",
+        "job 7: 2 calls, 40 notifications, 1 new; waits: no key",
       ])
   }
 

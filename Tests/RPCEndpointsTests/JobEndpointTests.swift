@@ -277,6 +277,9 @@ struct JobEndpointTests {
       let scope = AppScope(bundleID: Self.scope.bundleID, environment: environment)
       // By the clock of the App Store's moments, not that of jobs.
       let first = ServiceBench.now.advanced(by: -days * Milliseconds.dayLength)
+      let later = try await bench.client.reconcileNotifications(
+        ReconcileNotificationsRequest(scope: scope, since: first.advanced(by: 1)))
+      #expect(later.job.since == first.advanced(by: 1))
       for since in [Milliseconds(.min), 0, first.advanced(by: -1), first] {
         let key = AppStoreJobKey(scope, .reconciliation)
         let response = try await bench.client.reconcileNotifications(
@@ -285,9 +288,6 @@ struct JobEndpointTests {
         _ = try await bench.store.change(
           AppStoreJobRequest(.cancel(.key(key)), at: bench.jobTime.now))
       }
-      let later = try await bench.client.reconcileNotifications(
-        ReconcileNotificationsRequest(scope: scope, since: first.advanced(by: 1)))
-      #expect(later.job.since == first.advanced(by: 1))
     }
   }
 

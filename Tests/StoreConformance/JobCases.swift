@@ -534,6 +534,15 @@ extension StoreConformanceSuite {
       holder = try await store.leased("c", at: 80_000, until: 90_000)[0]
       job = try await store.report(holder, .done(completeUntil: 30_000), at: 81_000)
       try expectEqual(job.completeUntil, 30_000)
+      // What was asked for and not read, and what is not complete, is not passed over.
+      try await store.opened(key, since: 20_000, at: 81_100)
+      _ = try await store.change(AppStoreJobRequest(.cancel(.key(key)), at: 81_200))
+      job = try await store.opened(key, since: 80_000, at: 81_300)
+      try expectEqual(job.since, 20_000)
+      holder = try await store.leased("d", at: 81_300, until: 90_000)[0]
+      try await store.report(holder, .done(completeUntil: 81_000), at: 81_400)
+      job = try await store.opened(key, since: 81_300, at: 81_500)
+      try expectEqual(job.since, 81_000)
       // Each environment has its own.
       try await store.opened(AppStoreJobKey(sandbox, .reconciliation), since: 1, at: 82_000)
       try expectEqual(try await store.job(.key(key)), job)

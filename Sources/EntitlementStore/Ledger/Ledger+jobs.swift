@@ -133,9 +133,11 @@ extension Ledger {
         if job.lease == nil { job.dueAt = min(job.dueAt, settled) }
       }
     } else {
+      // What was not read before, as it was cancelled or given up, is not passed over.
+      let left = job.state == .done ? job.completeUntil : job.since
+      job.since = since.map { since in min(since, left ?? since) }
       job.reopen(at: now, dueAt: settled)
       job.reasons = reasons
-      job.since = since
     }
     view.write(job)
   }

@@ -119,8 +119,10 @@ struct JobFollower {
 
   static func progress(of job: JobEntry) -> String {
     var line = "\(job.calls) calls, \(job.payloads) notifications, \(job.added) new"
-    if job.failures > 0 {
-      line += "; failed attempts: \(job.failures), the last: \(job.lastFailure ?? "-")"
+    if job.failures > 0 { line += "; failed attempts: \(job.failures)" }
+    if let failure = job.lastFailure {
+      line += "; waits: \(failure)"
+      if let due = job.dueAt { line += "; goes on at \(due.display)" }
     }
     return line
   }

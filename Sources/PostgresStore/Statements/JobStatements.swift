@@ -90,8 +90,8 @@ enum JobStatements {
     """, name: "is_job_due")
 
   /// Leases due jobs; a lease that has ended without a report is a failure. `$1` scopes, `$2` the moment,
-  /// `$3` the lease, `$4` its end, `$5` the limit. Scopes take turns, one job each, in a random order, so that none waits for the others however low the limit
-  /// is.
+  /// `$3` the lease, `$4` its end, `$5` the limit. Scopes take turns, one job each, in a random order, so
+  /// that none waits for the others however low the limit is.
   ///
   /// Waits for no lock. Row locks exclude other statements of this kind. A write reads a job under the
   /// advisory locks of its key (``LockName``) and replaces it later; as this statement takes the same

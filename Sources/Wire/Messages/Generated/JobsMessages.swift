@@ -86,7 +86,8 @@ package struct JobEntry: Hashable, Sendable {
   package var dueAt: Milliseconds?
   /// Whether a server is doing it now.
   package var isRunning: Bool
-  /// Number of failed attempts since it was opened or retried.
+  /// Number of attempts that failed, or whose answers did not help, since it was opened or retried,
+  /// or has advanced.
   package var failures: Int
   /// Why the last attempt failed, in English, for people; empty when it did not.
   package var lastFailure: String?
@@ -102,7 +103,8 @@ package struct JobEntry: Hashable, Sendable {
   package var payloads: Int64
   /// Number of these payloads that were new to the server.
   package var added: Int64
-  /// Number of these payloads that the server refused: they failed verification.
+  /// Number of these payloads that the server refused: they failed verification, or are of an app
+  /// or environment that it does not accept.
   package var refused: Int64
 
   package init(

@@ -137,7 +137,8 @@ struct  Entitle__V1__Job
    */
   protobuf_c_boolean running;
   /*
-   * Number of failed attempts since it was opened or retried.
+   * Number of attempts that failed, or whose answers did not help, since it was opened or retried, or has
+   * advanced.
    */
   int32_t failures;
   /*
@@ -157,7 +158,8 @@ struct  Entitle__V1__Job
    */
   int64_t added;
   /*
-   * Number of these payloads that the server refused: they failed verification.
+   * Number of these payloads that the server refused: they failed verification, or are of an app or
+   * environment that it does not accept.
    */
   int64_t refused;
   Entitle__V1__Job__HasDueAtMsCase has_due_at_ms_case;
