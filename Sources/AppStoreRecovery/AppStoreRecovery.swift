@@ -5,9 +5,9 @@ package import EntitlementStore
 package import Logging
 import Verification
 
-/// Does the jobs of the App Store Server API (R79–R81): leases those that are due, and does a few at a
-/// time. Every process of a database may run one. A process that ends leaves its jobs to the others
-/// when their leases end.
+/// Does the jobs of the App Store Server API (R79–R81). It leases jobs that are due, and works at
+/// ``RecoveryLimits/attempts`` of them at a time. Every process of a database may run one. A process
+/// that ends leaves its jobs to the others when their leases end.
 package final class AppStoreRecovery: Sendable {
   let store: any EntitlementStore
   let client: AppStoreServerClient

@@ -4,8 +4,9 @@ import EntitlementService
 import EntitlementStore
 import NIOCore
 
-// Asks for the notifications of an app, so that those that did not arrive are stored (R81): first all of
-// the job's time, then, of the time before it, those that the App Store still could not deliver.
+// Asks for the notifications of an app, and stores the ones that did not arrive (R81). The first pass
+// lists all notifications since the job's moment. The second pass goes further back, and lists only
+// failed deliveries.
 extension JobAttempt {
   /// Where a reconciliation continues. All pages of a pass need the same request.
   private struct ReconciliationCursor {

@@ -5,7 +5,8 @@ package import EntitlementStore
 /// and again.
 package struct ReconciliationSchedule {
   private let limits: RecoveryLimits
-  /// Those that this process has found complete, or has scheduled.
+  /// The reconciliations that this process scheduled, or found to be recent. For these, the time in
+  /// which the process may have been absent is over.
   private var seen: Set<AppStoreJobKey> = []
 
   package init(limits: RecoveryLimits) {
