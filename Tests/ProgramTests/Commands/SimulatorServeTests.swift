@@ -126,6 +126,13 @@ struct SimulatorServeTests {
     let health = try await Bench.control(server, "health")
     #expect(health.output.contains("\nvirtual time    2026-03-01 12:00:00Z\n"), "\(health.output)")
 
+    // The first reconciliation, of a server without a past, is over before the purchase.
+    try await eventually {
+      try await Bench.control(
+        server, "job", "list", "--environment", "sandbox", "--output", "jsonl"
+      ).lines(JSONTree.self).contains { $0["state"]?.text == "JOB_STATE_DONE" }
+    }
+
     // The purchase reaches the server, and nothing after it: what ends it is time.
     let bought = try await simulator.json("buy", "pro.monthly", "--customer", "anna")
     let chain = try #require(
@@ -167,8 +174,10 @@ struct SimulatorServeTests {
     let refused = try await ProgramRun.of(.entitled, ["--check-config"] + arguments)
     #expect(refused.exit == .code(78))
 
+    // Cancelled: the reconciliation that the jump makes due finds no renewal.
+    _ = try await simulator.json("cancel", "anna")
     _ = try await simulator.json("clock", "advance", "31d")
-    let end = start.rawValue + 31 * Milliseconds.dayLength
+    let end = start.rawValue + 31 * Milliseconds.dayLength + 1_000
     try await eventually { try await now() ?? 0 >= end }
     let lapsed = try await state()
     #expect(lapsed.coreState == .inactive)
