@@ -18,10 +18,10 @@ final class AppStoreAccess: Sendable {
   private let fault = Mutex<String?>(nil)
 
   init(
-    _ settings: AppStoreSettings, at addresses: AppStoreServerAddresses,
+    _ keys: AppStoreServerKeys, at addresses: AppStoreServerAddresses,
     from source: AppStoreSettingsSource, version: FileOnDisk.Version?, logger: Logger
   ) {
-    client = AppStoreServerClient(addresses: addresses, keys: settings.keys) { event in
+    client = AppStoreServerClient(addresses: addresses, keys: keys) { event in
       Self.log(event, to: logger)
     }
     self.source = source
@@ -45,8 +45,11 @@ final class AppStoreAccess: Sendable {
   fileprivate func reload() -> Bool {
     do throws(AppStoreSettings.Invalid) {
       let keys = try AppStoreSettings.read(source)?.keys ?? AppStoreServerKeys()
+      let hadKeys = !client.keys.keys.isEmpty
       client.use(keys)
       fault.withLock { $0 = nil }
+      // A change of other settings of a file without keys is not worth a line.
+      guard hadKeys || !keys.keys.isEmpty else { return false }
       logger.notice(
         "the keys of the App Store Server API were read again",
         metadata: ["keys": "\(keys.keys.count)", "apps": "\(keys.bundleIDs.count)"])
@@ -90,7 +93,7 @@ final class AppStoreAccess: Sendable {
 /// Reloads the keys on SIGHUP and when the settings file changes, and shuts the client down when
 /// all that uses it has stopped. The client itself follows the files of keys.
 struct AppStoreService: Service {
-  /// Nil without the section at the start.
+  /// Nil without a settings file.
   let access: AppStoreAccess?
   let hangups: UnixSignalsSequence
 

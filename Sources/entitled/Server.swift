@@ -292,9 +292,9 @@ private struct ServerComponents {
   let sealer: AuditSealer
   /// Nil without access control.
   let credentials: CredentialsReloader?
-  /// Nil without keys for the App Store Server API.
+  /// Nil without a settings file: no key can come.
   let appStore: AppStoreAccess?
-  /// Nil without them.
+  /// Nil without ``appStore``.
   let recovery: AppStoreRecovery?
   let health = HealthStatus()
   private let reader: CustomerReader
@@ -358,10 +358,11 @@ private struct ServerComponents {
         record: { call throws(StoreError) in try await store.record(call) })
     }
     self.credentials = credentials
-    var appStore: AppStoreAccess?
-    if let section = settings.appStore, let (source, version) = settings.appStoreSource {
-      appStore = AppStoreAccess(
-        section, at: settings.appStoreAddresses, from: source, version: version, logger: logger)
+    // Also of a file without the section, which may get it while the server runs.
+    let appStore = settings.appStoreSource.map { source, version in
+      AppStoreAccess(
+        settings.appStore?.keys ?? AppStoreServerKeys(), at: settings.appStoreAddresses,
+        from: source, version: version, logger: logger)
     }
     self.appStore = appStore
     let recovery = appStore.map { access in

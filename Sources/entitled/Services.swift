@@ -82,7 +82,7 @@ struct StoreService: Service {
 
 /// The recovery of what was missed: gives the jobs back that it was at.
 struct RecoveryService: Service {
-  /// Nil without keys of the App Store Server API.
+  /// Nil without a settings file: no key can come.
   let recovery: AppStoreRecovery?
 
   func run() async throws {

@@ -170,6 +170,29 @@ struct AppStoreSettingsTests {
     }
   }
 
+  @Test func `a running server gets its first key`() async throws {
+    let settings = bench.folder.file("settings.yaml")
+    func write(_ text: String) throws {
+      try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
+    }
+    let others = "app_store_api: production=http://127.0.0.1:1,sandbox=http://127.0.0.1:1\n"
+    try write(others)
+    let server = try await bench.startServer("--config", settings)
+    func reconcile() async throws -> ProgramRun {
+      try await Bench.control(
+        server, "reconcile", "--app", "com.example.scribe", "--environment", "sandbox", "--since",
+        "1d", "--no-wait")
+    }
+    let before = try await reconcile()
+    #expect(before.exit == .code(2))
+    #expect(before.errors.contains("this server has no key of the App Store Server API for"))
+    try write(others + section(element()))
+    try await server.logged(Self.readAgain)
+    let after = try await reconcile()
+    #expect(after.exit == .code(0), "\(after.errors)")
+    #expect(try await server.stop() == .code(0))
+  }
+
   @Test func `a running server takes other keys, and keeps the former ones when it cannot`()
     async throws
   {
