@@ -382,6 +382,8 @@ let package = Package(
       name: "EvaluationPropertyTests",
       dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core]),
     .testTarget(
+      name: "CryptographyTests", dependencies: ["COpenSSL", "Cryptography", "TestSupport"]),
+    .testTarget(
       name: "VerificationTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Locks", "StoreSimulator",

@@ -12,6 +12,7 @@
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
+#include <openssl/ecerr.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
@@ -70,6 +71,36 @@ static inline CMS_SignerInfo *entitle_cms_only_signer(CMS_ContentInfo *message) 
   STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(message);
   if (signers == NULL || sk_CMS_SignerInfo_num(signers) != 1) return NULL;
   return sk_CMS_SignerInfo_value(signers, 0);
+}
+
+// Multiples of a fixed point. OpenSSL 3 deprecates these calls and has no other; a build without them
+// is one without tables.
+
+// Computes the table of multiples of the group's generator. Returns 1, or 0 when there is none.
+static inline int entitle_ec_group_precompute(EC_GROUP *group, BN_CTX *context) {
+#ifdef OPENSSL_NO_DEPRECATED_3_0
+  (void)group, (void)context;
+  return 0;
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return EC_GROUP_precompute_mult(group, context) == 1 && EC_GROUP_have_precompute_mult(group) == 1;
+#pragma GCC diagnostic pop
+#endif
+}
+
+// The Jacobian coordinates x and z of a point: its affine x is x/z². Returns 1, or 0 on failure.
+static inline int entitle_ec_point_jacobian(const EC_GROUP *group, const EC_POINT *point, BIGNUM *x,
+                                            BIGNUM *z, BN_CTX *context) {
+#ifdef OPENSSL_NO_DEPRECATED_3_0
+  (void)group, (void)point, (void)x, (void)z, (void)context;
+  return 0;
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return EC_POINT_get_Jprojective_coordinates_GFp(group, point, x, NULL, z, context);
+#pragma GCC diagnostic pop
+#endif
 }
 
 #endif

@@ -14,6 +14,14 @@ package enum VerificationLimits {
   /// Cached signers with a validated chain. Apple uses one or two at a time; tests and simulators a
   /// few.
   static let cachedSigners = 64
+  /// Signers with a table of their key's multiples, of some 150 kB each: twice what Apple uses at a
+  /// time, and some for Sandbox, tests and simulators.
+  static let signerTables = 8
+  /// Valid signatures after which a signer is worth a table, and after as many again if there was no
+  /// room. Making one costs as much as the table saves in them.
+  static let verificationsForTable = 1_024
+  /// Time between two tables. Making one takes some 20 ms on a thread that no payload waits for.
+  static let tableInterval = Duration.seconds(10)
   /// Cached refusals of headers. They only save work, so a flood may evict them.
   static let cachedRefusals = 256
   /// Queued interactive payloads: at 10,000 a second on one core, 0.4 s of work. Imports have a

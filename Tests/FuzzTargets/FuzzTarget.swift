@@ -13,6 +13,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case messages
   /// The JSON form of every message: ``MessageJSONProbe``.
   case messageJSON = "message-json"
+  /// Checks of signatures: ``SignatureProbe``.
+  case signature
 
   /// Runs the target once. It may refuse the input. A trap ends the process.
   ///
@@ -25,6 +27,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .frames: try FrameProbe.run(input)
     case .messages: try MessageProbe.run(input)
     case .messageJSON: try MessageJSONProbe.run(input)
+    case .signature: try SignatureProbe.run(input)
     }
   }
 }

@@ -1,8 +1,10 @@
+import Cryptography
 import EntitlementDomain
 import StoreSimulator
 import TestSupport
 import Testing
-import Verification
+
+@testable import Verification
 
 /// Every text that differs in one bit from one that is accepted is refused: in its header with its
 /// certificates, its payload, its signature and the dots between them.
@@ -10,10 +12,14 @@ import Verification
 struct BitFlipTests {
   let workshop = Workshop.shared
 
-  /// - Parameter share: which quarter of the text is altered, so that tests run side by side.
-  private func expectRefusals(of jws: [UInt8], share: Int) {
+  /// - Parameters:
+  ///   - share: which quarter of the text is altered, so that tests run side by side.
+  ///   - hasTable: whether signatures are checked with a table of the signer's key.
+  private func expectRefusals(of jws: [UInt8], share: Int, hasTable: Bool) throws {
     let verifier = workshop.verifier
     #expect(verdict(verifier, jws) == .ok)
+    let signer = try #require(verifier.cache.mostRecent)
+    if hasTable { try #require(signer.key.makeTable()) }
     let quarter = (jws.count + 3) / 4
     for index in jws.indices.dropFirst(share * quarter).prefix(quarter) {
       for bit in 0..<8 {
@@ -27,9 +33,9 @@ struct BitFlipTests {
     }
   }
 
-  @Test(arguments: 0..<4)
-  func `of a transaction`(share: Int) throws {
-    expectRefusals(of: try workshop.sign(.transaction()), share: share)
+  @Test(arguments: 0..<4, [false, true])
+  func `of a transaction`(share: Int, hasTable: Bool) throws {
+    try expectRefusals(of: try workshop.sign(.transaction()), share: share, hasTable: hasTable)
   }
 
   @Test func `of the payload and the signature of a notification`() throws {

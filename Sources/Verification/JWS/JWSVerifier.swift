@@ -11,6 +11,7 @@ import JSON
 package final class JWSVerifier: Sendable {
   let anchors: TrustAnchors
   let cache = SignerCache()
+  let tables = SignerTables()
 
   private let validatesNow: Bool
 
@@ -58,6 +59,7 @@ package final class JWSVerifier: Sendable {
     try signer.checkSignature(of: parts)
     // Only after the signature check, so that forged input cannot enter the cache.
     if known == nil { cache.insert(signer) }
+    tables.verified(by: signer)
     try policy.check(claims, under: signer.anchor)
     try signer.checkScope(of: claims)
     var inner: [AuthenticPayload] = []

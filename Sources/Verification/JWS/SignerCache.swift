@@ -71,6 +71,9 @@ final class SignerCache: Sendable {
     state.withLock { ($0.trusted.count, $0.refusals.count) }
   }
 
+  /// The signer that was used last, for tests.
+  var mostRecent: TrustedSigner? { state.withLock { $0.trusted.first } }
+
   private static func areEqual(_ known: [UInt8], _ header: UnsafeRawBufferPointer) -> Bool {
     guard known.count == header.count, let start = header.baseAddress else { return false }
     return known.withUnsafeBytes { bytes in

@@ -1,5 +1,6 @@
 import Cryptography
 import EntitlementDomain
+import Synchronization
 
 /// A JWS header with a trusted certificate chain, reused for all payloads with the same header.
 final class TrustedSigner: Sendable {
@@ -14,6 +15,7 @@ final class TrustedSigner: Sendable {
   let anchor: TrustAnchor
   /// The period in which all certificates are valid; nil if there is none.
   private let validity: ClosedRange<Int64>?
+  private let verifications = Atomic<Int>(0)
 
   /// - Throws: ``Refusal`` with ``Verdict/retryable`` only.
   init(
@@ -33,6 +35,16 @@ final class TrustedSigner: Sendable {
     let first = chain.certificates.map(\.validity.lowerBound).max() ?? .max
     let last = chain.certificates.map(\.validity.upperBound).min() ?? .min
     validity = first <= last ? first...last : nil
+  }
+
+  /// Number of signatures that were valid.
+  var verificationCount: Int { verifications.load(ordering: .relaxed) }
+
+  /// Counts a valid signature.
+  ///
+  /// - Returns: ``verificationCount`` with this one.
+  func countVerification() -> Int {
+    verifications.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// The chains of a payload of this signer and of its inner payloads, without duplicates.

@@ -10,6 +10,7 @@ extension FuzzTarget {
     case .frames: return FrameCorpus.seeds()
     case .messages: return MessageCorpus.seeds(customers)
     case .messageJSON: return MessageCorpus.jsonSeeds(customers)
+    case .signature: return SignatureCorpus.seeds()
     }
   }
 
@@ -22,6 +23,7 @@ extension FuzzTarget {
     case .frames: FuzzDictionary(texts: FuzzDictionary.names, bytes: FuzzDictionary.frames)
     case .messages: FuzzDictionary(texts: FuzzDictionary.values, bytes: FuzzDictionary.fields)
     case .messageJSON: FuzzDictionary(texts: FuzzDictionary.values + FuzzDictionary.messageJSON)
+    case .signature: FuzzDictionary(texts: [])
     }
   }
 }
